@@ -1,0 +1,1 @@
+"""What every service uses. Knows no service."""

@@ -1,0 +1,171 @@
+"""Bytes → typed structs, or `Invalid` with every problem's place. No route decodes by hand."""
+
+import re
+from typing import Any, TypeVar, get_args
+from urllib.parse import parse_qsl
+
+import msgspec
+from msgspec import Struct
+
+from shared.errors import Invalid, Problem
+from shared.wire import is_id
+
+T = TypeVar("T")
+
+_AT = re.compile(r" - at `(\$[^`]*)`\Z")
+_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
+_MISSING = re.compile(r"Object missing required field `([^`]+)`")
+_UNKNOWN = re.compile(r"Object contains unknown field `([^`]+)`")
+_SPACE_OFFSET = re.compile(r"(T\d\d:\d\d(?::\d\d(?:\.\d+)?)?) (\d\d:?\d\d)\Z")
+# The kinds of problem, told from msgspec's sentence; the first that fits names the type.
+_KINDS = (
+    ("timezone component", "timezone_aware"),
+    ("datetime", "datetime_parsing"),
+    ("UUID", "uuid_parsing"),
+    ("[0-9a-fA-F]{8}-", "uuid_parsing"),
+    ("matching regex", "string_pattern_mismatch"),
+    (">=", "too_small"),
+    ("<=", "too_large"),
+    ("Invalid enum value", "enum"),
+    ("Number out of range", "number_out_of_range"),
+    ("Expected `str`", "string_type"),
+    ("Expected `int`", "int_parsing"),
+    ("Expected `bool`", "bool_parsing"),
+    ("Expected `float`", "float_parsing"),
+    ("Expected `object`", "object_type"),
+    ("Expected `array`", "list_type"),
+)
+
+
+def decode_body(kind: type[T], raw: bytes) -> T:
+    """A JSON body as `kind`. All problems of the top level are reported, not the first one only."""
+    try:
+        value = msgspec.json.decode(raw, type=kind)
+    except msgspec.ValidationError as problem:
+        raise Invalid(_all_problems(kind, raw, problem)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+        raise Invalid(
+            [Problem(("body",), f"The body is not valid JSON: {problem}", "json_invalid")]
+        ) from None
+    except RecursionError:
+        raise Invalid([Problem(("body",), "The body is nested too deeply.", "json_invalid")]) from None
+    if b"\\u0000" in raw:
+        refuse_nul(msgspec.json.decode(raw), ("body",))
+    return lower_ids(value)
+
+
+def decode_query(kind: type[T], raw: bytes) -> T:
+    try:
+        text = raw.decode("ascii")
+        values = dict(parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=100))
+    except ValueError:
+        raise Invalid([Problem(("query",), "The query string is not valid UTF-8.", "value_error")]) from None
+    for name, value in values.items():
+        if "\x00" in value:
+            raise Invalid([Problem(("query", name), "Text must not hold NUL.", "value_error")])
+        # An offset's plus that was not percent-encoded arrives as a space.
+        values[name] = _SPACE_OFFSET.sub(r"\1+\2", value)
+    try:
+        return lower_ids(msgspec.convert(values, kind, strict=False))
+    except msgspec.ValidationError as problem:
+        raise Invalid(
+            _each_field(kind, values, ("query",), strict=False) or [_problem(problem, ("query",))]
+        ) from None
+
+
+def path_id(name: str, text: str) -> str:
+    if not is_id(text):
+        raise Invalid([Problem(("path", name), "An id is a UUID.", "uuid_parsing")])
+    return text.lower()
+
+
+def refuse_nul(value: object, loc: tuple[str | int, ...]) -> None:
+    """NUL is valid JSON and no valid text for Postgres: name the place."""
+    stack: list[tuple[object, tuple[str | int, ...]]] = [(value, loc)]
+    while stack:
+        item, place = stack.pop()
+        if isinstance(item, str) and "\x00" in item:
+            raise Invalid([Problem(place, "Text must not hold NUL.", "value_error")])
+        if isinstance(item, dict):
+            for key, inner in item.items():
+                shown = str(key).replace("\x00", "\\u0000")
+                if "\x00" in key:
+                    raise Invalid([Problem((*place, shown), "A key must not hold NUL.", "value_error")])
+                stack.append((inner, (*place, shown)))
+        elif isinstance(item, list):
+            stack.extend((inner, (*place, index)) for index, inner in enumerate(item))
+
+
+_ID_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+def lower_ids(value: T) -> T:
+    """Ids are compared as text, so their case is settled here, once."""
+    if not isinstance(value, Struct):
+        return value
+    kind = type(value)
+    names = _ID_FIELDS.get(kind)
+    if names is None:
+        names = _ID_FIELDS[kind] = tuple(
+            field.name for field in msgspec.structs.fields(kind) if _holds_id(field.type)
+        )
+    for name in names:
+        text = getattr(value, name)
+        if isinstance(text, str) and text != text.lower():
+            msgspec.structs.force_setattr(value, name, text.lower())
+    return value
+
+
+def _holds_id(kind: Any) -> bool:
+    metadata = getattr(kind, "__metadata__", ())
+    if any((getattr(meta, "extra_json_schema", None) or {}).get("format") == "uuid" for meta in metadata):
+        return True
+    return any(_holds_id(part) for part in get_args(kind) if not isinstance(part, str))
+
+
+def _all_problems(kind: type, raw: bytes, first: msgspec.ValidationError) -> list[Problem]:
+    """msgspec stops at the first problem; a second look, field by field, costs only who was wrong."""
+    try:
+        values = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError):
+        values = None
+    if isinstance(values, dict) and isinstance(kind, type) and issubclass(kind, Struct):
+        return _each_field(kind, values, ("body",), strict=True) or [_problem(first, ("body",))]
+    return [_problem(first, ("body",))]
+
+
+def _each_field(kind: type, values: dict[str, Any], loc: tuple[str, ...], *, strict: bool) -> list[Problem]:
+    problems: list[Problem] = []
+    fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    for name, field in fields.items():
+        if name not in values:
+            if field.required:
+                problems.append(Problem((*loc, name), "This field is required.", "missing"))
+            continue
+        try:
+            msgspec.convert(values[name], field.type, strict=strict)
+        except msgspec.ValidationError as problem:
+            problems.append(_problem(problem, (*loc, name)))
+    if kind.__struct_config__.forbid_unknown_fields:  # type: ignore[attr-defined]
+        unknown = [name for name in values if name not in fields]
+        problems += [Problem((*loc, name), "There is no such field.", "extra_forbidden") for name in unknown]
+    return problems
+
+
+def _problem(problem: msgspec.ValidationError, base: tuple[str | int, ...]) -> Problem:
+    text = str(problem)
+    loc = base
+    if found := _AT.search(text):
+        text = text[: found.start()]
+        for name, index in _STEP.findall(found[1]):
+            loc = (*loc, int(index) if index.isdigit() else (name or index))
+    if missing := _MISSING.match(text):
+        return Problem((*loc, missing[1]), "This field is required.", "missing")
+    if unknown := _UNKNOWN.match(text):
+        return Problem((*loc, unknown[1]), "There is no such field.", "extra_forbidden")
+    kind = next((kind for part, kind in _KINDS if part in text), "value_error")
+    if kind == "uuid_parsing":
+        text = "An id is a UUID."
+    if kind == "timezone_aware":
+        text = "A date-time needs an offset or Z."
+    return Problem(loc, text, kind)

@@ -1,0 +1,145 @@
+"""The domain errors every service shares. Only `http_errors` knows their statuses."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from msgspec import Struct
+
+
+class DomainError(Exception):
+    """A refusal with a code for programs and a sentence for people."""
+
+    code: ClassVar[str] = "internal_error"
+    message: ClassVar[str] = "Something went wrong on our side."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        param: str | None = None,
+        details: Mapping[str, Any] | None = None,
+        headers: Sequence[tuple[bytes, bytes]] = (),
+    ) -> None:
+        self.text = message or self.message
+        self.param = param
+        self.details = dict(details or {})
+        self.headers = tuple(headers)
+        super().__init__(self.text)
+
+
+class Unauthenticated(DomainError):
+    code = "invalid_api_key"
+    message = "The API key is not valid."
+
+
+class Forbidden(DomainError):
+    code = "forbidden"
+
+
+class InsufficientScope(Forbidden):
+    code = "insufficient_scope"
+
+    def __init__(self, required: str, granted: Sequence[str] | frozenset[str]) -> None:
+        super().__init__(
+            f"This needs the scope {required}, which the key does not have.",
+            details={"required_scope": required, "granted_scopes": sorted(granted)},
+        )
+
+
+class NotFound(DomainError):
+    """Unknown, of another studio, or in a location the key may not see: one answer for all three."""
+
+    code = "not_found"
+    message = "There is no such resource."
+
+
+class Conflict(DomainError):
+    code = "conflict"
+
+
+class BadRequest(DomainError):
+    code = "bad_request"
+
+
+class InvalidCursor(BadRequest):
+    code = "invalid_cursor"
+    message = "The cursor is not one that this list gave out."
+
+    def __init__(self) -> None:
+        super().__init__(param="cursor")
+
+
+class UnsupportedApiVersion(BadRequest):
+    code = "unsupported_api_version"
+
+    def __init__(self, supported: Sequence[str]) -> None:
+        super().__init__(
+            "X-API-Version names a version that is not served.",
+            param="X-API-Version",
+            details={"supported": list(supported)},
+        )
+
+
+class MethodNotAllowed(DomainError):
+    code = "method_not_allowed"
+
+    def __init__(self, allowed: Sequence[str]) -> None:
+        text = ", ".join(sorted(allowed))
+        super().__init__(f"This path takes {text}.", headers=[(b"allow", text.encode())])
+
+
+class BodyTooLarge(DomainError):
+    code = "body_too_large"
+    message = "The body is over 256 KiB."
+
+
+class UnsupportedMediaType(DomainError):
+    code = "unsupported_media_type"
+    message = "Send the body as JSON, with Content-Type: application/json."
+
+
+class RateLimited(DomainError):
+    code = "rate_limited"
+    message = "Too many requests; wait and try again."
+
+    def __init__(self, retry_after: int) -> None:
+        super().__init__(headers=[(b"retry-after", str(retry_after).encode())])
+
+
+class Unavailable(DomainError):
+    code = "service_unavailable"
+    message = "A part of the service is out of reach; nothing was done."
+
+    def __init__(self, message: str | None = None, *, retry_after: int = 2) -> None:
+        super().__init__(message, headers=[(b"retry-after", str(retry_after).encode())])
+
+
+class UpstreamTimeout(DomainError):
+    code = "upstream_timeout"
+    message = "No answer came in time, so the outcome is unknown; retry with the same Idempotency-Key."
+
+
+class Problem(Struct, frozen=True):
+    """One thing wrong with a request, and where."""
+
+    loc: tuple[str | int, ...]
+    msg: str
+    type: str
+
+
+class Invalid(DomainError):
+    code = "validation_failed"
+    message = "The request is not valid."
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__(_sentence(self.problems))
+
+
+def _sentence(problems: Sequence[Problem]) -> str:
+    if not problems:
+        return Invalid.message
+    first = problems[0]
+    where = ".".join(str(part) for part in first.loc)
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"{where}: {first.msg}{more}"

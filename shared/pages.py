@@ -1,0 +1,42 @@
+"""Cursor, limit, list envelope. A page costs the same at the first row and at the millionth."""
+
+from typing import Any, Generic, Literal, TypeVar
+
+import asyncpg
+from msgspec import Struct
+
+from shared.database import Connection
+from shared.errors import InvalidCursor
+from shared.wire import is_id
+
+T = TypeVar("T")
+
+
+class Page(Struct, Generic[T], kw_only=True):
+    object: Literal["list"] = "list"
+    data: list[T]
+    has_more: bool
+    next_cursor: str | None
+
+
+def page_of(rows: list[T], limit: int) -> Page[T]:
+    """`rows` were asked for with `limit + 1`: the extra one only tells that there is more."""
+    more = len(rows) > limit
+    shown = rows[:limit] if more else rows
+    return Page(data=shown, has_more=more, next_cursor=shown[-1].id if more else None)  # type: ignore[attr-defined]
+
+
+async def resolve_cursor(conn: Connection, sql: str, cursor: str | None, *args: Any) -> asyncpg.Record | None:
+    """The sort key of the row that `cursor` names, or None for the first page.
+
+    `sql` takes `*args` and then the cursor's id. It leaves the caller's filters out, so that a row that has
+    left the filter since the last page still marks its place, but binds studio and permitted locations.
+    """
+    if cursor is None:
+        return None
+    if not is_id(cursor):
+        raise InvalidCursor
+    row: asyncpg.Record | None = await conn.fetchrow(sql, *args, cursor.lower())
+    if row is None:
+        raise InvalidCursor
+    return row

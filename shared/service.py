@@ -1,0 +1,162 @@
+"""One service as an ASGI app: its routes behind the signed caller, health and metrics beside them."""
+
+import re
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Generic, TypeVar
+
+import structlog
+from litestar import Litestar, asgi
+from litestar.types import ASGIApp, Receive, Scope, Send
+from msgspec import Struct
+
+from shared import metrics
+from shared.caller import CALLER_HEADER, REQUEST_ID_HEADER, TRACE_HEADER, CallerVerifier
+from shared.errors import MethodNotAllowed, NotFound
+from shared.http_errors import answer_for
+from shared.metrics import RouteMetrics
+from shared.routes import Answer, Route
+from shared.wire import API_VERSION, encode, new_id
+
+log = structlog.get_logger("request")
+
+C = TypeVar("C")
+Check = Callable[[], Awaitable[str | None]]
+_PARAMETER = re.compile(r"\{(\w+)\}")
+_SANE_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}\Z")
+
+
+class Service(Struct, Generic[C]):
+    """What `open_service` of each service yields; `checks` name the parts that readiness asks."""
+
+    name: str
+    context: C
+    app: ASGIApp
+    checks: Mapping[str, Check]
+
+
+def build_service(
+    name: str, context: C, routes: list[Route[C]], *, verifier: CallerVerifier, checks: Mapping[str, Check]
+) -> Service[C]:
+    by_path: dict[str, dict[str, Route[C]]] = defaultdict(dict)
+    for route in routes:
+        by_path[route.path][route.method] = route
+    handlers: list[Any] = [
+        asgi(_PARAMETER.sub(r"{\1:str}", path), copy_scope=False)(
+            _PathHandler(name, context, methods, verifier)
+        )
+        for path, methods in by_path.items()
+    ]
+    handlers += [asgi(path, copy_scope=False)(handler) for path, handler in health_routes(checks).items()]
+    app = Litestar(handlers, openapi_config=None, exception_handlers={Exception: _litestar_error})
+    return Service(name=name, context=context, app=app, checks=checks)
+
+
+class _PathHandler:
+    """Every method of one path: verify the caller, let the route respond, turn errors into answers."""
+
+    def __init__(
+        self, service: str, context: Any, methods: dict[str, Route[Any]], verifier: CallerVerifier
+    ) -> None:
+        self._service = service
+        self._context = context
+        self._methods = methods
+        self._verifier = verifier
+        self._metrics = {
+            method: RouteMetrics(service, method, route.path) for method, route in methods.items()
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = time.perf_counter()
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        request_id = sane_request_id(headers.get(REQUEST_ID_HEADER))
+        method = str(scope.get("method", ""))
+        route = self._methods.get(method)
+        caller = None
+        try:
+            if route is None:
+                raise MethodNotAllowed(list(self._methods))
+            trace = headers.get(TRACE_HEADER)
+            caller = self._verifier.verify(
+                headers.get(CALLER_HEADER),
+                request_id=request_id,
+                traceparent=trace.decode("latin-1") if trace else None,
+            )
+            answer = await route.respond(self._context, caller, scope, receive)
+        except Exception as problem:
+            with structlog.contextvars.bound_contextvars(request_id=request_id, service=self._service):
+                failed = answer_for(problem, request_id)
+            answer = Answer(failed.body, failed.status, failed.headers)
+        await send_answer(send, answer, request_id)
+        seconds = time.perf_counter() - started
+        if route is not None:
+            self._metrics[method].observe(answer.status, seconds)
+        log.info(
+            "request",
+            service=self._service,
+            method=method,
+            route=route.path if route else None,
+            status=answer.status,
+            ms=round(seconds * 1000, 2),
+            request_id=request_id,
+            studio_id=caller.studio_id if caller else None,
+            key_id=caller.key_id if caller else None,
+        )
+
+
+def sane_request_id(raw: bytes | None) -> str:
+    """The caller's own where it sent a sane one, else a new one."""
+    return raw.decode() if raw and _SANE_REQUEST_ID.match(raw) else new_id()
+
+
+async def send_answer(send: Send, answer: Answer, request_id: str) -> None:
+    headers = [
+        (b"content-type", answer.content_type),
+        (b"content-length", str(len(answer.body)).encode()),
+        (b"x-request-id", request_id.encode()),
+        (b"x-api-version", API_VERSION.encode()),
+        *answer.headers,
+    ]
+    if answer.status == 204:
+        headers = headers[2:]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.body, "more_body": False})
+
+
+def health_routes(checks: Mapping[str, Check]) -> dict[str, ASGIApp]:
+    """Live touches no dependency; ready tells which part is not."""
+
+    async def live(scope: Scope, receive: Receive, send: Send) -> None:
+        await send_answer(send, Answer(b'{"status":"ok"}'), new_id())
+
+    async def ready(scope: Scope, receive: Receive, send: Send) -> None:
+        parts = {part: await check() for part, check in checks.items()}
+        is_ready = not any(parts.values())
+        body = encode(
+            {
+                "status": "ready" if is_ready else "not_ready",
+                "parts": {part: problem or "ok" for part, problem in parts.items()},
+            }
+        )
+        await send_answer(send, Answer(body, 200 if is_ready else 503), new_id())
+
+    async def exposition(scope: Scope, receive: Receive, send: Send) -> None:
+        await send_answer(send, Answer(metrics.exposition(), content_type=metrics.CONTENT_TYPE), new_id())
+
+    return {"/health/live": live, "/health/ready": ready, "/metrics": exposition}
+
+
+def _litestar_error(request: Any, problem: Exception) -> Any:
+    """Litestar's own refusals: an unknown path, above all."""
+    from litestar import Response
+
+    request_id = sane_request_id(dict(request.scope["headers"]).get(REQUEST_ID_HEADER))
+    known = NotFound() if getattr(problem, "status_code", 500) == 404 else problem
+    failed = answer_for(known, request_id)
+    return Response(
+        failed.body,
+        status_code=failed.status,
+        media_type="application/json",
+        headers={"X-Request-Id": request_id, "X-API-Version": API_VERSION},
+    )

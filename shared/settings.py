@@ -1,0 +1,120 @@
+"""Environment → one frozen struct, read once per process and passed down."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+SERVICES = ("gateway", "catalog", "bookings", "forms", "webhooks")
+ServiceName = Literal["gateway", "catalog", "bookings", "forms", "webhooks"]
+PORTS: dict[str, int] = {"gateway": 8080, "catalog": 8082, "bookings": 8083, "forms": 8084, "webhooks": 8085}
+
+# Which secrets a service cannot work without, by setting name.
+SECRETS: dict[str, str] = {
+    "key_peppers": "STUDIO_KEY_PEPPER",
+    "caller_keys": "STUDIO_CALLER_KEY",
+    "webhook_keys": "STUDIO_WEBHOOK_KEY",
+    "operator_tokens": "STUDIO_OPERATOR_TOKEN",
+}
+NEEDED_SECRETS: dict[str, tuple[str, ...]] = {
+    "gateway": ("key_peppers", "caller_keys", "operator_tokens"),
+    "catalog": ("caller_keys",),
+    "bookings": ("caller_keys",),
+    "forms": ("caller_keys",),
+    "webhooks": ("caller_keys", "webhook_keys"),
+}
+DEFAULT_RETRY_SCHEDULE = (5.0, 300.0, 1800.0, 7200.0, 18000.0, 36000.0, 50400.0, 72000.0, 86400.0)
+
+
+class SettingsProblem(Exception):
+    """A setting is missing or makes no sense; the message is one sentence for the operator."""
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """Everything that can be set. Secrets are tuples: the first one is used, all of them are accepted."""
+
+    home: Path = Path(".studio")
+    database_url: str | None = None
+    amqp_url: str | None = None
+    host: str = "127.0.0.1"
+    port: int | None = None
+    operator_host: str = "127.0.0.1"
+    operator_port: int = 8081
+    public_url: str | None = None
+    key_peppers: tuple[str, ...] = ()
+    caller_keys: tuple[str, ...] = ()
+    webhook_keys: tuple[str, ...] = ()
+    operator_tokens: tuple[str, ...] = ()
+    service_urls: dict[str, str] = {}
+    pool_size: int = 10
+    answer_timeout: float = 10.0
+    log_level: str = "info"
+    log_format: Literal["auto", "json", "text"] = "auto"
+    webhook_allow_http: bool = False
+    webhook_allow_hosts: frozenset[str] = frozenset()
+    webhook_retry_schedule: tuple[float, ...] = DEFAULT_RETRY_SCHEDULE
+    otlp_endpoint: str | None = None
+
+    def port_of(self, service: str) -> int:
+        return self.port if self.port is not None else PORTS[service]
+
+    def url_of(self, service: str) -> str:
+        return self.service_urls.get(service, f"http://127.0.0.1:{PORTS[service]}")
+
+    def missing_secrets(self, service: str) -> list[str]:
+        return [SECRETS[name] for name in NEEDED_SECRETS[service] if not getattr(self, name)]
+
+
+def read_settings(environ: Mapping[str, str]) -> Settings:
+    """Read `STUDIO_*`; unknown names are left alone, unusable values are named in one sentence."""
+    values: dict[str, object] = {}
+
+    def take(name: str, variable: str, kind: object) -> None:
+        text = environ.get(variable, "").strip()
+        if not text:
+            return
+        try:
+            values[name] = msgspec.convert(text, kind, strict=False)
+        except msgspec.ValidationError as problem:
+            raise SettingsProblem(f"{variable} is set to {text!r}, which is not usable: {problem}") from None
+
+    for name in (
+        "database_url",
+        "amqp_url",
+        "host",
+        "operator_host",
+        "public_url",
+        "log_level",
+        "otlp_endpoint",
+    ):
+        take(name, f"STUDIO_{name.upper()}", str)
+    for name in ("port", "operator_port", "pool_size"):
+        take(name, f"STUDIO_{name.upper()}", int)
+    take("answer_timeout", "STUDIO_ANSWER_TIMEOUT", float)
+    take("webhook_allow_http", "STUDIO_WEBHOOK_ALLOW_HTTP", bool)
+    take("log_format", "STUDIO_LOG_FORMAT", Literal["auto", "json", "text"])
+    values["home"] = Path(environ.get("STUDIO_HOME") or ".studio").absolute()
+    for name, variable in SECRETS.items():
+        values[name] = _parts(environ.get(variable, ""))
+    values["webhook_allow_hosts"] = frozenset(_parts(environ.get("STUDIO_WEBHOOK_ALLOW_HOSTS", "")))
+    values["service_urls"] = {
+        service: url
+        for service in SERVICES
+        if (url := environ.get(f"STUDIO_{service.upper()}_URL", "").strip())
+    }
+    if schedule := _parts(environ.get("STUDIO_WEBHOOK_RETRY_SCHEDULE", "")):
+        values["webhook_retry_schedule"] = _seconds(schedule)
+    return msgspec.convert(values, Settings)
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _seconds(parts: tuple[str, ...]) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in parts)
+    except ValueError:
+        raise SettingsProblem("STUDIO_WEBHOOK_RETRY_SCHEDULE must be seconds separated by commas.") from None
