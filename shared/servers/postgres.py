@@ -1,0 +1,156 @@
+"""A private Postgres: the machine's own binaries or the wheel's, in a folder of ours, on a loopback port."""
+
+import time
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from shared.servers.child import Child
+from shared.servers.ports import free_port, is_free
+from shared.servers.postgres_binaries import PostgresBinaries, copied_to, find_postgres
+from shared.servers.postgres_data import ENVIRONMENT, end_leftover, make_data, reason_in
+from shared.servers.postgres_home import State, lock_home, new_state, read_state, write_state
+from shared.servers.problem import ServerProblem, explained
+from shared.servers.run_as import RunAs, unprivileged
+
+__all__ = ["EmbeddedPostgres", "PostgresBinaries", "ServerProblem", "find_postgres"]
+
+USERS = ("postgres", "nobody")
+START_SECONDS = 60.0  # recovery after a crash counts; an ordinary start takes 0.1 s
+LOG_LIMIT = 2_000_000
+SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "max_connections": "200",
+    "shared_buffers": "128MB",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "jit": "off",  # every statement here is short; compiling one costs more than running it
+    "random_page_cost": "1.1",
+    # A refused statement is ordinary business and its text holds people's data: neither goes to the log.
+    "log_min_messages": "log",
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
+    "log_checkpoints": "off",
+}
+NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+
+class EmbeddedPostgres:
+    """A running server; make one with `start`. It stops with `stop`, and also when this process is killed."""
+
+    def __init__(self, *, child: Child, lock: IO[str], state: State, origin: str, log: Path) -> None:
+        self._child = child
+        self._lock = lock
+        self._password = state.password
+        self.port = state.port
+        self.data = Path(state.data)
+        self.origin = origin
+        self.log = log
+
+    @classmethod
+    def start(cls, home: Path, *, durable: bool = True, binaries: PostgresBinaries | None = None) -> Self:
+        """Starts on the data in `home`, made on the first start; raises `ServerProblem` with one sentence."""
+        home = home.absolute()
+        with explained(home):
+            lock = lock_home(home)
+            try:
+                return cls._start(home, lock, durable, binaries)
+            except BaseException:
+                lock.close()
+                raise
+
+    @classmethod
+    def _start(cls, home: Path, lock: IO[str], durable: bool, binaries: PostgresBinaries | None) -> Self:
+        state = read_state(home)
+        run_as = unprivileged(Path(state.data) if state else home / "postgres", USERS)
+        state = state or new_state(home, run_as, durable=durable)
+        data = Path(state.data)
+        data.parent.mkdir(mode=0o711, parents=True, exist_ok=True)
+        binaries = binaries_for(data, run_as, binaries)
+        if not data.exists():
+            # The password is kept before there is data that it opens.
+            write_state(home, state)
+            make_data(binaries, data, run_as, state.password, durable=durable)
+        end_leftover(data)
+        log = home / "postgres.log"
+        for _ in range(3):
+            if not (state.port and is_free(state.port)):
+                state.port = free_port()
+                write_state(home, state)
+            child = launch(binaries, state, run_as, log, durable)
+            if came_up(child, data):
+                return cls(child=child, lock=lock, state=state, origin=binaries.origin, log=log)
+            said = last_words(log)
+            if "Address already in use" not in said:
+                break
+        raise ServerProblem(reason_in(said, f"Postgres did not start (its log is {log})"))
+
+    @property
+    def url(self) -> str:
+        return self.url_of("postgres")
+
+    def url_of(self, database: str) -> str:
+        return f"postgresql://postgres:{self._password}@127.0.0.1:{self.port}/{database}"
+
+    @property
+    def alive(self) -> bool:
+        return self._child.alive
+
+    def stop(self) -> None:
+        if not self._child.stop(timeout=30):
+            self._child.kill()
+        self._lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def binaries_for(data: Path, run_as: RunAs, given: PostgresBinaries | None) -> PostgresBinaries:
+    made_by = data / "PG_VERSION"
+    major = int(made_by.read_text()) if made_by.exists() else None
+    binaries = given or find_postgres(major)
+    if binaries is None and major is not None:
+        raise ServerProblem(
+            f"The data in {data} was made by Postgres {major}, which is not on this machine; install it."
+        )
+    if binaries is None:
+        raise ServerProblem("There is no Postgres here; install postgresql or set STUDIO_DATABASE_URL.")
+    if binaries.from_wheel and not run_as.can_enter(binaries.folder):
+        return copied_to(data.parent, binaries)
+    return binaries
+
+
+def launch(binaries: PostgresBinaries, state: State, run_as: RunAs, log: Path, durable: bool) -> Child:
+    settings = SETTINGS | ({} if durable else NOT_DURABLE) | {"port": str(state.port)}
+    options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+    if log.exists() and log.stat().st_size > LOG_LIMIT:
+        log.replace(log.with_suffix(".log.1"))
+    with log.open("ab") as sink:
+        sink.write(b"--- start\n")
+        sink.flush()
+        argv = [binaries.postgres, "-D", state.data, *options]
+        return Child(argv, run_as=run_as, stop_with="INT", log=sink, cwd=Path("/"), env=ENVIRONMENT)
+
+
+def came_up(child: Child, data: Path) -> bool:
+    """Waits for the server's own word that it takes connections, which it writes into its mark."""
+    mark = data / "postmaster.pid"
+    deadline = time.monotonic() + START_SECONDS
+    while child.alive and time.monotonic() < deadline:
+        with suppress(FileNotFoundError):
+            if "ready" in mark.read_text():
+                return True
+        time.sleep(0.01)
+    child.kill()
+    return False
+
+
+def last_words(log: Path) -> str:
+    return log.read_text(errors="replace").rpartition("--- start\n")[2]

@@ -1,0 +1,38 @@
+"""What goes wrong with a server, said in one sentence to the person at the terminal."""
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class ServerProblem(Exception):
+    """A server could not be had; `message` is one sentence that says why and what helps."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+@contextmanager
+def explained(folder: Path) -> Iterator[None]:
+    """Turns a failing file operation in `folder` into its sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise ServerProblem(sentence_for(folder, error)) from error
+
+
+def sentence_for(folder: Path, error: OSError) -> str:
+    match error.errno:
+        case errno.EROFS:
+            return f"The folder {folder} is on a read-only file system; choose another one."
+        case errno.EACCES | errno.EPERM:
+            return f"The folder {folder} is not this user's to write; choose another one."
+        case errno.ENOSPC | errno.EDQUOT:
+            return f"The disk that holds {folder} is full; make room on it or choose another folder."
+        case errno.ENOTDIR | errno.EEXIST:
+            return (
+                f"A file stands where the folder {folder} should be; move it away or choose another folder."
+            )
+    return f"The folder {folder} cannot be used: {error.strerror or error}."
