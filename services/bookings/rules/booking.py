@@ -1,0 +1,55 @@
+"""The decision on a booking: a seat, a place in the queue, or a refusal."""
+
+from msgspec import Struct
+
+from services.bookings.rules.checks import Check, review, seat_is_free
+from services.bookings.rules.eligibility import judge_member
+from services.bookings.rules.facts import BookingFacts, SpotFacts
+from services.bookings.wire.classes import SpotMode
+
+
+class Seat(Struct, frozen=True):
+    """Confirmed at once."""
+
+    credits_charged: int
+    spot_id: str | None
+
+
+class Place(Struct, frozen=True):
+    """Waiting; nothing is paid before the promotion."""
+
+    position: int
+
+
+class Refusal(Struct, frozen=True):
+    check: Check
+
+
+Decision = Seat | Place | Refusal
+
+
+def decide_booking(facts: BookingFacts, *, join_waitlist: bool, spot_id: str | None) -> Decision:
+    for check in review(facts, join_waitlist=join_waitlist, spot_id=spot_id):
+        if not check.passed:
+            return Refusal(check)
+    class_ = facts.class_
+    if not seat_is_free(class_):
+        return Place(class_.waitlist_count + 1)
+    charged = judge_member(class_, facts.member).credits_charged
+    return Seat(charged, assign_spot(class_.spot_selection_mode, facts.spots, wished=spot_id))
+
+
+def knows_spot(facts: BookingFacts, spot_id: str | None) -> bool:
+    """A spot that the class does not have is unknown (404), where spots are chosen at all."""
+    if spot_id is None or facts.class_.spot_selection_mode in (None, SpotMode.NONE):
+        return True
+    return any(spot.id == spot_id for spot in facts.spots)
+
+
+def assign_spot(mode: SpotMode | None, spots: list[SpotFacts], *, wished: str | None) -> str | None:
+    """The wished spot, else the lowest free one; none where the class has no spots to choose."""
+    if mode in (None, SpotMode.NONE):
+        return None
+    if wished is not None:
+        return wished
+    return next((spot.id for spot in spots if not spot.taken), None)

@@ -1,0 +1,53 @@
+"""Who may take a seat, and what it costs them."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from msgspec import Struct
+
+from services.bookings.rules.facts import ClassFacts, MemberFacts, MembershipFacts
+from services.bookings.wire.memberships import MembershipStatus
+
+
+class Ineligible(StrEnum):
+    NO_MEMBERSHIP_OR_CREDITS = "no_membership_or_credits"
+    MEMBERSHIP_PAUSED = "membership_paused"
+    MEMBERSHIP_PAST_DUE = "membership_past_due"
+    MEMBER_SUSPENDED = "member_suspended"
+
+
+class Eligibility(Struct, frozen=True):
+    reasons: tuple[Ineligible, ...] = ()
+    credits_charged: int = 0
+
+    @property
+    def ok(self) -> bool:
+        return not self.reasons
+
+
+def judge_member(class_: ClassFacts, member: MemberFacts) -> Eligibility:
+    """A membership that holds the class's start pays first; credits pay what no membership covers."""
+    suspended = (Ineligible.MEMBER_SUSPENDED,) if member.suspended else ()
+    if class_.credit_cost == 0:
+        return Eligibility(suspended)
+    holding = {m.status for m in member.memberships if _holds(m, class_.start_time)}
+    if MembershipStatus.ACTIVE in holding:
+        return Eligibility(suspended)
+    if member.credits >= class_.credit_cost:
+        return Eligibility(suspended, class_.credit_cost)
+    return Eligibility(suspended + _why_not_covered(holding))
+
+
+def _why_not_covered(holding: set[MembershipStatus]) -> tuple[Ineligible, ...]:
+    why = {
+        MembershipStatus.PAUSED: Ineligible.MEMBERSHIP_PAUSED,
+        MembershipStatus.PAST_DUE: Ineligible.MEMBERSHIP_PAST_DUE,
+    }
+    found = tuple(reason for status, reason in why.items() if status in holding)
+    return found or (Ineligible.NO_MEMBERSHIP_OR_CREDITS,)
+
+
+def _holds(membership: MembershipFacts, start: datetime) -> bool:
+    """The first instant counts, the last one does not; an open end holds everything."""
+    begun = membership.starts_at is None or membership.starts_at <= start
+    return begun and (membership.ends_at is None or start < membership.ends_at)

@@ -1,0 +1,62 @@
+"""What the rules need to know, as the store reads it under the class's lock."""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from services.bookings.wire.bookings import BookingStatus
+from services.bookings.wire.classes import ClassStatus, SpotMode
+from services.bookings.wire.memberships import MembershipStatus
+
+
+class ClassFacts(Struct, frozen=True, kw_only=True):
+    id: str
+    location_id: str | None
+    start_time: datetime
+    status: ClassStatus
+    visible: bool
+    capacity: int
+    booked_count: int
+    waitlist_count: int
+    allow_waitlist: bool
+    waitlist_capacity: int | None
+    credit_cost: int
+    spot_selection_mode: SpotMode | None
+    version: int
+
+    @property
+    def seats_left(self) -> int:
+        return self.capacity - self.booked_count
+
+
+class MembershipFacts(Struct, frozen=True, kw_only=True):
+    status: MembershipStatus
+    starts_at: datetime | None
+    ends_at: datetime | None
+
+
+class MemberFacts(Struct, frozen=True, kw_only=True):
+    id: str
+    suspended: bool
+    credits: int
+    memberships: list[MembershipFacts]
+
+
+class SpotFacts(Struct, frozen=True, kw_only=True):
+    """The class's spots come in their order, so the first free one is the lowest."""
+
+    id: str
+    taken: bool
+
+
+class LiveBooking(Struct, frozen=True, kw_only=True):
+    id: str
+    status: BookingStatus
+
+
+class BookingFacts(Struct, frozen=True, kw_only=True):
+    now: datetime
+    class_: ClassFacts
+    member: MemberFacts
+    live: LiveBooking | None
+    spots: list[SpotFacts]

@@ -1,0 +1,74 @@
+"""Bookings, what a partner sends to make one, and the receipt of a cancellation."""
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from services.bookings.wire.text import Money, Reason
+from shared.wire import Body, Id, Instant, PageQuery, Query, Resource
+
+
+class BookingStatus(StrEnum):
+    CONFIRMED = "confirmed"
+    WAITLISTED = "waitlisted"
+    CHECKED_IN = "checked_in"
+    NO_SHOW = "no_show"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+
+
+class Booking(Resource, kw_only=True):
+    id: Id
+    object: Literal["booking"] = "booking"
+    class_id: Id
+    member_id: Id
+    status: BookingStatus
+    booking_source: Annotated[str | None, Meta(examples=["partner_api"])]
+    class_spot_id: Id | None
+    waitlist_position: Annotated[int | None, Meta(description="The place in the queue while waitlisted.")]
+    created_at: Instant | None
+    updated_at: Instant | None
+
+
+class BookingCreate(Body, frozen=True, kw_only=True):
+    class_id: Id
+    member_id: Id
+    join_waitlist: Annotated[bool, Meta(description="Queue for a seat when the class is full.")] = False
+    class_spot_id: Id | None = None
+
+
+class BookingsQuery(PageQuery, frozen=True, kw_only=True):
+    class_id: Id | None = None
+    member_id: Id | None = None
+    status: BookingStatus | None = None
+
+
+class CancelQuery(Query, frozen=True, kw_only=True):
+    reason: Reason | None = None
+    max_late_fee: Annotated[Money | None, Meta(description="Refuse where the fee would be higher.")] = None
+    allow_credit_forfeit: Annotated[
+        bool | None, Meta(description="`false`: refuse where a credit would be lost.")
+    ] = None
+
+
+FeeStatus = Literal["none", "assessed", "waived"]
+
+
+class CancellationReceipt(Resource, kw_only=True):
+    id: Annotated[Id | None, Meta(description="null in a preview.")]
+    object: Literal["booking_cancellation"] = "booking_cancellation"
+    booking_id: Id
+    class_id: Id
+    member_id: Id
+    status: Literal["cancelled"] = "cancelled"
+    cancelled_at: Instant
+    reason: str | None
+    late_cancel: bool
+    free_cancel_until: Instant
+    late_fee_amount: Money | None
+    late_fee_currency: str | None
+    late_fee_status: Annotated[FeeStatus, Meta(description="Assessed, not charged: no payment is made here.")]
+    credit_forfeited: bool
+    credits_forfeited: int
+    credits_restored: int

@@ -1,0 +1,29 @@
+"""Members. The profile leaves out the phone number, suspension and staff notes."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from services.bookings.wire.text import Name, Phone
+from shared.wire import Body, Email, Id, Instant, Resource
+
+
+class Member(Resource, kw_only=True):
+    id: Id
+    object: Literal["member"] = "member"
+    name: str
+    first_name: str
+    last_name: str
+    email: Email | None
+    role: Annotated[str, Meta(examples=["member"])]
+    membership_type: Annotated[str | None, Meta(examples=["intro"])]
+    membership_start_date: Instant | None
+    membership_end_date: Instant | None
+    created_at: Instant
+
+
+class MemberCreate(Body, frozen=True, kw_only=True):
+    email: Email
+    first_name: Name
+    last_name: Name
+    phone: Phone | None = None
