@@ -1,0 +1,106 @@
+"""What the gateway sees of a service: one request out, one answer back, and two ways to fail."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Final, Protocol
+
+from msgspec import Struct
+
+Headers = Sequence[tuple[bytes, bytes]]
+
+# Up to here an answer is collected and handed over whole, so that a service which dies half-way still makes a
+# clean 504; every page of the partner API is smaller. Longer ones stream, with about this much waiting in memory.
+STREAM_FROM: Final = 256 * 1024
+
+# RFC 9110 7.6.1: these speak about one connection, not about the message.
+HOP_BY_HOP: Final = frozenset(
+    b"connection keep-alive proxy-connection proxy-authenticate proxy-authorization"
+    b" te trailer transfer-encoding upgrade".split()
+)
+
+
+class NotReached(Exception):
+    """Nothing was sent, so nothing was done: the caller may safely try again."""
+
+
+class OutcomeUnknown(Exception):
+    """The request was sent, at least in part, and no whole answer came back."""
+
+
+class UpstreamAnswer(Struct):
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+    rest: AsyncIterator[bytes] | None = None
+
+
+class Upstream(Protocol):
+    async def request(
+        self, method: bytes, target: bytes, headers: Headers, body: bytes
+    ) -> UpstreamAnswer: ...
+
+    async def close(self) -> None: ...
+
+
+def end_to_end(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The answer's headers that may travel on: not the hop's own, nor those that `Connection` names."""
+    kept = [header for header in headers if header[0] not in HOP_BY_HOP]
+    if len(kept) == len(headers):
+        return kept
+    named = {n.strip().lower() for name, value in headers if name == b"connection" for n in value.split(b",")}
+    return [header for header in kept if header[0] not in named] if named else kept
+
+
+class Rest:
+    """The part of a long answer that is still coming: filled by the transport, emptied by the caller.
+
+    `drained` asks the transport for more; `abandoned` tells it that the caller has gone away.
+    """
+
+    def __init__(self, drained: Callable[[], None], abandoned: Callable[[], None]) -> None:
+        self._drained = drained
+        self._abandoned = abandoned
+        self._parts: list[bytes] = []
+        self._ended = False
+        self._error: OutcomeUnknown | None = None
+        self._news: asyncio.Future[None] | None = None
+        self.size = 0
+
+    def feed(self, part: bytes) -> None:
+        self._parts.append(part)
+        self.size += len(part)
+        self._wake()
+
+    def end(self, error: OutcomeUnknown | None = None) -> None:
+        self._ended, self._error = True, error
+        self._wake()
+
+    async def aclose(self) -> None:
+        if not self._ended:  # else the connection may be carrying somebody else's answer by now
+            self._abandoned()
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        while not self._parts:
+            if self._error is not None:
+                raise self._error
+            if self._ended:
+                raise StopAsyncIteration
+            self._news = asyncio.get_running_loop().create_future()
+            try:
+                await self._news
+            except asyncio.CancelledError:
+                await self.aclose()
+                raise
+        part = b"".join(self._parts)
+        self._parts.clear()
+        self.size = 0
+        if not self._ended:
+            self._drained()
+        return part
+
+    def _wake(self) -> None:
+        if self._news is not None and not self._news.done():
+            self._news.set_result(None)
