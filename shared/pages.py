@@ -1,5 +1,6 @@
 """Cursor, limit, list envelope. A page costs the same at the first row and at the millionth."""
 
+from datetime import UTC, datetime
 from typing import Any, Generic, Literal, TypeVar
 
 import asyncpg
@@ -10,6 +11,9 @@ from shared.errors import InvalidCursor
 from shared.wire import is_id
 
 T = TypeVar("T")
+
+# Before every row: with it one statement serves the first page and all later ones.
+START = (datetime(1, 1, 1, tzinfo=UTC), "00000000-0000-0000-0000-000000000000")
 
 
 class Page(Struct, Generic[T], kw_only=True):
@@ -40,3 +44,9 @@ async def resolve_cursor(conn: Connection, sql: str, cursor: str | None, *args: 
     if row is None:
         raise InvalidCursor
     return row
+
+
+async def start_after(conn: Connection, sql: str, cursor: str | None, *args: Any) -> tuple[datetime, str]:
+    """`resolve_cursor` for lists ordered by (an instant, id): where the page begins."""
+    row = await resolve_cursor(conn, sql, cursor, *args)
+    return START if row is None else (row[0], row[1])

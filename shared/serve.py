@@ -1,4 +1,4 @@
-"""Puts ASGI apps on ports: granian inside our own event loop, several listeners to a process, a clean stop."""
+"""Puts ASGI apps on ports: granian inside our own event loop, several listeners, a clean stop."""
 
 import asyncio
 import gc
@@ -68,7 +68,7 @@ async def listening(listeners: Sequence[Listener]) -> AsyncIterator[None]:
         yield
     finally:
         for server in servers:
-            server.stop()
+            server.stop()  # type: ignore[no-untyped-call]
         await asyncio.gather(*tasks, return_exceptions=True)
 
 

@@ -1,0 +1,34 @@
+"""Upsert a batch of imported lines, each kind in one statement, and name the lines that are not usable."""
+
+from collections.abc import Sequence
+from zoneinfo import available_timezones
+
+from services.catalog.store import imported
+from services.catalog.wire.imported import AnyImported, ImportedLocation, ImportedStudio
+from shared.database import Database
+from shared.importing import Decoded, ImportLine, ImportReport, Rejected, apply_batch, decode_line
+
+
+async def import_lines(db: Database, lines: Sequence[ImportLine]) -> ImportReport:
+    usable: list[Decoded[AnyImported]] = []
+    rejected: list[Rejected] = []
+    for line in lines:
+        decoded = decode_line(AnyImported, line)  # type: ignore[arg-type]
+        if not isinstance(decoded, Rejected) and (reason := _refusal(decoded.value)):
+            decoded = Rejected(line.number, reason)
+        if isinstance(decoded, Rejected):
+            rejected.append(decoded)
+        else:
+            usable.append(decoded)
+    # What others refer to goes first, so that the lines of a batch may come in any order.
+    for kind, write in imported.WRITERS:
+        rejected += await apply_batch(db, [line for line in usable if isinstance(line.value, kind)], write)
+    return ImportReport(imported=len(lines) - len(rejected), rejected=rejected)
+
+
+def _refusal(value: AnyImported) -> str | None:
+    if isinstance(value, (ImportedStudio, ImportedLocation)):
+        timezone = value.timezone
+        if timezone is not None and timezone not in available_timezones():
+            return f"timezone {timezone!r} is no IANA time zone."
+    return None

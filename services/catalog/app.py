@@ -1,0 +1,31 @@
+"""Wiring of the catalog service."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from services.catalog.context import Catalog
+from services.catalog.routes import routes
+from shared.bus import Bus
+from shared.caller import CallerVerifier
+from shared.database import Database
+from shared.service import Service, build_service
+from shared.settings import Settings
+
+__all__ = ["open_service", "routes"]
+
+
+@asynccontextmanager
+async def open_service(settings: Settings, bus: Bus | None) -> AsyncIterator[Service[Catalog]]:
+    """The catalog publishes nothing, so it leaves the bus alone."""
+    assert settings.database_url is not None
+    db = await Database.connect(settings.database_url, "catalog", size=settings.pool_size)
+    try:
+        yield build_service(
+            "catalog",
+            Catalog(db),
+            routes(),
+            verifier=CallerVerifier(settings.caller_keys),
+            checks={"database": db.is_ready},
+        )
+    finally:
+        await db.close()

@@ -1,0 +1,9 @@
+"""What a catalog route works with."""
+
+from msgspec import Struct
+
+from shared.database import Database
+
+
+class Catalog(Struct, frozen=True):
+    db: Database

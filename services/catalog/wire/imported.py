@@ -1,0 +1,95 @@
+"""The lines of an import that the catalog owns: the wire form plus the stored fields that it does not show."""
+
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct
+
+from shared.wire import Id, Instant
+
+Name = Annotated[str, Meta(min_length=1, max_length=500)]
+Currency = Annotated[str, Meta(pattern="^[A-Z]{3}$")]
+Amount = Annotated[Decimal, Meta(ge=0)]
+
+
+class Imported(Struct, kw_only=True, forbid_unknown_fields=True, tag_field="object"):
+    """A misspelt field is named instead of being lost. `created_at` sets the row's place in its list."""
+
+    id: Id
+    studio_id: Id | None = None
+    created_at: Instant | None = None
+
+
+class ImportedStudio(Imported, kw_only=True, tag="studio"):
+    name: Name
+    slug: str | None = None
+    timezone: str | None = None
+    logo_url: str | None = None
+    primary_color: str | None = None
+    test: bool = False
+    # The cancellation policy is the bookings service's; the same line goes there too.
+    late_window_minutes: Any = UNSET
+    late_fee_amount: Any = UNSET
+    late_fee_currency: Any = UNSET
+    forfeit_credit: Any = UNSET
+
+
+class ImportedLocation(Imported, kw_only=True, tag="location"):
+    name: Name
+    city: str = ""
+    state: str = ""
+    timezone: str
+    active: bool = True
+    is_primary: bool = False
+
+
+class ImportedRoom(Imported, kw_only=True, tag="room"):
+    location_id: Id
+    name: Name
+    capacity: Annotated[int, Meta(ge=0, le=2_000_000_000)]
+    active: bool = True
+
+
+class ImportedClassType(Imported, kw_only=True, tag="class_type"):
+    name: Name
+    description: str | None = None
+    beginner_safe: bool | None = None
+    recovery: bool | None = None
+
+
+class ImportedInstructor(Imported, kw_only=True, tag="instructor"):
+    name: Name
+    tagline: str = ""
+    tags: list[str] = []
+    active: bool = True
+
+
+class ImportedPrice(Struct, kw_only=True, forbid_unknown_fields=True):
+    id: Id
+    object: Literal["price"] = "price"
+    amount: Amount
+    currency: Currency
+    price_type: Name = "one_time"
+    interval: str = ""
+    default: bool = False
+    active: bool = True
+
+
+class ImportedProduct(Imported, kw_only=True, tag="product"):
+    key: Name
+    name: Name
+    product_type: Name
+    active: bool = True
+    client_visible: bool = True
+    credits_granted: Annotated[int, Meta(ge=0, le=2_000_000_000)] | None = None
+    prices: list[ImportedPrice] = []
+
+
+AnyImported = (
+    ImportedStudio
+    | ImportedLocation
+    | ImportedRoom
+    | ImportedClassType
+    | ImportedInstructor
+    | ImportedProduct
+)

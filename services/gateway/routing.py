@@ -1,0 +1,120 @@
+"""The whole partner API on one page: method, path, scope, owning service.
+
+A route without a scope does not construct. `ANY_KEY` is for what every valid key may ask.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec import Struct
+
+PREFIX: Final = "/partner/v1"
+ANY_KEY: Final = "any valid key"
+GATEWAY: Final = "gateway"
+
+SCOPES: Final = (
+    "studio:read",
+    "schedule:read",
+    "catalog:read",
+    "forms:read",
+    "forms:write",
+    "form_submissions:read",
+    "form_submissions:write",
+    "leads:read",
+    "leads:write",
+    "members:read",
+    "members:write",
+    "bookings:read",
+    "bookings:write",
+    "bookings:cancel",
+    "purchases:read",
+    "webhooks:read",
+    "webhooks:write",
+)
+
+
+class PartnerRoute(Struct, frozen=True):
+    method: str
+    path: str
+    scope: str
+    owner: str
+
+    def __post_init__(self) -> None:
+        if self.scope not in SCOPES and self.scope != ANY_KEY:
+            raise ValueError(f"{self.method} {self.path} names no known scope: {self.scope!r}")
+
+
+def _routes(owner: str, *rows: tuple[str, str, str]) -> Iterable[PartnerRoute]:
+    return (PartnerRoute(method, path, scope, owner) for method, path, scope in rows)
+
+
+ROUTES: Final[tuple[PartnerRoute, ...]] = (
+    *_routes(GATEWAY, ("GET", "/key", ANY_KEY)),
+    *_routes(
+        "catalog",
+        ("GET", "/studio", "studio:read"),
+        ("GET", "/locations", "studio:read"),
+        ("GET", "/locations/{location_id}", "studio:read"),
+        ("GET", "/rooms", "schedule:read"),
+        ("GET", "/rooms/{room_id}", "schedule:read"),
+        ("GET", "/class-types", "schedule:read"),
+        ("GET", "/class-types/{class_type_id}", "schedule:read"),
+        ("GET", "/instructors", "schedule:read"),
+        ("GET", "/instructors/{instructor_id}", "schedule:read"),
+        ("GET", "/products", "catalog:read"),
+        ("GET", "/products/{product_id}", "catalog:read"),
+    ),
+    *_routes(
+        "bookings",
+        ("GET", "/classes", "schedule:read"),
+        ("GET", "/classes/{class_id}", "schedule:read"),
+        ("GET", "/classes/{class_id}/spots", "schedule:read"),
+        ("GET", "/members", "members:read"),
+        ("POST", "/members", "members:write"),
+        ("GET", "/members/{member_id}", "members:read"),
+        ("GET", "/members/{member_id}/memberships", "members:read"),
+        ("GET", "/memberships/{membership_id}", "members:read"),
+        ("GET", "/bookings", "bookings:read"),
+        ("POST", "/bookings", "bookings:write"),
+        ("POST", "/bookings/preview", "bookings:read"),
+        ("GET", "/bookings/{booking_id}", "bookings:read"),
+        ("DELETE", "/bookings/{booking_id}", "bookings:cancel"),
+        ("GET", "/bookings/{booking_id}/cancellation-preview", "bookings:read"),
+        ("GET", "/waitlist", "bookings:read"),
+        ("GET", "/waitlist/{waitlist_id}", "bookings:read"),
+        ("GET", "/idempotency-keys/{key}", "bookings:read"),
+        ("GET", "/purchases", "purchases:read"),
+        ("GET", "/purchases/{purchase_id}", "purchases:read"),
+    ),
+    *_routes(
+        "forms",
+        ("GET", "/forms", "forms:read"),
+        ("POST", "/forms", "forms:write"),
+        ("GET", "/forms/{form_id}", "forms:read"),
+        ("PUT", "/forms/{form_id}", "forms:write"),
+        ("POST", "/forms/{form_id}/evaluate", "forms:read"),
+        ("GET", "/forms/{form_id}/submissions", "form_submissions:read"),
+        ("POST", "/forms/{form_id}/submissions", "form_submissions:write"),
+        ("GET", "/forms/{form_id}/submissions/{submission_id}", "form_submissions:read"),
+        ("GET", "/leads", "leads:read"),
+        ("POST", "/leads", "leads:write"),
+        ("GET", "/leads/{lead_id}", "leads:read"),
+        ("PATCH", "/leads/{lead_id}", "leads:write"),
+        ("POST", "/leads/{lead_id}/update", "leads:write"),
+    ),
+    *_routes(
+        "webhooks",
+        ("GET", "/webhook-endpoints", "webhooks:read"),
+        ("POST", "/webhook-endpoints", "webhooks:write"),
+        ("GET", "/webhook-endpoints/{endpoint_id}", "webhooks:read"),
+        ("PATCH", "/webhook-endpoints/{endpoint_id}", "webhooks:write"),
+        ("DELETE", "/webhook-endpoints/{endpoint_id}", "webhooks:write"),
+        ("POST", "/webhook-endpoints/{endpoint_id}/rotate-secret", "webhooks:write"),
+        ("POST", "/webhook-endpoints/{endpoint_id}/test", "webhooks:write"),
+        ("POST", "/webhook-endpoints/{endpoint_id}/recover", "webhooks:write"),
+        ("GET", "/webhook-endpoints/{endpoint_id}/deliveries", "webhooks:read"),
+        ("POST", "/webhook-deliveries/{delivery_id}/retry", "webhooks:write"),
+        ("GET", "/events", "webhooks:read"),
+        ("GET", "/events/{event_id}", "webhooks:read"),
+    ),
+)
