@@ -44,7 +44,7 @@ class Decoded(Struct, Generic[T]):
     value: T
 
 
-def decode_line(kind: type[T], line: ImportLine) -> Decoded[T] | Rejected:
+def decode_line(kind: Any, line: ImportLine) -> Decoded[Any] | Rejected:
     raw = bytes(line.resource)
     try:
         value = msgspec.json.decode(raw, type=kind)

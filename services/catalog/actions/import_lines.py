@@ -13,7 +13,7 @@ async def import_lines(db: Database, lines: Sequence[ImportLine]) -> ImportRepor
     usable: list[Decoded[AnyImported]] = []
     rejected: list[Rejected] = []
     for line in lines:
-        decoded = decode_line(AnyImported, line)  # type: ignore[arg-type]
+        decoded: Decoded[AnyImported] | Rejected = decode_line(AnyImported, line)
         if not isinstance(decoded, Rejected) and (reason := _refusal(decoded.value)):
             decoded = Rejected(line.number, reason)
         if isinstance(decoded, Rejected):

@@ -1,7 +1,7 @@
-"""The lines of an import that the catalog owns: the wire form plus the stored fields that it does not show."""
+"""The lines of an import that the catalog owns: the wire form plus what it does not show."""
 
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Struct
 
@@ -85,7 +85,7 @@ class ImportedProduct(Imported, kw_only=True, tag="product"):
     prices: list[ImportedPrice] = []
 
 
-AnyImported = (
+AnyImported: TypeAlias = (
     ImportedStudio
     | ImportedLocation
     | ImportedRoom
