@@ -9,7 +9,7 @@ from msgspec import Struct
 Headers = Sequence[tuple[bytes, bytes]]
 
 # Up to here an answer is collected and handed over whole, so that a service which dies half-way still makes a
-# clean 504; every page of the partner API is smaller. Longer ones stream, with about this much waiting in memory.
+# clean 504; the partner API's pages are smaller. Longer ones stream, about this much waiting in memory.
 STREAM_FROM: Final = 256 * 1024
 
 # RFC 9110 7.6.1: these speak about one connection, not about the message.

@@ -66,7 +66,7 @@ class AnswerReader:
             self.headers.clear()
             return
         self.status = status
-        # The parser can't be told that an answer to HEAD has no body. It waits on: such a connection isn't kept.
+        # The parser can't be told that an answer to HEAD has no body. It waits on: such a connection goes.
         self.complete = self._head_only
 
     def on_body(self, body: bytes) -> None:

@@ -14,9 +14,9 @@ class ClosedBeforeAnswer(OutcomeUnknown):
 
 
 class Connection(asyncio.Protocol):
-    """`finished` is called when an answer has ended and the connection can carry another; `lost` once, at its end.
+    """`finished` is called when the connection can carry another exchange, `lost` once, at its end.
 
-    Time limits are fields that the pool's sweep compares: a timer for each request would be paid on every one.
+    Time limits are fields that the pool's sweep compares: a timer for each request would be a cost on each.
     """
 
     def __init__(

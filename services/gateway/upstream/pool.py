@@ -12,9 +12,9 @@ from services.gateway.upstream.request_head import WRITES, request_head
 
 
 class HttpUpstream:
-    """Forwards to `http://host:port` or `unix:/path`. A write is sent once; a read that met a stale connection, again.
+    """Forwards to `http://host:port` or `unix:/path`. A write is never sent twice.
 
-    `idle_limit` stays below the server's own keep-alive (uvicorn 5 s, granian 30 s): we must be first to close.
+    `idle_limit` stays below the server's keep-alive (uvicorn 5 s, granian 30 s): we must be first to close.
     After `max_age` a connection is replaced, or a service's new replicas would never see a busy gateway.
     Time limits are checked by a sweep, and so are met up to a tenth late.
     """
