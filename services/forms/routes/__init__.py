@@ -1,0 +1,1 @@
+"""Decode, call once, return."""

@@ -1,0 +1,44 @@
+"""What an answer is: a text or a list of texts; readers for those that are numbers or dates."""
+
+import re
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from typing import TypeAlias
+
+Answer: TypeAlias = str | list[str]
+Answers: TypeAlias = Mapping[str, Answer]
+
+# JSON's own way of writing a number: Decimal alone would take "NaN", "1_000" and other scripts' digits.
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+LONGEST_NUMBER = 100
+
+
+def items_of(answer: Answer | None) -> list[str]:
+    """The answer's texts, blank ones left out: an empty answer has none."""
+    if answer is None:
+        return []
+    texts = answer if isinstance(answer, list) else [answer]
+    return [text for text in texts if text.strip()]
+
+
+def is_empty(answer: Answer | None) -> bool:
+    return not items_of(answer)
+
+
+def as_decimal(text: str) -> Decimal | None:
+    text = text.strip()
+    if len(text) > LONGEST_NUMBER or not _NUMBER.fullmatch(text):
+        return None
+    return Decimal(text)
+
+
+def as_date(text: str) -> date | None:
+    text = text.strip()
+    if not _DATE.fullmatch(text):
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None

@@ -1,0 +1,82 @@
+"""What is wrong with the answers to a form. Evaluating and submitting both ask here, so they agree."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from services.forms.rules.answer import Answers, is_empty
+from services.forms.rules.field_checks import CHECKS
+from services.forms.rules.field_checks.finding import Asked, Finding
+from services.forms.rules.visible_fields import visible_fields
+from services.forms.wire.fields import FieldType, FormField
+from services.forms.wire.submissions import ConsentGiven
+from shared.errors import Problem
+
+MISSING = Finding("This field is required.", "missing")
+NOT_VISIBLE = Finding("The field is hidden while the other answers are as they are.", "field_not_visible")
+UNKNOWN = Finding("The form has no field with this key.", "unknown_field")
+NOT_TEXT = Finding("An answer is a text or an array of texts.", "string_type")
+
+
+class Evaluation(Struct, frozen=True):
+    visible: list[str]
+    required: list[str]
+    problems: list[Problem]
+    consents: list[ConsentGiven]
+
+
+def wrong_shapes(data: dict[str, Any]) -> list[Problem]:
+    """Values that are neither a text nor an array of texts: told without knowing the form."""
+    return [_at(key, NOT_TEXT) for key, value in data.items() if not _is_answer(value)]
+
+
+def evaluate(fields: Sequence[FormField], answers: Answers, *, region: str | None = None) -> Evaluation:
+    """Hidden fields are never required, and an answer for one is refused."""
+    seen = visible_fields(fields, answers)
+    asked = [field for field in seen if field.type is not FieldType.SECTION_BREAK]
+    visible_keys = {field.key for field in seen}
+    known = {field.key for field in fields}
+    problems = [problem for field in seen if (problem := _check(Asked(field, region), answers))]
+    for key in answers:
+        if key not in visible_keys:
+            problems.append(_at(key, NOT_VISIBLE if key in known else UNKNOWN))
+    return Evaluation(
+        visible=[field.key for field in seen],
+        required=[field.key for field in asked if field.required],
+        problems=problems,
+        consents=[_consent(field, answers) for field in asked if field.type is FieldType.CONSENT],
+    )
+
+
+def _check(asked: Asked, answers: Answers) -> Problem | None:
+    field = asked.field
+    answer = answers.get(field.key)
+    if field.type is FieldType.SECTION_BREAK:
+        given = field.key in answers
+    elif is_empty(answer):
+        return _at(field.key, MISSING) if field.required else None
+    else:
+        given = True
+    finding = CHECKS[field.type](asked, answer or "") if given else None
+    return _at(field.key, finding) if finding else None
+
+
+def _consent(field: FormField, answers: Answers) -> ConsentGiven:
+    return ConsentGiven(
+        key=field.key,
+        given=answers.get(field.key) == "true",
+        policy_slug=field.consent_policy_slug,
+        policy_version=field.consent_policy_version,
+        label=field.consent_label or field.label,
+    )
+
+
+def _is_answer(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(isinstance(item, str) for item in value)
+    return isinstance(value, str)
+
+
+def _at(key: str, finding: Finding) -> Problem:
+    return Problem(("body", "data", key), finding.msg, finding.type)

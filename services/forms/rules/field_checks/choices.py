@@ -1,0 +1,52 @@
+"""Answers chosen from what the studio offers."""
+
+from typing import Any
+
+from services.forms.rules.answer import Answer
+from services.forms.rules.field_checks.finding import ONE_TEXT, Asked, Finding
+
+_TICKED = ("true", "false")
+
+
+def option_value(option: Any) -> str | None:
+    """An option is a text or a number, or an object that holds one as `value`; anything else is none."""
+    if isinstance(option, dict):
+        option = option.get("value")
+    if isinstance(option, bool) or not isinstance(option, (str, int, float)):
+        return None
+    return str(option)
+
+
+def check_select(asked: Asked, answer: Answer) -> Finding | None:
+    if isinstance(answer, list) and not asked.field.multiple:
+        return ONE_TEXT
+    return _offered(asked, answer)
+
+
+def check_checkbox_group(asked: Asked, answer: Answer) -> Finding | None:
+    """A single text counts as one choice. A group drawn without options has none to compare with."""
+    return _offered(asked, answer) if asked.field.options else None
+
+
+def check_checkbox(asked: Asked, answer: Answer) -> Finding | None:
+    if answer not in _TICKED:
+        return Finding('A checkbox answers "true" or "false".', "bool_parsing")
+    return None
+
+
+def check_consent(asked: Asked, answer: Answer) -> Finding | None:
+    if answer not in _TICKED:
+        return Finding('A consent answers "true" or "false".', "bool_parsing")
+    if asked.field.required and answer == "false":
+        return Finding("This consent must be given.", "consent_required")
+    return None
+
+
+def _offered(asked: Asked, answer: Answer) -> Finding | None:
+    chosen = answer if isinstance(answer, list) else [answer]
+    offered = {option_value(option) for option in asked.field.options or ()}
+    if not offered.issuperset(chosen):
+        return Finding("Choose from the options that the form offers.", "not_an_option")
+    if len(set(chosen)) < len(chosen):
+        return Finding("Each option can be chosen once.", "duplicate_option")
+    return None

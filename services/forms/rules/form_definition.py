@@ -1,0 +1,101 @@
+"""Whether a form can be filled in at all, asked when it is written. Every problem is named."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from services.forms.rules.field_checks.choices import option_value
+from services.forms.wire.fields import ConditionalRule, FieldType, FormField
+from shared.errors import Problem
+
+MOST_FIELDS = 500
+
+_CHOICES = (FieldType.SELECT, FieldType.CHECKBOX_GROUP)
+_DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(FormField) if not field.required}
+
+
+def completed(field: dict[str, Any]) -> dict[str, Any]:
+    """The field with every property of the specification present, and its own ones as they were."""
+    full = field | {name: value for name, value in _DEFAULTS.items() if name not in field}
+    rule = full["display_when"]
+    if isinstance(rule, dict) and "value" not in rule:
+        full["display_when"] = rule | {"value": None}
+    return full
+
+
+def check_fields(fields: Sequence[FormField]) -> list[Problem]:
+    if len(fields) > MOST_FIELDS:
+        text = f"{len(fields)} fields; a form has at most {MOST_FIELDS}."
+        return [Problem(("body", "fields"), text, "too_long")]
+    problems = [problem for index, field in enumerate(fields) for problem in _check_field(index, field)]
+    return problems + _doubled_keys(fields) + _wrong_controllers(fields)
+
+
+def _check_field(index: int, field: FormField) -> list[Problem]:
+    problems = []
+    if field.type is FieldType.SELECT and not field.options:
+        problems.append(_at(index, "options", "A select needs options.", "missing_options"))
+    if field.type in _CHOICES and any(option_value(option) is None for option in field.options or ()):
+        text = "An option is a text or a number, or an object with one of them as its value."
+        problems.append(_at(index, "options", text, "option_value"))
+    if field.min is not None and field.max is not None and field.min > field.max:
+        problems.append(_at(index, "min", "min is over max.", "min_over_max"))
+    return problems
+
+
+def _doubled_keys(fields: Sequence[FormField]) -> list[Problem]:
+    counts = Counter(field.key for field in fields)
+    first: set[str] = set()
+    problems = []
+    for index, field in enumerate(fields):
+        if counts[field.key] > 1 and field.key in first:
+            problems.append(_at(index, "key", "Another field has this key.", "duplicate_key"))
+        first.add(field.key)
+    return problems
+
+
+def _wrong_controllers(fields: Sequence[FormField]) -> list[Problem]:
+    rules = {field.key: field.display_when for field in fields}
+    in_cycle = _keys_in_cycles(rules)
+    problems = []
+    for index, field in enumerate(fields):
+        if field.display_when is None:
+            continue
+        controller = field.display_when.field_key
+        if controller == field.key:
+            finding = ("A field cannot control itself.", "self_reference")
+        elif controller not in rules:
+            finding = ("The form has no field with this key.", "unknown_controller")
+        elif field.key in in_cycle:
+            finding = ("The rules of these fields go in a circle.", "rule_cycle")
+        else:
+            continue
+        problems.append(
+            Problem(("body", "fields", index, "display_when", "field_key"), finding[0], finding[1])
+        )
+    return problems
+
+
+def _keys_in_cycles(rules: dict[str, ConditionalRule | None]) -> set[str]:
+    """Each field has one controller at most: follow it until the path ends or meets a known key."""
+    settled: set[str] = set()
+    found: set[str] = set()
+    for start in rules:
+        path: list[str] = []
+        places: dict[str, int] = {}
+        key: str | None = start
+        while key is not None and key in rules and key not in settled and key not in places:
+            places[key] = len(path)
+            path.append(key)
+            rule = rules[key]
+            key = rule.field_key if rule else None
+        if key is not None and key in places:
+            found.update(path[places[key] :])
+        settled.update(path)
+    return found
+
+
+def _at(index: int, name: str, msg: str, kind: str) -> Problem:
+    return Problem(("body", "fields", index, name), msg, kind)

@@ -1,0 +1,45 @@
+"""Settings with a meaning: whether they make sense when written, and whom they turn away later."""
+
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from services.forms.errors import FormClosed
+from services.forms.wire.forms import FormSettings
+from shared.errors import Problem
+from shared.wire import normalize_email
+
+
+def check_settings(settings: FormSettings) -> list[Problem]:
+    problems = []
+    if settings.redirect_url is not None and not _is_https(settings.redirect_url):
+        problems.append(_at("redirect_url", "A redirect goes to an https address."))
+    for index, email in enumerate(settings.notification_emails or ()):
+        try:
+            normalize_email(email)
+        except ValueError as problem:
+            problems.append(
+                Problem(("body", "settings", "notification_emails", index), str(problem), "value_error")
+            )
+    return problems
+
+
+def limits_submissions(settings: FormSettings) -> bool:
+    """Such a form takes its submissions one at a time, or two at once would both see the last place."""
+    return settings.max_submissions is not None or bool(settings.one_submission_per_email)
+
+
+def require_open(settings: FormSettings, now: datetime) -> None:
+    if settings.closes_at is not None and now >= settings.closes_at:
+        raise FormClosed(settings.closes_at.isoformat())
+
+
+def _is_https(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme == "https" and bool(parts.hostname) and not any(c.isspace() for c in url)
+    except ValueError:
+        return False
+
+
+def _at(name: str, msg: str) -> Problem:
+    return Problem(("body", "settings", name), msg, "value_error")

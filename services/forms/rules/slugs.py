@@ -1,0 +1,15 @@
+"""A form's slug from its title."""
+
+import re
+import unicodedata
+
+LONGEST_SLUG = 80
+
+_NOT_SLUG = re.compile(r"[^a-z0-9]+")
+
+
+def slug_of(title: str, form_id: str) -> str:
+    """Accents fall away; a title in another script gets `form-` and the start of the form's id."""
+    folded = unicodedata.normalize("NFKD", title.casefold()).encode("ascii", "ignore").decode()
+    slug = _NOT_SLUG.sub("-", folded).strip("-")[:LONGEST_SLUG].strip("-")
+    return slug or f"form-{form_id[:8]}"

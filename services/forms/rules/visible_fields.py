@@ -1,0 +1,42 @@
+"""Which fields a person sees, given the answers so far."""
+
+from collections.abc import Sequence
+
+from services.forms.rules.answer import Answers
+from services.forms.rules.conditions import holds
+from services.forms.wire.fields import FormField
+
+
+def visible_fields(fields: Sequence[FormField], answers: Answers) -> list[FormField]:
+    """The visible ones in the form's order. A hidden controller counts as empty.
+
+    Each field has one controller at most, so a rule chain is a path: it is walked up to the first settled
+    field and settled on the way back, with a list instead of the call stack, so that no depth is too deep.
+    """
+    by_key = {field.key: field for field in fields}
+    settled: dict[str, bool] = {}
+    for field in fields:
+        path: list[FormField] = []
+        walking: set[str] = set()
+        step: FormField | None = field
+        while step is not None and step.key not in settled and step.key not in walking:
+            path.append(step)
+            walking.add(step.key)
+            step = by_key.get(step.display_when.field_key) if step.display_when else None
+        for one in reversed(path):
+            settled[one.key] = _is_visible(one, by_key, settled, answers)
+    return [field for field in fields if settled[field.key]]
+
+
+def _is_visible(
+    field: FormField, by_key: dict[str, FormField], settled: dict[str, bool], answers: Answers
+) -> bool:
+    rule = field.display_when
+    if rule is None:
+        return True
+    controller = by_key.get(rule.field_key)
+    if controller is None:
+        # Written forms have no such rule; one that got in some other way shows nothing by accident.
+        return False
+    seen = settled.get(controller.key, False)
+    return holds(rule, controller.type, answers.get(controller.key) if seen else None)

@@ -1,0 +1,1 @@
+"""What travels: request and response structs, one file per noun."""

@@ -1,0 +1,88 @@
+"""Leads: what is read, what is written."""
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from services.forms.wire.json_text import JsonObject
+from shared.wire import Body, Email, Id, Instant, Resource
+
+Name = Annotated[str, Meta(max_length=200)]
+Phone = Annotated[str, Meta(max_length=50)]
+Source = Annotated[str, Meta(max_length=200)]
+Notes = Annotated[str, Meta(max_length=5_000)]
+
+
+class LeadStatus(StrEnum):
+    NEW = "new"
+    CONTACTED = "contacted"
+    QUALIFIED = "qualified"
+    CONVERTED = "converted"
+    UNQUALIFIED = "unqualified"
+
+
+class LifecycleStage(StrEnum):
+    LEAD = "lead"
+    TRIAL = "trial"
+    MEMBER = "member"
+    FORMER_MEMBER = "former_member"
+
+
+class Lead(Resource, kw_only=True):
+    id: Id
+    object: Literal["lead"] = "lead"
+    email: Email
+    first_name: str
+    source: str | None
+    status: LeadStatus
+    lifecycle_stage: LifecycleStage | None
+    metadata: JsonObject
+    created_at: Instant
+
+
+class StaffLead(Lead, kw_only=True):
+    """What the studio's staff sees beside: partners write notes and phone, and never read them."""
+
+    last_name: str | None
+    phone: str | None
+    notes: str | None
+    version: int
+    updated_at: Instant
+
+
+class LeadCreate(Body, frozen=True, kw_only=True):
+    email: Email
+    first_name: Name = ""
+    source: Source = "partner_api"
+    metadata: dict[str, Any] = field(default_factory=dict)
+    utm_source: Source | UnsetType = UNSET
+    utm_campaign: Source | UnsetType = UNSET
+
+
+class LeadUpdate(Body, frozen=True, kw_only=True):
+    """Absent is not null: what is left out stays."""
+
+    first_name: Name | UnsetType = UNSET
+    last_name: Name | UnsetType | None = UNSET
+    phone: Phone | UnsetType | None = UNSET
+    email: Email | UnsetType = UNSET
+    status: LeadStatus | UnsetType = UNSET
+    notes: Notes | UnsetType | None = UNSET
+    metadata: Annotated[dict[str, Any], Meta(description="A JSON merge patch.")] | UnsetType = UNSET
+
+
+class MutationResult(Resource, kw_only=True):
+    id: Id
+    object: Literal["lead"] = "lead"
+    created: bool
+
+
+class _Sent(Struct, frozen=True):
+    metadata: msgspec.Raw | UnsetType = UNSET
+
+
+def metadata_sent(body: bytes) -> msgspec.Raw | UnsetType:
+    """The metadata of a checked body once more, as it was sent: no number is rounded."""
+    return msgspec.json.decode(body, type=_Sent).metadata

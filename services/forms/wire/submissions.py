@@ -1,0 +1,74 @@
+"""Submissions: what is read, what is written, and what `evaluate` says before anything is stored."""
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct, field
+
+from services.forms.wire.json_text import JsonObject
+from shared.errors import Problem
+from shared.wire import Body, Email, Id, Instant, Resource
+
+# Told by hand and not by the type, so that a wrong value is named by its key (`rules/answers.py`).
+AnswersSent = Annotated[
+    dict[str, Any],
+    Meta(
+        description="Answers by field key: texts, or arrays of texts.",
+        extra_json_schema={
+            "additionalProperties": {
+                "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
+            }
+        },
+    ),
+]
+
+
+class SubmissionStatus(StrEnum):
+    PENDING = "pending"
+    REVIEWED = "reviewed"
+    REJECTED = "rejected"
+
+
+class ConsentGiven(Struct, kw_only=True, frozen=True):
+    """What was shown when a consent was answered, so that the studio can prove what was agreed to."""
+
+    key: str
+    given: bool
+    policy_slug: str | None
+    policy_version: str | None
+    label: str
+
+
+class FormSubmission(Resource, kw_only=True):
+    id: Id
+    object: Literal["form_submission"] = "form_submission"
+    form_id: Id
+    submitter_email: Email
+    data: JsonObject
+    status: SubmissionStatus
+    created_at: Instant
+    submitter_name: str | None
+    form_version: int
+    consents: list[ConsentGiven]
+
+
+class FormSubmissionCreate(Body, frozen=True, kw_only=True):
+    submitter_name: Annotated[str, Meta(max_length=400)] | None = None
+    submitter_email: Email
+    data: AnswersSent
+
+
+class FormEvaluate(Body, frozen=True, kw_only=True):
+    data: AnswersSent = field(default_factory=dict)
+
+
+class FormEvaluation(Resource, kw_only=True):
+    """What a submission of these answers would meet, without storing anything."""
+
+    object: Literal["form_evaluation"] = "form_evaluation"
+    form_id: Id
+    form_version: int
+    visible_fields: list[str]
+    required_fields: list[str]
+    problems: list[Problem]
+    valid: bool

@@ -1,0 +1,53 @@
+"""Visibility over whole forms."""
+
+import time
+
+from services.forms.rules.answer import Answers
+from services.forms.rules.visible_fields import visible_fields
+from services.forms.wire.fields import FormField
+from tests.services.forms.rules.drawing import drawn, when
+
+
+def shown(fields: list[FormField], answers: Answers) -> list[str]:
+    return [field.key for field in visible_fields(fields, answers)]
+
+
+def test_a_hidden_controller_counts_as_empty() -> None:
+    """Its own answer is not looked at, whatever was sent."""
+    fields = [
+        drawn("a"),
+        drawn("b", display_when=when("a", "eq", "yes")),
+        drawn("c", display_when=when("b", "eq", "deep")),
+        drawn("d", display_when=when("b", "empty")),
+    ]
+    assert shown(fields, {"a": "yes", "b": "deep"}) == ["a", "b", "c"]
+    assert shown(fields, {"a": "no", "b": "deep"}) == ["a", "d"]
+
+
+def test_a_controller_may_stand_after_the_field_it_controls() -> None:
+    """Rules go by key, not by place."""
+    fields = [drawn("late", display_when=when("first", "not_empty")), drawn("first")]
+    assert shown(fields, {"first": "x"}) == ["late", "first"]
+    assert shown(fields, {}) == ["first"]
+
+
+def test_a_chain_of_five_hundred_rules_is_walked_without_the_call_stack() -> None:
+    """No depth is too deep, in either order of the fields, and it takes milliseconds."""
+    chain = [drawn("k0")] + [drawn(f"k{n}", display_when=when(f"k{n - 1}", "eq", "y")) for n in range(1, 500)]
+    answers = {f"k{n}": "y" for n in range(500)}
+    started = time.perf_counter()
+    assert len(shown(chain, answers)) == 500
+    assert len(shown(chain[::-1], answers)) == 500
+    assert shown(chain, answers | {"k10": "n"}) == [f"k{n}" for n in range(11)]
+    assert time.perf_counter() - started < 0.5
+
+
+def test_rules_that_go_in_a_circle_end() -> None:
+    """Such a form cannot be written; one that exists anyway hides the circle and answers."""
+    fields = [
+        drawn("a", display_when=when("b", "eq", "1")),
+        drawn("b", display_when=when("a", "eq", "1")),
+        drawn("c", display_when=when("nowhere", "empty")),
+        drawn("d"),
+    ]
+    assert shown(fields, {"a": "1", "b": "1"}) == ["d"]
