@@ -68,7 +68,7 @@ def new_state(home: Path, run_as: RunAs, *, durable: bool) -> State:
     place = home if run_as.can_enter(home) else _reachable_place(home, durable=durable)
     if (place / "postgres").exists():
         raise ServerProblem(
-            f"{home} has data but no postgres.json with its password; restore that file or remove {home}/postgres."
+            f"{home} has data but no postgres.json to open it; restore that file or remove {home}/postgres."
         )
     return State(data=str(place / "postgres"), port=0, password=secrets.token_urlsafe(24))
 

@@ -1,0 +1,160 @@
+"""A private RabbitMQ node for tests and bench: its own folder, ports, name, cookie and port mapper.
+
+It can be killed and started again on the same data and port, which is how the tests stage a broker's crash.
+"""
+
+import os
+import secrets
+import socket
+import subprocess
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from shared.servers.child import Child
+from shared.servers.ports import free_port
+from shared.servers.problem import ServerProblem, explained
+from shared.servers.rabbitmq_binaries import HOW_TO_INSTALL, RabbitBinaries, find_rabbitmq
+from shared.servers.run_as import RunAs
+
+START_SECONDS = 60.0  # 5 to 6 s on two idle cores
+GREETING = b"AMQP\x00\x00\x09\x01"
+
+
+class PrivateRabbit:
+    """Made by `start`; `home` should be an empty temporary folder of the running user."""
+
+    def __init__(self, home: Path, binaries: RabbitBinaries) -> None:
+        self.home = home
+        self.origin = binaries.origin
+        self.port = free_port()
+        self._binaries = binaries
+        self._mapper_port = free_port()
+        self._env = self._environment(free_port())
+        self._run_as = RunAs(os.geteuid(), os.getegid())
+        self._mapper: Child | None = None
+        self._node: Child | None = None
+
+    @classmethod
+    def start(cls, home: Path, *, binaries: RabbitBinaries | None = None) -> Self:
+        binaries = binaries or find_rabbitmq()
+        if binaries is None:
+            raise ServerProblem(f"There is no RabbitMQ here; {HOW_TO_INSTALL}.")
+        rabbit = cls(home.absolute(), binaries)
+        with explained(home):
+            rabbit._prepare_home()
+            rabbit.start_again()
+        return rabbit
+
+    @property
+    def url(self) -> str:
+        return f"amqp://guest:guest@127.0.0.1:{self.port}/"
+
+    def url_of(self, vhost: str) -> str:
+        return self.url + vhost
+
+    @property
+    def alive(self) -> bool:
+        return self._node is not None and self._node.alive
+
+    def start_again(self) -> None:
+        """Starts the node on the data and port that it had; returns once it greets clients."""
+        if self.alive:
+            return
+        if self._mapper is None or not self._mapper.alive:
+            mapper = [str(self._binaries.epmd), "-port", str(self._mapper_port), "-address", "127.0.0.1"]
+            self._mapper = self._child(mapper)
+        self._node = self._child([self._binaries.server])
+        deadline = time.monotonic() + START_SECONDS
+        while not greets(self.port):
+            if not self._node.alive or time.monotonic() > deadline:
+                self.stop()
+                raise ServerProblem(f"RabbitMQ did not start; its log is {self.home / 'rabbitmq.log'}.")
+            time.sleep(0.05)
+
+    def kill(self) -> None:
+        """SIGKILL, as a crash does it; data stay."""
+        if self._node is not None:
+            self._node.kill()
+
+    def restart(self) -> None:
+        if self._node is not None and not self._node.stop(timeout=30):
+            self._node.kill()
+        self.start_again()
+
+    def stop(self) -> None:
+        """Ends the node and then its port mapper, which would outlive it."""
+        for child in (self._node, self._mapper):
+            if child is not None and not child.stop(timeout=30):
+                child.kill()
+
+    def control(self, *command: str) -> str:
+        """`rabbitmqctl` on this node; about a second, so not for a loop."""
+        argv = [self._binaries.control, "--quiet", *command]
+        done = subprocess.run(argv, env=self._env, cwd=self.home, capture_output=True, text=True, timeout=60)
+        if done.returncode != 0:
+            raise ServerProblem(f"rabbitmqctl {command[0]} failed: {done.stderr.strip()}")
+        return done.stdout
+
+    def add_vhosts(self, names: list[str]) -> None:
+        """In one call for all: a vhost is a private broker to whoever connects to its URL."""
+        self.control("eval", adding_vhosts(names, user="guest"))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _child(self, argv: list[str]) -> Child:
+        with (self.home / "rabbitmq.log").open("ab") as log:
+            return Child(argv, run_as=self._run_as, stop_with="TERM", log=log, cwd=self.home, env=self._env)
+
+    def _prepare_home(self) -> None:
+        self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (self.home / "plugins").write_text("[].")
+        (self.home / "rabbitmq.conf").write_text("")
+        cookie = self.home / ".erlang.cookie"
+        cookie.touch(mode=0o600)
+        cookie.write_text(secrets.token_hex(16))
+        cookie.chmod(0o400)
+
+    def _environment(self, distribution_port: int) -> dict[str, str]:
+        return {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "HOME": str(self.home),
+            "LANG": "C.UTF-8",
+            "RABBITMQ_NODENAME": f"studio{self.port}@localhost",
+            "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
+            "RABBITMQ_NODE_PORT": str(self.port),
+            "RABBITMQ_DIST_PORT": str(distribution_port),
+            "ERL_EPMD_PORT": str(self._mapper_port),
+            "ERL_EPMD_ADDRESS": "127.0.0.1",
+            "RABBITMQ_MNESIA_BASE": str(self.home / "data"),
+            "RABBITMQ_LOG_BASE": str(self.home / "logs"),
+            "RABBITMQ_CONFIG_FILE": str(self.home / "rabbitmq.conf"),
+            "RABBITMQ_ENABLED_PLUGINS_FILE": str(self.home / "plugins"),
+            "RABBITMQ_CONF_ENV_FILE": "/dev/null",
+            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1}",
+        }
+
+
+def adding_vhosts(names: list[str], user: str) -> str:
+    """What `rabbitmqctl eval` runs: its own commands take one vhost each, half a second every time."""
+    listed = ", ".join(f'<<"{name}">>' for name in names)
+    all_of = ", ".join(['<<".*">>'] * 3)
+    grant = f'rabbit_auth_backend_internal:set_permissions(<<"{user}">>, Name, {all_of}, <<"studio">>)'
+    return f'[begin rabbit_vhost:add(Name, <<"studio">>), {grant} end || Name <- [{listed}]].'
+
+
+def greets(port: int, host: str = "127.0.0.1") -> bool:
+    """Whether a broker answers the AMQP greeting; an open port alone comes too early."""
+    try:
+        with socket.create_connection((host, port), timeout=2) as connection:
+            connection.sendall(GREETING)
+            return connection.recv(1) == b"\x01"
+    except OSError:
+        return False

@@ -1,0 +1,66 @@
+"""Fixtures of real servers: every pytest-xdist worker has its own, every test its own database and vhost."""
+
+import secrets
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from shared.servers.problem import ServerProblem
+from tests.harness.databases import Template
+from tests.harness.servers import Postgres, Rabbit, running_postgres, running_rabbit
+
+VHOSTS_AT_ONCE = 5  # one costs half a second, five cost 0.7
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A server; tests want `database_url` instead, unless they are about the server itself."""
+    try:
+        with running_postgres() as server:
+            yield server
+    except ServerProblem as problem:
+        pytest.fail(problem.message, pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def migrated_template(postgres: Postgres) -> Iterator[Template]:
+    template = Template(postgres)
+    yield template
+    template.drop()
+
+
+@pytest.fixture
+async def database_url(migrated_template: Template) -> AsyncIterator[str]:
+    """The superuser's URL of a fresh database in which every service is migrated, this test's alone."""
+    async with migrated_template.copy() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def rabbit() -> Iterator[Rabbit]:
+    """A broker that a test may kill and start again (`kill`, `start_again`, `restart`)."""
+    try:
+        with running_rabbit() as server:
+            yield server
+    except ServerProblem as problem:
+        pytest.fail(problem.message, pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def _spare_vhosts() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def amqp_url(rabbit: Rabbit, _spare_vhosts: list[str]) -> str:
+    """The URL of a fresh vhost, this test's alone: no service needs a prefix for the tests' sake.
+
+    With STUDIO_AMQP_URL it is that very URL, shared by the tests: use an empty broker and one worker then.
+    """
+    if not rabbit.alive:
+        rabbit.start_again()
+    if not _spare_vhosts:
+        names = [f"test-{secrets.token_hex(6)}" for _ in range(VHOSTS_AT_ONCE)]
+        rabbit.add_vhosts(names)
+        _spare_vhosts.extend(names)
+    return rabbit.url_of(_spare_vhosts.pop())

@@ -1,0 +1,122 @@
+"""Servers in Docker, for machines with a daemon and no binaries; testcontainers is imported on use only."""
+
+import secrets
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import asyncpg
+
+from shared.servers.ports import free_port
+from shared.servers.problem import ServerProblem
+from shared.servers.rabbitmq import adding_vhosts, greets
+from tests.harness.own_loop import in_own_loop
+
+if TYPE_CHECKING:
+    from testcontainers.core.container import DockerContainer
+
+POSTGRES_IMAGE = "postgres:17"
+RABBITMQ_IMAGE = "rabbitmq:4"
+START_SECONDS = 90.0
+
+
+def docker_answers() -> bool:
+    from testcontainers.core.docker_client import DockerClient
+
+    try:
+        return bool(DockerClient().client.ping())
+    except Exception:  # whatever is wrong with the daemon, it cannot be used
+        return False
+
+
+class ContainerPostgres:
+    def __init__(self) -> None:
+        self.origin = f"Docker, {POSTGRES_IMAGE}"
+        self._password = secrets.token_urlsafe(16)
+        self._port = free_port()
+        self._container = _started(POSTGRES_IMAGE, 5432, self._port, POSTGRES_PASSWORD=self._password)
+        self._host = self._container.get_container_host_ip()
+        _wait_for(self._answers, self._container)
+
+    def url_of(self, database: str) -> str:
+        return f"postgresql://postgres:{self._password}@{self._host}:{self._port}/{database}"
+
+    def stop(self) -> None:
+        self._container.stop()
+
+    def _answers(self) -> bool:
+        async def connect() -> None:
+            connection: asyncpg.Connection[Any] = await asyncpg.connect(self.url_of("postgres"), timeout=2)
+            await connection.close()
+
+        try:
+            in_own_loop(connect())
+        except (OSError, TimeoutError, asyncpg.PostgresError):
+            return False
+        return True
+
+
+class ContainerRabbit:
+    def __init__(self) -> None:
+        self.origin = f"Docker, {RABBITMQ_IMAGE}"
+        login = {"RABBITMQ_DEFAULT_USER": "studio", "RABBITMQ_DEFAULT_PASS": "studio"}
+        self._port = free_port()  # bound, so that it stays the same when the container starts again
+        self._container = _started(RABBITMQ_IMAGE, 5672, self._port, **login)
+        self._host = self._container.get_container_host_ip()
+        self.start_again()
+
+    @property
+    def url(self) -> str:
+        return self.url_of("%2F")
+
+    def url_of(self, vhost: str) -> str:
+        return f"amqp://studio:studio@{self._host}:{self._port}/{vhost}"
+
+    @property
+    def alive(self) -> bool:
+        docker = self._container.get_wrapped_container()
+        docker.reload()
+        return bool(docker.status == "running")
+
+    def start_again(self) -> None:
+        if not self.alive:
+            self._container.get_wrapped_container().start()
+        _wait_for(lambda: greets(self._port, self._host), self._container)
+
+    def kill(self) -> None:
+        docker = self._container.get_wrapped_container()
+        docker.kill()
+        docker.wait()
+
+    def restart(self) -> None:
+        self._container.get_wrapped_container().stop()
+        self.start_again()
+
+    def stop(self) -> None:
+        self._container.stop()
+
+    def add_vhosts(self, names: list[str]) -> None:
+        done = self._container.exec(["rabbitmqctl", "eval", adding_vhosts(names, user="studio")])
+        if done.exit_code != 0:
+            raise ServerProblem(f"rabbitmqctl eval failed: {done.output.decode(errors='replace')}")
+
+
+def _started(image: str, inside: int, outside: int, **environment: str) -> "DockerContainer":
+    from testcontainers.core.container import DockerContainer
+
+    container = DockerContainer(image, env=environment).with_bind_ports(inside, outside)
+    try:
+        return container.start()
+    except Exception as error:
+        raise ServerProblem(f"Docker could not start {image}: {error}") from error
+
+
+def _wait_for(fact: Callable[[], bool], container: "DockerContainer") -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while not fact():
+        if time.monotonic() > deadline:
+            container.stop()
+            raise ServerProblem(
+                f"The container of {container.image} did not come up in {START_SECONDS:.0f} s."
+            )
+        time.sleep(0.1)

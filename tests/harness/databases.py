@@ -1,0 +1,59 @@
+"""A fresh database for every test: a copy of one template that is migrated once per pytest worker."""
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+
+from shared.migrate import migrate
+from shared.settings import SERVICES
+from tests.harness.own_loop import in_own_loop
+from tests.harness.servers import Postgres
+
+# Roles belong to the whole server: workers that were given one by URL must not make them at the same time.
+LOCK = 0x5354_5544_7465
+
+
+class Template:
+    def __init__(self, server: Postgres) -> None:
+        self._server = server
+        self._name = _new_name()
+        in_own_loop(self._make())
+
+    async def _make(self) -> None:
+        async with self._admin() as admin:
+            await admin.execute("SELECT pg_advisory_lock($1)", LOCK)
+            await admin.execute(f"CREATE DATABASE {self._name}")
+            await migrate(self._server.url_of(self._name), SERVICES)
+
+    @asynccontextmanager
+    async def copy(self) -> AsyncIterator[str]:
+        """The URL of a new database, which is dropped afterwards with whoever is still connected."""
+        name = _new_name()
+        async with self._admin() as admin:
+            await admin.execute(f"CREATE DATABASE {name} TEMPLATE {self._name}")
+        try:
+            yield self._server.url_of(name)
+        finally:
+            await self._drop(name)
+
+    def drop(self) -> None:
+        in_own_loop(self._drop(self._name))
+
+    async def _drop(self, name: str) -> None:
+        async with self._admin() as admin:
+            await admin.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+    @asynccontextmanager
+    async def _admin(self) -> AsyncIterator["asyncpg.Connection[Any]"]:
+        connection: asyncpg.Connection[Any] = await asyncpg.connect(self._server.url_of("postgres"))
+        try:
+            yield connection
+        finally:
+            await connection.close()
+
+
+def _new_name() -> str:
+    return f"studio_test_{secrets.token_hex(8)}"

@@ -1,0 +1,13 @@
+"""Runs a coroutine for a fixture that is not async, away from the loop that the tests themselves use."""
+
+import asyncio
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def in_own_loop(work: Coroutine[Any, Any, T]) -> T:
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return thread.submit(asyncio.run, work).result()

@@ -1,0 +1,144 @@
+"""The real servers that tests run on, one Postgres and one RabbitMQ for each pytest worker.
+
+The ladder: a URL in the environment, binaries, Docker. `STUDIO_TEST_SERVERS=docker` forces Docker.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import urlsplit
+
+import pytest
+
+from shared.servers.postgres import EmbeddedPostgres, find_postgres
+from shared.servers.problem import ServerProblem
+from shared.servers.rabbitmq import PrivateRabbit
+from shared.servers.rabbitmq_binaries import HOW_TO_INSTALL, find_rabbitmq
+from tests.harness.containers import ContainerPostgres, ContainerRabbit, docker_answers
+
+
+class Postgres(Protocol):
+    origin: str
+
+    def url_of(self, database: str) -> str: ...
+    def stop(self) -> None: ...
+
+
+class Rabbit(Protocol):
+    origin: str
+
+    @property
+    def url(self) -> str: ...
+    @property
+    def alive(self) -> bool: ...
+    def url_of(self, vhost: str) -> str: ...
+    def add_vhosts(self, names: list[str]) -> None: ...
+    def start_again(self) -> None: ...
+    def kill(self) -> None: ...
+    def restart(self) -> None: ...
+    def stop(self) -> None: ...
+
+
+class GivenPostgres:
+    """Somebody's own server: only databases that we made ourselves are touched on it."""
+
+    origin = "STUDIO_DATABASE_URL"
+
+    def __init__(self, url: str) -> None:
+        self._parts = urlsplit(url)
+
+    def url_of(self, database: str) -> str:
+        # "postgres" stands for the database that the URL names, which is only connected to.
+        path = self._parts.path if database == "postgres" else f"/{database}"
+        return self._parts._replace(path=path).geturl()
+
+    def stop(self) -> None:
+        pass
+
+
+class GivenRabbit:
+    """Somebody's own broker, in the URL's vhost. It is not ours to kill, nor can we add vhosts to it."""
+
+    origin = "STUDIO_AMQP_URL"
+    alive = True
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def url_of(self, vhost: str) -> str:
+        return self.url
+
+    def add_vhosts(self, names: list[str]) -> None:
+        pass
+
+    def start_again(self) -> None:
+        pass
+
+    def kill(self) -> None:
+        pytest.skip("needs a broker that may be killed; unset STUDIO_AMQP_URL")
+
+    restart = kill
+
+    def stop(self) -> None:
+        pass
+
+
+@contextmanager
+def running_postgres() -> Iterator[Postgres]:
+    with home_for_servers() as home:
+        server = _choose_postgres(home)
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+@contextmanager
+def running_rabbit() -> Iterator[Rabbit]:
+    with home_for_servers() as home:
+        server = _choose_rabbit(home)
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+def _choose_postgres(home: Path) -> Postgres:
+    if url := os.environ.get("STUDIO_DATABASE_URL"):
+        return GivenPostgres(url)
+    if not _docker_is_forced() and find_postgres():
+        return EmbeddedPostgres.start(home, durable=False)
+    if docker_answers():
+        return ContainerPostgres()
+    raise ServerProblem(
+        "There is no Postgres here; install postgresql, start Docker or set STUDIO_DATABASE_URL."
+    )
+
+
+def _choose_rabbit(home: Path) -> Rabbit:
+    if url := os.environ.get("STUDIO_AMQP_URL"):
+        return GivenRabbit(url)
+    if not _docker_is_forced() and find_rabbitmq():
+        return PrivateRabbit.start(home)
+    if docker_answers():
+        return ContainerRabbit()
+    raise ServerProblem(f"There is no RabbitMQ here; {HOW_TO_INSTALL}.")
+
+
+def _docker_is_forced() -> bool:
+    return os.environ.get("STUDIO_TEST_SERVERS") == "docker"
+
+
+@contextmanager
+def home_for_servers() -> Iterator[Path]:
+    """Not pytest's own folder: for tests run by root it is closed to the user that Postgres runs as."""
+    home = Path(tempfile.mkdtemp(prefix="studio-test-"))
+    home.chmod(0o711)
+    try:
+        yield home
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
