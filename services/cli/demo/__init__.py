@@ -1,0 +1,33 @@
+"""The demo studio, as lines of an import file: `demo_lines(today)`.
+
+Every id is made from a name, and a class's from its date and slot, so that importing the demo again changes
+nothing and importing it a week later carries the timetable on.
+"""
+
+from collections.abc import Iterator
+from datetime import date
+
+from services.cli.demo.attendance import attendance_lines
+from services.cli.demo.forms import form_lines, lead_lines, submission_lines
+from services.cli.demo.ids import STUDIO_ID, Line
+from services.cli.demo.people import member_lines, membership_lines, purchase_lines
+from services.cli.demo.products import product_lines
+from services.cli.demo.studio import studio_lines
+from services.cli.demo.timetable import class_lines, sessions
+
+__all__ = ["STUDIO_ID", "demo_lines"]
+
+
+def demo_lines(today: date) -> Iterator[Line]:
+    """Each line names only what an earlier one made. The classes lie in two weeks from `today` on."""
+    coming = list(sessions(today))
+    yield from studio_lines()
+    yield from product_lines()
+    yield from member_lines()
+    yield from membership_lines()
+    yield from purchase_lines()
+    yield from class_lines(coming)
+    yield from attendance_lines(coming)
+    yield from form_lines()
+    yield from lead_lines()
+    yield from submission_lines()

@@ -1,0 +1,120 @@
+"""The weekly timetable, and the classes it makes of two weeks.
+
+A slot is told in its location's wall-clock time: the seven o'clock class stays at seven all year.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime, time, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+
+from services.cli.demo.ids import Line, demo_id, instant, line
+from services.cli.demo.studio import CLASS_TYPES, ROOMS, TIMEZONES
+
+DAYS: Final = 14
+WEEKDAYS: Final = frozenset({0, 1, 2, 3, 4})
+
+
+class Slot(Struct, frozen=True):
+    """`booked` and `waiting` say how many members the demo puts into each class of this slot."""
+
+    key: str
+    weekdays: frozenset[int]
+    at: time
+    minutes: int
+    class_type: str
+    room: str
+    instructor: str
+    capacity: int
+    allow_waitlist: bool = False
+    waitlist_capacity: int | None = None
+    credit_cost: int = 0
+    spots: bool = False
+    booked: int = 0
+    waiting: int = 0
+
+
+class Session(Struct, frozen=True):
+    """One class: a slot on a day."""
+
+    slot: Slot
+    on: date
+    start: datetime
+
+    @property
+    def name(self) -> str:
+        return f"{self.on.isoformat()}/{self.slot.key}"
+
+    @property
+    def id(self) -> str:
+        return demo_id("class", self.name)
+
+    @property
+    def spot_labels(self) -> list[str]:
+        return [f"R{number + 1}" for number in range(self.slot.capacity)] if self.slot.spots else []
+
+
+def _slot(key: str, weekdays: Iterable[int], at: str, *rest: object, **more: object) -> Slot:
+    return Slot(key, frozenset(weekdays), time.fromisoformat(at), *rest, **more)  # type: ignore[arg-type]
+
+
+SLOTS: Final = (
+    _slot("early-flow", WEEKDAYS, "07:00", 60, "flow", "brooklyn-main", "maya", 20, True, booked=4),
+    _slot("lunch-mat", {1, 3}, "12:15", 45, "mat", "brooklyn-main", "hannah", 16),
+    _slot("reformer", {0, 2, 4}, "18:00", 50, "reformer", "brooklyn-reformer", "jonas", 8, True, 4,
+          credit_cost=1, spots=True, booked=3),
+    _slot("barre", {1, 3}, "17:30", 50, "barre", "brooklyn-main", "hannah", 12, True, booked=11),
+    _slot("evening-restore", {6}, "19:00", 75, "restore", "brooklyn-main", "maya", 14, booked=2),
+    _slot("saturday-hiit", {5}, "09:30", 45, "hiit", "brooklyn-main", "diego", 10, True, 5,
+          booked=10, waiting=2),
+    _slot("ride", {0, 2, 4}, "06:30", 45, "ride", "chicago-bikes", "priya", 12, True),
+    _slot("loft-hiit", {1, 3}, "18:30", 45, "hiit", "chicago-loft", "diego", 16, credit_cost=1),
+    _slot("loft-stretch", {6}, "10:00", 40, "stretch", "chicago-loft", "diego", 16),
+)  # fmt: skip
+
+
+def sessions(first: date) -> Iterator[Session]:
+    for number in range(DAYS):
+        on = first + timedelta(days=number)
+        for slot in SLOTS:
+            if on.weekday() in slot.weekdays:
+                zone = ZoneInfo(TIMEZONES[ROOMS[slot.room][1]])
+                yield Session(slot, on, datetime.combine(on, slot.at, zone))
+
+
+def class_lines(coming: Iterable[Session]) -> Iterator[Line]:
+    for session in coming:
+        slot = session.slot
+        name, description, _, _ = CLASS_TYPES[slot.class_type]
+        yield line(
+            "class",
+            session.name,
+            title=name,
+            description=description,
+            class_type_id=demo_id("class_type", slot.class_type),
+            location_id=demo_id("location", ROOMS[slot.room][1]),
+            room_id=demo_id("room", slot.room),
+            instructor_id=demo_id("instructor", slot.instructor),
+            start_time=instant(session.start),
+            end_time=instant(session.start + timedelta(minutes=slot.minutes)),
+            capacity=slot.capacity,
+            booked_count=slot.booked,
+            available_count=slot.capacity - slot.booked,
+            allow_waitlist=slot.allow_waitlist,
+            spot_selection_mode="required" if slot.spots else None,
+            status="scheduled",
+            visible=True,
+            waitlist_capacity=slot.waitlist_capacity,
+            credit_cost=slot.credit_cost,
+        )
+        for number, label in enumerate(session.spot_labels):
+            yield line(
+                "class_spot",
+                f"{session.name}/{label}",
+                class_id=session.id,
+                label=label,
+                order=number + 1,
+                available=number >= slot.booked,
+            )
