@@ -21,7 +21,7 @@ class Event(Struct, kw_only=True, frozen=True, tag_field="type"):
     """A producer hands it to the outbox; `data` is the resource as its GET shows it, a struct or ready JSON.
 
     `traceparent` travels beside the envelope, in the message's headers, and is never shown to a partner.
-    `aggregate` names what must stay in order (the resource, unless said): its events leave as they were written.
+    `aggregate` names what must stay in order, the resource unless said: its events leave as they were put in.
     """
 
     scope: ClassVar[str | None] = None

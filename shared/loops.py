@@ -19,8 +19,8 @@ class Loop:
     """Runs `step` for ever. A step answers True when there is more to do at once.
 
     Between idle steps it waits `idle` seconds or until the bell is rung. A step that fails is logged and
-    tried again after a growing pause. A loop with no good step for `stale_after` seconds, be it that they fail or
-    that one hangs, is shown as not ready.
+    tried again after a growing pause. A loop with no good step for `stale_after` seconds, because they fail
+    or one hangs, is shown as not ready.
     """
 
     def __init__(

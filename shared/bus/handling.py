@@ -11,9 +11,14 @@ from shared.http_errors import DATABASE_AWAY
 
 log = structlog.get_logger("bus")
 
-# The message is not at fault: it is held, not parked, and not given back, which would burn the delivery limit.
+# The message is not at fault: it is held, not parked; giving it back would burn the queue's delivery limit.
 AWAY: tuple[type[Exception], ...] = (*DATABASE_AWAY, OSError, Unavailable, UpstreamTimeout)
 TRIES = 4
+
+
+def is_away(problem: Exception) -> bool:
+    """asyncpg's DataError is an InterfaceError too, but the value is at fault there: it is a ValueError."""
+    return isinstance(problem, AWAY) and not isinstance(problem, ValueError)
 
 
 class Pauses:
@@ -56,9 +61,11 @@ async def _attempt(messages: Sequence[Message], handler: Handler, queue: str, pa
             await handler(messages)
         except Poison as problem:
             return str(problem) or "poison"
-        except AWAY as problem:
-            log.warning("batch_held", queue=queue, messages=len(messages), error=type(problem).__name__)
         except Exception as problem:
+            if is_away(problem):
+                log.warning("batch_held", queue=queue, messages=len(messages), error=type(problem).__name__)
+                await pauses.pause()
+                continue
             failures += 1
             log.error("handler_failed", queue=queue, messages=len(messages), failures=failures, exc_info=True)
             if failures >= TRIES or len(messages) > 1:

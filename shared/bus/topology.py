@@ -1,6 +1,6 @@
 """Every queue of the system on one page.
 
-Whoever connects declares all of them: what is published before a consumer's first start still finds its queue.
+Whoever connects declares all of them: a message published before its consumer's first start is kept for it.
 """
 
 from msgspec import Struct

@@ -1,0 +1,118 @@
+"""Moves outbox rows to the bus: at least once, in order per aggregate, one active relay per service."""
+
+import asyncio
+from collections import defaultdict
+from typing import Any
+
+import asyncpg
+import structlog
+
+from shared.bus import Bus, BusError, Message
+from shared.database import Database
+from shared.outbox import Bell
+
+log = structlog.get_logger("relay")
+
+# How many rows are under way at once. It bounds memory however long the broker was away.
+BATCH = 256
+# Longer than the bus's own patience: this only ends a publish that would wait for ever.
+PATIENCE = 30.0
+
+TAKE_TURN = "SELECT pg_try_advisory_lock(hashtextextended('outbox:' || current_schema(), 0))"
+WAITING = "SELECT id, event_id, type, aggregate, envelope, traceparent FROM outbox ORDER BY id LIMIT $1"
+# By explicit id: ids are not commit-ordered, so `id <= last` would take rows that were never published.
+REMOVE = "DELETE FROM outbox WHERE id = ANY($1::bigint[])"
+WAKE_THE_OTHER = "SELECT pg_notify('outbox:' || current_schema(), '')"
+
+
+class Relay:
+    """`step` is run by a loop. However many replicas run, the one that holds the advisory lock publishes.
+
+    The lock lives on the connection that also reads and removes the rows: a relay that lost its connection
+    lost its turn with it, and can remove nothing any more. The others pass their bell on to it.
+    """
+
+    def __init__(self, database: Database, bus: Bus, bell: Bell, *, batch: int = BATCH) -> None:
+        self.database = database
+        self.bus = bus
+        self.bell = bell
+        self.batch = batch
+        self._conn: Any = None
+
+    @property
+    def active(self) -> bool:
+        return self._conn is not None and not self._conn.is_closed()
+
+    async def step(self) -> bool:
+        """Publishes what waits; True when there is more. Raises when something could not be published."""
+        if not self.active and not await self._take_turn():
+            return False
+        try:
+            rows = await self._conn.fetch(WAITING, self.batch)
+            if not rows:
+                return False
+            done, failure = await publish_in_order(self.bus, rows)
+            if done:
+                await self._conn.execute(REMOVE, done)
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, asyncio.CancelledError):
+            await self.stop()
+            raise
+        if failure is not None:
+            raise failure
+        return True
+
+    async def stop(self) -> None:
+        """Gives the turn up, so that another replica goes on at once."""
+        conn, self._conn = self._conn, None
+        if conn is not None:
+            await _end(self.database, conn)
+
+    async def _take_turn(self) -> bool:
+        await self.stop()
+        conn = await self.database.pool.acquire(timeout=5)
+        try:
+            if await conn.fetchval(TAKE_TURN):
+                channel = await conn.fetchval("SELECT 'outbox:' || current_schema()")
+                await conn.add_listener(channel, lambda *_: self.bell.ring())
+                self._conn = conn
+                log.info("relay_active", channel=channel)
+                return True
+            await conn.execute(WAKE_THE_OTHER)
+        except BaseException:
+            await _end(self.database, conn)
+            raise
+        await self.database.pool.release(conn)
+        return False
+
+
+async def _end(database: Database, conn: Any) -> None:
+    """The session ends with the connection, and the lock with the session."""
+    conn.terminate()
+    await database.pool.release(conn)
+
+
+async def publish_in_order(bus: Bus, rows: list[Any]) -> tuple[list[int], Exception | None]:
+    """The ids that were confirmed, and the first failure.
+
+    Many confirms are outstanding at once, but only one per aggregate: its next row waits for the confirm, and
+    after a failure stays behind, so that nothing overtakes.
+    """
+    lines: dict[str, list[Any]] = defaultdict(list)
+    for row in rows:
+        lines[row["aggregate"]].append(row)
+    results = await asyncio.gather(*(_publish_line(bus, line) for line in lines.values()))
+    done = [row_id for confirmed, _ in results for row_id in confirmed]
+    return done, next((failure for _, failure in results if failure is not None), None)
+
+
+async def _publish_line(bus: Bus, line: list[Any]) -> tuple[list[int], Exception | None]:
+    confirmed: list[int] = []
+    for row in line:
+        message = Message(row["event_id"], row["type"], row["envelope"], row["traceparent"])
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await bus.publish(message)
+        except (BusError, TimeoutError) as failure:
+            return confirmed, failure
+        confirmed.append(row["id"])
+    return confirmed, None
