@@ -4,7 +4,8 @@ import base64
 import hashlib
 import hmac
 import time
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -64,6 +65,12 @@ class CallerSigner:
         return payload + b"." + _mac(self._key, payload)
 
 
+class Verifier(Protocol):
+    """Tells who is calling from a request's headers, or raises `Unauthenticated`."""
+
+    def verify(self, headers: Mapping[bytes, bytes], request_id: str) -> Caller: ...
+
+
 class CallerVerifier:
     """Accepts every key it was given, so that the signing key can be rotated."""
 
@@ -74,14 +81,18 @@ class CallerVerifier:
         self._keys = tuple(key.encode() for key in keys)
         self._verified: dict[bytes, _Verified] = {}
 
-    def verify(self, header: bytes | None, *, request_id: str, traceparent: str | None = None) -> Caller:
+    def verify(self, headers: Mapping[bytes, bytes], request_id: str) -> Caller:
+        header = headers.get(CALLER_HEADER)
         if header is None:
             raise Unauthenticated("This service answers the gateway only.")
         verified = self._verified.get(header) or self._check(header)
         if verified.expires < time.time():
             self._verified.pop(header, None)
             raise Unauthenticated("The caller header has expired.")
-        return msgspec.structs.replace(verified.caller, request_id=request_id, traceparent=traceparent)
+        trace = headers.get(TRACE_HEADER)
+        return msgspec.structs.replace(
+            verified.caller, request_id=request_id, traceparent=trace.decode("latin-1") if trace else None
+        )
 
     def _check(self, header: bytes) -> "_Verified":
         payload, _, mac = header.rpartition(b".")

@@ -12,7 +12,7 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 from msgspec import Struct
 
 from shared import metrics
-from shared.caller import CALLER_HEADER, REQUEST_ID_HEADER, TRACE_HEADER, CallerVerifier
+from shared.caller import REQUEST_ID_HEADER, Verifier
 from shared.errors import MethodNotAllowed, NotFound
 from shared.http_errors import answer_for
 from shared.metrics import RouteMetrics
@@ -37,8 +37,15 @@ class Service(Struct, Generic[C]):
 
 
 def build_service(
-    name: str, context: C, routes: list[Route[C]], *, verifier: CallerVerifier, checks: Mapping[str, Check]
+    name: str,
+    context: C,
+    routes: list[Route[C]],
+    *,
+    verifier: Verifier,
+    checks: Mapping[str, Check],
+    raw: Mapping[str, ASGIApp] | None = None,
 ) -> Service[C]:
+    """`raw` handlers answer for themselves: streams that the route layer would not read whole."""
     by_path: dict[str, dict[str, Route[C]]] = defaultdict(dict)
     for route in routes:
         by_path[route.path][route.method] = route
@@ -48,7 +55,10 @@ def build_service(
         )
         for path, methods in by_path.items()
     ]
-    handlers += [asgi(path, copy_scope=False)(handler) for path, handler in health_routes(checks).items()]
+    others = {**health_routes(checks), **(raw or {})}
+    handlers += [
+        asgi(_PARAMETER.sub(r"{\1:str}", path), copy_scope=False)(handler) for path, handler in others.items()
+    ]
     app = Litestar(handlers, openapi_config=None, exception_handlers={Exception: _litestar_error})
     return Service(name=name, context=context, app=app, checks=checks)
 
@@ -57,7 +67,7 @@ class _PathHandler:
     """Every method of one path: verify the caller, let the route respond, turn errors into answers."""
 
     def __init__(
-        self, service: str, context: Any, methods: dict[str, Route[Any]], verifier: CallerVerifier
+        self, service: str, context: Any, methods: dict[str, Route[Any]], verifier: Verifier
     ) -> None:
         self._service = service
         self._context = context
@@ -77,12 +87,7 @@ class _PathHandler:
         try:
             if route is None:
                 raise MethodNotAllowed(list(self._methods))
-            trace = headers.get(TRACE_HEADER)
-            caller = self._verifier.verify(
-                headers.get(CALLER_HEADER),
-                request_id=request_id,
-                traceparent=trace.decode("latin-1") if trace else None,
-            )
+            caller = self._verifier.verify(headers, request_id)
             answer = await route.respond(self._context, caller, scope, receive)
         except Exception as problem:
             with structlog.contextvars.bound_contextvars(request_id=request_id, service=self._service):

@@ -45,7 +45,7 @@ class Connection(asyncio.Protocol):
         return self._waiter is not None
 
     def send(self, request: bytes, time_limit: float, *, head_only: bool) -> asyncio.Future[UpstreamAnswer]:
-        assert self._transport is not None and self._waiter is None
+        assert self._transport is not None and self._waiter is None and not self.closed
         self._reader.begin(head_only=head_only)
         self._rest = self._heard = self._time_left = None
         self._time_limit = time_limit

@@ -131,6 +131,8 @@ class HttpUpstream:
         except BaseException:
             connection.drop()
             raise
+        if connection.closed:  # a peer that speaks first, or hangs up, was heard before we were
+            raise ConnectionError("the peer did not wait for a request")
         now = asyncio.get_running_loop().time()
         connection.deadline = now + self._idle_limit
         self._live[connection] = now + self._max_age * random.uniform(0.8, 1.2)  # not all in one moment

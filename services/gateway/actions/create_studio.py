@@ -1,0 +1,27 @@
+"""Create a studio here and in every service that keeps a copy: it is an import of one line."""
+
+from services.gateway.actions.import_batch import ImportBatch
+from services.gateway.operator.context import Operators
+from services.gateway.store import studios
+from services.gateway.wire.studio import OperatorStudio, StudioCreate
+from shared.errors import Invalid, Problem
+from shared.wire import encode, new_id
+
+
+async def create_studio(operators: Operators, wanted: StudioCreate, request_id: str) -> OperatorStudio:
+    studio_id = wanted.id or new_id()
+    line = {
+        "object": "studio",
+        "id": studio_id,
+        "name": wanted.name,
+        "slug": wanted.slug,
+        "timezone": wanted.timezone,
+        "test": wanted.test,
+    }
+    batch = ImportBatch(operators, request_id)
+    batch.add(1, encode(line))
+    await batch.flush()
+    if batch.rejected:
+        raise Invalid([Problem(("body",), batch.rejected[0].reason, "value_error")])
+    async with operators.db.connection() as conn:
+        return await studios.find(conn, studio_id)

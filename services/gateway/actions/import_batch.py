@@ -1,0 +1,150 @@
+"""Sort lines by the service that owns them and hand each its share; a line counts once all have committed."""
+
+import asyncio
+from collections import defaultdict
+from typing import Final
+
+import asyncpg
+import msgspec
+from msgspec import Struct
+
+from services.gateway.errors import SlugTaken
+from services.gateway.operator.context import Operators
+from services.gateway.store import studios
+from shared.errors import Unavailable
+from shared.importing import BATCH, ImportLine, ImportReport, Rejected, reason_of
+from shared.wire import encode, is_id
+
+# Who keeps a copy of what. A line goes to all of its owners.
+OWNERS: Final[dict[str, tuple[str, ...]]] = {
+    "studio": ("catalog", "bookings", "forms"),
+    "location": ("catalog", "bookings"),
+    "product": ("catalog", "bookings"),
+    "room": ("catalog",),
+    "class_type": ("catalog",),
+    "instructor": ("catalog",),
+    "class": ("bookings",),
+    "class_spot": ("bookings",),
+    "member": ("bookings",),
+    "membership": ("bookings",),
+    "purchase": ("bookings",),
+    "booking": ("bookings",),
+    "waitlist": ("bookings",),
+    "form": ("forms",),
+    "form_submission": ("forms",),
+    "lead": ("forms",),
+}
+BATCH_BYTES: Final = 8 * 1024 * 1024
+
+
+class _Head(Struct):
+    """All that the gateway reads of a line; the rest is its owner's."""
+
+    object: str
+    id: str | None = None
+    studio_id: str | None = None
+
+
+_head = msgspec.json.Decoder(_Head)
+
+
+class ImportBatch:
+    """Collects lines and writes them by the thousand; `imported` and `rejected` grow as it goes."""
+
+    def __init__(self, operators: Operators, request_id: str, studio: str | None = None) -> None:
+        self._operators = operators
+        self._request_id = request_id
+        self._studio = studio
+        self._lines: list[tuple[tuple[str, ...], ImportLine]] = []
+        self._bytes = 0
+        self._known_studios: dict[str, str] | None = None
+        self.imported = 0
+        self.rejected: list[Rejected] = []
+
+    @property
+    def full(self) -> bool:
+        return len(self._lines) >= BATCH or self._bytes >= BATCH_BYTES
+
+    def add(self, number: int, text: bytes) -> None:
+        try:
+            head = _head.decode(text)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+            self.rejected.append(Rejected(number, f"The line is no usable JSON object: {problem}"))
+            return
+        owners = OWNERS.get(head.object)
+        if owners is None:
+            self.rejected.append(Rejected(number, f"object {head.object!r} is not one that can be imported."))
+            return
+        studio = head.id if head.object == "studio" else head.studio_id or self._studio
+        if studio is None:
+            self.rejected.append(Rejected(number, "The line names no studio_id, and no studio was given."))
+            return
+        self._lines.append((owners, ImportLine(number, studio.lower(), msgspec.Raw(text))))
+        self._bytes += len(text)
+
+    async def flush(self) -> None:
+        lines, self._lines, self._bytes = self._lines, [], 0
+        refused = await self._refuse_unknown_studios(lines)
+        shares: dict[str, list[ImportLine]] = defaultdict(list)
+        for owners, line in lines:
+            if line.number not in refused:
+                for owner in owners:
+                    shares[owner].append(line)
+        reports = await asyncio.gather(*(self._hand_over(owner, share) for owner, share in shares.items()))
+        for rejected in (row for report in reports for row in report.rejected):
+            refused.setdefault(rejected.line, rejected)
+        self.imported += len(lines) - len(refused)
+        self.rejected += sorted(refused.values(), key=lambda row: row.line)
+
+    async def _refuse_unknown_studios(
+        self, lines: list[tuple[tuple[str, ...], ImportLine]]
+    ) -> dict[int, Rejected]:
+        """Studio lines enter the gateway's own table first, then every line must name a known studio."""
+        refused: dict[int, Rejected] = {}
+        known = await self._studios()
+        for owners, line in lines:
+            if owners is not OWNERS["studio"]:
+                continue
+            if reason := await self._keep_studio(line):
+                refused[line.number] = Rejected(line.number, reason)
+            else:
+                known[line.studio_id] = line.studio_id
+        for _, line in lines:
+            studio_id = known.get(line.studio_id)
+            if studio_id is None:
+                reason = f"The studio {line.studio_id!r} is not known."
+                refused.setdefault(line.number, Rejected(line.number, reason))
+            else:
+                line.studio_id = studio_id
+        return refused
+
+    async def _keep_studio(self, line: ImportLine) -> str | None:
+        if not is_id(line.studio_id):
+            return "id must be a UUID."
+        try:
+            async with self._operators.db.transaction() as conn:
+                await studios.upsert(conn, [msgspec.json.decode(line.resource)])
+        except SlugTaken as problem:
+            return problem.text
+        except (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError) as problem:
+            return reason_of(problem)
+        return None
+
+    async def _studios(self) -> dict[str, str]:
+        """Slug or id → id."""
+        if self._known_studios is None:
+            async with self._operators.db.connection() as conn:
+                rows = await studios.all_of(conn)
+            self._known_studios = {name: row.id for row in rows for name in (row.id, row.slug) if name}
+        return self._known_studios
+
+    async def _hand_over(self, owner: str, share: list[ImportLine]) -> ImportReport:
+        answer = await self._operators.ask(
+            owner, "POST", "/internal/import", request_id=self._request_id, body=encode(share)
+        )
+        body = answer.body
+        if answer.rest is not None:
+            body += b"".join([part async for part in answer.rest])
+        if answer.status != 200:
+            raise Unavailable(f"The {owner} service answered {answer.status} to an import; import again.")
+        return msgspec.json.decode(body, type=ImportReport)

@@ -1,0 +1,14 @@
+"""Revoke a key. This replica refuses it at once, the others within two seconds."""
+
+from services.gateway.operator.context import Operators
+from services.gateway.store import keys
+from services.gateway.wire.key import Key
+
+
+async def revoke_key(operators: Operators, key_id: str) -> Key:
+    async with operators.db.transaction() as conn:
+        await keys.get(conn, key_id)
+        await keys.revoke(conn, key_id)
+        revoked = await keys.get(conn, key_id)
+    await operators.directory.follow()
+    return revoked

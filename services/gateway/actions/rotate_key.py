@@ -1,0 +1,35 @@
+"""A second key for the same client, scopes and locations; the old one lives on for the overlap."""
+
+import msgspec
+
+from services.gateway.errors import KeyNotLive
+from services.gateway.key_text import hash_secret, make_key
+from services.gateway.operator.context import Operators
+from services.gateway.store import clients, keys, studios
+from services.gateway.wire.key import IssuedKey
+from shared.wire import now
+
+
+async def rotate_key(operators: Operators, key_id: str, *, overlap: int) -> IssuedKey:
+    async with operators.db.transaction() as conn:
+        old = await keys.get(conn, key_id)
+        if not await keys.expire_in(conn, key_id, overlap):
+            raise KeyNotLive
+        studio = await studios.find(conn, old.studio_id)
+        await clients.ensure(conn, studio.id, old.client_name)
+        new = make_key(test=studio.test)
+        # A key made for 90 days is followed by another one for 90 days.
+        lifetime = old.expires_at - old.created_at if old.expires_at else None
+        key = await keys.add(
+            conn,
+            new,
+            secret_hash=hash_secret(operators.peppers[0], new.secret),
+            studio_id=old.studio_id,
+            client_id=old.client_id,
+            name=old.name,
+            scopes=old.scopes,
+            location_ids=old.location_ids,
+            expires_at=now() + lifetime if lifetime else None,
+        )
+    await operators.directory.follow()
+    return IssuedKey(**msgspec.structs.asdict(key), key=new.text)

@@ -1,0 +1,74 @@
+"""Wiring of the gateway: the partner port and the operators' port over one key directory."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+
+from litestar.types import ASGIApp
+from msgspec import Struct
+
+from services.gateway.actions.close_clients import close_clients
+from services.gateway.directory import POLL_SECONDS, KeyDirectory
+from services.gateway.operator import keys, status
+from services.gateway.operator.context import Operators, OperatorTokens
+from services.gateway.operator.importing import ImportStream
+from services.gateway.operator.staff import StaffForwarder
+from services.gateway.partner_api import PartnerApi
+from services.gateway.site import Site
+from services.gateway.upstream import HttpUpstream, Upstream
+from shared.caller import CallerSigner
+from shared.database import Database
+from shared.loops import Loop, running
+from shared.service import Check, build_service
+from shared.settings import Settings
+
+BEHIND = ("catalog", "bookings", "forms", "webhooks")
+# An import's batch may have to be halved many times over bad lines.
+OPERATOR_TIMEOUT = 120.0
+
+
+class Gateway(Struct):
+    partner_app: ASGIApp
+    operator_app: ASGIApp
+
+
+def http_upstreams(settings: Settings, *, answer_timeout: float) -> dict[str, Upstream]:
+    return {name: HttpUpstream(settings.url_of(name), answer_timeout=answer_timeout) for name in BEHIND}
+
+
+@asynccontextmanager
+async def open_gateway(
+    settings: Settings, upstreams: Mapping[str, Upstream], operator_upstreams: Mapping[str, Upstream]
+) -> AsyncIterator[Gateway]:
+    assert settings.database_url is not None
+    db = await Database.connect(settings.database_url, "gateway", size=settings.pool_size)
+    signer = CallerSigner(settings.caller_keys)
+    directory = KeyDirectory(db, settings.key_peppers, signer)
+    await directory.follow()
+    tokens = OperatorTokens(settings.operator_tokens)
+    operators = Operators(db, directory, settings.key_peppers, signer, operator_upstreams)
+    following = Loop("keys", directory.follow, idle=POLL_SECONDS, stale_after=10, longest_pause=1)
+    closing = Loop("closed clients", partial(close_clients, operators), idle=1.0)
+
+    async def keys_are_fresh() -> str | None:
+        return following.problem()
+
+    checks: dict[str, Check] = {"database": db.is_ready, "keys": keys_are_fresh}
+    operator = build_service(
+        "operator",
+        operators,
+        [*keys.ROUTES, *status.ROUTES],
+        verifier=tokens,
+        checks=checks,
+        raw={
+            "/operator/v1/import": ImportStream(operators, tokens),
+            "/operator/v1/studios/{studio}/{rest:path}": StaffForwarder(operators, tokens),
+        },
+    )
+    try:
+        async with running([following, closing]):
+            yield Gateway(Site(PartnerApi(directory, upstreams), checks), operator.app)
+    finally:
+        for upstream in {*upstreams.values(), *operator_upstreams.values()}:
+            await upstream.close()
+        await db.close()

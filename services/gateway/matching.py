@@ -1,0 +1,41 @@
+"""Finds the row of the routing page for a path. Works on the raw path: an encoded slash divides nothing."""
+
+from collections.abc import Iterable
+
+from services.gateway.routing import PREFIX, PartnerRoute
+from shared.errors import MethodNotAllowed, NotFound
+
+_Methods = dict[str, PartnerRoute]
+
+
+class RouteTable:
+    def __init__(self, routes: Iterable[PartnerRoute]) -> None:
+        # (number of parts, first part) → patterns, fixed words before parameters.
+        self._patterns: dict[tuple[int, bytes], list[tuple[tuple[bytes | None, ...], _Methods]]] = {}
+        for route in routes:
+            pattern = tuple(_part(word) for word in route.path.split("/")[1:])
+            rows = self._patterns.setdefault((len(pattern), pattern[0] or b""), [])
+            methods = next((known for other, known in rows if other == pattern), None)
+            if methods is None:
+                methods = {}
+                rows.append((pattern, methods))
+            if route.method in methods:
+                raise ValueError(f"{route.method} {route.path} stands twice on the routing page")
+            methods[route.method] = route
+            rows.sort(key=lambda row: row[0].count(None))
+
+    def find(self, method: str, raw_path: bytes) -> PartnerRoute:
+        parts = raw_path[len(PREFIX) + 1 :].split(b"/")
+        for pattern, methods in self._patterns.get((len(parts), parts[0]), ()):
+            if all(
+                word == part if word is not None else part for word, part in zip(pattern, parts, strict=True)
+            ):
+                route = methods.get(method)
+                if route is None:
+                    raise MethodNotAllowed(list(methods))
+                return route
+        raise NotFound
+
+
+def _part(word: str) -> bytes | None:
+    return None if word.startswith("{") else word.encode()

@@ -1,0 +1,1 @@
+"""The operators' API: its own port, its own token."""

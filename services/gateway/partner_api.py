@@ -1,0 +1,196 @@
+"""The hot path: authenticate in memory, check rate and scope, forward, hand the answer back untouched.
+
+Raw ASGI, because the hop's cost is counted in tens of microseconds: bodies and answers are never parsed here.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import structlog
+from litestar.types import Receive, Scope, Send
+
+from services.gateway.directory import KeyDirectory, KnownKey
+from services.gateway.errors import InvalidKey, MissingKey
+from services.gateway.matching import RouteTable
+from services.gateway.rate_limit import Bucket, ClientLimits, RefusedKeys
+from services.gateway.routing import ANY_KEY, GATEWAY, PREFIX, ROUTES, PartnerRoute
+from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamAnswer
+from services.gateway.wire.key import OwnKey, RateLimit
+from shared.caller import CALLER_HEADER, REQUEST_ID_HEADER, TRACE_HEADER
+from shared.errors import (
+    InsufficientScope,
+    RateLimited,
+    Unauthenticated,
+    Unavailable,
+    UnsupportedApiVersion,
+    UpstreamTimeout,
+)
+from shared.http_errors import answer_for
+from shared.metrics import RouteMetrics
+from shared.routes import IDEMPOTENCY_HEADER, MAX_BODY, read_body
+from shared.service import sane_request_id
+from shared.wire import API_VERSION, encode
+
+log = structlog.get_logger("request")
+
+KEY_HEADER: Final = b"x-service-key"
+VERSION_HEADER: Final = b"x-api-version"
+WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
+# What travels on from the partner's request. Anything else, an internal header's name included, is dropped.
+FORWARDED: Final = (b"content-type", IDEMPOTENCY_HEADER, TRACE_HEADER)
+# Told by the gateway itself, or of no concern to the partner.
+NOT_HANDED_BACK: Final = frozenset({b"server", b"date", b"x-request-id", b"x-api-version"})
+
+Headers = list[tuple[bytes, bytes]]
+
+
+class PartnerApi:
+    def __init__(self, directory: KeyDirectory, upstreams: Mapping[str, Upstream]) -> None:
+        self._directory = directory
+        self._upstreams = upstreams
+        self._table = RouteTable(ROUTES)
+        self._limits = ClientLimits()
+        self._refused = RefusedKeys()
+        self._metrics = {route: RouteMetrics("gateway", route.method, route.path) for route in ROUTES}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = time.perf_counter()
+        request = _Request(scope, receive)
+        try:
+            answer = await self._answer(request)
+        except Exception as problem:
+            with structlog.contextvars.bound_contextvars(request_id=request.id):
+                failed = answer_for(problem, request.id)
+            headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(failed.body))]
+            answer = UpstreamAnswer(failed.status, headers + list(failed.headers), failed.body)
+        await self._send(send, request, answer)
+        seconds = time.perf_counter() - started
+        if request.route is not None:
+            self._metrics[request.route].observe(answer.status, seconds)
+        log.info(
+            "request",
+            method=request.method,
+            route=request.route.path if request.route else None,
+            status=answer.status,
+            ms=round(seconds * 1000, 2),
+            request_id=request.id,
+            studio_id=request.key.caller.studio_id if request.key else None,
+            client_id=request.key.caller.client_id if request.key else None,
+            key_id=request.key.id if request.key else None,
+        )
+
+    async def _answer(self, request: "_Request") -> UpstreamAnswer:
+        """The order of checks is the contract's: 401, 429, 403, then what the owner finds."""
+        key = request.key = await self._authenticate(request)
+        now = time.monotonic()
+        bucket = request.bucket = self._limits.of(key.caller.client_id, key.rate, key.burst, now)
+        if not bucket.take(now):
+            raise RateLimited(bucket.retry_after())
+        route = request.route = self._table.find(request.method, request.path)
+        if route.scope != ANY_KEY and route.scope not in key.caller.scopes:
+            raise InsufficientScope(route.scope, key.caller.scopes)
+        version = request.headers.get(VERSION_HEADER)
+        if version is not None and version != API_VERSION.encode():
+            raise UnsupportedApiVersion([API_VERSION])
+        if route.owner == GATEWAY:
+            return _own_key(key)
+        return await self._forward(request, route, key)
+
+    async def _authenticate(self, request: "_Request") -> KnownKey:
+        try:
+            text = request.headers.get(KEY_HEADER)
+            if not text:
+                raise MissingKey
+            if not text.isascii():
+                raise InvalidKey
+            return await self._directory.authenticate(text.decode())
+        except Unauthenticated:
+            wait = self._refused.take(request.address, time.monotonic())
+            if wait is not None:
+                raise RateLimited(wait) from None
+            raise
+
+    async def _forward(self, request: "_Request", route: PartnerRoute, key: KnownKey) -> UpstreamAnswer:
+        headers = [
+            (CALLER_HEADER, self._directory.signed_caller(key)),
+            (REQUEST_ID_HEADER, request.id.encode()),
+        ]
+        for name in FORWARDED:
+            if (value := request.headers.get(name)) is not None:
+                headers.append((name, value))
+        body = b""
+        if request.method not in WITHOUT_BODY:
+            body = await read_body(request.receive, request.headers, MAX_BODY)
+        try:
+            answer = await self._upstreams[route.owner].request(
+                request.method.encode(), request.target, headers, body
+            )
+        except NotReached:
+            raise Unavailable from None
+        except OutcomeUnknown:
+            raise UpstreamTimeout from None
+        if answer.status == 401:
+            # A service refused our signature: keys or clocks differ. That is not the partner's fault.
+            log.error("service_refused_the_gateway", owner=route.owner, request_id=request.id)
+            raise Unavailable
+        answer.headers = [header for header in answer.headers if header[0] not in NOT_HANDED_BACK]
+        return answer
+
+    async def _send(self, send: Send, request: "_Request", answer: UpstreamAnswer) -> None:
+        headers: Headers = answer.headers
+        headers.append((b"x-request-id", request.id.encode()))
+        headers.append((b"x-api-version", API_VERSION.encode()))
+        if request.bucket is not None:
+            headers += request.bucket.headers()
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        rest = answer.rest
+        await send({"type": "http.response.body", "body": answer.body, "more_body": rest is not None})
+        if rest is None:
+            return
+        try:
+            async for part in rest:
+                await send({"type": "http.response.body", "body": part, "more_body": True})
+        except OutcomeUnknown:
+            # The status is out already: ending the connection without its last part says that it is cut.
+            log.warning("answer_cut_short", request_id=request.id)
+            raise
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+class _Request:
+    """What of the scope is needed, read once."""
+
+    __slots__ = ("address", "bucket", "headers", "id", "key", "method", "path", "receive", "route", "target")
+
+    def __init__(self, scope: Any, receive: Receive) -> None:
+        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self.id = sane_request_id(self.headers.get(REQUEST_ID_HEADER))
+        self.method: str = scope["method"]
+        self.path: bytes = scope.get("raw_path") or scope["path"].encode()
+        query: bytes = scope["query_string"]
+        self.target = self.path[len(PREFIX) :] + (b"?" + query if query else b"")
+        client: Sequence[Any] | None = scope.get("client")
+        self.address = str(client[0]) if client else ""
+        self.receive = receive
+        self.key: KnownKey | None = None
+        self.bucket: Bucket | None = None
+        self.route: PartnerRoute | None = None
+
+
+def _own_key(key: KnownKey) -> UpstreamAnswer:
+    caller = key.caller
+    body = encode(
+        OwnKey(
+            id=key.id,
+            name=key.name,
+            studio_id=caller.studio_id,
+            client_id=caller.client_id,
+            scopes=sorted(caller.scopes),
+            location_ids=list(caller.location_ids) if caller.location_ids is not None else None,
+            expires_at=key.expires_at,
+            rate_limit=RateLimit(requests_per_second=key.rate, burst=key.burst),
+        )
+    )
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    return UpstreamAnswer(200, headers, body)

@@ -1,0 +1,71 @@
+"""Token buckets in memory: one per client and gateway replica, one per address for refused keys."""
+
+import math
+from collections import OrderedDict
+from typing import Final
+
+from msgspec import Struct
+
+
+class Bucket(Struct):
+    """Time is an argument, so that a test needs no clock."""
+
+    rate: float
+    burst: int
+    tokens: float
+    at: float
+
+    def take(self, now: float) -> bool:
+        self.tokens = min(float(self.burst), self.tokens + (now - self.at) * self.rate)
+        self.at = now
+        if self.tokens < 1.0:
+            return False
+        self.tokens -= 1.0
+        return True
+
+    def retry_after(self) -> int:
+        """Whole seconds until a request is let through again."""
+        return max(1, math.ceil((1.0 - self.tokens) / self.rate))
+
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """Limit is the bucket's size, Reset the seconds until it is full again."""
+        reset = math.ceil((self.burst - self.tokens) / self.rate)
+        return [
+            (b"ratelimit-limit", b"%d" % self.burst),
+            (b"ratelimit-remaining", b"%d" % self.tokens),
+            (b"ratelimit-reset", b"%d" % reset),
+        ]
+
+
+class ClientLimits:
+    """The bucket of each client; a changed rate takes effect without refilling it."""
+
+    def __init__(self) -> None:
+        self._buckets: dict[str, Bucket] = {}
+
+    def of(self, client_id: str, rate: float, burst: int, now: float) -> Bucket:
+        bucket = self._buckets.get(client_id)
+        if bucket is None:
+            bucket = self._buckets[client_id] = Bucket(rate, burst, float(burst), now)
+        elif bucket.rate != rate or bucket.burst != burst:
+            bucket.rate, bucket.burst = rate, burst
+        return bucket
+
+
+class RefusedKeys:
+    """A guesser gets a short burst per address, then a refusal a second; valid keys are never held up."""
+
+    RATE: Final = 1.0
+    BURST: Final = 30
+    ADDRESSES: Final = 10_000
+
+    def __init__(self) -> None:
+        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+
+    def take(self, address: str, now: float) -> int | None:
+        """None while another refusal is due, else the seconds to wait."""
+        bucket = self._buckets.pop(address, None) or Bucket(self.RATE, self.BURST, float(self.BURST), now)
+        self._buckets[address] = bucket
+        if len(self._buckets) > self.ADDRESSES:
+            self._buckets.popitem(last=False)
+        return None if bucket.take(now) else bucket.retry_after()

@@ -1,0 +1,122 @@
+"""Keys in the database: what operators do with them, and what the directory reads."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import asyncpg
+
+from services.gateway.key_text import NewKey
+from services.gateway.wire.key import Key
+from shared.database import Connection
+from shared.errors import NotFound
+
+INSERT = """
+INSERT INTO keys (id, studio_id, client_id, name, prefix, secret_hash, scopes, location_ids, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+"""
+
+
+async def add(
+    conn: Connection,
+    new: NewKey,
+    *,
+    secret_hash: bytes,
+    studio_id: str,
+    client_id: str,
+    name: str,
+    scopes: Sequence[str],
+    location_ids: Sequence[str] | None,
+    expires_at: datetime | None,
+) -> Key:
+    values = (new.id, studio_id, client_id, name, new.prefix, secret_hash, scopes, location_ids, expires_at)
+    await conn.execute(INSERT, *values)
+    return await get(conn, new.id)
+
+
+GET = """
+SELECT k.id, k.studio_id, k.client_id, c.name AS client_name, k.name, k.prefix, k.scopes, k.location_ids,
+    k.created_at, k.expires_at, k.last_used_at, k.revoked_at
+FROM keys k JOIN clients c ON c.studio_id = k.studio_id AND c.id = k.client_id
+WHERE k.id = $1
+"""
+
+
+async def get(conn: Connection, key_id: str) -> Key:
+    row = await conn.fetchrow(GET, key_id)
+    if row is None:
+        raise NotFound
+    return Key(**row)
+
+
+LIST = """
+SELECT k.id, k.studio_id, k.client_id, c.name AS client_name, k.name, k.prefix, k.scopes, k.location_ids,
+    k.created_at, k.expires_at, k.last_used_at, k.revoked_at
+FROM keys k JOIN clients c ON c.studio_id = k.studio_id AND c.id = k.client_id
+WHERE $1::uuid IS NULL OR k.studio_id = $1
+ORDER BY k.created_at, k.id
+"""
+
+
+async def all_of(conn: Connection, studio_id: str | None) -> list[Key]:
+    return [Key(**row) for row in await conn.fetch(LIST, studio_id)]
+
+
+# An overlap never makes a key live longer than it would have.
+EXPIRE = """
+UPDATE keys SET expires_at = least(expires_at, clock_timestamp() + make_interval(secs => $2)),
+    changed_at = clock_timestamp()
+WHERE id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
+RETURNING id
+"""
+
+
+async def expire_in(conn: Connection, key_id: str, seconds: int) -> bool:
+    return await conn.fetchval(EXPIRE, key_id, float(seconds)) is not None
+
+
+REVOKE = """
+UPDATE keys SET revoked_at = coalesce(revoked_at, clock_timestamp()), changed_at = clock_timestamp()
+WHERE id = $1
+"""
+
+
+async def revoke(conn: Connection, key_id: str) -> None:
+    await conn.execute(REVOKE, key_id)
+
+
+USED = """
+UPDATE keys SET last_used_at = greatest(last_used_at, used.at)
+FROM unnest($1::uuid[], $2::timestamptz[]) AS used (id, at) WHERE keys.id = used.id
+"""
+
+
+async def note_use(conn: Connection, used: dict[str, datetime]) -> None:
+    await conn.execute(USED, list(used), list(used.values()))
+
+
+# The overlap of ten seconds covers what was stamped before the last look and committed after it.
+CHANGED = """
+SELECT k.id, k.studio_id, k.client_id, k.name, k.secret_hash, k.scopes, k.location_ids, k.expires_at,
+    k.revoked_at, c.rate, c.burst, k.changed_at
+FROM keys k JOIN clients c ON c.studio_id = k.studio_id AND c.id = k.client_id
+WHERE ($1::timestamptz IS NULL OR k.changed_at > $1 - interval '10 seconds')
+    AND ($2::uuid IS NULL OR k.id = $2)
+"""
+
+
+async def changed_since(conn: Connection, at: datetime | None) -> list[asyncpg.Record]:
+    rows: list[Any] = await conn.fetch(CHANGED, at, None)
+    return rows
+
+
+async def for_directory(conn: Connection, key_id: str) -> asyncpg.Record | None:
+    row: asyncpg.Record | None = await conn.fetchrow(CHANGED, None, key_id)
+    return row
+
+
+REHASH = "UPDATE keys SET secret_hash = $2, changed_at = clock_timestamp() WHERE id = $1"
+
+
+async def rehash(conn: Connection, key_id: str, secret_hash: bytes) -> None:
+    await conn.execute(REHASH, key_id, secret_hash)

@@ -1,0 +1,46 @@
+"""The gateway's copies of studios."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import asyncpg
+
+from services.gateway.errors import SlugTaken
+from services.gateway.wire.studio import OperatorStudio
+from shared.database import Connection
+from shared.errors import NotFound
+
+LIST = "SELECT id, name, slug, timezone, test, created_at FROM studios ORDER BY created_at, id"
+
+
+async def all_of(conn: Connection) -> list[OperatorStudio]:
+    return [OperatorStudio(**row) for row in await conn.fetch(LIST)]
+
+
+FIND = (
+    "SELECT id, name, slug, timezone, test, created_at FROM studios WHERE slug = $1 OR id::text = lower($1)"
+)
+
+
+async def find(conn: Connection, slug_or_id: str) -> OperatorStudio:
+    row = await conn.fetchrow(FIND, slug_or_id)
+    if row is None:
+        raise NotFound(f"There is no studio {slug_or_id!r}.", param="studio")
+    return OperatorStudio(**row)
+
+
+UPSERT = """
+INSERT INTO studios (id, slug, name, timezone, test)
+SELECT id, slug, name, timezone, coalesce(test, false)
+FROM jsonb_to_recordset($1) AS line (id uuid, slug text, name text, timezone text, test boolean)
+ON CONFLICT (id) DO UPDATE SET slug = excluded.slug, name = excluded.name, timezone = excluded.timezone
+"""
+
+
+async def upsert(conn: Connection, studios: Sequence[dict[str, Any]]) -> None:
+    try:
+        await conn.execute(UPSERT, studios)
+    except asyncpg.UniqueViolationError as problem:
+        if problem.constraint_name == "studio_slug":
+            raise SlugTaken(details={"slug": studios[0].get("slug")}) from None
+        raise

@@ -1,0 +1,1 @@
+"""Request and response structs of the gateway's own routes, one file per noun."""

@@ -1,0 +1,83 @@
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from shared.wire import Body, Id, Instant, Query, Resource
+
+
+class Key(Resource, kw_only=True):
+    """A key as operators see it. The secret is not stored, so it cannot be shown."""
+
+    id: Id
+    object: Literal["key"] = "key"
+    studio_id: Id
+    client_id: Id
+    client_name: str
+    name: str
+    prefix: str
+    scopes: list[str]
+    location_ids: list[Id] | None
+    created_at: Instant
+    expires_at: Instant | None
+    last_used_at: Instant | None
+    revoked_at: Instant | None
+
+
+class IssuedKey(Key, kw_only=True):
+    key: Annotated[str, Meta(description="The only time it is shown.")]
+
+
+class RateLimit(Resource, kw_only=True):
+    requests_per_second: float
+    burst: int
+
+
+class OwnKey(Resource, kw_only=True):
+    """What a key may know about itself."""
+
+    id: Id
+    object: Literal["key"] = "key"
+    name: str
+    studio_id: Id
+    client_id: Id
+    scopes: list[str]
+    location_ids: Annotated[list[Id] | None, Meta(description="null: every location.")]
+    expires_at: Instant | None
+    rate_limit: RateLimit
+
+
+Seconds = Annotated[int, Meta(ge=1, le=3650 * 86400)]
+Overlap = Annotated[int, Meta(ge=0, le=7 * 86400)]
+Name = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class KeyCreate(Body, frozen=True, kw_only=True):
+    studio: Annotated[str, Meta(description="The studio's slug or id.")]
+    name: Name
+    scopes: Annotated[list[str], Meta(min_length=1)]
+    location_ids: list[Id] | None = None
+    client: Name | None = None
+    expires_in: Seconds | None = None
+
+
+class KeyRotate(Body, frozen=True, kw_only=True):
+    overlap: Overlap = 86400
+
+
+class KeysQuery(Query, frozen=True, kw_only=True):
+    studio: str | None = None
+
+
+class Client(Resource, kw_only=True):
+    id: Id
+    object: Literal["client"] = "client"
+    studio_id: Id
+    name: str
+    rate: float
+    burst: int
+    created_at: Instant
+
+
+class ClientSet(Body, frozen=True, kw_only=True):
+    rate: Annotated[float, Meta(gt=0, le=1_000_000)] | UnsetType = UNSET
+    burst: Annotated[int, Meta(ge=1, le=10_000_000)] | UnsetType = UNSET
