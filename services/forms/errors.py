@@ -60,5 +60,5 @@ class LeadExists(Conflict):
     code = "lead_exists"
     message = "Another lead of the studio has this email."
 
-    def __init__(self, lead_id: str) -> None:
+    def __init__(self, lead_id: str | None) -> None:
         super().__init__(param="email", details={"lead_id": lead_id})

@@ -1,7 +1,7 @@
 """Published forms are for every key that reads forms; the rest is for form managers and staff."""
 
 from services.forms.errors import FormNotPublished
-from services.forms.wire.forms import Form, FormStatus
+from services.forms.wire.forms import Form, FormsQuery, FormStatus
 from shared.caller import Caller
 from shared.errors import InsufficientScope, NotFound
 
@@ -12,8 +12,8 @@ def manages_forms(caller: Caller) -> bool:
     return caller.actor == "operator" or MANAGER_SCOPE in caller.scopes
 
 
-def require_manager(caller: Caller) -> None:
-    if not manages_forms(caller):
+def require_list(caller: Caller, query: FormsQuery) -> None:
+    if query.include_drafts and not manages_forms(caller):
         raise InsufficientScope(MANAGER_SCOPE, caller.scopes)
 
 

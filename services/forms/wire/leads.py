@@ -7,6 +7,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from services.forms.wire.json_text import JsonObject
+from shared.pages import Page
 from shared.wire import Body, Email, Id, Instant, Resource
 
 Name = Annotated[str, Meta(max_length=200)]
@@ -50,6 +51,25 @@ class StaffLead(Lead, kw_only=True):
     notes: str | None
     version: int
     updated_at: Instant
+
+
+def partner_view(lead: StaffLead) -> Lead:
+    """As a partner's GET shows it: without phone, last name and notes."""
+    return Lead(
+        id=lead.id,
+        email=lead.email,
+        first_name=lead.first_name,
+        source=lead.source,
+        status=lead.status,
+        lifecycle_stage=lead.lifecycle_stage,
+        metadata=lead.metadata,
+        created_at=lead.created_at,
+    )
+
+
+def partner_page(page: Page[StaffLead]) -> Page[Lead]:
+    shown = [partner_view(lead) for lead in page.data]
+    return Page(data=shown, has_more=page.has_more, next_cursor=page.next_cursor)
 
 
 class LeadCreate(Body, frozen=True, kw_only=True):

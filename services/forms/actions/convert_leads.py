@@ -1,0 +1,61 @@
+"""A new member with a lead's email turns that lead converted: told by an event, not by a call."""
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct, structs
+
+from services.forms.actions.lead_events import lead_updated
+from services.forms.context import Forms
+from services.forms.store import consumed_events, leads
+from services.forms.wire.leads import LeadStatus, LifecycleStage
+from shared.bus import Message, Poison
+from shared.caller import Caller
+from shared.database import Connection
+from shared.events import Envelope, read_envelope
+from shared.outbox import add_event
+from shared.wire import normalize_email
+
+
+class NewMember(Struct):
+    email: str | None
+
+
+class MemberNews(Struct):
+    object: NewMember
+
+
+async def convert_leads(service: Forms, messages: Sequence[Message]) -> None:
+    for message in messages:
+        envelope, email = _read(message)
+        if email is not None:
+            async with service.db.transaction() as conn:
+                await _convert(conn, envelope, email, message.traceparent)
+    service.bell.ring()
+
+
+def _read(message: Message) -> tuple[Envelope, str | None]:
+    """Raises `Poison` for what can never be understood, so that it does not hold up what comes after it."""
+    try:
+        envelope = read_envelope(message.body)
+        member = msgspec.json.decode(envelope.data, type=MemberNews).object
+        return envelope, normalize_email(member.email) if member.email else None
+    except (msgspec.DecodeError, ValueError) as problem:
+        raise Poison(f"not a member.created that can be read: {problem}") from None
+
+
+async def _convert(conn: Connection, envelope: Envelope, email: str, traceparent: str | None) -> None:
+    caller = Caller(
+        studio_id=envelope.studio_id,
+        actor="operator",
+        request_id=envelope.request_id or "",
+        traceparent=traceparent,
+    )
+    if not await consumed_events.is_new(conn, envelope.id):
+        return
+    lead = await leads.find_locked(conn, caller, email)
+    if lead is None:
+        return
+    converted = structs.replace(lead, status=LeadStatus.CONVERTED, lifecycle_stage=LifecycleStage.MEMBER)
+    if converted != lead:
+        await add_event(conn, lead_updated(caller, await leads.update(conn, caller, converted)))

@@ -1,0 +1,71 @@
+"""Create a lead, or identify the one that the studio has with the same normalized email."""
+
+from typing import Any
+
+from msgspec import UNSET, Raw, UnsetType, structs
+
+from services.forms.actions.lead_events import lead_created, lead_updated
+from services.forms.context import Forms
+from services.forms.rules.emails import read_email
+from services.forms.rules.lead_metadata import metadata_text, require_sound_metadata, with_blanks_filled
+from services.forms.store import leads
+from services.forms.wire.json_text import read_json
+from services.forms.wire.leads import LeadCreate, MutationResult, StaffLead
+from shared.caller import Caller
+from shared.database import Connection
+from shared.errors import Invalid
+from shared.outbox import add_event
+from shared.wire import new_id
+
+
+async def create_lead(
+    service: Forms, caller: Caller, body: LeadCreate, sent: Raw | UnsetType
+) -> MutationResult:
+    """Of any number of creations at the same moment one makes the row: the others wait for it and find it."""
+    email, problems = read_email(body.email, "email")
+    if problems:
+        raise Invalid(problems)
+    metadata = _metadata(body, sent)
+    text = metadata_text(metadata)
+    async with service.db.transaction() as conn:
+        while True:
+            made = await leads.insert_if_new(
+                conn, caller, new_id(), email, body.first_name, body.source, text
+            )
+            if made is not None:
+                await add_event(conn, lead_created(caller, made))
+                break
+            known = await leads.find_locked(conn, caller, email)
+            if known is not None:
+                await _fill_blanks(conn, caller, known, body, metadata)
+                break
+            # The lead gave its email up between the two statements: it is free again.
+    service.bell.ring()
+    lead = made or known
+    assert lead is not None
+    return MutationResult(id=lead.id, created=made is not None)
+
+
+def _metadata(body: LeadCreate, sent: Raw | UnsetType) -> dict[str, Any]:
+    metadata: dict[str, Any] = read_json(sent) if isinstance(sent, Raw) else {}
+    require_sound_metadata(metadata)
+    named = {"utm_source": body.utm_source, "utm_campaign": body.utm_campaign}
+    return metadata | {name: value for name, value in named.items() if value is not UNSET}
+
+
+async def _fill_blanks(
+    conn: Connection, caller: Caller, known: StaffLead, body: LeadCreate, metadata: dict[str, Any]
+) -> None:
+    """What the lead has stays; its status never goes back."""
+    filled = structs.replace(
+        known,
+        first_name=known.first_name or body.first_name,
+        source=known.source if known.source is not None else body.source,
+        metadata=Raw(metadata_text(with_blanks_filled(bytes(known.metadata), metadata)).encode()),
+    )
+    if _content(filled) != _content(known):
+        await add_event(conn, lead_updated(caller, await leads.update(conn, caller, filled)))
+
+
+def _content(lead: StaffLead) -> tuple[str, str | None, bytes]:
+    return lead.first_name, lead.source, bytes(lead.metadata)

@@ -1,0 +1,110 @@
+"""Submit answers to a form.
+
+Limits hold under a race because a limited form's row is locked before its submissions are counted: the next
+submitter waits, and counts what this one committed. A form without limits is not locked, so that a hundred
+people may submit at once; one archived in the same instant may still get what was under way.
+"""
+
+from msgspec import Raw
+
+from services.forms.actions.evaluate_form import evaluation_of
+from services.forms.actions.lead_events import lead_updated
+from services.forms.context import Forms
+from services.forms.errors import AlreadySubmitted, SubmissionLimitReached
+from services.forms.rules.answers import wrong_shapes
+from services.forms.rules.emails import read_email
+from services.forms.rules.form_settings import limits_submissions, require_open
+from services.forms.rules.lead_metadata import with_form_context
+from services.forms.rules.who_sees_forms import require_published, require_visible
+from services.forms.store import forms, leads, submissions
+from services.forms.wire.forms import Form, FormSettings, settings_of
+from services.forms.wire.json_text import write_json
+from services.forms.wire.submissions import FormSubmission, FormSubmissionCreate, SubmissionStatus
+from shared.caller import Caller
+from shared.database import Connection
+from shared.errors import Invalid
+from shared.events import Event, EventResource, FormSubmitted
+from shared.outbox import add_events
+from shared.wire import new_id, now
+
+
+async def create_submission(
+    service: Forms, caller: Caller, form_id: str, body: FormSubmissionCreate
+) -> FormSubmission:
+    email, problems = read_email(body.submitter_email, "submitter_email")
+    problems += wrong_shapes(body.data)
+    if problems:
+        raise Invalid(problems)
+    async with service.db.transaction() as conn:
+        form = await _form_to_fill_in(conn, caller, form_id, email)
+        found = await evaluation_of(service, conn, caller, form, body.data)
+        if found.problems:
+            raise Invalid(found.problems)
+        submission = FormSubmission(
+            id=new_id(),
+            form_id=form.id,
+            submitter_email=email,
+            data=Raw(write_json(body.data).encode()),
+            status=SubmissionStatus.PENDING,
+            created_at=now(),
+            submitter_name=body.submitter_name,
+            form_version=form.version,
+            consents=found.consents,
+        )
+        await submissions.insert(conn, caller, submission)
+        events: list[Event] = [_submitted(caller, submission)]
+        events += await _tell_lead(conn, caller, form, submission)
+        await add_events(conn, events)
+    service.bell.ring()
+    return submission
+
+
+async def _form_to_fill_in(conn: Connection, caller: Caller, form_id: str, email: str) -> Form:
+    form = await forms.get(conn, caller, form_id)
+    require_visible(caller, form)
+    if limits_submissions(settings_of(form)):
+        form = await forms.get_locked(conn, caller, form_id)
+    require_published(form)
+    settings = settings_of(form)
+    require_open(settings, now())
+    await _require_place(conn, caller, form, settings, email)
+    return form
+
+
+async def _require_place(
+    conn: Connection, caller: Caller, form: Form, settings: FormSettings, email: str
+) -> None:
+    if settings.one_submission_per_email:
+        earlier = await submissions.first_of_email(conn, caller, form.id, email)
+        if earlier is not None:
+            raise AlreadySubmitted(earlier)
+    limit = settings.max_submissions
+    if limit is not None and await submissions.has_reached(conn, caller, form.id, limit):
+        raise SubmissionLimitReached(limit)
+
+
+async def _tell_lead(conn: Connection, caller: Caller, form: Form, submission: FormSubmission) -> list[Event]:
+    """Form context for the lead with the submitter's email, where the studio has one."""
+    lead = await leads.find_locked(conn, caller, submission.submitter_email)
+    if lead is None:
+        return []
+    text = with_form_context(
+        bytes(lead.metadata),
+        form_id=form.id,
+        form_slug=form.slug,
+        submission_id=submission.id,
+        at=submission.created_at,
+    )
+    lead.metadata = Raw(text.encode())
+    return [lead_updated(caller, await leads.update(conn, caller, lead))]
+
+
+def _submitted(caller: Caller, submission: FormSubmission) -> FormSubmitted:
+    """Thin: the answers are fetched by id, with the scope that reading them needs."""
+    return FormSubmitted(
+        studio_id=caller.studio_id,
+        resource=EventResource("form_submission", submission.id, 1),
+        data={"id": submission.id, "object": "form_submission", "form_id": submission.form_id},
+        request_id=caller.request_id or None,
+        traceparent=caller.traceparent,
+    )

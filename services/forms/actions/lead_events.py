@@ -1,0 +1,25 @@
+"""News of leads, written with the fact."""
+
+from services.forms.wire.leads import StaffLead, partner_view
+from shared.caller import Caller
+from shared.events import EventResource, LeadCreated, LeadUpdated
+
+
+def lead_created(caller: Caller, lead: StaffLead) -> LeadCreated:
+    return LeadCreated(
+        studio_id=caller.studio_id,
+        resource=EventResource("lead", lead.id, lead.version),
+        data=partner_view(lead),
+        request_id=caller.request_id or None,
+        traceparent=caller.traceparent,
+    )
+
+
+def lead_updated(caller: Caller, lead: StaffLead) -> LeadUpdated:
+    return LeadUpdated(
+        studio_id=caller.studio_id,
+        resource=EventResource("lead", lead.id, lead.version),
+        data=partner_view(lead),
+        request_id=caller.request_id or None,
+        traceparent=caller.traceparent,
+    )

@@ -1,0 +1,43 @@
+"""Change a form: what is left out stays, `fields` and `settings` replace whole."""
+
+from msgspec import UNSET
+
+from services.forms.context import Forms
+from services.forms.rules.form_drawing import fields_text, require_sound, settings_text
+from services.forms.rules.states import FORM_STATES, require_transition
+from services.forms.store import forms
+from services.forms.store.forms import FormWritten
+from services.forms.wire.forms import AsDrawn, Form, StudioFormUpdate
+from shared.caller import Caller
+
+
+async def update_form(
+    service: Forms, caller: Caller, form_id: str, body: StudioFormUpdate, drawn: AsDrawn
+) -> Form:
+    require_sound(body, drawn)
+    async with service.db.transaction() as conn:
+        old = await forms.get_locked(conn, caller, form_id)
+        if body.status is not UNSET:
+            require_transition(FORM_STATES, old.status, body.status)
+        written = FormWritten(
+            title=body.title if body.title is not UNSET else old.title,
+            slug=body.slug if body.slug is not UNSET else old.slug,
+            description=body.description if body.description is not UNSET else old.description,
+            fields=fields_text(drawn) if body.fields is not UNSET else bytes(old.fields).decode(),
+            settings=settings_text(drawn) if body.settings is not UNSET else bytes(old.settings).decode(),
+            status=body.status if body.status is not UNSET else old.status,
+        )
+        if written == _content(old):
+            return old
+        return await forms.update(conn, caller, old, written)
+
+
+def _content(form: Form) -> FormWritten:
+    return FormWritten(
+        title=form.title,
+        slug=form.slug,
+        description=form.description,
+        fields=bytes(form.fields).decode(),
+        settings=bytes(form.settings).decode(),
+        status=form.status,
+    )

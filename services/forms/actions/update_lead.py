@@ -1,0 +1,72 @@
+"""Change a lead. PATCH and POST …/update are this one operation; absent is not null."""
+
+from typing import Any
+
+import asyncpg
+from msgspec import UNSET, Raw, UnsetType, structs
+
+from services.forms.actions.lead_events import lead_updated
+from services.forms.context import Forms
+from services.forms.errors import LeadExists
+from services.forms.rules.emails import read_email
+from services.forms.rules.field_checks.contacts import PHONE, is_phone
+from services.forms.rules.lead_metadata import metadata_text, require_sound_metadata
+from services.forms.rules.merge_patch import merge_patch
+from services.forms.rules.states import LEAD_STATES, require_transition
+from services.forms.store import leads, studios
+from services.forms.wire.json_text import read_json, write_json
+from services.forms.wire.leads import LeadUpdate, MutationResult, StaffLead
+from shared.caller import Caller
+from shared.errors import Invalid, Problem
+from shared.outbox import add_event
+
+PLAIN = ("first_name", "last_name", "phone", "status", "notes")
+
+
+async def update_lead(
+    service: Forms, caller: Caller, lead_id: str, body: LeadUpdate, sent: Raw | UnsetType
+) -> MutationResult:
+    email, problems = read_email(body.email, "email") if body.email is not UNSET else ("", [])
+    patch: dict[str, Any] = read_json(sent) if isinstance(sent, Raw) else {}
+    require_sound_metadata(patch)
+    problems += await _phone_problems(service, caller, body.phone)
+    if problems:
+        raise Invalid(problems)
+    try:
+        async with service.db.transaction() as conn:
+            lead = await leads.get_locked(conn, caller, lead_id)
+            if body.status is not UNSET:
+                require_transition(LEAD_STATES, lead.status, body.status)
+            changed = _changed(lead, body, email, patch)
+            if changed is not None:
+                await add_event(conn, lead_updated(caller, await leads.update(conn, caller, changed)))
+    except asyncpg.UniqueViolationError as problem:
+        if problem.constraint_name != "leads_one_per_email":
+            raise
+        async with service.db.connection() as conn:
+            raise LeadExists(await leads.id_of(conn, caller, email)) from None
+    service.bell.ring()
+    return MutationResult(id=lead_id, created=False)
+
+
+def _changed(lead: StaffLead, body: LeadUpdate, email: str, patch: dict[str, Any]) -> StaffLead | None:
+    """The lead as it shall be, or None where it is so already."""
+    changes: dict[str, Any] = {name: value for name in PLAIN if (value := getattr(body, name)) is not UNSET}
+    if email:
+        changes["email"] = email
+    changes = {name: value for name, value in changes.items() if getattr(lead, name) != value}
+    if patch:
+        before = read_json(bytes(lead.metadata))
+        # Compared as text: to Python 1, 1.0 and true are the same.
+        text = metadata_text(merge_patch(before, patch))
+        if text != write_json(before):
+            changes["metadata"] = Raw(text.encode())
+    return structs.replace(lead, **changes) if changes else None
+
+
+async def _phone_problems(service: Forms, caller: Caller, phone: str | UnsetType | None) -> list[Problem]:
+    if not isinstance(phone, str) or not phone or is_phone(phone, None):
+        return []
+    async with service.db.connection() as conn:
+        region = service.regions.get(await studios.timezone_of(conn, caller) or "")
+    return [] if is_phone(phone, region) else [Problem(("body", "phone"), PHONE.msg, PHONE.type)]

@@ -1,0 +1,97 @@
+"""Forms: list, read, create, update, evaluate."""
+
+from services.forms.actions.create_form import create_form
+from services.forms.actions.evaluate_form import evaluate_form
+from services.forms.actions.update_form import update_form
+from services.forms.context import Forms
+from services.forms.errors import InvalidStateTransition, SlugTaken
+from services.forms.rules.who_sees_forms import require_list, require_visible
+from services.forms.store import forms
+from services.forms.wire.forms import Form, FormsQuery, PartnerFormCreate, StudioFormUpdate, as_drawn
+from services.forms.wire.submissions import FormEvaluate, FormEvaluation
+from shared.errors import InsufficientScope, InvalidCursor, NotFound
+from shared.pages import Page
+from shared.routes import Call, Route
+
+
+async def list_forms(service: Forms, call: Call[FormsQuery, None]) -> Page[Form]:
+    require_list(call.caller, call.query)
+    async with service.db.connection() as conn:
+        return await forms.page(conn, call.caller, call.query)
+
+
+async def get_form(service: Forms, call: Call[None, None]) -> Form:
+    async with service.db.connection() as conn:
+        form = await forms.get(conn, call.caller, call.path["form_id"])
+    require_visible(call.caller, form)
+    return form
+
+
+async def post_form(service: Forms, call: Call[None, PartnerFormCreate]) -> Form:
+    return await create_form(service, call.caller, call.body, as_drawn(call.raw_body))
+
+
+async def put_form(service: Forms, call: Call[None, StudioFormUpdate]) -> Form:
+    return await update_form(service, call.caller, call.path["form_id"], call.body, as_drawn(call.raw_body))
+
+
+async def post_evaluate(service: Forms, call: Call[None, FormEvaluate]) -> FormEvaluation:
+    return await evaluate_form(service, call.caller, call.path["form_id"], call.body)
+
+
+ROUTES: list[Route[Forms]] = [
+    Route(
+        method="GET",
+        path="/forms",
+        handler=list_forms,
+        summary="List published forms",
+        description="With `include_drafts` draft and archived ones too, for keys with the scope forms:write.",
+        query=FormsQuery,
+        answer=Page[Form],
+        errors=(InvalidCursor, InsufficientScope),
+        tag="Forms",
+    ),
+    Route(
+        method="GET",
+        path="/forms/{form_id}",
+        handler=get_form,
+        summary="Read a form",
+        answer=Form,
+        errors=(NotFound,),
+        tag="Forms",
+    ),
+    Route(
+        method="POST",
+        path="/forms",
+        handler=post_form,
+        summary="Create a form",
+        description="Unknown properties of fields and settings are kept and given back.",
+        body=PartnerFormCreate,
+        answer=Form,
+        status=201,
+        errors=(SlugTaken,),
+        tag="Forms",
+    ),
+    Route(
+        method="PUT",
+        path="/forms/{form_id}",
+        handler=put_form,
+        summary="Update a form",
+        description="What is left out stays; `fields` and `settings` replace whole.",
+        body=StudioFormUpdate,
+        answer=Form,
+        errors=(NotFound, SlugTaken, InvalidStateTransition),
+        tag="Forms",
+    ),
+    Route(
+        method="POST",
+        path="/forms/{form_id}/evaluate",
+        handler=post_evaluate,
+        summary="Evaluate answers without submitting them",
+        description="Which fields are visible, which are required, and what a submission would fail for.",
+        body=FormEvaluate,
+        answer=FormEvaluation,
+        errors=(NotFound,),
+        tag="Forms",
+    ),
+]

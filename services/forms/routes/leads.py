@@ -1,0 +1,87 @@
+"""Leads: list, read, create or identify, update."""
+
+from services.forms.actions.create_lead import create_lead
+from services.forms.actions.update_lead import update_lead
+from services.forms.context import Forms
+from services.forms.errors import InvalidStateTransition, LeadExists
+from services.forms.store import leads
+from services.forms.wire.leads import (
+    Lead,
+    LeadCreate,
+    LeadUpdate,
+    MutationResult,
+    metadata_sent,
+    partner_page,
+    partner_view,
+)
+from shared.errors import InvalidCursor, NotFound
+from shared.pages import Page
+from shared.routes import Call, Route
+from shared.wire import PageQuery
+
+
+async def list_leads(service: Forms, call: Call[PageQuery, None]) -> Page[Lead]:
+    async with service.db.connection() as conn:
+        return partner_page(await leads.page(conn, call.caller, call.query))
+
+
+async def get_lead(service: Forms, call: Call[None, None]) -> Lead:
+    async with service.db.connection() as conn:
+        return partner_view(await leads.get(conn, call.caller, call.path["lead_id"]))
+
+
+async def post_lead(service: Forms, call: Call[None, LeadCreate]) -> MutationResult:
+    return await create_lead(service, call.caller, call.body, metadata_sent(call.raw_body))
+
+
+async def patch_lead(service: Forms, call: Call[None, LeadUpdate]) -> MutationResult:
+    sent = metadata_sent(call.raw_body)
+    return await update_lead(service, call.caller, call.path["lead_id"], call.body, sent)
+
+
+ROUTES: list[Route[Forms]] = [
+    Route(
+        method="GET",
+        path="/leads",
+        handler=list_leads,
+        summary="List leads",
+        query=PageQuery,
+        answer=Page[Lead],
+        errors=(InvalidCursor,),
+        tag="Leads",
+    ),
+    Route(
+        method="GET",
+        path="/leads/{lead_id}",
+        handler=get_lead,
+        summary="Read a lead",
+        answer=Lead,
+        errors=(NotFound,),
+        tag="Leads",
+    ),
+    Route(
+        method="POST",
+        path="/leads",
+        handler=post_lead,
+        summary="Create or identify a lead",
+        description="Deduplicated by normalized email inside the studio; `created` tells which happened.",
+        body=LeadCreate,
+        answer=MutationResult,
+        status=201,
+        tag="Leads",
+    ),
+    *(
+        Route(
+            method=method,
+            path=path,
+            handler=patch_lead,
+            summary="Update a lead",
+            description="PATCH and POST …/update are the same operation. What is left out stays.",
+            body=LeadUpdate,
+            answer=MutationResult,
+            errors=(NotFound, InvalidStateTransition, LeadExists),
+            tag="Leads",
+        )
+        for method, path in (("PATCH", "/leads/{lead_id}"), ("POST", "/leads/{lead_id}/update"))
+    ),
+]

@@ -1,0 +1,84 @@
+"""An imported line as it is stored, or the reason why it cannot be."""
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from services.forms.rules.answers import wrong_shapes
+from services.forms.rules.form_drawing import fields_text, require_sound, settings_text
+from services.forms.rules.lead_metadata import metadata_text, require_sound_metadata
+from services.forms.rules.slugs import slug_of
+from services.forms.wire.forms import AsDrawn, StudioFormUpdate
+from services.forms.wire.imported import (
+    AnyImported,
+    ImportedForm,
+    ImportedLead,
+    ImportedStudio,
+    ImportedSubmission,
+)
+from services.forms.wire.json_text import read_json, write_json
+from services.forms.wire.leads import metadata_sent
+from shared.errors import Invalid
+from shared.wire import normalize_email
+
+
+def stored_line(value: AnyImported, written: bytes) -> dict[str, Any]:
+    """The row's columns. Raises `Invalid` or ValueError with a readable reason."""
+    if isinstance(value, ImportedStudio):
+        return {"id": value.id, "timezone": value.timezone}
+    if isinstance(value, ImportedForm):
+        return _form(value, msgspec.json.decode(written, type=AsDrawn))
+    if isinstance(value, ImportedLead):
+        return _lead(value, written)
+    return _submission(value)
+
+
+def _form(value: ImportedForm, drawn: AsDrawn) -> dict[str, Any]:
+    require_sound(StudioFormUpdate(fields=value.fields, settings=value.settings), drawn)
+    return {
+        "id": value.id,
+        "title": value.title,
+        "slug": value.slug if value.slug is not UNSET else slug_of(value.title, value.id),
+        "description": value.description,
+        "fields": fields_text(drawn),
+        "settings": settings_text(drawn),
+        "status": value.status,
+        "version": value.version,
+        "created_at": value.created_at,
+    }
+
+
+def _lead(value: ImportedLead, written: bytes) -> dict[str, Any]:
+    sent = metadata_sent(written)
+    metadata = read_json(sent) if isinstance(sent, msgspec.Raw) else {}
+    require_sound_metadata(metadata)
+    return {
+        "id": value.id,
+        "email": normalize_email(value.email),
+        "first_name": value.first_name,
+        "last_name": value.last_name,
+        "phone": value.phone,
+        "source": value.source,
+        "status": value.status,
+        "lifecycle_stage": value.lifecycle_stage,
+        "notes": value.notes,
+        "metadata": metadata_text(metadata),
+        "created_at": value.created_at,
+    }
+
+
+def _submission(value: ImportedSubmission) -> dict[str, Any]:
+    if problems := wrong_shapes(value.data):
+        raise Invalid(problems)
+    return {
+        "id": value.id,
+        "form_id": value.form_id,
+        "submitter_email": normalize_email(value.submitter_email),
+        "submitter_name": value.submitter_name,
+        "data": write_json(value.data),
+        "status": value.status,
+        "form_version": value.form_version,
+        "consents": write_json(value.consents),
+        "created_at": value.created_at,
+    }

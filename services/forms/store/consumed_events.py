@@ -1,0 +1,18 @@
+"""Which events have had their effect: the bus delivers at least once."""
+
+from shared.database import Connection
+
+# Far longer than any redelivery; a few old ones leave with each new one.
+INSERT = """
+WITH old AS (
+    DELETE FROM consumed_events WHERE event_id IN (
+        SELECT event_id FROM consumed_events WHERE consumed_at < now() - interval '30 days'
+        ORDER BY consumed_at LIMIT 10 FOR UPDATE SKIP LOCKED)
+)
+INSERT INTO consumed_events (event_id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING event_id
+"""
+
+
+async def is_new(conn: Connection, event_id: str) -> bool:
+    """True once per event, in the transaction that gives it its effect."""
+    return await conn.fetchval(INSERT, event_id) is not None

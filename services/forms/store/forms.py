@@ -1,0 +1,126 @@
+"""Forms in the database."""
+
+from typing import Any
+
+import asyncpg
+from msgspec import Raw, Struct
+
+from services.forms.errors import SlugTaken
+from services.forms.wire.forms import Form, FormsQuery, FormStatus
+from shared.caller import Caller
+from shared.database import Connection
+from shared.errors import NotFound
+from shared.pages import Page, page_of, start_after
+
+GET = """
+SELECT id, title, slug, description, fields::text AS fields, settings::text AS settings, status, version
+FROM forms WHERE studio_id = $1 AND id = $2
+"""
+
+
+async def get(conn: Connection, caller: Caller, form_id: str) -> Form:
+    return _form(await conn.fetchrow(GET, caller.studio_id, form_id))
+
+
+GET_LOCKED = """
+SELECT id, title, slug, description, fields::text AS fields, settings::text AS settings, status, version
+FROM forms WHERE studio_id = $1 AND id = $2 FOR NO KEY UPDATE
+"""
+
+
+async def get_locked(conn: Connection, caller: Caller, form_id: str) -> Form:
+    """Nobody changes the form, or submits to a limited one, until the transaction ends."""
+    return _form(await conn.fetchrow(GET_LOCKED, caller.studio_id, form_id))
+
+
+CURSOR = "SELECT created_at, id FROM forms WHERE studio_id = $1 AND id = $2"
+ALL = """
+SELECT id, title, slug, description, fields::text AS fields, settings::text AS settings, status, version
+FROM forms WHERE studio_id = $1 AND (created_at, id) > ($2, $3)
+ORDER BY created_at, id LIMIT $4
+"""
+PUBLISHED = """
+SELECT id, title, slug, description, fields::text AS fields, settings::text AS settings, status, version
+FROM forms WHERE studio_id = $1 AND status = 'published' AND (created_at, id) > ($2, $3)
+ORDER BY created_at, id LIMIT $4
+"""
+
+
+async def page(conn: Connection, caller: Caller, query: FormsQuery) -> Page[Form]:
+    after = await start_after(conn, CURSOR, query.cursor, caller.studio_id)
+    sql = ALL if query.include_drafts else PUBLISHED
+    rows = await conn.fetch(sql, caller.studio_id, *after, query.limit + 1)
+    return page_of([_form(row) for row in rows], query.limit)
+
+
+class FormWritten(Struct, frozen=True, kw_only=True):
+    """A form's content as it goes to the database."""
+
+    title: str
+    slug: str
+    description: str | None
+    fields: str
+    settings: str
+    status: FormStatus
+
+
+INSERT = """
+INSERT INTO forms (studio_id, id, title, slug, description, fields, settings, status)
+VALUES ($1, $2, $3, $4, $5, $6::text::json, $7::text::json, $8)
+"""
+
+
+async def insert(conn: Connection, caller: Caller, form_id: str, form: FormWritten) -> Form:
+    await _write(conn, INSERT, caller, form_id, form)
+    return _written(form_id, form, version=1)
+
+
+UPDATE = """
+UPDATE forms SET title = $3, slug = $4, description = $5, fields = $6::text::json, settings = $7::text::json,
+    status = $8, version = version + 1, updated_at = clock_timestamp()
+WHERE studio_id = $1 AND id = $2
+"""
+
+
+async def update(conn: Connection, caller: Caller, old: Form, form: FormWritten) -> Form:
+    """`old` was read under a lock in the same transaction."""
+    await _write(conn, UPDATE, caller, old.id, form)
+    return _written(old.id, form, version=old.version + 1)
+
+
+async def _write(conn: Connection, sql: str, caller: Caller, form_id: str, form: FormWritten) -> None:
+    values = (form.title, form.slug, form.description, form.fields, form.settings, form.status)
+    try:
+        await conn.execute(sql, caller.studio_id, form_id, *values)
+    except asyncpg.UniqueViolationError as problem:
+        if problem.constraint_name == "forms_one_per_slug":
+            raise SlugTaken(form.slug) from None
+        raise
+
+
+def _written(form_id: str, form: FormWritten, *, version: int) -> Form:
+    return Form(
+        id=form_id,
+        title=form.title,
+        slug=form.slug,
+        description=form.description,
+        fields=Raw(form.fields.encode()),
+        settings=Raw(form.settings.encode()),
+        status=form.status,
+        version=version,
+    )
+
+
+def _form(row: Any) -> Form:
+    if row is None:
+        raise NotFound
+    return Form(
+        id=row["id"],
+        title=row["title"],
+        slug=row["slug"],
+        description=row["description"],
+        fields=Raw(row["fields"].encode()),
+        settings=Raw(row["settings"].encode()),
+        status=FormStatus(row["status"]),
+        version=row["version"],
+    )

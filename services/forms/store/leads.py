@@ -1,0 +1,140 @@
+"""Leads in the database."""
+
+from typing import Any
+
+from msgspec import Raw
+
+from services.forms.wire.leads import LeadStatus, LifecycleStage, StaffLead
+from shared.caller import Caller
+from shared.database import Connection
+from shared.errors import NotFound
+from shared.pages import Page, page_of, start_after
+from shared.wire import PageQuery
+
+GET = """
+SELECT id, email, first_name, source, status, lifecycle_stage, metadata::text AS metadata, created_at,
+    last_name, phone, notes, version, updated_at
+FROM leads WHERE studio_id = $1 AND id = $2
+"""
+
+
+async def get(conn: Connection, caller: Caller, lead_id: str) -> StaffLead:
+    row = await conn.fetchrow(GET, caller.studio_id, lead_id)
+    if row is None:
+        raise NotFound
+    return _lead(row)
+
+
+GET_LOCKED = """
+SELECT id, email, first_name, source, status, lifecycle_stage, metadata::text AS metadata, created_at,
+    last_name, phone, notes, version, updated_at
+FROM leads WHERE studio_id = $1 AND id = $2 FOR NO KEY UPDATE
+"""
+
+
+async def get_locked(conn: Connection, caller: Caller, lead_id: str) -> StaffLead:
+    row = await conn.fetchrow(GET_LOCKED, caller.studio_id, lead_id)
+    if row is None:
+        raise NotFound
+    return _lead(row)
+
+
+FIND_LOCKED = """
+SELECT id, email, first_name, source, status, lifecycle_stage, metadata::text AS metadata, created_at,
+    last_name, phone, notes, version, updated_at
+FROM leads WHERE studio_id = $1 AND email = $2 FOR NO KEY UPDATE
+"""
+
+
+async def find_locked(conn: Connection, caller: Caller, email: str) -> StaffLead | None:
+    row = await conn.fetchrow(FIND_LOCKED, caller.studio_id, email)
+    return _lead(row) if row is not None else None
+
+
+ID_OF = "SELECT id FROM leads WHERE studio_id = $1 AND email = $2"
+
+
+async def id_of(conn: Connection, caller: Caller, email: str) -> str | None:
+    found: str | None = await conn.fetchval(ID_OF, caller.studio_id, email)
+    return found
+
+
+CURSOR = "SELECT created_at, id FROM leads WHERE studio_id = $1 AND id = $2"
+PAGE = """
+SELECT id, email, first_name, source, status, lifecycle_stage, metadata::text AS metadata, created_at,
+    last_name, phone, notes, version, updated_at
+FROM leads WHERE studio_id = $1 AND (created_at, id) > ($2, $3)
+ORDER BY created_at, id LIMIT $4
+"""
+
+
+async def page(conn: Connection, caller: Caller, query: PageQuery) -> Page[StaffLead]:
+    after = await start_after(conn, CURSOR, query.cursor, caller.studio_id)
+    rows = await conn.fetch(PAGE, caller.studio_id, *after, query.limit + 1)
+    return page_of([_lead(row) for row in rows], query.limit)
+
+
+# Waits for another writer of the same email and then does nothing: of any number at once, one row is made.
+INSERT = """
+INSERT INTO leads (studio_id, id, email, first_name, source, status, lifecycle_stage, metadata)
+VALUES ($1, $2, $3, $4, $5, 'new', 'lead', $6::text::json)
+ON CONFLICT (studio_id, email) DO NOTHING
+RETURNING id, email, first_name, source, status, lifecycle_stage, metadata::text AS metadata, created_at,
+    last_name, phone, notes, version, updated_at
+"""
+
+
+async def insert_if_new(
+    conn: Connection, caller: Caller, lead_id: str, email: str, first_name: str, source: str, metadata: str
+) -> StaffLead | None:
+    """None where the studio has a lead with this email already."""
+    row = await conn.fetchrow(INSERT, caller.studio_id, lead_id, email, first_name, source, metadata)
+    return _lead(row) if row is not None else None
+
+
+UPDATE = """
+UPDATE leads SET email = $3, first_name = $4, last_name = $5, phone = $6, source = $7, status = $8,
+    lifecycle_stage = $9, notes = $10, metadata = $11::text::json, version = version + 1,
+    updated_at = clock_timestamp()
+WHERE studio_id = $1 AND id = $2
+RETURNING id, email, first_name, source, status, lifecycle_stage, metadata::text AS metadata, created_at,
+    last_name, phone, notes, version, updated_at
+"""
+
+
+async def update(conn: Connection, caller: Caller, lead: StaffLead) -> StaffLead:
+    """`lead` as it shall be; it was read under a lock in the same transaction."""
+    row = await conn.fetchrow(
+        UPDATE,
+        caller.studio_id,
+        lead.id,
+        lead.email,
+        lead.first_name,
+        lead.last_name,
+        lead.phone,
+        lead.source,
+        lead.status,
+        lead.lifecycle_stage,
+        lead.notes,
+        bytes(lead.metadata).decode(),
+    )
+    return _lead(row)
+
+
+def _lead(row: Any) -> StaffLead:
+    stage = row["lifecycle_stage"]
+    return StaffLead(
+        id=row["id"],
+        email=row["email"],
+        first_name=row["first_name"],
+        source=row["source"],
+        status=LeadStatus(row["status"]),
+        lifecycle_stage=LifecycleStage(stage) if stage is not None else None,
+        metadata=Raw(row["metadata"].encode()),
+        created_at=row["created_at"],
+        last_name=row["last_name"],
+        phone=row["phone"],
+        notes=row["notes"],
+        version=row["version"],
+        updated_at=row["updated_at"],
+    )

@@ -1,0 +1,122 @@
+"""Form submissions in the database."""
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from services.forms.wire.json_text import write_json
+from services.forms.wire.submissions import ConsentGiven, FormSubmission, SubmissionStatus
+from shared.caller import Caller
+from shared.database import Connection
+from shared.errors import NotFound
+from shared.pages import Page, page_of, start_after
+from shared.wire import PageQuery
+
+GET = """
+SELECT id, form_id, submitter_email, data::text AS data, status, created_at, submitter_name, form_version,
+    consents::text AS consents
+FROM form_submissions WHERE studio_id = $1 AND form_id = $2 AND id = $3
+"""
+
+
+async def get(conn: Connection, caller: Caller, form_id: str, submission_id: str) -> FormSubmission:
+    return _submission(await conn.fetchrow(GET, caller.studio_id, form_id, submission_id))
+
+
+GET_LOCKED = """
+SELECT id, form_id, submitter_email, data::text AS data, status, created_at, submitter_name, form_version,
+    consents::text AS consents
+FROM form_submissions WHERE studio_id = $1 AND form_id = $2 AND id = $3 FOR NO KEY UPDATE
+"""
+
+
+async def get_locked(conn: Connection, caller: Caller, form_id: str, submission_id: str) -> FormSubmission:
+    return _submission(await conn.fetchrow(GET_LOCKED, caller.studio_id, form_id, submission_id))
+
+
+CURSOR = "SELECT created_at, id FROM form_submissions WHERE studio_id = $1 AND form_id = $2 AND id = $3"
+PAGE = """
+SELECT id, form_id, submitter_email, data::text AS data, status, created_at, submitter_name, form_version,
+    consents::text AS consents
+FROM form_submissions WHERE studio_id = $1 AND form_id = $2 AND (created_at, id) > ($3, $4)
+ORDER BY created_at, id LIMIT $5
+"""
+
+
+async def page(conn: Connection, caller: Caller, form_id: str, query: PageQuery) -> Page[FormSubmission]:
+    after = await start_after(conn, CURSOR, query.cursor, caller.studio_id, form_id)
+    rows = await conn.fetch(PAGE, caller.studio_id, form_id, *after, query.limit + 1)
+    return page_of([_submission(row) for row in rows], query.limit)
+
+
+INSERT = """
+INSERT INTO form_submissions
+    (studio_id, id, form_id, form_version, submitter_name, submitter_email, data, consents, status,
+    created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7::text::json, $8::text::json, $9, $10)
+"""
+
+
+async def insert(conn: Connection, caller: Caller, submission: FormSubmission) -> None:
+    await conn.execute(
+        INSERT,
+        caller.studio_id,
+        submission.id,
+        submission.form_id,
+        submission.form_version,
+        submission.submitter_name,
+        submission.submitter_email,
+        bytes(submission.data).decode(),
+        write_json(submission.consents),
+        submission.status,
+        submission.created_at,
+    )
+
+
+# Stops counting at the limit: a form with a million submissions and a limit of ten reads ten index entries.
+HAS_REACHED = """
+SELECT count(*) >= $3 FROM (
+    SELECT 1 FROM form_submissions WHERE studio_id = $1 AND form_id = $2 LIMIT $3
+) AS some
+"""
+
+
+async def has_reached(conn: Connection, caller: Caller, form_id: str, limit: int) -> bool:
+    return bool(await conn.fetchval(HAS_REACHED, caller.studio_id, form_id, limit))
+
+
+OF_EMAIL = """
+SELECT id FROM form_submissions WHERE studio_id = $1 AND form_id = $2 AND submitter_email = $3
+ORDER BY created_at, id LIMIT 1
+"""
+
+
+async def first_of_email(conn: Connection, caller: Caller, form_id: str, email: str) -> str | None:
+    found: str | None = await conn.fetchval(OF_EMAIL, caller.studio_id, form_id, email)
+    return found
+
+
+SET_STATUS = """
+UPDATE form_submissions SET status = $3, version = version + 1 WHERE studio_id = $1 AND id = $2
+"""
+
+
+async def set_status(conn: Connection, caller: Caller, submission_id: str, status: SubmissionStatus) -> None:
+    await conn.execute(SET_STATUS, caller.studio_id, submission_id, status)
+
+
+def _submission(row: Any) -> FormSubmission:
+    if row is None:
+        raise NotFound
+    return FormSubmission(
+        id=row["id"],
+        form_id=row["form_id"],
+        submitter_email=row["submitter_email"],
+        data=Raw(row["data"].encode()),
+        status=SubmissionStatus(row["status"]),
+        created_at=row["created_at"],
+        submitter_name=row["submitter_name"],
+        form_version=row["form_version"],
+        consents=msgspec.json.decode(row["consents"], type=list[ConsentGiven]),
+    )

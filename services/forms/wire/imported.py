@@ -1,0 +1,82 @@
+"""The lines of an import that this service owns: the wire form plus what it does not show."""
+
+from typing import Annotated, Any, TypeAlias
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from services.forms.wire.fields import FormField
+from services.forms.wire.forms import Description, FormSettings, FormStatus, Slug, Title
+from services.forms.wire.leads import LeadStatus, LifecycleStage, Name, Notes, Phone, Source
+from services.forms.wire.submissions import ConsentGiven, SubmissionStatus
+from shared.wire import Email, Id, Instant
+
+Version = Annotated[int, Meta(ge=1, le=2_000_000_000)]
+
+
+class Imported(Struct, kw_only=True, forbid_unknown_fields=True, tag_field="object"):
+    """A misspelt field is named instead of being lost. `created_at` sets the row's place in its list."""
+
+    id: Id
+    studio_id: Id | None = None
+    created_at: Instant | None = None
+
+
+class ImportedStudio(Struct, kw_only=True, tag_field="object", tag="studio"):
+    """The catalog checks the line as a whole; here only the time zone is of use."""
+
+    id: Id
+    timezone: str | None = None
+
+
+class ImportedForm(Imported, kw_only=True, tag="form"):
+    title: Title
+    slug: Slug | UnsetType = UNSET
+    description: Description | None = None
+    fields: list[FormField] = []
+    settings: FormSettings = FormSettings()
+    status: FormStatus = FormStatus.PUBLISHED
+    version: Version | None = None
+
+
+class ImportedSubmission(Imported, kw_only=True, tag="form_submission"):
+    """Answers of the past are taken as they are: the form may have changed since."""
+
+    form_id: Id
+    submitter_email: Email
+    submitter_name: str | None = None
+    data: dict[str, Any] = {}
+    status: SubmissionStatus = SubmissionStatus.PENDING
+    form_version: Version = 1
+    consents: list[ConsentGiven] = []
+
+
+class ImportedLead(Imported, kw_only=True, tag="lead"):
+    email: Email
+    first_name: Name = ""
+    last_name: Name | None = None
+    phone: Phone | None = None
+    source: Source | None = None
+    status: LeadStatus = LeadStatus.NEW
+    lifecycle_stage: LifecycleStage | None = LifecycleStage.LEAD
+    notes: Notes | None = None
+    metadata: dict[str, Any] = {}
+
+
+AnyImported: TypeAlias = ImportedStudio | ImportedForm | ImportedSubmission | ImportedLead
+
+
+class Erasure(Struct, kw_only=True):
+    """A person to make anonymous: a lead by id, or whoever has one of the emails."""
+
+    studio_id: Id
+    member_id: Id | None = None
+    lead_id: Id | None = None
+    emails: list[str] = []
+
+
+class Erased(Struct, kw_only=True):
+    """How many rows were made anonymous, and under which emails the person was known here."""
+
+    leads: int
+    submissions: int
+    emails: list[str]
