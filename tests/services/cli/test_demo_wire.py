@@ -13,6 +13,7 @@ from services.bookings.wire.memberships import Membership
 from services.bookings.wire.purchases import Purchase
 from services.bookings.wire.waitlist import WaitlistEntry
 from services.catalog.wire.class_type import ClassType
+from services.catalog.wire.imported import AnyImported as CatalogLine
 from services.catalog.wire.instructor import Instructor
 from services.catalog.wire.location import Location
 from services.catalog.wire.product import Product
@@ -21,6 +22,7 @@ from services.catalog.wire.studio import Studio
 from services.cli.demo import demo_lines
 from services.forms.wire.fields import FormField
 from services.forms.wire.forms import Form, FormSettings
+from services.forms.wire.imported import AnyImported as FormsLine
 from services.forms.wire.leads import Lead
 from services.forms.wire.submissions import FormSubmission
 from shared.wire import normalize_email
@@ -74,3 +76,18 @@ def test_emails_are_already_normalized() -> None:
     """Normalizing an imported address must not change it."""
     emails = [line["email"] for line in LINES if line["object"] in ("member", "lead")]
     assert all(email == normalize_email(str(email)) for email in emails)
+
+
+@pytest.mark.parametrize(
+    ("owner", "kinds"),
+    [
+        (CatalogLine, {"studio", "location", "room", "class_type", "instructor", "product"}),
+        (FormsLine, {"studio", "form", "form_submission", "lead"}),
+    ],
+    ids=["catalog", "forms"],
+)
+def test_lines_decode_as_the_import_of_their_owner_takes_them(owner: Any, kinds: set[str]) -> None:
+    """An import refuses fields it does not know, so every hidden field has to be spelt right."""
+    for line in LINES:
+        if line["object"] in kinds:
+            msgspec.json.decode(msgspec.json.encode(line), type=owner)

@@ -1,0 +1,74 @@
+"""The document as a whole: info, tags, paths, webhooks, components."""
+
+from collections import defaultdict
+from typing import Any
+
+import msgspec
+
+from services.cli.openapi.events import EVENT_TYPES, webhooks
+from services.cli.openapi.failures import ERROR_TYPES, shared_responses
+from services.cli.openapi.headers import HEADERS
+from services.cli.openapi.operations import Operation, operations
+from services.cli.openapi.parameters import SHARED_PARAMETERS, parameters
+from services.cli.openapi.prose import INFO, tags
+from services.cli.openapi.responses import request_body, responses
+from services.cli.openapi.schemas import Schemas
+from services.gateway.routing import ANY_KEY, PREFIX
+
+Json = dict[str, Any]
+
+
+def document() -> Json:
+    known = operations()
+    types = [kind for operation in known for kind in operation.types]
+    schemas = Schemas([*types, *ERROR_TYPES, *EVENT_TYPES])
+    paths: dict[str, Json] = defaultdict(dict)
+    for operation in known:
+        paths[operation.path][operation.method.lower()] = _operation(operation, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": INFO,
+        "servers": [{"url": PREFIX, "description": "The host that served this document."}],
+        "security": [{"ServiceKey": []}],
+        "tags": tags([operation.tag for operation in known]),
+        "paths": dict(paths),
+        "webhooks": webhooks(schemas),
+        "components": {
+            "securitySchemes": {
+                "ServiceKey": {
+                    "type": "apiKey",
+                    "in": "header",
+                    "name": "X-Service-Key",
+                    "description": "From a server only. A key is bound to one studio and to its scopes.",
+                }
+            },
+            "parameters": SHARED_PARAMETERS,
+            "headers": HEADERS,
+            "responses": shared_responses(),
+            "schemas": schemas.components(),
+        },
+    }
+
+
+def _operation(operation: Operation, schemas: Schemas) -> Json:
+    route = operation.route
+    scope = operation.scope
+    needs = "Any valid key may call this." if scope == ANY_KEY else f"Required scope: `{scope}`."
+    described: Json = {
+        "operationId": operation.id,
+        "summary": route.summary,
+        "description": "\n\n".join(part for part in (route.description, needs) if part),
+        "tags": [operation.tag],
+        "parameters": parameters(route, schemas),
+        "responses": responses(operation, schemas),
+        "security": [{"ServiceKey": [] if scope == ANY_KEY else [scope]}],
+        "x-required-scope": None if scope == ANY_KEY else scope,
+    }
+    if route.body is not None:
+        described["requestBody"] = request_body(route.body, schemas)
+    return described
+
+
+def document_bytes() -> bytes:
+    """The same bytes for the same code, whatever the machine."""
+    return msgspec.json.format(msgspec.json.encode(document()), indent=1) + b"\n"

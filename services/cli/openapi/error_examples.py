@@ -1,0 +1,42 @@
+"""What an error's `param` and `details` hold, by code, and sentences that only an instance would know."""
+
+from services.cli.openapi.written import BOOKING_ID, CANCELLATION, LEAD_ID, MEMBER_ID, SUBMISSION_ID
+from shared.wire import API_VERSION
+
+Said = tuple[str | None, dict[str, object]]
+
+_SEATS: dict[str, object] = {"capacity": 12, "booked_count": 12, "allow_waitlist": True, "waitlist_count": 2}
+
+SAID: dict[str, Said] = {
+    "invalid_cursor": ("cursor", {}),
+    "unsupported_api_version": ("X-API-Version", {"supported": [API_VERSION]}),
+    "insufficient_scope": (None, {"required_scope": "members:write", "granted_scopes": ["members:read"]}),
+    "class_full": ("class_id", _SEATS),
+    "waitlist_not_allowed": ("class_id", {**_SEATS, "allow_waitlist": False, "waitlist_count": 0}),
+    "waitlist_full": ("class_id", _SEATS),
+    "already_booked": ("member_id", {"booking_id": BOOKING_ID}),
+    "already_waitlisted": ("member_id", {"booking_id": BOOKING_ID}),
+    "class_not_bookable": ("class_id", {"reason": "started"}),
+    "spot_required": ("class_spot_id", {}),
+    "spot_taken": ("class_spot_id", {}),
+    "member_not_eligible": ("member_id", {"reasons": ["no_membership_or_credits"]}),
+    "booking_already_cancelled": ("booking_id", {"receipt": CANCELLATION}),
+    "booking_not_cancellable": ("booking_id", {"status": "checked_in"}),
+    "member_exists": ("email", {"member_id": MEMBER_ID}),
+    "slug_taken": ("slug", {"slug": "new-client-intake"}),
+    "invalid_state_transition": (
+        "status",
+        {"from": "published", "to": "draft", "allowed": ["archived"]},
+    ),
+    "form_not_published": ("form_id", {"status": "draft"}),
+    "form_closed": ("form_id", {"closes_at": "2026-08-01T00:00:00Z"}),
+    "submission_limit_reached": ("form_id", {"max_submissions": 100}),
+    "already_submitted": ("submitter_email", {"submission_id": SUBMISSION_ID}),
+    "lead_exists": ("email", {"lead_id": LEAD_ID}),
+}
+MESSAGES: dict[str, str] = {
+    "unsupported_api_version": "X-API-Version names a version that is not served.",
+    "insufficient_scope": "This needs the scope members:write, which the key does not have.",
+    "invalid_state_transition": "published cannot become draft.",
+    "validation_failed": "query.limit: Expected `int` <= 200",
+}

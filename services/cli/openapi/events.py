@@ -1,0 +1,144 @@
+"""The `webhooks` section: one entry per event kind, all in the same envelope."""
+
+from typing import Any
+
+from services.bookings.wire.bookings import Booking
+from services.bookings.wire.classes import Class
+from services.bookings.wire.members import Member
+from services.bookings.wire.waitlist import WaitlistEntry
+from services.cli.demo.ids import STUDIO_ID, demo_id
+from services.cli.openapi.examples import example_of
+from services.cli.openapi.schemas import Schemas
+from services.cli.openapi.written import FORM_ID, SUBMISSION_ID
+from services.forms.wire.leads import Lead
+from shared import events
+from shared.events import Event, EventResource, kind_of
+from shared.wire import API_VERSION
+
+Json = dict[str, Any]
+
+# What `data.object` is; None where the event says it by itself.
+RESOURCES: dict[type[Event], Any] = {
+    events.BookingCreated: Booking,
+    events.BookingConfirmed: Booking,
+    events.BookingCancelled: Booking,
+    events.WaitlistUpdated: WaitlistEntry,
+    events.ClassCancelled: Class,
+    events.MemberCreated: Member,
+    events.LeadCreated: Lead,
+    events.LeadUpdated: Lead,
+    events.FormSubmitted: None,
+    events.WebhookTest: None,
+}
+SUMMARIES: dict[type[Event], str] = {
+    events.BookingCreated: "A booking was made, confirmed or waitlisted",
+    events.BookingConfirmed: "A waiting booking got its seat",
+    events.BookingCancelled: "A booking was cancelled",
+    events.WaitlistUpdated: "A waitlist entry joined, moved or left",
+    events.ClassCancelled: "A class was cancelled",
+    events.MemberCreated: "A member was created",
+    events.LeadCreated: "A lead was created",
+    events.LeadUpdated: "A lead was changed",
+    events.FormSubmitted: "A form was submitted",
+    events.WebhookTest: "A test that you asked for",
+}
+EVENT_TYPES = (EventResource, *(kind for kind in RESOURCES.values() if kind is not None))
+_UUID: Json = {"type": "string", "format": "uuid"}
+THIN: dict[type[Event], tuple[Json, Json]] = {
+    events.FormSubmitted: (
+        {
+            "type": "object",
+            "description": "Fetch the submission by its id.",
+            "properties": {"id": _UUID, "object": {"const": "form_submission"}, "form_id": _UUID},
+            "required": ["id", "object", "form_id"],
+        },
+        {"id": SUBMISSION_ID, "object": "form_submission", "form_id": FORM_ID},
+    ),
+    events.WebhookTest: (
+        {"type": "object"},
+        {"object": "webhook_endpoint", "id": demo_id("webhook", "demo")},
+    ),
+}
+
+
+def webhooks(schemas: Schemas) -> Json:
+    return {kind_of(kind): {"post": _delivery(kind, schemas)} for kind in events.KINDS.values()}
+
+
+def _delivery(kind: type[Event], schemas: Schemas) -> Json:
+    name = kind_of(kind)
+    resource = RESOURCES[kind]
+    schema, example = THIN[kind] if resource is None else (schemas.of(resource), example_of(resource))
+    needs = f"Needs the scope `{kind.scope}`." if kind.scope else "Needs no scope."
+    return {
+        "operationId": "on_" + name.replace(".", "_"),
+        "summary": SUMMARIES[kind],
+        "description": f"{needs} Answer 2xx within 15 seconds; anything else is tried again.",
+        "tags": ["Webhooks"],
+        "x-required-scope": kind.scope,
+        "security": [],
+        "parameters": [_header(*header) for header in HEADERS],
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/json": {
+                    "schema": _envelope(name, schema),
+                    "example": _example(name, example, located=kind.location_bound),
+                }
+            },
+        },
+        "responses": {
+            "2XX": {"description": "Taken; it is not sent again."},
+            "410": {"description": "The endpoint is disabled."},
+            "default": {"description": "Failed; retried with growing pauses for about three days."},
+        },
+    }
+
+
+HEADERS = (
+    ("webhook-id", "The event's id: the same for every attempt, so that a second one can be dropped.", _UUID),
+    ("webhook-timestamp", "When this attempt was made, in Unix seconds.", {"type": "integer"}),
+    (
+        "webhook-signature",
+        "`v1,` and the base64 HMAC-SHA-256 of `id.timestamp.body`, one per live secret, space-separated.",
+        {"type": "string"},
+    ),
+    ("webhook-sequence", "Gap-free per endpoint: a missing number is a missing event.", {"type": "integer"}),
+)
+
+
+def _header(name: str, description: str, schema: Json) -> Json:
+    return {"name": name, "in": "header", "required": True, "description": description, "schema": schema}
+
+
+def _envelope(name: str, resource: Json) -> Json:
+    fields: Json = {
+        "id": _UUID,
+        "object": {"type": "string", "const": "event"},
+        "type": {"type": "string", "const": name},
+        "created_at": {"type": "string", "format": "date-time"},
+        "api_version": {"type": "string"},
+        "studio_id": _UUID,
+        "location_id": {"anyOf": [_UUID, {"type": "null"}]},
+        "sequence": {"type": "integer", "description": "Grows by one per event of the studio."},
+        "resource": {"$ref": "#/components/schemas/EventResource"},
+        "request_id": {"type": ["string", "null"]},
+        "data": {"type": "object", "properties": {"object": resource}, "required": ["object"]},
+    }
+    return {"type": "object", "properties": fields, "required": list(fields)}
+
+
+def _example(name: str, resource: Json, *, located: bool) -> Json:
+    return {
+        "id": demo_id("event", name),
+        "object": "event",
+        "type": name,
+        "created_at": "2026-08-03T15:04:05Z",
+        "api_version": API_VERSION,
+        "studio_id": STUDIO_ID,
+        "location_id": demo_id("location", "brooklyn") if located else None,
+        "sequence": 4711,
+        "resource": {"object": resource["object"], "id": resource["id"], "version": 1},
+        "request_id": None,
+        "data": {"object": resource},
+    }

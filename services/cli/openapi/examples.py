@@ -1,0 +1,46 @@
+"""Examples: resources are the demo studio's own, so that what is shown can be tried; the rest is written."""
+
+from datetime import date
+from functools import cache
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from services.cli.demo import demo_lines
+from services.cli.openapi.written import WRITTEN
+from shared.pages import Page
+
+DAY = date(2026, 8, 3)
+
+
+def example_of(kind: Any) -> Any:
+    """None where nobody has written one yet."""
+    origin = getattr(kind, "__origin__", kind)
+    if origin is Page:
+        item = example_of(kind.__args__[0])
+        return None if item is None else _page(item)
+    if not (isinstance(origin, type) and issubclass(origin, Struct)):
+        return None
+    if origin.__name__ in WRITTEN:
+        return WRITTEN[origin.__name__]
+    tag = next((field.default for field in msgspec.structs.fields(origin) if field.name == "object"), None)
+    line = _first_lines().get(tag) if isinstance(tag, str) else None
+    if line is None:
+        return None
+    return msgspec.json.decode(
+        msgspec.json.encode(msgspec.json.decode(msgspec.json.encode(line), type=origin))
+    )
+
+
+@cache
+def _first_lines() -> dict[str, dict[str, object]]:
+    found: dict[str, dict[str, object]] = {}
+    for line in demo_lines(DAY):
+        found.setdefault(str(line["object"]), line)
+    return found
+
+
+def _page(item: Any) -> dict[str, Any]:
+    more = isinstance(item, dict) and "id" in item
+    return {"object": "list", "data": [item], "has_more": more, "next_cursor": item["id"] if more else None}

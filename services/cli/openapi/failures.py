@@ -1,0 +1,105 @@
+"""Error answers: their codes, one example each, and the ones that most operations share."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from services.cli.openapi.error_examples import MESSAGES, SAID
+from services.cli.openapi.headers import EVERYWHERE, LIMITS, headers
+from services.gateway.errors import ExpiredKey, InvalidKey, MissingKey, RevokedKey
+from shared import errors
+from shared.errors import DomainError
+from shared.http_errors import ErrorBody, ValidationErrorBody, status_of
+
+Json = dict[str, Any]
+
+ERROR_TYPES = (ErrorBody, ValidationErrorBody)
+REQUEST_ID = "5e1f7c1e-6a0c-4b7d-9a41-3f2f7f9b0c55"
+
+ALWAYS: tuple[type[DomainError], ...] = (
+    errors.UnsupportedApiVersion,
+    MissingKey,
+    InvalidKey,
+    ExpiredKey,
+    RevokedKey,
+    errors.RateLimited,
+    DomainError,
+    errors.Unavailable,
+    errors.UpstreamTimeout,
+)
+WITH_BODY: tuple[type[DomainError], ...] = (errors.BodyTooLarge, errors.UnsupportedMediaType)
+
+DESCRIPTIONS = {
+    400: "The cursor or the version asked for is not one that is served.",
+    401: "The key is missing, unknown, expired or revoked.",
+    403: "The key has not the scope that this needs.",
+    404: "Unknown, of another studio, or in a location that the key may not see.",
+    409: "Refused as things stand; `code` says why.",
+    413: "The body is too large.",
+    415: "The body is not JSON.",
+    422: "The request is not valid; `detail` lists each problem with its place.",
+    429: "Too many requests from this client.",
+    500: "Something went wrong on our side.",
+    503: "A part of the service is out of reach; nothing was done.",
+    504: "No answer in time: the outcome is unknown. Retry with the same Idempotency-Key.",
+}
+WAITING = {409: (), 429: ("Retry-After",), 503: ("Retry-After",), 401: ("WWW-Authenticate",)}
+
+_SHARED: dict[str, Sequence[type[DomainError]]] = {
+    "UnsupportedVersion": (errors.UnsupportedApiVersion,),
+    "BadListRequest": (errors.UnsupportedApiVersion, errors.InvalidCursor),
+    "Unauthenticated": (MissingKey, InvalidKey, ExpiredKey, RevokedKey),
+    "InsufficientScope": (errors.InsufficientScope,),
+    "NotFound": (errors.NotFound,),
+    "BodyTooLarge": (errors.BodyTooLarge,),
+    "UnsupportedMediaType": (errors.UnsupportedMediaType,),
+    "ValidationFailed": (errors.Invalid,),
+    "RateLimited": (errors.RateLimited,),
+    "InternalError": (DomainError,),
+    "Unavailable": (errors.Unavailable,),
+    "UpstreamTimeout": (errors.UpstreamTimeout,),
+}
+_NAMES = {tuple(kind.code for kind in kinds): name for name, kinds in _SHARED.items()}
+
+
+def error_response(status: int, kinds: Sequence[type[DomainError]]) -> Json:
+    name = _NAMES.get(tuple(kind.code for kind in kinds))
+    return {"$ref": f"#/components/responses/{name}"} if name else _written_out(status, kinds)
+
+
+def shared_responses() -> Json:
+    return {name: _written_out(status_of(kinds[0])[0], kinds) for name, kinds in _SHARED.items()}
+
+
+def _written_out(status: int, kinds: Sequence[type[DomainError]]) -> Json:
+    limits = () if status == 401 else LIMITS
+    schema = "ValidationErrorBody" if status == 422 else "ErrorBody"
+    waits = status == 409 and any(kind.code == "idempotency_in_progress" for kind in kinds)
+    return {
+        "description": DESCRIPTIONS[status],
+        "headers": headers(
+            *EVERYWHERE, *limits, *WAITING.get(status, ()), *(["Retry-After"] if waits else [])
+        ),
+        "content": {
+            "application/json": {
+                "schema": {"$ref": f"#/components/schemas/{schema}"},
+                "examples": {kind.code: {"value": error_example(kind)} for kind in kinds},
+            }
+        },
+        "x-error-codes": [kind.code for kind in kinds],
+    }
+
+
+def error_example(kind: type[DomainError]) -> Json:
+    param, details = SAID.get(kind.code, (None, {}))
+    info = {
+        "type": status_of(kind)[1],
+        "code": kind.code,
+        "message": MESSAGES.get(kind.code, kind.message),
+        "param": param,
+        "details": details,
+        "request_id": REQUEST_ID,
+    }
+    if issubclass(kind, errors.Invalid):
+        problem = {"loc": ["query", "limit"], "msg": "Expected `int` <= 200", "type": "too_large"}
+        return {"detail": [problem], "error": info}
+    return {"error": info}

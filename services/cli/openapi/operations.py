@@ -1,0 +1,90 @@
+"""Every row of the gateway's routing page with the route that its owner answers it by."""
+
+import importlib
+import importlib.util
+from typing import Any
+
+from msgspec import Struct
+
+from services.cli.openapi.operation_ids import operation_id
+from services.gateway.routing import ROUTES, PartnerRoute
+from services.gateway.wire.key import OwnKey
+from shared.routes import NoQuery, Route
+
+OWNERS = ("catalog", "bookings", "forms", "webhooks")
+
+
+async def _answered_by_the_gateway(context: Any, call: Any) -> Any:
+    raise NotImplementedError
+
+
+OWN_ROUTES: tuple[Route[Any], ...] = (
+    Route(
+        method="GET",
+        path="/key",
+        handler=_answered_by_the_gateway,
+        summary="Read the key in use",
+        description="The key's own name, studio, scopes, locations, expiry and rate limit. Never its secret.",
+        answer=OwnKey,
+        tag="Key",
+    ),
+)
+
+
+class Operation(Struct, frozen=True):
+    """One method of one path."""
+
+    id: str
+    row: PartnerRoute
+    route: Route[Any]
+
+    @property
+    def method(self) -> str:
+        return self.row.method
+
+    @property
+    def path(self) -> str:
+        return self.row.path
+
+    @property
+    def scope(self) -> str:
+        return self.row.scope
+
+    @property
+    def tag(self) -> str:
+        return self.route.tag or self.path.split("/")[1].replace("-", " ").capitalize()
+
+    @property
+    def types(self) -> list[Any]:
+        """What the schemas have to describe."""
+        route = self.route
+        asked = [] if route.query is NoQuery else [route.query]
+        return asked + [kind for kind in (route.body, route.answer) if kind is not None]
+
+
+def _routes_of(owner: str) -> list[Route[Any]]:
+    """None of a service that is not written yet; a service that is there must import."""
+    if importlib.util.find_spec(f"services.{owner}.app") is None:
+        return []
+    routes: list[Route[Any]] = importlib.import_module(f"services.{owner}.app").routes()
+    return routes
+
+
+def partner_routes() -> dict[tuple[str, str], Route[Any]]:
+    """What the services answer partners, by method and path; staff and internal routes are none of theirs."""
+    found = {(route.method, route.path): route for route in OWN_ROUTES}
+    for owner in OWNERS:
+        for route in _routes_of(owner):
+            if not route.staff and not route.internal:
+                found[route.method, route.path] = route
+    return found
+
+
+def operations() -> list[Operation]:
+    """In the order of the routing page."""
+    routes = partner_routes()
+    return [
+        Operation(operation_id(row.method, row.path), row, routes[row.method, row.path])
+        for row in ROUTES
+        if (row.method, row.path) in routes
+    ]

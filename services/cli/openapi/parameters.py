@@ -1,0 +1,80 @@
+"""Path ids, query fields and request headers."""
+
+import re
+from typing import Any
+
+from services.cli.openapi.schemas import Schemas
+from shared.routes import NoQuery, Route
+from shared.wire import API_VERSION
+
+Json = dict[str, Any]
+_IN_PATH = re.compile(r"\{(\w+)\}")
+_KEY_SCHEMA: Json = {"type": "string", "minLength": 8, "maxLength": 120}
+
+SHARED_PARAMETERS: Json = {
+    "ApiVersion": {
+        "name": "X-API-Version",
+        "in": "header",
+        "required": False,
+        "description": "The version the caller was written for; left out, the current one answers.",
+        "schema": {"type": "string", "enum": [API_VERSION]},
+    },
+    "RequestId": {
+        "name": "X-Request-Id",
+        "in": "header",
+        "required": False,
+        "description": "The caller's own id of this request; it comes back and is in every log line.",
+        "schema": {"type": "string", "pattern": "^[A-Za-z0-9._:/+=@-]{1,128}$"},
+    },
+    "IdempotencyKey": {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "required": True,
+        "description": (
+            "A new one for each operation, the same one for its retries. The first answer is replayed for "
+            "24 hours."
+        ),
+        "schema": _KEY_SCHEMA,
+        "example": "order-20260803-0001",
+    },
+}
+
+
+def parameters(route: Route[Any], schemas: Schemas) -> list[Json]:
+    found = [_path_parameter(name) for name in _IN_PATH.findall(route.path)]
+    if route.query is not NoQuery:
+        fields = schemas.resolved(route.query)
+        required = fields.get("required", [])
+        found += [
+            _query_parameter(name, field, name in required) for name, field in fields["properties"].items()
+        ]
+    names = [*(["IdempotencyKey"] if route.idempotent else []), "ApiVersion", "RequestId"]
+    return found + [{"$ref": f"#/components/parameters/{name}"} for name in names]
+
+
+def _path_parameter(name: str) -> Json:
+    if name.endswith("_id"):
+        noun = name.removesuffix("_id").replace("_", " ")
+        schema: Json = {"type": "string", "format": "uuid"}
+        return {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "description": f"Id of the {noun}.",
+            "schema": schema,
+        }
+    about = "The Idempotency-Key that the write was sent with." if name == "key" else ""
+    return {"name": name, "in": "path", "required": True, "description": about, "schema": _KEY_SCHEMA}
+
+
+def _query_parameter(name: str, field: Json, required: bool) -> Json:
+    """A query has no null: what may be null is what may be left out."""
+    schema = {key: value for key, value in field.items() if key != "description"}
+    if schema.get("default", ...) is None:
+        del schema["default"]
+    if "anyOf" in schema:
+        kinds = [kind for kind in schema.pop("anyOf") if kind != {"type": "null"}]
+        schema = {**kinds[0], **schema} if len(kinds) == 1 else {**schema, "anyOf": kinds}
+    about = field.get("description", schema.pop("description", ""))
+    described: Json = {"name": name, "in": "query", "required": required, "schema": schema}
+    return {**described, "description": about} if about else described

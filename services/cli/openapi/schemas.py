@@ -1,0 +1,115 @@
+"""JSON Schemas of the structs: lists named after what they hold, answers with every field required."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from shared.errors import Problem
+from shared.events import Envelope, EventData, EventResource
+from shared.http_errors import ErrorBody, ErrorInfo, ValidationErrorBody
+from shared.pages import Page
+from shared.wire import Query, Resource
+
+Json = dict[str, Any]
+REF = "#/components/schemas/"
+_PAGE = re.compile(r"Page_(\w+)_\Z")
+_ANSWERS = (
+    Resource,
+    Page,
+    ErrorBody,
+    ErrorInfo,
+    ValidationErrorBody,
+    Problem,
+    Envelope,
+    EventData,
+    EventResource,
+)
+
+
+class Schemas:
+    """The components of all types at once, so that one struct has one name everywhere."""
+
+    def __init__(self, types: Iterable[Any]) -> None:
+        unique = list({repr(kind): kind for kind in types}.values())
+        found, components = msgspec.json.schema_components(unique, ref_template=REF + "{name}")
+        self._by_type: dict[str, Json] = {
+            repr(kind): _tidy(schema) for kind, schema in zip(unique, found, strict=True)
+        }
+        tidied = {_name(name): _tidy(schema) for name, schema in components.items()}
+        self._components: dict[str, Json] = dict(sorted(tidied.items()))
+        self._queries = {_target(self._by_type[repr(kind)]) for kind in unique if _is(kind, (Query,))}
+        answers = {kind.__name__ for kind in _structs(unique) if _is(kind, _ANSWERS)}
+        for name, schema in self._components.items():
+            if name in answers or name.endswith("List"):
+                _always_present(schema)
+
+    def of(self, kind: Any) -> Json:
+        return self._by_type[repr(kind)]
+
+    def resolved(self, kind: Any) -> Json:
+        return self._components[_target(self.of(kind))]
+
+    def components(self) -> Json:
+        return {name: schema for name, schema in self._components.items() if name not in self._queries}
+
+
+def _is(kind: Any, bases: tuple[type, ...]) -> bool:
+    origin = getattr(kind, "__origin__", kind)
+    return isinstance(origin, type) and issubclass(origin, bases)
+
+
+def _structs(types: Iterable[Any]) -> set[type[Struct]]:
+    """The structs among the types and inside them."""
+    seen: set[Any] = set()
+    todo = list(types)
+    while todo:
+        kind = todo.pop()
+        todo.extend(getattr(kind, "__args__", ()))
+        struct = getattr(kind, "__origin__", kind)
+        if _is(struct, (Struct,)) and struct not in seen:
+            seen.add(struct)
+            todo.extend(field.type for field in msgspec.structs.fields(struct))
+    return seen
+
+
+def _name(name: str) -> str:
+    found = _PAGE.match(name)
+    return f"{found[1]}List" if found else name
+
+
+def _target(schema: Json) -> str:
+    return str(schema.get("$ref", "")).removeprefix(REF)
+
+
+def _tidy(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_tidy(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    tidied = {key: _tidy(value) for key, value in schema.items()}
+    if isinstance(tidied.get("$ref"), str):
+        tidied["$ref"] = REF + _name(_target(tidied))
+    if isinstance(tidied.get("title"), str) and tidied["title"].startswith("Page["):
+        tidied["title"] = tidied["title"][5:-1] + "List"
+    choices = tidied.get("enum")
+    if isinstance(choices, list) and all(isinstance(choice, str) for choice in choices):
+        tidied = {"type": "string", **tidied}
+        if len(choices) == 1:
+            tidied["const"] = tidied.pop("enum")[0]
+    if tidied.get("format") == "uuid":
+        tidied = {"type": "string", "format": "uuid"} | {
+            key: value for key, value in tidied.items() if key not in ("type", "format", "pattern")
+        }
+    return tidied
+
+
+def _always_present(schema: Json) -> None:
+    """In an answer a default only says what the field is, not that it may be missing."""
+    if "properties" in schema:
+        schema["required"] = list(schema["properties"])
+        for field in schema["properties"].values():
+            if isinstance(field, dict):
+                field.pop("default", None)

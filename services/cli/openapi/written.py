@@ -1,0 +1,121 @@
+"""Examples that the demo studio's file does not hold: request bodies, and answers that only a call makes."""
+
+from typing import Any
+
+from services.cli.demo.forms import INTAKE, WAIVER_LABEL
+from services.cli.demo.ids import STUDIO_ID, demo_id
+from services.gateway.routing import SCOPES
+
+_CLASS = "2026-08-04/barre"
+_SPOT_CLASS = "2026-08-03/reformer"
+CLASS_ID = demo_id("class", _CLASS)
+MEMBER_ID = demo_id("member", "Ava Bennett")
+BOOKING_ID = demo_id("booking", f"{_CLASS}/Ava Bennett")
+FORM_ID = demo_id("form", INTAKE)
+LEAD_ID = demo_id("lead", "Robin Castillo")
+SUBMISSION_ID = demo_id("form_submission", "Robin Castillo")
+
+CANCELLATION: dict[str, object] = {
+    "id": demo_id("booking_cancellation", f"{_CLASS}/Ava Bennett"),
+    "object": "booking_cancellation",
+    "booking_id": BOOKING_ID,
+    "class_id": CLASS_ID,
+    "member_id": MEMBER_ID,
+    "status": "cancelled",
+    "cancelled_at": "2026-08-04T14:05:00Z",
+    "reason": "Feeling unwell",
+    "late_cancel": True,
+    "free_cancel_until": "2026-08-04T09:30:00Z",
+    "late_fee_amount": "15.00",
+    "late_fee_currency": "USD",
+    "late_fee_status": "assessed",
+    "credit_forfeited": False,
+    "credits_forfeited": 0,
+    "credits_restored": 0,
+}
+_ANSWERS: dict[str, object] = {"goals": ["Strength"], "injuries": "no", "waiver": "true"}
+_FIELDS: list[dict[str, object]] = [
+    {"key": "rating", "label": "How was class?", "type": "rating", "required": True, "max_rating": 5},
+    {
+        "key": "what_went_wrong",
+        "label": "What could have been better?",
+        "type": "textarea",
+        "order": 1,
+        "display_when": {"field_key": "rating", "op": "lte", "value": "3"},
+    },
+]
+
+WRITTEN: dict[str, Any] = {
+    "OwnKey": {
+        "id": demo_id("key", "demo"),
+        "object": "key",
+        "name": "Website",
+        "studio_id": STUDIO_ID,
+        "client_id": demo_id("client", "demo"),
+        "scopes": [scope for scope in SCOPES if scope.endswith(":read")],
+        "location_ids": None,
+        "expires_at": None,
+        "rate_limit": {"requests_per_second": 50, "burst": 200},
+    },
+    "MemberCreate": {
+        "email": "sam.keller@example.com",
+        "first_name": "Sam",
+        "last_name": "Keller",
+        "phone": "+1 212 555 0147",
+    },
+    "BookingCreate": {"class_id": CLASS_ID, "member_id": MEMBER_ID, "join_waitlist": True},
+    "BookingPreview": {
+        "object": "booking_preview",
+        "outcome": "waitlisted",
+        "waitlist_position": 3,
+        "code": None,
+        "checks": [
+            {"code": "class_not_bookable", "passed": True, "details": {}},
+            {"code": "member_not_eligible", "passed": True, "details": {}},
+        ],
+    },
+    "CancellationReceipt": CANCELLATION,
+    "IdempotencyKeyState": {
+        "object": "idempotency_key",
+        "status": "succeeded",
+        "http_status": 201,
+        "resource_id": BOOKING_ID,
+        "expires_at": "2026-08-04T12:00:00Z",
+    },
+    "LeadCreate": {
+        "email": "robin.castillo@example.com",
+        "first_name": "Robin",
+        "metadata": {"interest": "pilates"},
+        "utm_source": "newsletter",
+        "utm_campaign": "summer",
+    },
+    "LeadUpdate": {
+        "phone": "+1 212 555 0182",
+        "status": "qualified",
+        "notes": "Prefers mornings.",
+        "metadata": {"interest": "reformer"},
+    },
+    "MutationResult": {"id": LEAD_ID, "object": "lead", "created": True},
+    "PartnerFormCreate": {"title": "Class Feedback", "status": "draft", "fields": _FIELDS},
+    "StudioFormUpdate": {
+        "status": "published",
+        "settings": {"confirmation_message": "Thank you!", "one_submission_per_email": True},
+    },
+    "FormSubmissionCreate": {
+        "submitter_name": "Robin Castillo",
+        "submitter_email": "robin.castillo@example.com",
+        "data": _ANSWERS,
+    },
+    "FormEvaluate": {"data": {"goals": ["Strength"], "injuries": "yes"}},
+    "FormEvaluation": {
+        "object": "form_evaluation",
+        "form_id": FORM_ID,
+        "form_version": 1,
+        "visible_fields": ["about_you", "phone", "goals", "injuries", "injury_details", "waiver"],
+        "required_fields": ["goals", "injuries", "injury_details", "waiver"],
+        "problems": [
+            {"loc": ["body", "data", "waiver"], "msg": f"Needed: {WAIVER_LABEL}", "type": "missing"},
+        ],
+        "valid": False,
+    },
+}

@@ -1,0 +1,146 @@
+"""The OpenAPI document: valid, whole, and true to the routes that the services answer."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from services.cli.openapi.__main__ import main
+from services.cli.openapi.document import document, document_bytes
+from services.cli.openapi.operations import partner_routes
+from services.gateway.routing import ANY_KEY, ROUTES
+from shared.events import KINDS
+from shared.wire import API_VERSION
+
+DOCUMENT = document()
+OPERATIONS: dict[tuple[str, str], dict[str, Any]] = {
+    (method.upper(), path): operation
+    for path, methods in DOCUMENT["paths"].items()
+    for method, operation in methods.items()
+}
+
+
+def test_the_document_is_valid_openapi_3_1() -> None:
+    """openapi-spec-validator has nothing to say."""
+    OpenAPIV31SpecValidator(DOCUMENT).validate()
+    assert DOCUMENT["openapi"].startswith("3.1")
+    assert DOCUMENT["info"]["version"] == API_VERSION == "2026-08-02"
+
+
+def test_every_row_of_the_routing_page_is_documented_and_nothing_else() -> None:
+    """The routing page, the services' routes and the document tell of the same API."""
+    rows = {(row.method, row.path) for row in ROUTES}
+    answered = set(partner_routes())
+    assert rows - answered == set(), "the gateway routes what no service answers"
+    assert answered - rows == set(), "a service answers what the gateway does not route"
+    assert set(OPERATIONS) == rows
+
+
+def test_an_operation_tells_the_scope_that_the_gateway_asks_for() -> None:
+    """In the security requirement, in an extension and in words."""
+    scopes = {(row.method, row.path): row.scope for row in ROUTES}
+    for key, operation in OPERATIONS.items():
+        scope = scopes[key]
+        if scope == ANY_KEY:
+            assert operation["x-required-scope"] is None
+            assert "403" not in operation["responses"]
+            continue
+        assert operation["x-required-scope"] == scope
+        assert operation["security"] == [{"ServiceKey": [scope]}]
+        assert f"`{scope}`" in operation["description"]
+        assert "403" in operation["responses"]
+
+
+def test_operation_ids_are_unique_names() -> None:
+    """Code generators make functions of them."""
+    ids = [operation["operationId"] for operation in OPERATIONS.values()]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in ids)
+
+
+def test_every_operation_has_its_summary_group_and_common_errors() -> None:
+    """A reader finds each operation in a described group, with the errors that anyone can meet."""
+    groups = {tag["name"]: tag["description"] for tag in DOCUMENT["tags"]}
+    for key, operation in OPERATIONS.items():
+        assert operation["summary"], key
+        assert all(groups.get(tag) for tag in operation["tags"]), key
+        assert operation["responses"].keys() >= {"400", "401", "429", "500", "503", "504"}, key
+
+
+def test_path_parameters_are_declared_and_lead_to_404_and_422() -> None:
+    """Every name in braces is a required path parameter; ids are uuids."""
+    for (_, path), operation in OPERATIONS.items():
+        declared = {p["name"]: p for p in operation["parameters"] if p.get("in") == "path"}
+        assert set(declared) == set(re.findall(r"\{(\w+)\}", path))
+        for name, parameter in declared.items():
+            assert parameter["required"]
+            assert not name.endswith("_id") or parameter["schema"]["format"] == "uuid"
+        if declared:
+            assert operation["responses"].keys() >= {"404", "422"}
+
+
+def test_lists_take_cursor_and_limit_and_may_answer_400() -> None:
+    """Every list is paginated."""
+    for key, operation in OPERATIONS.items():
+        names = {parameter.get("name") for parameter in operation["parameters"]}
+        schema = operation["responses"].get("200", {}).get("content", {}).get("application/json", {})
+        if schema.get("schema", {}).get("$ref", "").endswith("List"):
+            assert {"cursor", "limit"} <= names, key
+            assert operation["responses"]["400"]["$ref"].endswith("/BadListRequest"), key
+
+
+def test_idempotent_writes_ask_for_the_key() -> None:
+    """POST and DELETE of bookings, and nothing else, need an Idempotency-Key and may say it was reused."""
+    wanted = {"$ref": "#/components/parameters/IdempotencyKey"}
+    having = {key for key, operation in OPERATIONS.items() if wanted in operation["parameters"]}
+    assert having == {("POST", "/bookings"), ("DELETE", "/bookings/{booking_id}")}
+    for key in having:
+        assert "idempotency_key_reused" in OPERATIONS[key]["responses"]["409"]["x-error-codes"]
+
+
+def test_an_answer_has_all_its_fields_and_a_body_refuses_unknown_ones() -> None:
+    """Every tabulated field is always present; a misspelt field of a request is 422."""
+    schemas = DOCUMENT["components"]["schemas"]
+    assert set(schemas["Room"]["required"]) == set(schemas["Room"]["properties"])
+    for operation in OPERATIONS.values():
+        if "requestBody" in operation:
+            reference = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+            assert schemas[reference.rsplit("/", 1)[1]]["additionalProperties"] is False
+
+
+def test_component_names_are_plain() -> None:
+    """Two structs of one name would be told apart by their modules, which is nobody's business."""
+    names = DOCUMENT["components"]["schemas"]
+    assert [name for name in names if "_" in name or "." in name] == []
+
+
+def test_every_event_kind_is_a_webhook() -> None:
+    """The section `webhooks` holds each kind that can be delivered, with its scope and signature headers."""
+    assert set(DOCUMENT["webhooks"]) == set(KINDS)
+    for kind, item in DOCUMENT["webhooks"].items():
+        assert item["post"]["x-required-scope"] == KINDS[kind].scope
+        headers = {parameter["name"] for parameter in item["post"]["parameters"]}
+        assert headers == {"webhook-id", "webhook-timestamp", "webhook-signature", "webhook-sequence"}
+
+
+def test_the_same_code_gives_the_same_bytes() -> None:
+    """Otherwise nobody could tell a stale file."""
+    assert document_bytes() == document_bytes()
+
+
+def test_a_stale_file_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--check` fails before `--write` and after any change of the file, and passes in between."""
+    target = tmp_path / "openapi.json"
+    assert main(["--check"], target=target) == 1
+    assert main(["--write"], target=target) == 0
+    assert main(["--check"], target=target) == 0
+    target.write_bytes(target.read_bytes() + b" ")
+    assert main(["--check"], target=target) == 1
+    assert "--write" in capsys.readouterr().err
+
+
+def test_the_committed_file_is_fresh() -> None:
+    """What the gateway serves is what the code says."""
+    assert main(["--check"]) == 0

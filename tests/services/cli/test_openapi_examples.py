@@ -1,0 +1,71 @@
+"""Examples in the OpenAPI document: every body, answer and error code has one that fits its schema."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator, FormatChecker  # type: ignore[import-untyped]
+
+from services.cli.openapi.document import document
+from services.cli.openapi.error_examples import MESSAGES
+from shared.errors import DomainError
+
+DOCUMENT = document()
+Content = dict[str, Any]
+
+
+def contents() -> Iterator[tuple[str, Content]]:
+    """Every place of the document where JSON is described, by a readable name."""
+    sections = [("", DOCUMENT["paths"]), ("webhook ", DOCUMENT["webhooks"])]
+    for prefix, section in sections:
+        for path, methods in section.items():
+            for method, operation in methods.items():
+                name = f"{prefix}{method} {path}"
+                if "requestBody" in operation:
+                    yield f"{name} body", operation["requestBody"]["content"]["application/json"]
+                for status, response in operation["responses"].items():
+                    if "content" in response:
+                        yield f"{name} {status}", response["content"]["application/json"]
+    for name, response in DOCUMENT["components"]["responses"].items():
+        yield f"response {name}", response["content"]["application/json"]
+
+
+def validator(schema: Any) -> Any:
+    """The schema with the document's components in reach of its references."""
+    whole = {**schema, "components": DOCUMENT["components"]}
+    return Draft202012Validator(whole, format_checker=FormatChecker())
+
+
+PLACES = dict(contents())
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_examples_fit_their_schema(place: str) -> None:
+    """What the page shows is what the API takes and gives."""
+    content = PLACES[place]
+    examples = [content["example"]] if "example" in content else []
+    examples += [named["value"] for named in content.get("examples", {}).values()]
+    assert examples, f"{place} has no example"
+    for example in examples:
+        problems = [error.message for error in validator(content["schema"]).iter_errors(example)]
+        assert problems == []
+
+
+def test_a_wrong_example_would_be_noticed() -> None:
+    """The check above can fail: a resource without its id does not fit."""
+    content = PLACES["get /studio 200"]
+    broken = {key: value for key, value in content["example"].items() if key != "id"}
+    assert not validator(content["schema"]).is_valid(broken)
+    assert not validator(content["schema"]).is_valid({**content["example"], "id": "42"})
+
+
+def test_error_examples_say_something_of_their_own() -> None:
+    """The catch-all sentence belongs to internal_error alone, and no sentence is kept for an unknown code."""
+    told = {
+        code: named["value"]["error"]["message"]
+        for content in PLACES.values()
+        for code, named in content.get("examples", {}).items()
+    }
+    vague = {code for code, message in told.items() if message == DomainError.message}
+    assert vague == {"internal_error"}
+    assert set(MESSAGES) <= set(told)
