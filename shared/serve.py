@@ -21,24 +21,28 @@ class PortTaken(Exception):
     """The message is one sentence for the operator."""
 
 
-class Listener(Struct, frozen=True):
+class Address(Struct, frozen=True):
     name: str
-    app: ASGIApp
     host: str
     port: int
 
 
-def refuse_taken_ports(listeners: Sequence[Listener]) -> None:
+class Listener(Struct, frozen=True):
+    address: Address
+    app: ASGIApp
+
+
+def refuse_taken_ports(addresses: Sequence[Address]) -> None:
     """granian binds with SO_REUSEPORT, so a second server would silently share the port: look first."""
-    for listener in listeners:
-        family = socket.AF_INET6 if ":" in listener.host else socket.AF_INET
+    for address in addresses:
+        family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         with socket.socket(family, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                probe.bind((listener.host, listener.port))
+                probe.bind((address.host, address.port))
             except OSError as problem:
                 raise PortTaken(
-                    f"The {listener.name} cannot listen on {listener.host}:{listener.port}: "
+                    f"The {address.name} cannot listen on {address.host}:{address.port}: "
                     f"{(problem.strerror or str(problem)).lower()}."
                 ) from None
 
@@ -46,12 +50,12 @@ def refuse_taken_ports(listeners: Sequence[Listener]) -> None:
 @asynccontextmanager
 async def listening(listeners: Sequence[Listener]) -> AsyncIterator[None]:
     """The listeners answer inside the block; leaving it lets running requests finish first."""
-    refuse_taken_ports(listeners)
+    refuse_taken_ports([listener.address for listener in listeners])
     servers = [
         Server(
             listener.app,
-            address=listener.host,
-            port=listener.port,
+            address=listener.address.host,
+            port=listener.address.port,
             interface=Interfaces.ASGINL,
             runtime_threads=2,
             backlog=1024,
@@ -74,13 +78,14 @@ async def listening(listeners: Sequence[Listener]) -> AsyncIterator[None]:
 
 async def _until_connectable(listeners: Sequence[Listener], tasks: Sequence[asyncio.Task[None]]) -> None:
     for listener in listeners:
+        host = _reachable(listener.address.host)
         while True:
             for task in tasks:
                 if task.done():
                     await task
                     raise RuntimeError("A listener ended while starting.")
             try:
-                _, writer = await asyncio.open_connection(_reachable(listener.host), listener.port)
+                _, writer = await asyncio.open_connection(host, listener.address.port)
             except OSError:
                 await asyncio.sleep(0.01)
             else:

@@ -42,7 +42,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     port: int | None = None
     operator_host: str = "127.0.0.1"
     operator_port: int = 8081
-    public_url: str | None = None
+    operator_url: str | None = None
     key_peppers: tuple[str, ...] = ()
     caller_keys: tuple[str, ...] = ()
     webhook_keys: tuple[str, ...] = ()
@@ -85,7 +85,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         "amqp_url",
         "host",
         "operator_host",
-        "public_url",
+        "operator_url",
         "log_level",
         "otlp_endpoint",
     ):

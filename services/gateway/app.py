@@ -19,6 +19,7 @@ from services.gateway.upstream import HttpUpstream, Upstream
 from shared.caller import CallerSigner
 from shared.database import Database
 from shared.loops import Loop, running
+from shared.serve import Address, Listener
 from shared.service import Check, build_service
 from shared.settings import Settings
 
@@ -32,14 +33,30 @@ class Gateway(Struct):
     operator_app: ASGIApp
 
 
+def gateway_addresses(settings: Settings) -> list[Address]:
+    return [
+        Address("partner API", settings.host, settings.port_of("gateway")),
+        Address("operators' API", settings.operator_host, settings.operator_port),
+    ]
+
+
+def gateway_listeners(settings: Settings, gateway: Gateway) -> list[Listener]:
+    partner, operator = gateway_addresses(settings)
+    return [Listener(partner, gateway.partner_app), Listener(operator, gateway.operator_app)]
+
+
 def http_upstreams(settings: Settings, *, answer_timeout: float) -> dict[str, Upstream]:
     return {name: HttpUpstream(settings.url_of(name), answer_timeout=answer_timeout) for name in BEHIND}
 
 
 @asynccontextmanager
 async def open_gateway(
-    settings: Settings, upstreams: Mapping[str, Upstream], operator_upstreams: Mapping[str, Upstream]
+    settings: Settings,
+    upstreams: Mapping[str, Upstream],
+    operator_upstreams: Mapping[str, Upstream],
+    checks: Mapping[str, Check] | None = None,
 ) -> AsyncIterator[Gateway]:
+    """`checks` are those of services in the same process; across processes each answers for itself."""
     assert settings.database_url is not None
     db = await Database.connect(settings.database_url, "gateway", size=settings.pool_size)
     signer = CallerSigner(settings.caller_keys)
@@ -53,7 +70,7 @@ async def open_gateway(
     async def keys_are_fresh() -> str | None:
         return following.problem()
 
-    checks: dict[str, Check] = {"database": db.is_ready, "keys": keys_are_fresh}
+    checks = {"gateway.database": db.is_ready, "gateway.keys": keys_are_fresh, **(checks or {})}
     operator = build_service(
         "operator",
         operators,

@@ -1,0 +1,73 @@
+# The two commands to know: `make up` starts the whole system, `make test` proves it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+
+.PHONY: up test check soak bench lock clean help
+
+help:
+	@echo "make up      start everything (Ctrl-C stops it); pass options with ARGS='--port 9000'"
+	@echo "make test    install what is needed and run the tests"
+	@echo "make check   format, lint, types, import contracts, generated files"
+	@echo "make soak    the large runs: many steps, many events, faults injected"
+	@echo "make bench   speed, side by side with the floor and the usual stack"
+
+up: $(VENV)/runtime
+	@$(BIN)/studioctl up $(ARGS)
+
+test: $(VENV)/development
+	@$(BIN)/python -m tests.harness.prepare
+	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+check: $(VENV)/development
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m services.cli.openapi --check
+
+soak: $(VENV)/development
+	@$(BIN)/python -m tests.harness.prepare
+	$(BIN)/python -m tests.soak $(ARGS)
+
+bench: $(VENV)/development
+	$(BIN)/python -m bench $(ARGS)
+
+# Hashes and versions only, no registry address.
+lock:
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header \
+		--python-version 3.11 pyproject.toml -o deploy/requirements.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header \
+		--python-version 3.11 --group dev pyproject.toml -o deploy/requirements-dev.lock
+
+# uv installs in seconds; where it cannot be had, pip does the same in a minute.
+define install
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv 2>/dev/null || true
+	@if [ -x $(BIN)/uv ]; then \
+		$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r $(1) && \
+		$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e .; \
+	else \
+		$(BIN)/python -m pip install --quiet --require-hashes -r $(1) && \
+		$(BIN)/python -m pip install --quiet --no-deps -e .; \
+	fi
+endef
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed; name one with PYTHON=…"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+		{ echo "Python's venv module is missing; on Debian or Ubuntu: apt-get install python3-venv"; exit 1; }
+
+$(VENV)/runtime: deploy/requirements.lock pyproject.toml | $(BIN)/python
+	@echo "Installing …"
+	$(call install,deploy/requirements.lock)
+	@touch $@
+
+$(VENV)/development: deploy/requirements-dev.lock pyproject.toml | $(BIN)/python
+	@echo "Installing …"
+	$(call install,deploy/requirements-dev.lock)
+	@touch $@ $(VENV)/runtime
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,0 +1,103 @@
+"""The commands that ask the operators' API: each is one call and one print."""
+
+import argparse
+import re
+import sys
+
+from services.cli import import_file as importing
+from services.cli.demo_studio import load_demo
+from services.cli.operator_client import OperatorClient
+from services.cli.output import show
+from services.cli.problem import CommandFailed
+from services.cli.secrets import with_secrets
+from shared.settings import Settings
+
+_DURATION = re.compile(r"(\d+)([smhdw]?)\Z")
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+
+
+def seconds(text: str) -> int:
+    found = _DURATION.match(text)
+    if found is None:
+        raise CommandFailed(f"{text!r} is no duration; write 90d, 24h, 30m or seconds.", exit_code=2)
+    return int(found[1]) * _UNITS[found[2]]
+
+
+def client(settings: Settings) -> OperatorClient:
+    return OperatorClient.for_settings(with_secrets(settings, make=False))
+
+
+def create_studio(settings: Settings, given: argparse.Namespace) -> None:
+    body = {
+        "name": given.name,
+        "slug": given.slug,
+        "timezone": given.timezone,
+        "id": given.id,
+        "test": given.test,
+    }
+    show(client(settings).post("/studios", body), as_json=given.json)
+
+
+def list_studios(settings: Settings, given: argparse.Namespace) -> None:
+    show(client(settings).get("/studios"), as_json=given.json, columns=("id", "slug", "name", "timezone"))
+
+
+def create_key(settings: Settings, given: argparse.Namespace) -> None:
+    body = {
+        "studio": given.studio,
+        "name": given.name,
+        "scopes": [scope.strip() for scope in given.scopes.split(",") if scope.strip()],
+        "location_ids": given.locations.split(",") if given.locations else None,
+        "client": given.client,
+        "expires_in": seconds(given.expires_in) if given.expires_in else None,
+    }
+    show(client(settings).post("/keys", body), as_json=given.json)
+
+
+def list_keys(settings: Settings, given: argparse.Namespace) -> None:
+    columns = ("id", "name", "client_name", "prefix", "scopes", "expires_at", "last_used_at", "revoked_at")
+    show(client(settings).get("/keys", studio=given.studio), as_json=given.json, columns=columns)
+
+
+def show_key(settings: Settings, given: argparse.Namespace) -> None:
+    show(client(settings).get(f"/keys/{given.id}"), as_json=given.json)
+
+
+def rotate_key(settings: Settings, given: argparse.Namespace) -> None:
+    answer = client(settings).post(f"/keys/{given.id}/rotate", {"overlap": seconds(given.overlap)})
+    show(answer, as_json=given.json)
+
+
+def revoke_key(settings: Settings, given: argparse.Namespace) -> None:
+    show(client(settings).post(f"/keys/{given.id}/revoke"), as_json=given.json)
+
+
+def list_clients(settings: Settings, given: argparse.Namespace) -> None:
+    answer = client(settings).get("/clients", studio=given.studio)
+    show(answer, as_json=given.json, columns=("id", "name", "studio_id", "rate", "burst"))
+
+
+def set_client(settings: Settings, given: argparse.Namespace) -> None:
+    body = {name: value for name in ("rate", "burst") if (value := getattr(given, name)) is not None}
+    if not body:
+        raise CommandFailed("Say what to set: --rate, --burst or both.", exit_code=2)
+    show(client(settings).patch(f"/clients/{given.client}", body), as_json=given.json)
+
+
+def import_file(settings: Settings, given: argparse.Namespace) -> int:
+    report = importing.import_path(client(settings), given.file, given.studio)
+    show(report, as_json=given.json)
+    return 1 if report["rejected_count"] else 0
+
+
+def demo(settings: Settings, given: argparse.Namespace) -> None:
+    show(load_demo(client(settings)), as_json=given.json)
+
+
+def status(settings: Settings, given: argparse.Namespace) -> int:
+    answer = client(settings).get("/status")
+    show(answer, as_json=given.json)
+    ready = all(service["status"] == "ready" for service in answer["services"].values())
+    if not ready:
+        print("studioctl: not every service is ready", file=sys.stderr)
+    return 0 if ready else 1

@@ -1,0 +1,19 @@
+"""Load the demo studio through the same import that everybody uses."""
+
+import io
+from datetime import UTC, datetime
+from typing import Any
+
+from services.cli.demo import demo_lines
+from services.cli.import_file import import_stream
+from services.cli.operator_client import OperatorClient
+from services.cli.problem import CommandFailed
+from shared.wire import encode
+
+
+def load_demo(client: OperatorClient) -> dict[str, Any]:
+    file = io.BytesIO(b"".join(encode(line) + b"\n" for line in demo_lines(datetime.now(UTC).date())))
+    report = import_stream(client, file, None, size=None)
+    if report["rejected_count"]:
+        raise CommandFailed(f"The demo studio was not loaded whole: {report['rejected'][0]['reason']}")
+    return report

@@ -1,0 +1,86 @@
+"""Send a file of any size in pieces of whole lines, show progress, name the bad lines."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Final
+
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+from services.cli.operator_client import OperatorClient
+from services.cli.problem import CommandFailed
+
+PIECE_LINES: Final = 5000
+PIECE_BYTES: Final = 8 * 1024 * 1024
+# All bad lines go to stderr as they are found; the report on stdout keeps the first ones.
+KEPT: Final = 1000
+
+
+def import_path(client: OperatorClient, name: str, studio: str | None) -> dict[str, Any]:
+    if name == "-":
+        return import_stream(client, sys.stdin.buffer, studio, size=None)
+    path = Path(name)
+    try:
+        with path.open("rb") as file:
+            return import_stream(client, file, studio, size=path.stat().st_size)
+    except OSError as problem:
+        raise CommandFailed(f"{name} cannot be read: {problem.strerror}") from None
+
+
+def import_stream(
+    client: OperatorClient, file: IO[bytes], studio: str | None, *, size: int | None
+) -> dict[str, Any]:
+    report: dict[str, Any] = {
+        "object": "import_report",
+        "lines": 0,
+        "imported": 0,
+        "rejected_count": 0,
+        "rejected": [],
+    }
+    with _progress(size) as advance:
+        for first, count, piece in _pieces(file):
+            query = {"studio": studio, "first_line": str(first)}
+            answer = client.ask("POST", "/import", piece, query=query)
+            report["lines"] += count
+            report["imported"] += answer["imported"]
+            report["rejected_count"] += answer["rejected_count"]
+            report["rejected"] += answer["rejected"][: max(0, KEPT - len(report["rejected"]))]
+            for bad in answer["rejected"]:
+                print(f"line {bad['line']}: {bad['reason']}", file=sys.stderr)
+            advance(len(piece), report)
+    return report
+
+
+def _pieces(file: IO[bytes]) -> Iterator[tuple[int, int, bytes]]:
+    """(number of the first line, lines, bytes), never more than a piece in memory."""
+    first, lines, size = 1, list[bytes](), 0
+    for line in file:
+        lines.append(line)
+        size += len(line)
+        if len(lines) >= PIECE_LINES or size >= PIECE_BYTES:
+            yield first, len(lines), b"".join(lines)
+            first, lines, size = first + len(lines), [], 0
+    if lines:
+        yield first, len(lines), b"".join(lines)
+
+
+@contextmanager
+def _progress(size: int | None) -> Iterator[Callable[[int, dict[str, Any]], None]]:
+    if not sys.stderr.isatty():
+        yield lambda _, __: None
+        return
+    columns = (
+        TextColumn("{task.fields[lines]:,} lines"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[bad]:,} bad"),
+    )
+    from rich.console import Console
+
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("import", total=size, lines=0, bad=0)
+        yield lambda sent, report: bar.update(
+            task, advance=sent, lines=report["lines"], bad=report["rejected_count"]
+        )

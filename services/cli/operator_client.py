@@ -1,0 +1,76 @@
+"""studioctl is a thin client of the operators' API: this is the client."""
+
+import http.client
+import json
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+import msgspec
+
+from services.cli.problem import CommandFailed
+from shared.settings import Settings
+
+RUN_FILE = "run.json"
+
+
+class OperatorClient:
+    def __init__(self, url: str, token: str) -> None:
+        parts = urlsplit(url)
+        self._url = url
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        self._connection = kind(parts.hostname or "127.0.0.1", parts.port, timeout=600)
+        self._headers = {"Authorization": f"Bearer {token}"}
+
+    @classmethod
+    def for_settings(cls, settings: Settings) -> "OperatorClient":
+        """The running embedded system of this home, or what the environment names."""
+        if not settings.operator_tokens:
+            raise CommandFailed(
+                f"There is no operator token: set STUDIO_OPERATOR_TOKEN, or run `studioctl up` first "
+                f"(its home is {settings.home})."
+            )
+        return cls(_operator_url(settings), settings.operator_tokens[0])
+
+    def get(self, path: str, **query: str | None) -> Any:
+        return self.ask("GET", path, query=query)
+
+    def post(self, path: str, body: Any = None, **query: str | None) -> Any:
+        return self.ask("POST", path, msgspec.json.encode(body) if body is not None else None, query=query)
+
+    def patch(self, path: str, body: Any) -> Any:
+        return self.ask("PATCH", path, msgspec.json.encode(body))
+
+    def ask(
+        self, method: str, path: str, body: bytes | None = None, *, query: dict[str, Any] | None = None
+    ) -> Any:
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        target = "/operator/v1" + quote(path) + (f"?{urlencode(given)}" if given else "")
+        headers = dict(self._headers)
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        try:
+            self._connection.request(method, target, body, headers)
+            answer = self._connection.getresponse()
+            raw = answer.read()
+        except (OSError, http.client.HTTPException) as problem:
+            raise CommandFailed(f"The operators' API at {self._url} does not answer: {problem}") from None
+        if answer.status >= 400:
+            raise CommandFailed(_refusal(answer.status, raw))
+        return json.loads(raw) if raw else None
+
+
+def _operator_url(settings: Settings) -> str:
+    if settings.operator_url is not None:
+        return settings.operator_url
+    run = settings.home / RUN_FILE
+    if run.exists():
+        return str(json.loads(run.read_text())["operator_url"])
+    return f"http://{settings.operator_host}:{settings.operator_port}"
+
+
+def _refusal(status: int, raw: bytes) -> str:
+    try:
+        error = json.loads(raw)["error"]
+    except (ValueError, KeyError, TypeError):
+        return f"The operators' API answered {status}."
+    return f"{error['message']} ({error['code']})"

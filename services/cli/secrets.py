@@ -1,0 +1,41 @@
+"""Secrets of the embedded run: made on first start, kept in its home, readable by its owner alone."""
+
+import base64
+import json
+import os
+import secrets
+from pathlib import Path
+
+import msgspec
+
+from shared.settings import SECRETS, Settings
+
+FILE = "secrets.json"
+
+
+def with_secrets(settings: Settings, *, make: bool) -> Settings:
+    """What the environment leaves unset comes from the home; with `make`, what is missing there is made."""
+    path = settings.home / FILE
+    kept: dict[str, list[str]] = json.loads(path.read_text()) if path.exists() else {}
+    if make and (missing := [name for name in SECRETS if name not in kept]):
+        kept |= {name: [_new(name)] for name in missing}
+        write_private(path, json.dumps(kept, indent=2) + "\n")
+    found = {name: tuple(kept[name]) for name in SECRETS if name in kept and not getattr(settings, name)}
+    return msgspec.structs.replace(settings, **found)
+
+
+def _new(name: str) -> str:
+    raw = secrets.token_bytes(32)
+    # The encryption key has the form that Fernet wants; the others are only random text.
+    if name == "webhook_keys":
+        return base64.urlsafe_b64encode(raw).decode()
+    return ("opt_" if name == "operator_tokens" else "") + raw.hex()
+
+
+def write_private(path: Path, text: str) -> None:
+    """Written beside and renamed, so that a crash leaves the old file or the new one, never half of one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_suffix(".new")
+    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(text)
+    beside.replace(path)
