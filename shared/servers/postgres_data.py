@@ -13,11 +13,19 @@ from shared.servers.run_as import RunAs
 
 # The first that the machine knows. Sorting is by bytes everywhere; upper and lower case need the UTF-8 ones.
 CHARACTER_TYPES = ("C.UTF-8", "UTF-8", "C")
+ROOM_FOR_NEW_DATA = (
+    100 * 2**20
+)  # 40 to begin with; on a full disk initdb's own last words do not name the reason
 ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
 
 
 def make_data(binaries: PostgresBinaries, data: Path, run_as: RunAs, password: str, *, durable: bool) -> None:
     """Made beside its final name and then renamed: an interrupted first start leaves no half of it."""
+    free = shutil.disk_usage(data.parent).free
+    if free < ROOM_FOR_NEW_DATA:
+        raise ServerProblem(
+            f"The disk that holds {data.parent} is nearly full ({free // 2**20} MB left of the 100 needed)."
+        )
     unfinished = data.with_name(data.name + ".new")
     password_file = data.with_name(data.name + ".password")
     try:
