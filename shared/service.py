@@ -60,7 +60,23 @@ def build_service(
         asgi(_PARAMETER.sub(r"{\1:str}", path), copy_scope=False)(handler) for path, handler in others.items()
     ]
     app = Litestar(handlers, openapi_config=None, exception_handlers={Exception: _litestar_error})
+    _let_asgi_paths_have_parameters(app.asgi_router.root_route_map_node)
     return Service(name=name, context=context, app=app, checks=checks)
+
+
+class _ForEveryMethod(dict[str, Any]):
+    def __missing__(self, method: str) -> Any:
+        return self["asgi"]
+
+
+def _let_asgi_paths_have_parameters(node: Any) -> None:
+    """Litestar 2.25 keeps an `asgi` handler's path parameters under "asgi" and looks them up by method."""
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        if node.is_asgi:
+            node.path_parameters = _ForEveryMethod(node.path_parameters)
+        stack.extend(node.children.values())
 
 
 class _PathHandler:
