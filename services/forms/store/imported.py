@@ -49,8 +49,9 @@ FROM jsonb_to_recordset($1) AS line (
     data text, consents text, status text, created_at timestamptz)
 ON CONFLICT (studio_id, id) DO UPDATE SET
     form_id = excluded.form_id, form_version = excluded.form_version,
-    submitter_name = excluded.submitter_name, submitter_email = excluded.submitter_email, data = excluded.data, consents = excluded.consents,
-    status = excluded.status, version = form_submissions.version + 1
+    submitter_name = excluded.submitter_name, submitter_email = excluded.submitter_email,
+    data = excluded.data, consents = excluded.consents, status = excluded.status,
+    version = form_submissions.version + 1
 """
 
 

@@ -1,0 +1,24 @@
+"""The forms service on a fresh database and the in-process bus, called as the gateway calls it."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from services.forms.app import open_service
+from shared.bus import EVENT_LOG
+from shared.bus.memory import MemoryBus
+from shared.settings import Settings
+from tests.services.forms.studio import CALLER_KEY, Heard, Studio
+
+
+@pytest.fixture
+async def studio(database_url: str) -> AsyncIterator[Studio]:
+    bus = MemoryBus()
+    heard = Heard()
+    await bus.subscribe(EVENT_LOG, heard.take)
+    settings = Settings(database_url=database_url, caller_keys=(CALLER_KEY,), pool_size=10)
+    try:
+        async with open_service(settings, bus) as service:
+            yield Studio(service, bus, heard)
+    finally:
+        await bus.close()

@@ -1,0 +1,236 @@
+"""Leads over HTTP."""
+
+import asyncio
+
+import asyncpg
+import pytest
+
+from services.forms.store import leads
+from shared.caller import Caller
+from shared.wire import new_id
+from tests.services.forms.studio import Studio
+
+
+async def test_a_hundred_creations_at_once_are_one_lead(studio: Studio) -> None:
+    """Case variants of one email: one lead, exactly one `created: true`, one `lead.created`."""
+    name = "ann.example"
+    variants = [
+        "".join(c.upper() if n >> place & 1 else c for place, c in enumerate(name)) + "@Example.COM"
+        for n in range(100)
+    ]
+    replies = await asyncio.gather(*(studio.post("/leads", {"email": email}) for email in variants))
+    assert {reply.status for reply in replies} == {201}
+    assert [reply.json["created"] for reply in replies].count(True) == 1
+    assert len({reply.json["id"] for reply in replies}) == 1
+    listed = (await studio.get("/leads")).json
+    assert [lead["email"] for lead in listed["data"]] == ["ann.example@example.com"]
+    marker = await studio.post("/leads", {"email": "last@example.com"})
+    events = await studio.heard.first(2)
+    assert [event["type"] for event in events] == ["lead.created", "lead.created"]
+    assert [event["resource"]["id"] for event in events] == [replies[0].json["id"], marker.json["id"]]
+
+
+async def test_without_the_unique_constraint_the_same_race_makes_many_leads(
+    studio: Studio, database_url: str
+) -> None:
+    """The positive control: looking first and inserting afterwards lets the race through."""
+    admin = await asyncpg.connect(database_url)
+    await admin.execute("ALTER TABLE forms.leads DROP CONSTRAINT leads_one_per_email")
+    await admin.close()
+    caller = Caller(studio_id=studio.id)
+
+    async def look_then_insert() -> None:
+        async with studio.service.context.db.transaction() as conn:
+            if await leads.id_of(conn, caller, "ann@example.com") is None:
+                await conn.execute(
+                    "INSERT INTO leads (studio_id, id, email, status) VALUES ($1, $2, $3, 'new')",
+                    studio.id,
+                    new_id(),
+                    "ann@example.com",
+                )
+
+    await asyncio.gather(*(look_then_insert() for _ in range(40)))
+    assert len((await studio.get("/leads")).json["data"]) > 1
+
+
+async def test_an_existing_lead_gets_its_blanks_filled_and_nothing_else(studio: Studio) -> None:
+    """201 with `created: false`; what is there stays, the status never goes back."""
+    first = await studio.post("/leads", {"email": "ann@example.com", "metadata": {"a": 1}})
+    lead_id = first.json["id"]
+    await studio.patch(f"/leads/{lead_id}", {"status": "qualified"})
+    body = {
+        "email": " ANN@example.com ",
+        "first_name": "Ann",
+        "source": "waitlist",
+        "metadata": {"a": 2, "b": 3},
+        "utm_source": "insta",
+    }
+    again = await studio.post("/leads", body)
+    assert (again.status, again.json) == (201, {"id": lead_id, "object": "lead", "created": False})
+    lead = (await studio.get(f"/leads/{lead_id}")).json
+    assert (lead["first_name"], lead["source"], lead["status"]) == ("Ann", "partner_api", "qualified")
+    assert lead["metadata"] == {"a": 1, "b": 3, "utm_source": "insta"}
+    kinds = [(event["type"], event["resource"]["version"]) for event in await studio.heard.first(3)]
+    assert kinds == [("lead.created", 1), ("lead.updated", 2), ("lead.updated", 3)]
+
+
+async def test_a_lead_is_shown_with_every_field_and_without_what_is_write_only(studio: Studio) -> None:
+    """Phone and notes are written by partners and read by staff alone."""
+    made = await studio.post("/leads", {"email": "ann@bücher.example"})
+    path = f"/leads/{made.json['id']}"
+    change = {"last_name": "Lee", "phone": "+44 20 7946 0018", "notes": "Call after six."}
+    assert (await studio.post(f"{path}/update", change)).json == {**made.json, "created": False}
+    lead = (await studio.get(path)).json
+    assert lead.pop("created_at").endswith("Z")
+    assert lead == {
+        "id": made.json["id"],
+        "object": "lead",
+        "email": "ann@xn--bcher-kva.example",
+        "first_name": "",
+        "source": "partner_api",
+        "status": "new",
+        "lifecycle_stage": "lead",
+        "metadata": {},
+    }
+    staff = (await studio.get(f"/staff{path}", actor="operator")).json
+    assert (staff["notes"], staff["phone"], staff["last_name"]) == (
+        "Call after six.",
+        "+44 20 7946 0018",
+        "Lee",
+    )
+    assert staff["version"] == 2
+    assert (await studio.get(f"/staff{path}")).status == 404
+
+
+async def test_absent_is_not_null(studio: Studio) -> None:
+    """What is left out stays; null empties where null is allowed and is refused elsewhere."""
+    made = await studio.post("/leads", {"email": "ann@example.com", "first_name": "Ann"})
+    path = f"/leads/{made.json['id']}"
+    await studio.patch(path, {"phone": "+442079460018", "notes": "n"})
+    assert (await studio.patch(path, {"phone": None})).status == 200
+    staff = (await studio.get(f"/staff{path}", actor="operator")).json
+    assert (staff["phone"], staff["notes"], staff["first_name"]) == (None, "n", "Ann")
+    for body in ({"first_name": None}, {"email": None}, {"status": None}, {"metadata": None}):
+        assert (await studio.patch(path, body)).status == 422
+
+
+async def test_metadata_is_a_merge_patch_and_keeps_its_digits(studio: Studio) -> None:
+    """RFC 7386: null removes, objects merge; numbers come back as they were written."""
+    made = await studio.post(
+        "/leads",
+        b'{"email":"a@b.example","metadata":{"keep":1.10,"big":123456789012345678901234567890,"o":{"x":1}}}',
+    )
+    path = f"/leads/{made.json['id']}"
+    await studio.patch(path, {"metadata": {"o": {"y": True, "x": None}, "t": "é"}})
+    reply = await studio.get(path)
+    assert (
+        b'"metadata":{"keep":1.10,"big":123456789012345678901234567890,"o":{"y":true},"t":"\xc3\xa9"}'
+        in reply.body
+    )
+    await studio.patch(path, {"metadata": {"o": {"y": 1}}})
+    assert (await studio.get(path)).json["metadata"]["o"] == {"y": 1}
+
+
+async def test_a_change_that_changes_nothing_is_no_news(studio: Studio) -> None:
+    """The version grows with each change, and only with a change."""
+    made = await studio.post("/leads", {"email": "ann@example.com", "metadata": {"a": {"b": 1}}})
+    path = f"/leads/{made.json['id']}"
+    for body in (
+        {},
+        {"status": "new"},
+        {"metadata": {"a": {"b": 1}, "gone": None}},
+        {"email": "ANN@example.com"},
+    ):
+        assert (await studio.patch(path, body)).status == 200
+    assert (await studio.get(f"/staff{path}", actor="operator")).json["version"] == 1
+
+
+async def test_states_go_forward(studio: Studio) -> None:
+    """409 `invalid_state_transition` with from, to and allowed."""
+    made = await studio.post("/leads", {"email": "ann@example.com"})
+    path = f"/leads/{made.json['id']}"
+    assert (await studio.patch(path, {"status": "converted"})).status == 200
+    refused = await studio.patch(path, {"status": "new", "first_name": "Never"})
+    assert (refused.status, refused.code) == (409, "invalid_state_transition")
+    assert refused.json["error"]["details"] == {
+        "from": "converted",
+        "to": "new",
+        "allowed": ["unqualified"],
+    }
+    assert (await studio.get(path)).json["first_name"] == ""
+    assert (await studio.patch(path, {"status": "sold"})).problems == [(("body", "status"), "enum")]
+
+
+async def test_an_email_of_another_lead_is_refused(studio: Studio) -> None:
+    """409 `lead_exists` names the other lead; a new email is normalized."""
+    ann = (await studio.post("/leads", {"email": "ann@example.com"})).json["id"]
+    bob = (await studio.post("/leads", {"email": "bob@example.com"})).json["id"]
+    refused = await studio.patch(f"/leads/{bob}", {"email": "Ann@Example.com"})
+    assert (refused.status, refused.code) == (409, "lead_exists")
+    assert refused.json["error"]["details"] == {"lead_id": ann}
+    assert (await studio.patch(f"/leads/{bob}", {"email": "Rob@Example.com"})).status == 200
+    assert (await studio.get(f"/leads/{bob}")).json["email"] == "rob@example.com"
+
+
+@pytest.mark.parametrize(
+    ("body", "loc"),
+    [
+        ({}, ("body", "email")),
+        ({"email": "nobody"}, ("body", "email")),
+        ({"email": "a@b.example", "status": "new"}, ("body", "status")),
+        ({"email": "a@b.example", "first_name": "x" * 201}, ("body", "first_name")),
+        ({"email": "a@b.example", "metadata": []}, ("body", "metadata")),
+        (
+            {"email": "a@b.example", "metadata": {"form_submissions": 1}},
+            ("body", "metadata", "form_submissions"),
+        ),
+        ({"email": "a@b.example", "metadata": {"x": "y" * 70_000}}, ("body", "metadata")),
+    ],
+)
+async def test_a_lead_that_cannot_be_is_refused_with_its_place(
+    studio: Studio, body: object, loc: tuple[str, ...]
+) -> None:
+    """422 and the field; unknown fields are most often misspelt ones."""
+    reply = await studio.post("/leads", body)
+    assert reply.status == 422
+    assert reply.problems[0][0] == loc
+
+
+async def test_an_update_is_refused_with_its_place_before_anything_is_looked_up(studio: Studio) -> None:
+    """422 comes before 404."""
+    path = f"/leads/{studio.id}"
+    for body, loc in (
+        ({"phone": "call me"}, ("body", "phone")),
+        ({"notes": "x" * 5_001}, ("body", "notes")),
+        ({"email": "x"}, ("body", "email")),
+        ({"nickname": "x"}, ("body", "nickname")),
+    ):
+        assert (await studio.patch(path, body)).problems[0][0] == loc
+    assert (await studio.patch(path, {"first_name": "x"})).status == 404
+
+
+async def test_leads_of_another_studio_do_not_exist(studio: Studio) -> None:
+    """404 for reading and for changing, 400 for a cursor, and an email is taken per studio only."""
+    made = (await studio.post("/leads", {"email": "ann@example.com"})).json
+    elsewhere = {"studio_id": "11111111-1111-4111-8111-111111111111"}
+    assert (await studio.get(f"/leads/{made['id']}", **elsewhere)).status == 404
+    assert (await studio.patch(f"/leads/{made['id']}", {"notes": "x"}, **elsewhere)).status == 404
+    assert (await studio.get(f"/leads?cursor={made['id']}", **elsewhere)).code == "invalid_cursor"
+    assert (await studio.post("/leads", {"email": "ann@example.com"}, **elsewhere)).json["created"] is True
+
+
+async def test_the_list_goes_on_where_it_stopped(studio: Studio) -> None:
+    """Every lead once, oldest first, whatever the page size."""
+    made = [(await studio.post("/leads", {"email": f"p{n}@example.com"})).json["id"] for n in range(7)]
+    seen: list[str] = []
+    query = "limit=3"
+    while True:
+        page = (await studio.get(f"/leads?{query}")).json
+        seen += [lead["id"] for lead in page["data"]]
+        if not page["has_more"]:
+            break
+        query = f"limit=3&cursor={page['next_cursor']}"
+    assert seen == made
+    assert page["next_cursor"] is None
+    assert (await studio.get("/leads?cursor=nonsense")).status == 400
+    assert (await studio.get("/leads?limit=201")).status == 422
