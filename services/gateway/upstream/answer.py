@@ -27,30 +27,6 @@ class OutcomeUnknown(Exception):
     """The request was sent, at least in part, and no whole answer came back."""
 
 
-class UpstreamAnswer(Struct):
-    status: int
-    headers: list[tuple[bytes, bytes]]
-    body: bytes
-    rest: AsyncIterator[bytes] | None = None
-
-
-class Upstream(Protocol):
-    async def request(
-        self, method: bytes, target: bytes, headers: Headers, body: bytes
-    ) -> UpstreamAnswer: ...
-
-    async def close(self) -> None: ...
-
-
-def end_to_end(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The answer's headers that may travel on: not the hop's own, nor those that `Connection` names."""
-    kept = [header for header in headers if header[0] not in HOP_BY_HOP]
-    if len(kept) == len(headers):
-        return kept
-    named = {n.strip().lower() for name, value in headers if name == b"connection" for n in value.split(b",")}
-    return [header for header in kept if header[0] not in named] if named else kept
-
-
 class Rest:
     """The part of a long answer that is still coming: filled by the transport, emptied by the caller.
 
@@ -104,3 +80,27 @@ class Rest:
     def _wake(self) -> None:
         if self._news is not None and not self._news.done():
             self._news.set_result(None)
+
+
+class UpstreamAnswer(Struct):
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+    rest: Rest | None = None  # what comes after `body`; to be read to its end, or closed
+
+
+class Upstream(Protocol):
+    async def request(
+        self, method: bytes, target: bytes, headers: Headers, body: bytes
+    ) -> UpstreamAnswer: ...
+
+    async def close(self) -> None: ...
+
+
+def end_to_end(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The answer's headers that may travel on: not the hop's own, nor those that `Connection` names."""
+    kept = [header for header in headers if header[0] not in HOP_BY_HOP]
+    if len(kept) == len(headers):
+        return kept
+    named = {n.strip().lower() for name, value in headers if name == b"connection" for n in value.split(b",")}
+    return [header for header in kept if header[0] not in named] if named else kept

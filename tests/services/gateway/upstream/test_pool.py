@@ -1,0 +1,210 @@
+"""Which connection carries a request, how often it is sent, and who waits."""
+
+import asyncio
+import socket
+import threading
+import time
+
+import pytest
+
+from services.gateway.upstream import HttpUpstream, NotReached, OutcomeUnknown
+from tests.services.gateway.upstream.scripted_server import (
+    OK,
+    Peer,
+    answering_then_closing,
+    scripted,
+    silent,
+    well_behaved,
+)
+
+
+async def stale(peer: Peer) -> None:
+    """Answers once, reads the next request, and closes without a word."""
+    await peer.answer()
+    await peer.request()
+
+
+async def test_a_read_that_meets_a_stale_connection_is_sent_again_once() -> None:
+    """A GET changes nothing, and a closed keep-alive connection says nothing about the service."""
+    async with scripted(stale, well_behaved) as server:
+        upstream = HttpUpstream(server.url)
+        for _ in range(2):
+            assert (await upstream.request(b"GET", b"/", [], b"")).status == 200
+        await upstream.close()
+        assert (server.connections, len(server.requests)) == (2, 3)
+
+
+async def test_a_read_is_not_sent_a_third_time() -> None:
+    """The second connection was fresh: its silence is the service's."""
+    async with scripted(stale, answering_then_closing(b""), well_behaved) as server:
+        upstream = HttpUpstream(server.url)
+        await upstream.request(b"GET", b"/", [], b"")
+        with pytest.raises(OutcomeUnknown):
+            await upstream.request(b"GET", b"/", [], b"")
+        await upstream.close()
+        assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize("method", [b"POST", b"PUT", b"PATCH", b"DELETE"])
+async def test_a_write_is_never_sent_twice(method: bytes) -> None:
+    """The service may have done it before it closed."""
+    async with scripted(stale, well_behaved) as server:
+        upstream = HttpUpstream(server.url)
+        await upstream.request(b"GET", b"/", [], b"")
+        with pytest.raises(OutcomeUnknown):
+            await upstream.request(method, b"/", [], b"{}")
+        await upstream.close()
+        assert len(server.requests) == 2
+
+
+async def test_a_write_is_not_put_on_a_connection_whose_end_the_loop_has_not_seen() -> None:
+    """The peer closes while the loop is busy; a blocking server in a thread stages the moment."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    closed = threading.Event()
+
+    def serve() -> None:
+        for last in (False, True):
+            connection, _ = listener.accept()
+            connection.recv(65536)
+            connection.sendall(OK)
+            if last:
+                connection.recv(65536)
+            connection.close()
+            closed.set()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    upstream = HttpUpstream(f"http://127.0.0.1:{listener.getsockname()[1]}")
+    await upstream.request(b"GET", b"/", [], b"")
+    closed.wait()  # blocks the loop on purpose
+    time.sleep(0.05)  # noqa: ASYNC251 - until the kernel has the end, with the loop still not told
+    assert (await upstream.request(b"POST", b"/", [], b"{}")).status == 200
+    await upstream.close()
+    await asyncio.to_thread(thread.join)
+    listener.close()
+
+
+async def test_an_idle_connection_is_closed_before_the_server_would() -> None:
+    """Whoever closes first is certain that no request is under way."""
+
+    async def once(peer: Peer) -> None:
+        await peer.answer()
+        await peer.closed()
+
+    async with scripted(once) as server:
+        upstream = HttpUpstream(server.url, idle_limit=0.1)
+        await upstream.request(b"GET", b"/", [], b"")
+        await server.left.acquire()
+        assert (await upstream.request(b"POST", b"/", [], b"")).status == 200
+        await upstream.close()
+        assert server.connections == 2
+
+
+async def test_a_connection_is_replaced_when_it_is_old() -> None:
+    """Else a busy gateway would stay with the replicas that it first met."""
+    async with scripted(well_behaved) as server:
+        upstream = HttpUpstream(server.url, max_age=0.1, idle_limit=0.2)
+        while server.connections < 3:
+            assert (await upstream.request(b"POST", b"/", [], b"")).status == 200
+        await upstream.close()
+
+
+async def test_a_restarted_service_is_found_again_by_writes_too() -> None:
+    """The old process's connections are all gone from the pool before one of them is used."""
+    async with scripted(well_behaved) as server:
+        upstream = HttpUpstream(server.url)
+        await asyncio.gather(*(upstream.request(b"GET", b"/", [], b"") for _ in range(8)))
+        assert server.connections > 1
+    async with scripted(well_behaved, port=server.port) as again:
+        for _ in range(8):
+            assert (await upstream.request(b"POST", b"/", [], b"")).status == 200
+        await upstream.close()
+        assert again.connections == 1
+
+
+async def test_a_host_that_vanished_takes_its_idle_connections_along() -> None:
+    """No end was seen: the first time-out is the only sign, and no second request should pay for it."""
+
+    async def vanishing(peer: Peer) -> None:
+        await peer.answer()
+        await silent(peer)
+
+    async with scripted(vanishing, vanishing, well_behaved) as server:
+        upstream = HttpUpstream(server.url, answer_timeout=0.2)
+        await asyncio.gather(*(upstream.request(b"GET", b"/", [], b"") for _ in range(2)))
+        with pytest.raises(OutcomeUnknown):
+            await upstream.request(b"GET", b"/", [], b"")
+        assert (await upstream.request(b"GET", b"/", [], b"")).status == 200
+        await upstream.close()
+        assert server.connections == 3
+
+
+async def test_a_caller_that_goes_away_takes_its_connection_along() -> None:
+    """The answer still to come is nobody else's."""
+
+    async def late(peer: Peer) -> None:
+        await peer.request()
+        await peer.closed()
+
+    async with scripted(late, well_behaved) as server:
+        upstream = HttpUpstream(server.url, max_connections=1)
+        call = asyncio.create_task(upstream.request(b"GET", b"/mine", [], b""))
+        await server.arrived.acquire()
+        call.cancel()
+        await server.left.acquire()
+        assert (await upstream.request(b"GET", b"/yours", [], b"")).body == b"ok"
+        await upstream.close()
+
+
+async def test_callers_beyond_the_limit_are_served_in_the_order_they_came() -> None:
+    """One connection, four callers, one of whom gives up while it waits: nobody is overtaken or forgotten."""
+    async with scripted(well_behaved) as server:
+        upstream = HttpUpstream(server.url, max_connections=1)
+        calls = [asyncio.create_task(upstream.request(b"GET", b"/%d" % n, [], b"")) for n in range(5)]
+        await asyncio.sleep(0)
+        calls[2].cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        await upstream.close()
+        assert [request.split()[1] for request in server.requests] == [b"/0", b"/1", b"/3", b"/4"]
+        assert server.connections == 1
+
+
+async def test_the_queue_has_an_end_and_a_time() -> None:
+    """Who never had a connection has sent nothing: too many at once, or too long a wait, is a 503."""
+    async with scripted(silent) as server:
+        upstream = HttpUpstream(server.url, max_connections=1, max_waiting=1, connect_timeout=0.2)
+        first, waiting = (asyncio.create_task(upstream.request(b"GET", b"/", [], b"")) for _ in range(2))
+        await server.arrived.acquire()
+        with pytest.raises(NotReached, match="too many"):
+            await upstream.request(b"GET", b"/", [], b"")
+        with pytest.raises(NotReached, match="TimeoutError"):
+            await waiting
+        await upstream.close()
+        with pytest.raises(OutcomeUnknown):
+            await first
+        with pytest.raises(NotReached):
+            await upstream.request(b"GET", b"/", [], b"")
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_no_slot_is_lost_in_a_storm_of_faults(seed: int) -> None:
+    """After resets, stale connections, time-outs and cancelled callers every slot is free again."""
+
+    async def fickle(peer: Peer) -> None:
+        for number in range(seed + 1):
+            await peer.answer(OK if number < seed else b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n")
+        await asyncio.sleep(0.01 * seed)
+        peer.reset()
+
+    async with scripted(fickle) as server:
+        upstream = HttpUpstream(server.url, max_connections=3, answer_timeout=0.1)
+        calls = [asyncio.create_task(upstream.request(b"GET", b"/", [], b"")) for _ in range(60)]
+        for number, call in enumerate(calls):
+            await asyncio.sleep(0.001)
+            if number % 4 == seed % 4:
+                call.cancel()
+        for outcome in await asyncio.gather(*calls, return_exceptions=True):
+            known = (NotReached, OutcomeUnknown, asyncio.CancelledError)
+            assert not isinstance(outcome, BaseException) or isinstance(outcome, known)
+        await upstream.close()
+        assert upstream._free_slots == 3

@@ -1,0 +1,126 @@
+"""Answers too long to collect: they flow, at the pace of the slower side."""
+
+import asyncio
+
+import pytest
+
+from services.gateway.upstream import HttpUpstream, OutcomeUnknown, UpstreamAnswer
+from services.gateway.upstream.answer import STREAM_FROM
+from tests.services.gateway.upstream.scripted_server import Peer, scripted, well_behaved
+
+MIB = 1024 * 1024
+TOTAL = 24 * MIB  # more than the kernel's buffers and ours hold together
+
+
+class Fountain:
+    """Sends `TOTAL` bytes and counts how far it got."""
+
+    def __init__(self, stop_after: int = TOTAL) -> None:
+        self.sent = 0
+        self._stop_after = stop_after
+
+    async def __call__(self, peer: Peer) -> None:
+        await peer.answer(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % TOTAL)
+        while self.sent < self._stop_after:
+            await peer.send(b"x" * 65536)
+            self.sent += 65536
+        if self._stop_after == TOTAL:
+            await well_behaved(peer)
+
+    async def stalled(self) -> None:
+        """Returns when the server can send no more."""
+        seen = -1
+        while seen != self.sent:
+            seen = self.sent
+            await asyncio.sleep(0.1)
+
+
+async def drained(answer: UpstreamAnswer) -> int:
+    assert answer.rest is not None
+    size = len(answer.body)
+    async for part in answer.rest:
+        size += len(part)
+    return size
+
+
+async def test_a_long_answer_flows_through_and_leaves_the_connection_usable() -> None:
+    """All of it arrives, and the connection carries the next request."""
+    async with scripted(Fountain()) as server:
+        upstream = HttpUpstream(server.url)
+        answer = await upstream.request(b"GET", b"/", [], b"")
+        assert len(answer.body) >= STREAM_FROM
+        assert await drained(answer) == TOTAL
+        assert (await upstream.request(b"GET", b"/", [], b"")).body == b"ok"
+        await upstream.close()
+        assert server.connections == 1
+
+
+async def test_a_caller_that_does_not_read_holds_the_service_back() -> None:
+    """Memory is bounded: the service waits, and goes on when the caller does."""
+    fountain = Fountain()
+    async with scripted(fountain) as server:
+        upstream = HttpUpstream(server.url)
+        answer = await upstream.request(b"GET", b"/", [], b"")
+        await fountain.stalled()
+        assert fountain.sent < TOTAL - 8 * MIB
+        assert await drained(answer) == TOTAL
+        await upstream.close()
+
+
+async def test_a_slow_caller_does_not_use_up_the_services_time() -> None:
+    """Reading for longer than an answer may take is no fault of the service."""
+    async with scripted(Fountain()) as server:
+        upstream = HttpUpstream(server.url, answer_timeout=0.5, read_timeout=0.4)
+        answer = await upstream.request(b"GET", b"/", [], b"")
+        assert answer.rest is not None
+        size, began = len(answer.body), asyncio.get_running_loop().time()
+        async for part in answer.rest:
+            size += len(part)
+            if asyncio.get_running_loop().time() - began < 1.2:
+                await asyncio.sleep(0.2)
+        assert size == TOTAL
+        await upstream.close()
+
+
+async def test_a_caller_that_never_reads_gives_its_connection_up() -> None:
+    """One forgotten answer must not hold a slot for ever."""
+    fountain = Fountain()
+    async with scripted(fountain, well_behaved) as server:
+        upstream = HttpUpstream(server.url, answer_timeout=0.2, max_connections=1)
+        answer = await upstream.request(b"GET", b"/", [], b"")
+        assert (await upstream.request(b"GET", b"/", [], b"")).body == b"ok"
+        with pytest.raises(OutcomeUnknown):
+            await drained(answer)
+        await upstream.close()
+
+
+async def test_a_long_answer_that_breaks_off_is_not_taken_for_whole() -> None:
+    """The status has gone out: the gateway must break its own answer off too."""
+    async with scripted(Fountain(stop_after=2 * MIB)) as server:
+        upstream = HttpUpstream(server.url)
+        with pytest.raises(OutcomeUnknown):
+            await drained(await upstream.request(b"GET", b"/", [], b""))
+        await upstream.close()
+
+
+@pytest.mark.parametrize("politely", [True, False])
+async def test_a_caller_that_leaves_in_the_middle_takes_the_connection_along(politely: bool) -> None:
+    """Closed or cancelled: the slot is free, and the tail of the answer reaches nobody."""
+
+    async def stuck(peer: Peer) -> None:
+        await peer.answer(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % TOTAL + b"x" * STREAM_FROM)
+        await peer.closed()
+
+    async with scripted(stuck, well_behaved) as server:
+        upstream = HttpUpstream(server.url, max_connections=1)
+        answer = await upstream.request(b"GET", b"/", [], b"")
+        assert answer.rest is not None
+        if politely:
+            await answer.rest.aclose()
+        else:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.1):
+                    await drained(answer)
+        await server.left.acquire()
+        assert (await upstream.request(b"GET", b"/", [], b"")).body == b"ok"
+        await upstream.close()
