@@ -78,7 +78,7 @@ async def insert(conn: Connection, caller: Caller, submission: FormSubmission) -
 HAS_REACHED = """
 SELECT count(*) >= $3 FROM (
     SELECT 1 FROM form_submissions WHERE studio_id = $1 AND form_id = $2 LIMIT $3
-) AS some
+) AS taken
 """
 
 

@@ -1,0 +1,182 @@
+"""Forms over HTTP: writing, reading, who sees which."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.services.forms.studio import READER, Studio, field
+
+
+async def test_unknown_properties_survive_create_update_and_read_unchanged(studio: Studio) -> None:
+    """Of fields and settings: nested values, digits of numbers, order of keys, other scripts and emoji."""
+    own = (
+        '"x-icon":{"name":"★","sizes":[1,2.50,1e3],"deep":{"none":null}},"prix":1.10,'
+        '"big":123456789012345678901234567890,"نص":"مرحبا","👋":["\\"quoted\\""]'
+    )
+    drawn = f'{{"key":"a","label":"A","type":"text",{own}}}'
+    settings = f'{{"confirmation_message":"Thanks!",{own}}}'
+    body = f'{{"title":"T","fields":[{drawn}],"settings":{settings}}}'.encode()
+    made = await studio.post("/forms", body)
+    assert made.status == 201
+    form_id = made.json["id"]
+    changed = await studio.put(f"/forms/{form_id}", {"title": "Another"})
+    replaced = await studio.put(f"/forms/{form_id}", body)
+    read = await studio.get(f"/forms/{form_id}")
+    listed = await studio.get("/forms?include_drafts=true")
+    kept = msgspec.json.decode(drawn)
+    for reply in (made, changed, replaced, read, listed):
+        shown = reply.json["data"][0] if "data" in reply.json else reply.json
+        assert shown["fields"][0] | kept == shown["fields"][0]
+        assert shown["settings"] == msgspec.json.decode(settings)
+        assert reply.body.count(own.encode()) == 2, "not a byte of what the studio owns has changed"
+
+
+async def test_a_form_is_shown_whole(studio: Studio) -> None:
+    """Every tabulated property is present, its default where it was left out."""
+    form = await studio.form(field("a"), title="Été 2026", description="d")
+    assert set(form) == {
+        "id", "object", "title", "slug", "description", "fields", "settings", "status", "version"
+    }  # fmt: skip
+    assert (form["object"], form["slug"], form["status"], form["version"]) == (
+        "form",
+        "ete-2026",
+        "published",
+        1,
+    )
+    assert form["fields"][0] == {
+        "key": "a", "label": "a", "type": "text", "required": False, "placeholder": None, "options": None,
+        "options_layout": None, "order": 0, "help_text": None, "display_when": None, "step_index": None,
+        "signature_purpose": None, "consent_policy_slug": None, "consent_policy_version": None,
+        "consent_label": None, "accept": None, "max_file_size": None, "multiple": None, "max_rating": None,
+        "min": None, "max": None,
+    }  # fmt: skip
+    assert (await studio.get(f"/forms/{form['id']}")).json == form
+
+
+async def test_an_update_keeps_what_is_left_out_and_replaces_whole(studio: Studio) -> None:
+    """`fields` and `settings` are not merged; the version grows with each change and only then."""
+    form = await studio.form(field("a"), field("b"), settings={"x": 1, "y": 2}, description="d")
+    path = f"/forms/{form['id']}"
+    changed = (await studio.put(path, {"fields": [field("c")], "settings": {"z": 3}})).json
+    assert [one["key"] for one in changed["fields"]] == ["c"]
+    assert changed["settings"] == {"z": 3}
+    assert (changed["title"], changed["description"], changed["version"]) == (form["title"], "d", 2)
+    assert (await studio.put(path, {"description": None})).json["description"] is None
+    assert (await studio.put(path, {"settings": {"z": 3}})).json["version"] == 3
+
+
+async def test_a_slug_is_the_studios_once(studio: Studio) -> None:
+    """409 `slug_taken`, whether it was written or made from the title; other studios do not matter."""
+    first = await studio.post("/forms", {"title": "Intake"})
+    assert first.json["slug"] == "intake"
+    for body in ({"title": "INTAKE!"}, {"title": "x", "slug": "intake"}):
+        refused = await studio.post("/forms", body)
+        assert (refused.status, refused.code) == (409, "slug_taken")
+    other = (await studio.post("/forms", {"title": "Other"})).json
+    assert (await studio.put(f"/forms/{other['id']}", {"slug": "intake"})).code == "slug_taken"
+    elsewhere = "11111111-1111-4111-8111-111111111111"
+    assert (await studio.post("/forms", {"title": "Intake"}, studio_id=elsewhere)).status == 201
+    fallback = (await studio.post("/forms", {"title": "体験"})).json
+    assert fallback["slug"] == f"form-{fallback['id'][:8]}"
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted", "allowed"),
+    [
+        ("draft", "published", None),
+        ("draft", "archived", None),
+        ("published", "archived", None),
+        ("archived", "published", None),
+        ("published", "published", None),
+        ("published", "draft", ["archived"]),
+        ("archived", "draft", ["published"]),
+    ],
+)
+async def test_a_form_goes_through_its_states(
+    studio: Studio, before: str, wanted: str, allowed: list[str] | None
+) -> None:
+    """409 `invalid_state_transition` with from, to and allowed; naming the present state is no transition."""
+    start = "published" if before == "archived" else before
+    path = f"/forms/{(await studio.form(status=start))['id']}"
+    if before == "archived":
+        await studio.put(path, {"status": "archived"})
+    reply = await studio.put(path, {"status": wanted})
+    if allowed is None:
+        assert (reply.status, reply.json["status"]) == (200, wanted)
+    else:
+        assert reply.code == "invalid_state_transition"
+        assert reply.json["error"]["details"] == {"from": before, "to": wanted, "allowed": allowed}
+
+
+async def test_drafts_are_for_form_managers(studio: Studio) -> None:
+    """`include_drafts` without forms:write is 403; a draft read by id is 404; submitting is 404 or 409."""
+    draft = await studio.form(status="draft")
+    shown = await studio.form()
+    path = f"/forms/{draft['id']}"
+    assert [form["id"] for form in (await studio.get("/forms")).json["data"]] == [shown["id"]]
+    assert len((await studio.get("/forms?include_drafts=true")).json["data"]) == 2
+    refused = await studio.get("/forms?include_drafts=true", scopes=READER)
+    assert (refused.status, refused.code) == (403, "insufficient_scope")
+    assert refused.json["error"]["details"]["required_scope"] == "forms:write"
+    assert (await studio.get(path)).status == 200
+    assert (await studio.get(path, scopes=READER)).status == 404
+    assert (await studio.post(f"{path}/evaluate", {"data": {}}, scopes=READER)).status == 404
+    answers = {"submitter_email": "a@b.example", "data": {}}
+    assert (await studio.post(f"{path}/submissions", answers, scopes=READER)).status == 404
+    assert (await studio.post(f"{path}/submissions", answers)).code == "form_not_published"
+
+
+async def test_forms_of_another_studio_do_not_exist(studio: Studio) -> None:
+    """Reading, changing, evaluating, submitting, listing submissions: 404 each."""
+    path = f"/forms/{(await studio.form())['id']}"
+    how: dict[str, Any] = {"studio_id": "11111111-1111-4111-8111-111111111111"}
+    assert (await studio.get(path, **how)).status == 404
+    assert (await studio.put(path, {"title": "x"}, **how)).status == 404
+    assert (await studio.post(f"{path}/evaluate", {}, **how)).status == 404
+    assert (await studio.get(f"{path}/submissions", **how)).status == 404
+    body = {"submitter_email": "a@b.example", "data": {}}
+    assert (await studio.post(f"{path}/submissions", body, **how)).status == 404
+
+
+def setting(name: str, value: Any) -> dict[str, Any]:
+    return {"title": "x", "settings": {name: value}}
+
+
+@pytest.mark.parametrize(
+    ("body", "loc", "kind"),
+    [
+        ({}, ("body", "title"), "missing"),
+        ({"title": "x", "owner": "me"}, ("body", "owner"), "extra_forbidden"),
+        ({"title": "x", "status": "archived"}, ("body", "status"), "enum"),
+        ({"title": "x", "slug": "Not A Slug"}, ("body", "slug"), "string_pattern_mismatch"),
+        ({"title": "x", "fields": [{"key": "a", "label": "b"}]}, ("body", "fields", 0, "type"), "missing"),
+        ({"title": "x", "fields": [field("a", "dropdown")]}, ("body", "fields", 0, "type"), "enum"),
+        ({"title": "x", "fields": [field("a"), field("a")]}, ("body", "fields", 1, "key"), "duplicate_key"),
+        (
+            {"title": "x", "fields": [field("a", display_when={"field_key": "a", "op": "like"})]},
+            ("body", "fields", 0, "display_when", "op"),
+            "enum",
+        ),
+        (setting("closes_at", "2026-01-01T00:00:00"), ("body", "settings", "closes_at"), "timezone_aware"),
+        (setting("max_submissions", "3"), ("body", "settings", "max_submissions"), "value_error"),
+        (setting("redirect_url", "http://x.example"), ("body", "settings", "redirect_url"), "value_error"),
+        ({"title": "x", "settings": []}, ("body", "settings"), "object_type"),
+    ],
+)  # fmt: skip
+async def test_a_form_that_cannot_be_is_refused_with_its_place(
+    studio: Studio, body: Any, loc: tuple[Any, ...], kind: str
+) -> None:
+    """422 with the place and the kind of problem, on create and on update alike."""
+    reply = await studio.post("/forms", body)
+    assert reply.status == 422
+    assert reply.problems[0] == (loc, kind)
+
+
+async def test_the_list_goes_on_where_it_stopped_even_at_a_form_that_has_left_it(studio: Studio) -> None:
+    """The cursor's row marks its place though it is no longer published."""
+    forms = [await studio.form() for _ in range(5)]
+    page = (await studio.get("/forms?limit=2")).json
+    await studio.put(f"/forms/{page['next_cursor']}", {"status": "archived"})
+    rest = (await studio.get(f"/forms?cursor={page['next_cursor']}")).json
+    assert [form["id"] for form in rest["data"]] == [form["id"] for form in forms[2:]]
