@@ -3,11 +3,13 @@
 import secrets
 from collections.abc import AsyncIterator, Iterator
 
+import aiohttp
 import pytest
 
 from shared.servers.problem import ServerProblem
 from tests.harness.databases import Template
 from tests.harness.servers import Postgres, Rabbit, running_postgres, running_rabbit
+from tests.harness.system import RunningSystem, System, embedded_system
 
 VHOSTS_AT_ONCE = 5  # one costs half a second, five cost 0.7
 
@@ -19,7 +21,7 @@ def postgres() -> Iterator[Postgres]:
         with running_postgres() as server:
             yield server
     except ServerProblem as problem:
-        pytest.fail(problem.message, pytrace=False)
+        raise pytest.fail.Exception(problem.message, pytrace=False) from None
 
 
 @pytest.fixture(scope="session")
@@ -43,7 +45,7 @@ def rabbit() -> Iterator[Rabbit]:
         with running_rabbit() as server:
             yield server
     except ServerProblem as problem:
-        pytest.fail(problem.message, pytrace=False)
+        raise pytest.fail.Exception(problem.message, pytrace=False) from None
 
 
 @pytest.fixture(scope="session")
@@ -64,3 +66,28 @@ def amqp_url(rabbit: Rabbit, _spare_vhosts: list[str]) -> str:
         rabbit.add_vhosts(names)
         _spare_vhosts.extend(names)
     return rabbit.url_of(_spare_vhosts.pop())
+
+
+@pytest.fixture(scope="session")
+def session_database_url(migrated_template: Template) -> Iterator[str]:
+    """One migrated database for a system that many tests share; each of them makes its own studio in it."""
+    with migrated_template.copy_for_session() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def running_system(
+    session_database_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningSystem]:
+    """Every service behind a real gateway port, in one process as `studioctl up` starts it."""
+    with embedded_system(tmp_path_factory.mktemp("home"), session_database_url) as running:
+        yield running
+
+
+@pytest.fixture
+async def system(running_system: RunningSystem) -> AsyncIterator[System]:
+    """The running system with a fresh studio in it."""
+    async with aiohttp.ClientSession() as session:
+        system = System(running_system, session)
+        system.studio_id = await system.new_studio()
+        yield system

@@ -74,9 +74,7 @@ class ContainerRabbit:
 
     @property
     def alive(self) -> bool:
-        docker = self._container.get_wrapped_container()
-        docker.reload()
-        return bool(docker.status == "running")
+        return _runs(self._container)
 
     def start_again(self) -> None:
         if not self.alive:
@@ -118,9 +116,14 @@ def _started(image: str, inside: int, outside: int, **environment: str) -> "Dock
 def _wait_for(fact: Callable[[], bool], container: "DockerContainer") -> None:
     deadline = time.monotonic() + START_SECONDS
     while not fact():
-        if time.monotonic() > deadline:
+        if not _runs(container) or time.monotonic() > deadline:
+            words = b"".join(container.get_logs()).decode(errors="replace").strip().splitlines()[-1:]
             container.stop()
-            raise ServerProblem(
-                f"The container of {container.image} did not come up in {START_SECONDS:.0f} s."
-            )
+            raise ServerProblem(f"The container of {container.image} did not come up: {''.join(words)}")
         time.sleep(0.1)
+
+
+def _runs(container: "DockerContainer") -> bool:
+    docker = container.get_wrapped_container()
+    docker.reload()
+    return bool(docker.status == "running")
