@@ -56,7 +56,7 @@ async def _serve(settings: Settings, service: str) -> None:
 @asynccontextmanager
 async def _listeners(settings: Settings, service: str) -> AsyncIterator[list[Listener]]:
     if service == "gateway":
-        from services.gateway.app import OPERATOR_TIMEOUT, http_upstreams, open_gateway
+        from services.gateway.app import OPERATOR_TIMEOUT, gateway_listeners, http_upstreams, open_gateway
 
         partner = http_upstreams(settings, answer_timeout=settings.answer_timeout)
         operator = http_upstreams(settings, answer_timeout=OPERATOR_TIMEOUT)

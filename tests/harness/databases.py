@@ -1,8 +1,8 @@
 """A fresh database for every test: a copy of one template that is migrated once per pytest worker."""
 
 import secrets
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import asyncpg
@@ -31,13 +31,26 @@ class Template:
     @asynccontextmanager
     async def copy(self) -> AsyncIterator[str]:
         """The URL of a new database, which is dropped afterwards with whoever is still connected."""
-        name = _new_name()
-        async with self._admin() as admin:
-            await admin.execute(f"CREATE DATABASE {name} TEMPLATE {self._name}")
+        name = await self._copied()
         try:
             yield self._server.url_of(name)
         finally:
             await self._drop(name)
+
+    @contextmanager
+    def copy_for_session(self) -> Iterator[str]:
+        """The same for a fixture that outlives the loops of single tests."""
+        name = in_own_loop(self._copied())
+        try:
+            yield self._server.url_of(name)
+        finally:
+            in_own_loop(self._drop(name))
+
+    async def _copied(self) -> str:
+        name = _new_name()
+        async with self._admin() as admin:
+            await admin.execute(f"CREATE DATABASE {name} TEMPLATE {self._name}")
+        return name
 
     def drop(self) -> None:
         in_own_loop(self._drop(self._name))

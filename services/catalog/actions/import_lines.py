@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from zoneinfo import available_timezones
 
 from services.catalog.store import imported
-from services.catalog.wire.imported import AnyImported, ImportedLocation, ImportedStudio
+from services.catalog.wire.imported import AnyImported, ImportedLocation, ImportedProduct, ImportedStudio
 from shared.database import Database
 from shared.importing import Decoded, ImportLine, ImportReport, Rejected, apply_batch, decode_line
 
@@ -31,4 +31,8 @@ def _refusal(value: AnyImported) -> str | None:
         timezone = value.timezone
         if timezone is not None and timezone not in available_timezones():
             return f"timezone {timezone!r} is no IANA time zone."
+    if isinstance(value, ImportedProduct):
+        for price in value.prices:
+            if not price.amount.is_finite() or not 0 <= price.amount < 10**12:
+                return f"The price {price.id} has no usable amount: {price.amount}."
     return None

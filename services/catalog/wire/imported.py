@@ -9,7 +9,6 @@ from shared.wire import Id, Instant
 
 Name = Annotated[str, Meta(min_length=1, max_length=500)]
 Currency = Annotated[str, Meta(pattern="^[A-Z]{3}$")]
-Amount = Annotated[Decimal, Meta(ge=0)]
 
 
 class Imported(Struct, kw_only=True, forbid_unknown_fields=True, tag_field="object"):
@@ -67,7 +66,7 @@ class ImportedInstructor(Imported, kw_only=True, tag="instructor"):
 class ImportedPrice(Struct, kw_only=True, forbid_unknown_fields=True):
     id: Id
     object: Literal["price"] = "price"
-    amount: Amount
+    amount: Decimal
     currency: Currency
     price_type: Name = "one_time"
     interval: str = ""

@@ -1,0 +1,81 @@
+"""A small HTTP client for tests: every answer is read whole."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import aiohttp
+from msgspec import Struct
+from multidict import CIMultiDict
+from yarl import URL
+
+
+class Reply(Struct):
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def code(self) -> str:
+        """The error's code; fails where the answer is no error."""
+        return str(self.json()["error"]["code"])
+
+
+class Client:
+    """Calls under one base URL with fixed headers, on the test's own session."""
+
+    def __init__(self, session: aiohttp.ClientSession, base_url: str, headers: Mapping[str, str]) -> None:
+        self._session = session
+        self._base_url = base_url
+        self._headers = dict(headers)
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        raw: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        **query: Any,
+    ) -> Reply:
+        sent = self._headers | dict(headers or {})
+        data = raw
+        if body is not None:
+            data = json.dumps(body).encode()
+        if data is not None and not any(name.lower() == "content-type" for name in sent):
+            sent["Content-Type"] = "application/json"
+        given = {name: _text(value) for name, value in query.items() if value is not None}
+        url = self._base_url + path + (f"?{urlencode(given)}" if given else "")
+        async with self._session.request(
+            method,
+            URL(url, encoded=True),
+            data=data,
+            headers={name: value for name, value in sent.items() if value is not None},
+            skip_auto_headers=["Content-Type", "User-Agent"],
+            allow_redirects=False,
+        ) as answer:
+            return Reply(answer.status, CIMultiDict(answer.headers), await answer.read())
+
+    async def get(self, path: str, **query: Any) -> Reply:
+        return await self.send("GET", path, **query)
+
+    async def post(self, path: str, body: Any = None, **more: Any) -> Reply:
+        return await self.send("POST", path, body, **more)
+
+    async def put(self, path: str, body: Any = None, **more: Any) -> Reply:
+        return await self.send("PUT", path, body, **more)
+
+    async def patch(self, path: str, body: Any = None, **more: Any) -> Reply:
+        return await self.send("PATCH", path, body, **more)
+
+    async def delete(self, path: str, **more: Any) -> Reply:
+        return await self.send("DELETE", path, **more)
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,211 @@
+"""The whole system as its users have it: real processes, real ports. Each test gets a studio of its own."""
+
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from services.cli.secrets import with_secrets
+from shared.servers.ports import free_port
+from shared.settings import SERVICES, Settings
+from tests.harness.http import Client, Reply
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+START_SECONDS = 60
+# Deliveries in tests go to receivers on loopback, and retries must not take minutes.
+TEST_SETTINGS = {
+    "STUDIO_WEBHOOK_ALLOW_HTTP": "true",
+    "STUDIO_WEBHOOK_ALLOW_HOSTS": "127.0.0.1,localhost",
+    "STUDIO_WEBHOOK_RETRY_SCHEDULE": "0.2,0.4,0.8,1.6,3.2",
+    "STUDIO_LOG_FORMAT": "json",
+}
+
+
+class RunningSystem:
+    """Where a started system is reached, and its processes for tests that kill them."""
+
+    def __init__(self, partner_port: int, operator_port: int, operator_token: str, logs: Path) -> None:
+        self.partner_url = f"http://127.0.0.1:{partner_port}"
+        self.operator_url = f"http://127.0.0.1:{operator_port}"
+        self.operator_token = operator_token
+        self.logs = logs
+        self.processes: dict[str, Process] = {}
+
+
+class Process:
+    """One `studioctl` process that can be killed and started again with the same settings."""
+
+    def __init__(
+        self, words: Sequence[str], environment: Mapping[str, str], ready_url: str, log: Path
+    ) -> None:
+        self.words = [sys.executable, "-m", "services.cli.main", *words]
+        self.environment = dict(environment)
+        self.ready_url = ready_url
+        self.log = log
+        self.child: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self.child = subprocess.Popen(
+                self.words, env=self.environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=ROOT
+            )
+
+    def wait_ready(self) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            assert self.child is not None
+            if self.child.poll() is not None:
+                raise AssertionError(f"{self.words[3:]} ended:\n{self.log.read_text()[-4000:]}")
+            try:
+                with urllib.request.urlopen(self.ready_url, timeout=1) as answer:
+                    if answer.status == 200:
+                        return
+            except OSError:
+                time.sleep(0.05)
+        raise AssertionError(f"{self.words[3:]} is not ready:\n{self.log.read_text()[-4000:]}")
+
+    def kill(self) -> None:
+        assert self.child is not None
+        self.child.kill()
+        self.child.wait()
+
+    def stop(self) -> None:
+        if self.child is None or self.child.poll() is not None:
+            return
+        self.child.send_signal(signal.SIGTERM)
+        try:
+            self.child.wait(30)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+
+def _environment(folder: Path, **more: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("STUDIO_")}
+    return kept | TEST_SETTINGS | {"STUDIO_HOME": str(folder), "PYTHONUNBUFFERED": "1"} | more
+
+
+def _secrets(folder: Path) -> Settings:
+    return with_secrets(Settings(home=folder), make=True)
+
+
+@contextmanager
+def embedded_system(folder: Path, database_url: str, **settings: str) -> Iterator[RunningSystem]:
+    """`studioctl up`: every service in one process, the bus inside it."""
+    port, operator_port = free_port(), free_port()
+    made = _secrets(folder)
+    system = RunningSystem(port, operator_port, made.operator_tokens[0], folder)
+    environment = _environment(folder, STUDIO_DATABASE_URL=database_url, **settings)
+    words = ["up", "--no-demo", "--port", str(port), "--operator-port", str(operator_port)]
+    process = Process(words, environment, f"{system.partner_url}/health/ready", folder / "up.log")
+    system.processes["up"] = process
+    try:
+        process.start()
+        process.wait_ready()
+        yield system
+    finally:
+        process.stop()
+
+
+@contextmanager
+def separate_services(
+    folder: Path, database_url: str, amqp_url: str, **settings: str
+) -> Iterator[RunningSystem]:
+    """Five `studioctl serve` processes with their own database roles, over RabbitMQ."""
+    ports = {name: free_port() for name in SERVICES}
+    operator_port = free_port()
+    made = _secrets(folder)
+    system = RunningSystem(ports["gateway"], operator_port, made.operator_tokens[0], folder)
+    shared = _environment(
+        folder,
+        STUDIO_DATABASE_URL=database_url,
+        STUDIO_AMQP_URL=amqp_url,
+        STUDIO_OPERATOR_PORT=str(operator_port),
+        **{f"STUDIO_{name.upper()}_URL": f"http://127.0.0.1:{port}" for name, port in ports.items()},
+        **settings,
+    )
+    with ExitStack() as stack:
+        for name, port in ports.items():
+            process = Process(
+                ["serve", name],
+                shared | {"STUDIO_PORT": str(port)},
+                f"http://127.0.0.1:{port}/health/ready",
+                folder / f"{name}.log",
+            )
+            system.processes[name] = process
+            stack.callback(process.stop)
+            process.start()
+        for process in system.processes.values():
+            process.wait_ready()
+        yield system
+
+
+class System:
+    """A running system as one test sees it: with a studio of its own."""
+
+    def __init__(self, running: RunningSystem, session: aiohttp.ClientSession) -> None:
+        self.running = running
+        self._session = session
+        self.studio_id = ""
+        self.operator = Client(
+            session,
+            f"{running.operator_url}/operator/v1",
+            {"Authorization": f"Bearer {running.operator_token}"},
+        )
+        self.anyone = Client(session, f"{running.partner_url}/partner/v1", {})
+        self.site = Client(session, running.partner_url, {})
+
+    async def new_studio(self, **fields: Any) -> str:
+        """Another studio, beside `studio_id`."""
+        name = f"studio-{secrets.token_hex(6)}"
+        body = {"name": name, "slug": name, "timezone": "America/New_York"} | fields
+        return str(_made(await self.operator.post("/studios", body))["id"])
+
+    async def issue(self, *scopes: str, **fields: Any) -> dict[str, Any]:
+        """A key with all its fields; every scope where none is named."""
+        body = {"studio": self.studio_id, "name": "test", "scopes": list(scopes) or ["all"]} | fields
+        issued: dict[str, Any] = _made(await self.operator.post("/keys", body))
+        return issued
+
+    async def key(
+        self,
+        scopes: Sequence[str] = ("all",),
+        locations: Sequence[str] | None = None,
+        studio: str | None = None,
+        client: str | None = None,
+    ) -> str:
+        issued = await self.issue(
+            *scopes, location_ids=locations, studio=studio or self.studio_id, client=client or "test"
+        )
+        return str(issued["key"])
+
+    def partner(self, key: str) -> Client:
+        return Client(self._session, f"{self.running.partner_url}/partner/v1", {"X-Service-Key": key})
+
+    async def import_lines(
+        self, lines: Sequence[Mapping[str, Any]], studio: str | None = None
+    ) -> dict[str, Any]:
+        """All lines must be good; `try_import` is for those that are not."""
+        report = await self.try_import(b"\n".join(json.dumps(line).encode() for line in lines), studio)
+        assert report["rejected"] == [], report["rejected"][:5]
+        return report
+
+    async def try_import(self, raw: bytes, studio: str | None = None) -> dict[str, Any]:
+        answer = await self.operator.post("/import", raw=raw, studio=studio or self.studio_id)
+        assert answer.status == 200, answer.body
+        report: dict[str, Any] = answer.json()
+        return report
+
+
+def _made(answer: Reply) -> Any:
+    assert answer.status == 201, answer.body
+    return answer.json()

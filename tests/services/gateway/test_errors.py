@@ -1,0 +1,121 @@
+"""Errors at the edge: one shape, the documented code, nothing leaked."""
+
+import json
+
+import pytest
+
+from shared.wire import new_id
+from tests.harness.system import System
+
+
+async def test_unknown_paths_and_methods_are_told_apart(system: System) -> None:
+    """404 for a path that is not there, 405 with Allow for one that takes another method."""
+    client = system.partner(await system.key())
+    for path in ("/nothing", "/rooms/", f"/rooms/{new_id()}/more", ""):
+        assert (await client.get(path)).code == "not_found"
+    answer = await client.delete("/rooms")
+    assert (answer.status, answer.code, answer.headers["Allow"]) == (405, "method_not_allowed", "GET")
+
+
+async def test_every_answer_carries_request_id_and_version(system: System) -> None:
+    """The caller's own request id where it is sane, else a new one; the body says the same."""
+    client = system.partner(await system.key())
+    kept = await client.get("/nothing", headers={"X-Request-Id": "my-request.1"})
+    assert kept.headers["X-Request-Id"] == "my-request.1"
+    assert kept.json()["error"]["request_id"] == "my-request.1"
+    for insane in ("two words", "x" * 129, "é"):
+        made = await client.get("/studio", headers={"X-Request-Id": insane})
+        assert made.status == 200
+        assert len(made.headers["X-Request-Id"]) == 36
+    assert kept.headers["X-API-Version"] == "2026-08-02"
+
+
+async def test_an_unserved_version_is_refused(system: System) -> None:
+    """X-API-Version is optional; naming another version is 400 with what is served."""
+    client = system.partner(await system.key())
+    assert (await client.get("/studio", headers={"X-API-Version": "2026-08-02"})).status == 200
+    answer = await client.get("/studio", headers={"X-API-Version": "2020-01-01"})
+    assert (answer.status, answer.code) == (400, "unsupported_api_version")
+    assert answer.json()["error"]["details"] == {"supported": ["2026-08-02"]}
+
+
+@pytest.mark.parametrize(
+    ("raw", "type_"),
+    [
+        (b'{"email": ', "json_invalid"),
+        (b"\xff\xfe", "json_invalid"),
+        (b'{"email": "\\ud800@x.com"}', "json_invalid"),
+        (b"[" * 100_000, "object_type"),
+        (b'{"email": "a\\u0000@example.com"}', "value_error"),
+        (b'{"email": "a@example.com", "metadata": {"a\\u0000": 1}}', "value_error"),
+        (b'"text"', "object_type"),
+        (b"", "missing"),
+        (b'{"email": "a@example.com", "emial": "b"}', "extra_forbidden"),
+        (b"{}", "missing"),
+    ],
+)
+async def test_a_bad_body_is_422_and_says_where(system: System, raw: bytes, type_: str) -> None:
+    """Malformed JSON, NUL, lone surrogates, unknown and missing fields: 422, never 500."""
+    client = system.partner(await system.key())
+    answer = await client.post("/leads", raw=raw)
+    body = answer.json()
+    assert (answer.status, body["error"]["code"]) == (422, "validation_failed"), answer.body
+    assert body["detail"][0]["loc"][0] == "body"
+    assert body["detail"][0]["type"] == type_
+    assert set(body["error"]) == {"type", "code", "message", "param", "details", "request_id"}
+
+
+async def test_a_body_over_256_kib_is_413(system: System) -> None:
+    """Also when it comes without a length."""
+    client = system.partner(await system.key())
+    big = json.dumps({"email": "a@example.com", "first_name": "x" * 262_144}).encode()
+    answer = await client.post("/leads", raw=big)
+    assert (answer.status, answer.code) == (413, "body_too_large")
+
+
+async def test_a_body_that_is_not_json_is_415(system: System) -> None:
+    """Only JSON is taken."""
+    client = system.partner(await system.key())
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "application/xml"):
+        answer = await client.post("/leads", raw=b"email=a", headers={"Content-Type": kind})
+        assert (answer.status, answer.code) == (415, "unsupported_media_type")
+
+
+async def test_a_malformed_path_id_is_422_at_its_name(system: System) -> None:
+    """Ids are uuids; anything else is told so at ["path", name]."""
+    client = system.partner(await system.key())
+    for bad in ("1", "not-a-uuid", "0" * 32, "%00"):
+        answer = await client.get(f"/rooms/{bad}")
+        assert answer.status == 422, answer.body
+        assert answer.json()["detail"][0]["loc"] == ["path", "room_id"]
+
+
+@pytest.mark.parametrize("limit", ["0", "201", "ten", "1.5", ""])
+async def test_a_bad_limit_is_422_at_the_query(system: System, limit: str) -> None:
+    """1 to 200."""
+    answer = await system.partner(await system.key()).get("/rooms", limit=limit)
+    assert answer.status == 422
+    assert answer.json()["detail"][0]["loc"] == ["query", "limit"]
+
+
+@pytest.mark.parametrize("cursor", ["x", "", new_id()])
+async def test_a_cursor_that_no_list_gave_out_is_400(system: System, cursor: str) -> None:
+    """No uuid, or no row of this studio's list."""
+    answer = await system.partner(await system.key()).get("/rooms", cursor=cursor)
+    assert (answer.status, answer.code) == (400, "invalid_cursor")
+
+
+async def test_internal_headers_and_routes_are_out_of_reach(system: System) -> None:
+    """What a caller sends under an internal header's name is dropped; /internal and /staff do not exist."""
+    client = system.partner(await system.key())
+    forged = {"X-Studio-Caller": "forged"}
+    assert (await client.get("/studio", headers=forged)).status == 200
+    for path in ("/internal/import", "/staff/classes", "/../internal/import", "/health/ready"):
+        assert (await client.post(path, {})).code == "not_found"
+
+
+async def test_open_pages_need_no_key(system: System) -> None:
+    """Health, the OpenAPI document and the reference page are for everybody; metrics are not."""
+    for path in ("/health/live", "/health/ready", "/partner/v1/openapi.json", "/docs"):
+        assert (await system.site.get(path)).status == 200
+    assert (await system.site.get("/metrics")).status == 404

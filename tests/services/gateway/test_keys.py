@@ -1,0 +1,164 @@
+"""Keys: their text, their life, and what they tell about themselves."""
+
+import asyncio
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.gateway.key_text import LENGTH, base62, from_base62, hash_secret, make_key, parse_key
+from tests.harness.system import System
+
+
+def test_a_made_key_parses_to_its_own_id_and_secret() -> None:
+    """Key text: spk_live_<id>_<secret><checksum>, base62, fixed length."""
+    for test in (False, True):
+        new = make_key(test=test)
+        assert new.text.startswith("spk_test_" if test else "spk_live_")
+        assert len(new.text) == LENGTH
+        parsed = parse_key(new.text)
+        assert parsed is not None
+        assert (parsed.id, parsed.secret) == (new.id, new.secret)
+
+
+@given(st.integers(0, LENGTH - 1), st.characters(codec="utf-8"))
+def test_a_key_with_one_wrong_letter_is_refused_without_a_look_up(place: int, letter: str) -> None:
+    """The checksum finds a mistyped letter anywhere in the text."""
+    text = make_key(test=False).text
+    mistyped = text[:place] + letter + text[place + 1 :]
+    assert mistyped == text or parse_key(mistyped) is None
+
+
+@given(st.integers(0, 2**128 - 1))
+def test_base62_loses_nothing(number: int) -> None:
+    """The id in the text is the key's uuid."""
+    assert from_base62(base62(number, 22)) == number
+
+
+def test_the_stored_hash_depends_on_the_pepper() -> None:
+    """A stolen table is of no use without the server's pepper."""
+    assert hash_secret("a", "secret") != hash_secret("b", "secret")
+
+
+async def test_a_key_tells_about_itself_and_never_its_secret(system: System) -> None:
+    """GET /key shows id, name, studio, scopes, locations, expiry and rate limit."""
+    issued = await system.issue("studio:read", "leads:write", name="Partner", expires_in=3600)
+    answer = await system.partner(issued["key"]).get("/key")
+    assert answer.status == 200
+    assert answer.json() == {
+        "id": issued["id"],
+        "object": "key",
+        "name": "Partner",
+        "studio_id": system.studio_id,
+        "client_id": issued["client_id"],
+        "scopes": ["leads:write", "studio:read"],
+        "location_ids": None,
+        "expires_at": issued["expires_at"],
+        "rate_limit": {"requests_per_second": 50.0, "burst": 200},
+    }
+    assert issued["key"][-49:].encode() not in answer.body
+
+
+async def test_the_secret_is_shown_once_only(system: System) -> None:
+    """Issuing and rotating answer the key's text; showing and listing never do."""
+    issued = await system.issue()
+    shown = (await system.operator.get(f"/keys/{issued['id']}")).json()
+    listed = (await system.operator.get("/keys", studio=system.studio_id)).json()["data"]
+    assert "key" not in shown
+    assert listed == [shown]
+    assert set(shown) >= {
+        "id",
+        "studio_id",
+        "client_id",
+        "name",
+        "prefix",
+        "scopes",
+        "location_ids",
+        "created_at",
+    }
+    assert issued["key"].startswith(shown["prefix"] + "_")
+
+
+async def test_an_unknown_key_with_a_good_checksum_is_invalid(system: System) -> None:
+    """What has our form but is nobody's key is refused like any other wrong key."""
+    answer = await system.partner(make_key(test=False).text).get("/key")
+    assert (answer.status, answer.code) == (401, "invalid_api_key")
+
+
+async def test_a_revoked_key_is_told_so_once_its_secret_matched(system: System) -> None:
+    """api_key_revoked within 2 s; with a wrong secret the same id is just invalid."""
+    issued = await system.issue()
+    client = system.partner(issued["key"])
+    assert (await client.get("/key")).status == 200
+    revoked = await system.operator.post(f"/keys/{issued['id']}/revoke")
+    assert revoked.json()["revoked_at"] is not None
+    deadline = time.monotonic() + 2
+    while (answer := await client.get("/key")).status == 200:
+        assert time.monotonic() < deadline, "a revoked key still works after two seconds"
+        await asyncio.sleep(0.05)
+    assert (answer.status, answer.code) == (401, "api_key_revoked")
+
+
+async def test_an_expired_key_is_told_so(system: System) -> None:
+    """expires_in is kept to the second."""
+    issued = await system.issue(expires_in=1)
+    client = system.partner(issued["key"])
+    while (answer := await client.get("/key")).status == 200:
+        await asyncio.sleep(0.1)
+    assert (answer.status, answer.code) == (401, "api_key_expired")
+
+
+async def test_rotation_gives_the_same_client_a_second_key(system: System) -> None:
+    """Same client, scopes and locations; the old key stays valid for the overlap and no longer."""
+    old = await system.issue("studio:read", "leads:read", client="Partner Inc")
+    answer = await system.operator.post(f"/keys/{old['id']}/rotate", {"overlap": 1})
+    new = answer.json()
+    assert answer.status == 201
+    assert new["key"] != old["key"]
+    for field in ("client_id", "scopes", "location_ids", "studio_id", "name"):
+        assert new[field] == old[field]
+    assert (await system.partner(new["key"]).get("/key")).status == 200
+    assert (await system.partner(old["key"]).get("/key")).status == 200
+    while (late := await system.partner(old["key"]).get("/key")).status == 200:
+        await asyncio.sleep(0.1)
+    assert late.code == "api_key_expired"
+    again = await system.operator.post(f"/keys/{old['id']}/rotate", {"overlap": 0})
+    assert (again.status, again.code) == (409, "key_not_live")
+
+
+@pytest.mark.parametrize("overlap", [-1, 7 * 86400 + 1])
+async def test_an_overlap_is_at_most_seven_days(system: System, overlap: int) -> None:
+    """0 to 7 days."""
+    issued = await system.issue()
+    answer = await system.operator.post(f"/keys/{issued['id']}/rotate", {"overlap": overlap})
+    assert answer.status == 422
+    assert answer.json()["detail"][0]["loc"] == ["body", "overlap"]
+
+
+async def test_last_used_at_is_noted(system: System) -> None:
+    """An operator can see which keys are in use."""
+    issued = await system.issue()
+    await system.partner(issued["key"]).get("/key")
+    for _ in range(100):
+        shown = (await system.operator.get(f"/keys/{issued['id']}")).json()
+        if shown["last_used_at"] is not None:
+            return
+        await asyncio.sleep(0.05)
+    pytest.fail("last_used_at was never written")
+
+
+async def test_unknown_scopes_are_named(system: System) -> None:
+    """A misspelt scope is refused when the key is made, not found out later."""
+    body = {"studio": system.studio_id, "name": "x", "scopes": ["studio:reed"]}
+    answer = await system.operator.post("/keys", body)
+    assert answer.status == 422
+    assert "studio:reed" in answer.json()["detail"][0]["msg"]
+
+
+async def test_operators_need_their_token(system: System) -> None:
+    """The operators' API refuses a missing and a wrong token, on every kind of route."""
+    for headers in ({"Authorization": ""}, {"Authorization": "Bearer wrong"}):
+        for path in ("/studios", "/import", f"/studios/{system.studio_id}/classes"):
+            answer = await system.operator.send("POST", path, {}, headers=headers)
+            assert (answer.status, answer.code) == (401, "invalid_operator_token")

@@ -1,0 +1,71 @@
+"""The routing page: every row is refused without a key, without its scope, and for another studio's id."""
+
+import re
+
+import pytest
+
+from services.gateway.routing import ANY_KEY, ROUTES, SCOPES, PartnerRoute
+from shared.wire import new_id
+from tests.harness.system import System
+
+ALL = pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
+# A body that each write accepts far enough to look its path up; routes without an id are not asked for one.
+BODIES: dict[str, object] = {
+    "PUT /forms/{form_id}": {"title": "New"},
+    "POST /forms/{form_id}/evaluate": {"data": {}},
+    "POST /forms/{form_id}/submissions": {"submitter_email": "a@example.com", "data": {}},
+    "PATCH /leads/{lead_id}": {"first_name": "A"},
+    "POST /leads/{lead_id}/update": {"first_name": "A"},
+    "PATCH /webhook-endpoints/{endpoint_id}": {"description": "x"},
+    "POST /webhook-endpoints/{endpoint_id}/recover": {"since": "2026-01-01T00:00:00Z"},
+}
+
+
+def filled(path: str) -> str:
+    return re.sub(r"\{\w+\}", lambda _: new_id(), path)
+
+
+@ALL
+async def test_every_route_refuses_a_missing_key(system: System, route: PartnerRoute) -> None:
+    """Nothing of the partner API is open: 401 comes before any look-up."""
+    answer = await system.anyone.send(route.method, filled(route.path))
+    assert (answer.status, answer.code) == (401, "missing_api_key")
+    assert "X-Service-Key" in answer.headers["WWW-Authenticate"]
+
+
+@ALL
+async def test_every_route_refuses_a_key_without_its_scope(system: System, route: PartnerRoute) -> None:
+    """A key with every scope but the one that the page names is refused, and told which one is needed."""
+    others = [scope for scope in SCOPES if scope != route.scope]
+    answer = await system.partner(await system.key(others)).send(route.method, filled(route.path))
+    if route.scope == ANY_KEY:
+        assert answer.status == 200
+        return
+    assert (answer.status, answer.code) == (403, "insufficient_scope")
+    details = answer.json()["error"]["details"]
+    assert details == {"required_scope": route.scope, "granted_scopes": sorted(others)}
+
+
+@pytest.mark.parametrize(
+    "route",
+    [route for route in ROUTES if "_id}" in route.path],
+    ids=lambda route: f"{route.method} {route.path}",
+)
+async def test_every_route_answers_404_for_an_id_it_does_not_have(
+    system: System, route: PartnerRoute
+) -> None:
+    """An id of another studio is an unknown id: the owner binds the studio in every query."""
+    client = system.partner(await system.key())
+    answer = await client.send(
+        route.method,
+        filled(route.path),
+        BODIES.get(f"{route.method} {route.path}"),
+        headers={"Idempotency-Key": new_id()},
+    )
+    assert (answer.status, answer.code) == (404, "not_found"), answer.body
+
+
+def test_a_route_without_a_scope_does_not_construct() -> None:
+    """Whoever adds a route declares its scope."""
+    with pytest.raises(ValueError, match="names no known scope"):
+        PartnerRoute("GET", "/new", "", "catalog")
