@@ -36,3 +36,7 @@ def staff_may_move(before: B, after: B) -> bool:
 
 def seat_change(before: B, after: B) -> int:
     return (after in SEATED) - (before in SEATED)
+
+
+def staff_moves(before: B) -> list[str]:
+    return [after for after in BOOKING[before] if staff_may_move(before, after)]

@@ -1,0 +1,65 @@
+"""Staff create, change and cancel classes. What frees seats promotes, in the same transaction."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from services.bookings.actions.promote import promote
+from services.bookings.actions.roster import Roster
+from services.bookings.context import Bookings
+from services.bookings.errors import ClassExists, InvalidStateTransition
+from services.bookings.rules.class_times import problem_with_times
+from services.bookings.store import classes, locks, studios
+from services.bookings.wire.classes import Class, ClassChange, ClassCreate, ClassStatus
+from shared.caller import Caller
+from shared.database import Connection
+from shared.errors import Invalid, NotFound, Problem
+from shared.wire import new_id
+
+
+async def create_class(service: Bookings, caller: Caller, body: ClassCreate) -> Class:
+    _check_times(body.start_time, body.end_time)
+    values = msgspec.structs.asdict(body)
+    class_id: str = values.pop("id") or new_id()
+    async with service.db.transaction() as conn:
+        if not await classes.insert(conn, caller, class_id, values):
+            raise ClassExists(param="id")
+        return await _shown(conn, caller, class_id)
+
+
+async def change_class(service: Bookings, caller: Caller, class_id: str, body: ClassChange) -> Class:
+    values = {name: value for name, value in msgspec.structs.asdict(body).items() if value is not UNSET}
+    async with service.db.transaction() as conn:
+        before = await locks.lock_class(conn, caller, class_id)
+        if before is None:
+            raise NotFound
+        shown = await _shown(conn, caller, class_id)
+        _check_change(shown, values)
+        await classes.change(conn, caller, class_id, values)
+        roster = await Roster.open(conn, caller, class_id)
+        assert roster is not None
+        await roster.load_waiting(conn)
+        await promote(conn, roster, await studios.policy(conn, caller))
+        await roster.save(conn)
+        answer = await _shown(conn, caller, class_id)
+    service.bell.ring()
+    return answer
+
+
+def _check_change(class_: Class, values: dict[str, Any]) -> None:
+    if class_.status == ClassStatus.CANCELLED:
+        raise InvalidStateTransition(class_.status, values.get("status", "scheduled"), [])
+    _check_times(values.get("start_time", class_.start_time), values.get("end_time", class_.end_time))
+
+
+def _check_times(start: datetime, end: datetime) -> None:
+    if problem := problem_with_times(start, end):
+        raise Invalid([Problem(("body", "end_time"), problem, "value_error")])
+
+
+async def _shown(conn: Connection, caller: Caller, class_id: str) -> Class:
+    class_ = await classes.get(conn, caller, class_id)
+    assert class_ is not None
+    return class_

@@ -1,0 +1,86 @@
+"""Staff pause, resume and cancel memberships, under the member's lock: eligibility is read under it."""
+
+from datetime import datetime
+
+from services.bookings.context import Bookings
+from services.bookings.errors import InvalidStateTransition
+from services.bookings.rules.transitions import MEMBERSHIP
+from services.bookings.store import locks, memberships
+from services.bookings.wire.memberships import (
+    Cancellation,
+    Membership,
+    MembershipCancel,
+    MembershipPause,
+    MembershipStatus,
+    Pause,
+)
+from shared.caller import Caller
+from shared.database import Connection
+from shared.errors import NotFound
+
+
+async def pause_membership(
+    service: Bookings, caller: Caller, membership_id: str, body: MembershipPause
+) -> Membership:
+    async with service.db.transaction() as conn:
+        membership, now = await _locked(conn, caller, membership_id, MembershipStatus.PAUSED)
+        pause = Pause(paused_at=now, resumes_at=body.resumes_at, reason=body.reason)
+        return await _change(conn, caller, membership, MembershipStatus.PAUSED, pause=pause)
+
+
+async def resume_membership(service: Bookings, caller: Caller, membership_id: str) -> Membership:
+    async with service.db.transaction() as conn:
+        membership, _ = await _locked(conn, caller, membership_id, MembershipStatus.ACTIVE)
+        return await _change(conn, caller, membership, MembershipStatus.ACTIVE, pause=None)
+
+
+async def cancel_membership(
+    service: Bookings, caller: Caller, membership_id: str, body: MembershipCancel
+) -> Membership:
+    """At the period's end it stays as it is until then: its dates no longer hold what comes after."""
+    async with service.db.transaction() as conn:
+        membership, now = await _locked(conn, caller, membership_id, MembershipStatus.CANCELLED)
+        term = await memberships.term(conn, caller, membership_id)
+        later = body.at_period_end and term.ends_at is not None and term.ends_at > now
+        membership.cancellation = Cancellation(
+            requested_at=now,
+            effective_at=term.ends_at if later and term.ends_at else now,
+            at_period_end=body.at_period_end,
+            reason=body.reason,
+        )
+        membership.auto_renew = False
+        status = membership.status if later else MembershipStatus.CANCELLED
+        return await _change(conn, caller, membership, status, pause=membership.pause if later else None)
+
+
+async def _locked(
+    conn: Connection, caller: Caller, membership_id: str, after: MembershipStatus
+) -> tuple[Membership, datetime]:
+    found = await memberships.get(conn, caller, membership_id)
+    if found is None:
+        raise NotFound
+    await locks.lock_members(conn, caller, [found.member_id])
+    membership = await memberships.get(conn, caller, membership_id)
+    assert membership is not None
+    allowed = MEMBERSHIP[membership.status]
+    if after not in allowed:
+        raise InvalidStateTransition(membership.status, after, list(allowed))
+    term = await memberships.term(conn, caller, membership_id)
+    return membership, term.now
+
+
+async def _change(
+    conn: Connection, caller: Caller, membership: Membership, status: MembershipStatus, *, pause: Pause | None
+) -> Membership:
+    await memberships.change(
+        conn,
+        caller,
+        membership.id,
+        status=status,
+        auto_renew=membership.auto_renew,
+        pause=pause,
+        cancellation=membership.cancellation,
+    )
+    changed = await memberships.get(conn, caller, membership.id)
+    assert changed is not None
+    return changed

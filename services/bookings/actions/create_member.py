@@ -1,0 +1,40 @@
+"""Create a member, once per normalized email of the studio."""
+
+from services.bookings.context import Bookings
+from services.bookings.errors import MemberExists
+from services.bookings.store import members
+from services.bookings.wire.members import Member, MemberCreate
+from shared.caller import Caller
+from shared.errors import Invalid, Problem
+from shared.events import EventResource, MemberCreated
+from shared.outbox import add_event
+from shared.wire import new_id, normalize_email
+
+
+async def create_member(service: Bookings, caller: Caller, body: MemberCreate) -> Member:
+    try:
+        email = normalize_email(body.email)
+    except ValueError as problem:
+        raise Invalid([Problem(("body", "email"), str(problem), "value_error")]) from None
+    member_id = new_id()
+    name = f"{body.first_name} {body.last_name}".strip()
+    async with service.db.transaction() as conn:
+        created = await members.insert(conn, caller, member_id, body, name=name, email=email)
+        if created is None:
+            known = await members.id_by_email(conn, caller, email)
+            raise MemberExists(param="email", details={"member_id": known})
+        member = await members.get(conn, caller, member_id)
+        assert member is not None
+        await add_event(
+            conn,
+            MemberCreated(
+                studio_id=caller.studio_id,
+                resource=EventResource("member", member_id, 1),
+                data=member,
+                request_id=caller.request_id or None,
+                traceparent=caller.traceparent,
+                created_at=created,
+            ),
+        )
+    service.bell.ring()
+    return member

@@ -1,0 +1,99 @@
+"""Upsert a batch of imported lines and name those that are not usable. Sends no events."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from services.bookings.context import Bookings
+from services.bookings.rules.class_times import problem_with_times
+from services.bookings.store import imported, imported_people, imported_seats
+from services.bookings.store.imported import LOCK_CLASSES, LOCK_MEMBERS, Lines
+from services.bookings.store.purchases import grant_credits
+from services.bookings.wire import imported as wire
+from shared.database import Connection
+from shared.importing import Decoded, ImportLine, ImportReport, Rejected, apply_batch, decode_line
+from shared.wire import normalize_email
+
+
+async def import_lines(service: Bookings, lines: Sequence[ImportLine]) -> ImportReport:
+    usable: list[Decoded[wire.AnyImported]] = []
+    rejected: list[Rejected] = []
+    for line in lines:
+        decoded: Decoded[wire.AnyImported] | Rejected = decode_line(wire.AnyImported, line)
+        if not isinstance(decoded, Rejected) and (reason := _settle_value(decoded.value)):
+            decoded = Rejected(line.number, reason)
+        if isinstance(decoded, Rejected):
+            rejected.append(decoded)
+        else:
+            usable.append(decoded)
+    # What others refer to goes first, so that the lines of a batch may come in any order.
+    for kind, lock, write in WRITERS:
+        group = [line for line in usable if isinstance(line.value, kind)]
+        if group:
+            rejected += await apply_batch(service.db, group, _under_locks(_rows(group), lock, write))
+    return ImportReport(imported=len(lines) - len(rejected), rejected=rejected)
+
+
+Writer = Callable[[Connection, Lines], Awaitable[None]]
+Locker = Callable[[Connection, Lines], Awaitable[None]]
+
+
+def _under_locks(
+    everything: Lines, lock: Locker | None, write: Writer
+) -> Callable[[Connection, Sequence[Decoded[Any]]], Awaitable[None]]:
+    """A batch that is halved to find a bad line locks all of it each time: the lock order stays kept."""
+
+    async def locked_write(conn: Connection, lines: Sequence[Decoded[Any]]) -> None:
+        if lock is not None:
+            await lock(conn, everything)
+        await write(conn, _rows(lines))
+
+    return locked_write
+
+
+def _rows(lines: Sequence[Decoded[Any]]) -> Lines:
+    return [msgspec.to_builtins(line.value) | {"studio_id": line.studio_id} for line in lines]
+
+
+def _lock(statement: str, column: str) -> Locker:
+    async def locker(conn: Connection, lines: Lines) -> None:
+        rows = {(str(line["studio_id"]), str(line[column])) for line in lines}
+        await imported.lock_rows(conn, statement, rows)
+
+    return locker
+
+
+async def _write_products(conn: Connection, lines: Lines) -> None:
+    await imported.write_products(conn, lines)
+    members = await imported_people.members_waiting_for(conn, lines)
+    await imported.lock_rows(conn, LOCK_MEMBERS, members)
+    for studio_id in {studio for studio, _ in members}:
+        await grant_credits(conn, studio_id, [member for studio, member in members if studio == studio_id])
+
+
+def _settle_value(value: wire.AnyImported) -> str | None:
+    """Fills what the wire derives; the reason why the line is not usable, if there is one."""
+    if isinstance(value, wire.ImportedClass):
+        return problem_with_times(value.start_time, value.end_time)
+    if isinstance(value, wire.ImportedMember):
+        value.name = value.name if value.name is not None else f"{value.first_name} {value.last_name}".strip()
+        try:
+            value.email = normalize_email(value.email) if value.email is not None else None
+        except ValueError as problem:
+            return f"email: {problem}"
+    return None
+
+
+WRITERS: tuple[tuple[type[Any], Locker | None, Writer], ...] = (
+    (wire.ImportedStudio, None, imported.write_studios),
+    (wire.ImportedLocation, None, imported.write_locations),
+    (wire.ImportedProduct, None, _write_products),
+    (wire.ImportedClass, _lock(LOCK_CLASSES, "id"), imported.write_classes),
+    (wire.ImportedSpot, _lock(LOCK_CLASSES, "class_id"), imported.write_spots),
+    (wire.ImportedMember, _lock(LOCK_MEMBERS, "id"), imported_people.write_members),
+    (wire.ImportedMembership, _lock(LOCK_MEMBERS, "member_id"), imported_people.write_memberships),
+    (wire.ImportedPurchase, _lock(LOCK_MEMBERS, "member_id"), imported_people.write_purchases),
+    (wire.ImportedBooking, _lock(LOCK_CLASSES, "class_id"), imported_seats.write_bookings),
+    (wire.ImportedEntry, _lock(LOCK_CLASSES, "class_id"), imported_seats.write_entries),
+)

@@ -1,0 +1,62 @@
+"""Wiring of the bookings service."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from services.bookings.actions.expire_waitlists import expire_waitlists, prune_keys
+from services.bookings.context import Bookings, Stage
+from services.bookings.routes import routes
+from shared.bus import Bus
+from shared.caller import CallerVerifier
+from shared.database import Database
+from shared.loops import Loop, running
+from shared.outbox import Bell
+from shared.relay import Relay
+from shared.service import Service, build_service
+from shared.settings import Settings
+
+__all__ = ["open_service", "routes"]
+
+
+@asynccontextmanager
+async def open_service(
+    settings: Settings, bus: Bus, *, reached: Callable[[Stage], None] | None = None
+) -> AsyncIterator[Service[Bookings]]:
+    """`reached` is a test's: it is told each stage of a write."""
+    assert settings.database_url is not None
+    db = await Database.connect(settings.database_url, "bookings", size=settings.pool_size)
+    bell = Bell()
+    service = Bookings(db=db, bell=bell, reached=reached) if reached else Bookings(db=db, bell=bell)
+    relay = Relay(db, bus, bell)
+    loops = {
+        "relay": Loop("bookings-relay", relay.step, idle=1.0, bell=bell),
+        "waitlists": Loop("bookings-waitlists", lambda: expire_waitlists(service), idle=1.0),
+        "pruning": Loop("bookings-pruning", lambda: prune_keys(service), idle=60.0),
+    }
+
+    async def bus_is_well() -> str | None:
+        return bus.problem()
+
+    try:
+        async with running(loops.values()):
+            yield build_service(
+                "bookings",
+                service,
+                routes(),
+                verifier=CallerVerifier(settings.caller_keys),
+                checks={
+                    "database": db.is_ready,
+                    "bus": bus_is_well,
+                    **{part: _is_well(loop) for part, loop in loops.items()},
+                },
+            )
+    finally:
+        await relay.stop()
+        await db.close()
+
+
+def _is_well(loop: Loop) -> Callable[[], Awaitable[str | None]]:
+    async def check() -> str | None:
+        return loop.problem()
+
+    return check

@@ -1,0 +1,121 @@
+"""This service's refusals. The code is the contract; the sentence is for people."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from shared.errors import Conflict
+
+
+class ClassFull(Conflict):
+    code = "class_full"
+    message = "The class is full."
+
+
+class WaitlistNotAllowed(Conflict):
+    code = "waitlist_not_allowed"
+    message = "The class is full and has no waitlist."
+
+
+class WaitlistFull(Conflict):
+    code = "waitlist_full"
+    message = "The class and its waitlist are full."
+
+
+class AlreadyBooked(Conflict):
+    code = "already_booked"
+    message = "The member has a booking for this class already."
+
+
+class AlreadyWaitlisted(Conflict):
+    code = "already_waitlisted"
+    message = "The member waits for this class already."
+
+
+class ClassNotBookable(Conflict):
+    code = "class_not_bookable"
+    message = "The class cannot be booked."
+
+
+class SpotRequired(Conflict):
+    code = "spot_required"
+    message = "The class needs a spot to be chosen."
+
+
+class SpotTaken(Conflict):
+    code = "spot_taken"
+    message = "The spot is taken."
+
+
+class MemberNotEligible(Conflict):
+    code = "member_not_eligible"
+    message = "The member may not book this class."
+
+
+class IdempotencyKeyReused(Conflict):
+    code = "idempotency_key_reused"
+    message = "The Idempotency-Key was used with other parameters."
+
+
+class IdempotencyInProgress(Conflict):
+    code = "idempotency_in_progress"
+    message = "A request with this Idempotency-Key is still running; retry with the same key."
+
+    def __init__(self) -> None:
+        super().__init__(headers=[(b"retry-after", b"1")])
+
+
+class BookingAlreadyCancelled(Conflict):
+    code = "booking_already_cancelled"
+    message = "The booking is cancelled already."
+
+
+class BookingNotCancellable(Conflict):
+    code = "booking_not_cancellable"
+    message = "The booking cannot be cancelled any more."
+
+
+class CancellationTermsChanged(Conflict):
+    code = "cancellation_terms_changed"
+    message = "Cancelling costs more than was accepted; nothing was cancelled."
+
+
+class MemberExists(Conflict):
+    code = "member_exists"
+    message = "A member with this email exists already."
+
+
+class InvalidStateTransition(Conflict):
+    code = "invalid_state_transition"
+    message = "This change of state is not allowed."
+
+    def __init__(self, before: str, after: str, allowed: list[str]) -> None:
+        super().__init__(details={"from": before, "to": after, "allowed": sorted(allowed)})
+
+
+class ClassExists(Conflict):
+    code = "class_exists"
+    message = "A class with this id exists already."
+
+
+class PurchaseExists(Conflict):
+    code = "purchase_exists"
+    message = "A purchase with this id exists already."
+
+
+BOOKING_REFUSALS: tuple[type[Conflict], ...] = (
+    ClassNotBookable,
+    AlreadyBooked,
+    AlreadyWaitlisted,
+    MemberNotEligible,
+    SpotRequired,
+    SpotTaken,
+    ClassFull,
+    WaitlistNotAllowed,
+    WaitlistFull,
+)
+_BY_CODE = {kind.code: kind for kind in BOOKING_REFUSALS}
+
+
+def refusal(code: str, details: Mapping[str, Any], param: str | None) -> Conflict:
+    """The domain error for a failed check of `rules/`."""
+    return _BY_CODE[code](details=details, param=param)

@@ -1,0 +1,73 @@
+-- The locks, one function each; store/locks.py says in which order they are taken.
+CREATE FUNCTION lock_class(p_studio uuid, p_class uuid) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM 1 FROM classes WHERE studio_id = p_studio AND id = p_class FOR NO KEY UPDATE;
+END $$;
+
+CREATE FUNCTION lock_members(p_studio uuid, p_members uuid[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM 1 FROM members WHERE studio_id = p_studio AND id = ANY (p_members) ORDER BY id FOR NO KEY UPDATE;
+END $$;
+
+-- What the rules need, as JSON that is decoded straight into rules/facts.py. These read; whoever decides on
+-- what they say holds the locks already, and reads in a later statement than the one that waited for them.
+CREATE FUNCTION class_facts(class classes) RETURNS json LANGUAGE sql STABLE AS $$
+    SELECT json_build_object(
+        'id', class.id, 'location_id', class.location_id, 'start_time', class.start_time,
+        'status', class.status, 'visible', class.visible, 'capacity', class.capacity,
+        'booked_count', class.booked_count, 'waitlist_count', class.waitlist_count,
+        'allow_waitlist', class.allow_waitlist, 'waitlist_capacity', class.waitlist_capacity,
+        'credit_cost', class.credit_cost, 'spot_selection_mode', class.spot_selection_mode,
+        'version', class.version)
+$$;
+
+CREATE FUNCTION member_facts(member members) RETURNS json LANGUAGE sql STABLE AS $$
+    SELECT json_build_object(
+        'id', member.id, 'suspended', member.suspended, 'credits', member.credits,
+        'memberships', (
+            SELECT coalesce(json_agg(json_build_object(
+                'status', s.status, 'starts_at', s.starts_at, 'ends_at', s.ends_at)), '[]')
+            FROM memberships s WHERE s.studio_id = member.studio_id AND s.member_id = member.id))
+$$;
+
+CREATE FUNCTION spot_facts(p_studio uuid, p_class uuid) RETURNS json LANGUAGE sql STABLE AS $$
+    SELECT coalesce(json_agg(json_build_object('id', s.id, 'taken', EXISTS (
+        SELECT FROM bookings b WHERE b.studio_id = p_studio AND b.class_id = p_class AND b.class_spot_id = s.id
+          AND b.status IN ('confirmed', 'checked_in'))) ORDER BY s.sort_order, s.id), '[]')
+    FROM class_spots s WHERE s.studio_id = p_studio AND s.class_id = p_class
+$$;
+
+CREATE FUNCTION booking_facts(p_studio uuid, p_class uuid, p_member uuid) RETURNS json LANGUAGE plpgsql AS $$
+DECLARE
+    class  classes;
+    member members;
+BEGIN
+    SELECT * INTO class FROM classes c WHERE c.studio_id = p_studio AND c.id = p_class;
+    SELECT * INTO member FROM members m WHERE m.studio_id = p_studio AND m.id = p_member;
+    RETURN json_build_object(
+        'now', clock_timestamp(),
+        'class_', CASE WHEN class.id IS NOT NULL THEN class_facts(class) END,
+        'member', CASE WHEN member.id IS NOT NULL THEN member_facts(member) END,
+        'live', (
+            SELECT json_build_object('id', b.id, 'status', b.status) FROM bookings b
+            WHERE b.studio_id = p_studio AND b.class_id = p_class AND b.member_id = p_member
+              AND b.status IN ('confirmed', 'checked_in', 'waitlisted')),
+        'spots', CASE WHEN coalesce(class.spot_selection_mode, 'none') = 'none' THEN '[]'::json
+            ELSE spot_facts(p_studio, p_class) END);
+END $$;
+
+-- A booking's first half in one round trip: claim the key and, when it is new, lock and read.
+CREATE FUNCTION start_booking(
+    p_studio uuid, p_client text, p_key text, p_class uuid, p_member uuid,
+    OUT state text, OUT fingerprint bytea, OUT http_status smallint, OUT body bytea,
+    OUT class_id uuid, OUT location_id uuid, OUT facts json)
+LANGUAGE plpgsql AS $$
+BEGIN
+    SELECT * INTO state, fingerprint, http_status, body, class_id, location_id
+    FROM claim_key(p_studio, p_client, p_key);
+    IF state = 'new' THEN
+        PERFORM lock_class(p_studio, p_class);
+        PERFORM lock_members(p_studio, ARRAY[p_member]);
+        facts := booking_facts(p_studio, p_class, p_member);
+    END IF;
+END $$;

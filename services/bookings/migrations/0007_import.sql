@@ -1,0 +1,9 @@
+-- A booking or waitlist entry that is imported again belongs to the class and the member it belonged to.
+CREATE FUNCTION same_class_and_member(same boolean, class_id uuid) RETURNS uuid LANGUAGE plpgsql AS $$
+BEGIN
+    IF NOT same THEN
+        RAISE EXCEPTION 'another class or member' USING ERRCODE = 'check_violation',
+            CONSTRAINT = 'keeps_its_class_and_member';
+    END IF;
+    RETURN class_id;
+END $$;

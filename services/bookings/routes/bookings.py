@@ -1,0 +1,131 @@
+"""Bookings, for partners."""
+
+from services.bookings import errors
+from services.bookings.actions.cancel_booking import cancel_booking, preview_cancellation
+from services.bookings.actions.create_booking import create_booking
+from services.bookings.actions.idempotently import keyed
+from services.bookings.actions.preview_booking import preview_booking
+from services.bookings.context import Bookings
+from services.bookings.store import bookings
+from services.bookings.wire.bookings import (
+    Booking,
+    BookingCreate,
+    BookingsQuery,
+    CancellationReceipt,
+    CancelQuery,
+)
+from services.bookings.wire.previews import BookingPreview
+from shared.errors import InvalidCursor, NotFound
+from shared.pages import Page, page_of
+from shared.routes import Answer, Call, Route
+
+IDEMPOTENCY_REFUSALS = (errors.IdempotencyKeyReused, errors.IdempotencyInProgress)
+CANCEL_REFUSALS = (errors.BookingAlreadyCancelled, errors.BookingNotCancellable)
+
+
+async def list_bookings(service: Bookings, call: Call[BookingsQuery, None]) -> Page[Booking]:
+    async with service.db.connection() as conn:
+        return page_of(await bookings.list_page(conn, call.caller, call.query), call.query.limit)
+
+
+async def get_booking(service: Bookings, call: Call[None, None]) -> Booking:
+    async with service.db.connection() as conn:
+        booking = await bookings.get(conn, call.caller, call.path["booking_id"])
+    if booking is None:
+        raise NotFound
+    return booking
+
+
+async def post_booking(service: Bookings, call: Call[None, BookingCreate]) -> Answer:
+    request = keyed(call.idempotency_key, "POST", "/bookings", call.body)
+    return await create_booking(service, call.caller, request, call.body)
+
+
+async def delete_booking(service: Bookings, call: Call[CancelQuery, None]) -> Answer:
+    booking_id = call.path["booking_id"]
+    request = keyed(call.idempotency_key, "DELETE", "/bookings/{booking_id}", booking_id, call.query)
+    return await cancel_booking(service, call.caller, request, booking_id, call.query)
+
+
+async def post_preview(service: Bookings, call: Call[None, BookingCreate]) -> BookingPreview:
+    return await preview_booking(service, call.caller, call.body)
+
+
+async def get_cancellation_preview(service: Bookings, call: Call[None, None]) -> CancellationReceipt:
+    return await preview_cancellation(service, call.caller, call.path["booking_id"])
+
+
+ROUTES: list[Route[Bookings]] = [
+    Route(
+        method="GET",
+        path="/bookings",
+        handler=list_bookings,
+        summary="List bookings",
+        description="Oldest first.",
+        query=BookingsQuery,
+        answer=Page[Booking],
+        errors=(InvalidCursor,),
+        tag="Bookings",
+    ),
+    Route(
+        method="POST",
+        path="/bookings",
+        handler=post_booking,
+        summary="Book a class",
+        description=(
+            "Capacity, eligibility, spot and waitlist rules decide in one transaction. With `join_waitlist` "
+            "a full class answers 201 with status `waitlisted` and the place in the queue. Repeat a request "
+            "whose answer was lost with the same Idempotency-Key: the first answer comes again, byte by byte."
+        ),
+        body=BookingCreate,
+        answer=Booking,
+        status=201,
+        idempotent=True,
+        errors=(NotFound, *errors.BOOKING_REFUSALS, *IDEMPOTENCY_REFUSALS),
+        tag="Bookings",
+    ),
+    Route(
+        method="POST",
+        path="/bookings/preview",
+        handler=post_preview,
+        summary="See what a booking would come to",
+        description="The same rules, all of them, without writing anything.",
+        body=BookingCreate,
+        answer=BookingPreview,
+        errors=(NotFound,),
+        tag="Bookings",
+    ),
+    Route(
+        method="GET",
+        path="/bookings/{booking_id}",
+        handler=get_booking,
+        summary="Get a booking",
+        answer=Booking,
+        errors=(NotFound,),
+        tag="Bookings",
+    ),
+    Route(
+        method="DELETE",
+        path="/bookings/{booking_id}",
+        handler=delete_booking,
+        summary="Cancel a booking",
+        description=(
+            "Under the studio's policy of now. `max_late_fee` and `allow_credit_forfeit` say what is "
+            "accepted: where the terms are worse, nothing is cancelled."
+        ),
+        query=CancelQuery,
+        answer=CancellationReceipt,
+        idempotent=True,
+        errors=(NotFound, *CANCEL_REFUSALS, errors.CancellationTermsChanged, *IDEMPOTENCY_REFUSALS),
+        tag="Bookings",
+    ),
+    Route(
+        method="GET",
+        path="/bookings/{booking_id}/cancellation-preview",
+        handler=get_cancellation_preview,
+        summary="See what a cancellation would cost now",
+        answer=CancellationReceipt,
+        errors=(NotFound, *CANCEL_REFUSALS),
+        tag="Bookings",
+    ),
+]

@@ -1,0 +1,68 @@
+"""Classes and their spots, for partners."""
+
+from services.bookings.context import Bookings
+from services.bookings.store import classes, spots, studios
+from services.bookings.wire.classes import Class, ClassesQuery, ClassSpot
+from shared.errors import InvalidCursor, NotFound
+from shared.pages import Page, page_of
+from shared.routes import Call, Route
+from shared.wire import PageQuery
+
+
+async def list_classes(service: Bookings, call: Call[ClassesQuery, None]) -> Page[Class]:
+    query = call.query
+    async with service.db.connection() as conn:
+        if query.location_id and not await studios.knows_location(conn, call.caller, query.location_id):
+            raise NotFound(param="location_id")
+        return page_of(await classes.list_page(conn, call.caller, query), query.limit)
+
+
+async def get_class(service: Bookings, call: Call[None, None]) -> Class:
+    async with service.db.connection() as conn:
+        class_ = await classes.get(conn, call.caller, call.path["class_id"])
+    if class_ is None:
+        raise NotFound
+    return class_
+
+
+async def list_spots(service: Bookings, call: Call[PageQuery, None]) -> Page[ClassSpot]:
+    async with service.db.connection() as conn:
+        class_ = await classes.get(conn, call.caller, call.path["class_id"])
+        if class_ is None:
+            raise NotFound
+        return page_of(await spots.list_page(conn, call.caller, class_.id, call.query), call.query.limit)
+
+
+ROUTES: list[Route[Bookings]] = [
+    Route(
+        method="GET",
+        path="/classes",
+        handler=list_classes,
+        summary="List class sessions",
+        description="By start time. A `location_id` that the key may not see is answered 404.",
+        query=ClassesQuery,
+        answer=Page[Class],
+        errors=(InvalidCursor, NotFound),
+        tag="Schedule",
+    ),
+    Route(
+        method="GET",
+        path="/classes/{class_id}",
+        handler=get_class,
+        summary="Get a class session",
+        answer=Class,
+        errors=(NotFound,),
+        tag="Schedule",
+    ),
+    Route(
+        method="GET",
+        path="/classes/{class_id}/spots",
+        handler=list_spots,
+        summary="List the spots of a class",
+        description="In their order; empty for a class without spots.",
+        query=PageQuery,
+        answer=Page[ClassSpot],
+        errors=(InvalidCursor, NotFound),
+        tag="Schedule",
+    ),
+]

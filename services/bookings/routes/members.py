@@ -1,0 +1,99 @@
+"""Members and memberships, for partners."""
+
+from services.bookings.actions.create_member import create_member
+from services.bookings.context import Bookings
+from services.bookings.errors import MemberExists
+from services.bookings.store import members, memberships
+from services.bookings.wire.members import Member, MemberCreate
+from services.bookings.wire.memberships import Membership
+from shared.errors import InvalidCursor, NotFound
+from shared.pages import Page, page_of
+from shared.routes import Call, Route
+from shared.wire import PageQuery
+
+
+async def list_members(service: Bookings, call: Call[PageQuery, None]) -> Page[Member]:
+    async with service.db.connection() as conn:
+        return page_of(await members.list_page(conn, call.caller, call.query), call.query.limit)
+
+
+async def get_member(service: Bookings, call: Call[None, None]) -> Member:
+    async with service.db.connection() as conn:
+        member = await members.get(conn, call.caller, call.path["member_id"])
+    if member is None:
+        raise NotFound
+    return member
+
+
+async def post_member(service: Bookings, call: Call[None, MemberCreate]) -> Member:
+    return await create_member(service, call.caller, call.body)
+
+
+async def list_memberships(service: Bookings, call: Call[PageQuery, None]) -> Page[Membership]:
+    member = await get_member(service, Call(call.caller, call.path, None, None, call.headers))
+    async with service.db.connection() as conn:
+        found = await memberships.list_page(conn, call.caller, member.id, call.query)
+    return page_of(found, call.query.limit)
+
+
+async def get_membership(service: Bookings, call: Call[None, None]) -> Membership:
+    async with service.db.connection() as conn:
+        membership = await memberships.get(conn, call.caller, call.path["membership_id"])
+    if membership is None:
+        raise NotFound
+    return membership
+
+
+ROUTES: list[Route[Bookings]] = [
+    Route(
+        method="GET",
+        path="/members",
+        handler=list_members,
+        summary="List members",
+        description="Member, user and lead-role profiles of the studio, oldest first.",
+        query=PageQuery,
+        answer=Page[Member],
+        errors=(InvalidCursor,),
+        tag="Members",
+    ),
+    Route(
+        method="POST",
+        path="/members",
+        handler=post_member,
+        summary="Create a member",
+        description="Once per normalized email; the refusal names the member who has it.",
+        body=MemberCreate,
+        answer=Member,
+        status=201,
+        errors=(MemberExists,),
+        tag="Members",
+    ),
+    Route(
+        method="GET",
+        path="/members/{member_id}",
+        handler=get_member,
+        summary="Get a member",
+        answer=Member,
+        errors=(NotFound,),
+        tag="Members",
+    ),
+    Route(
+        method="GET",
+        path="/members/{member_id}/memberships",
+        handler=list_memberships,
+        summary="List a member's memberships",
+        query=PageQuery,
+        answer=Page[Membership],
+        errors=(InvalidCursor, NotFound),
+        tag="Members",
+    ),
+    Route(
+        method="GET",
+        path="/memberships/{membership_id}",
+        handler=get_membership,
+        summary="Get a membership",
+        answer=Membership,
+        errors=(NotFound,),
+        tag="Members",
+    ),
+]

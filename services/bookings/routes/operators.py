@@ -1,0 +1,39 @@
+"""What only the gateway asks, on an operator's word: import and erasure."""
+
+from services.bookings.actions.erase_person import erase_person
+from services.bookings.actions.import_lines import import_lines
+from services.bookings.context import Bookings
+from services.bookings.wire.erasure import Erased, PersonToErase
+from shared.importing import ImportLine, ImportReport
+from shared.routes import Call, Route
+
+
+async def import_batch(service: Bookings, call: Call[None, list[ImportLine]]) -> ImportReport:
+    return await import_lines(service, call.body)
+
+
+async def erase(service: Bookings, call: Call[None, PersonToErase]) -> Erased:
+    return await erase_person(service, call.caller, call.body)
+
+
+ROUTES: list[Route[Bookings]] = [
+    Route(
+        method="POST",
+        path="/internal/import",
+        handler=import_batch,
+        summary="Import lines",
+        body=list[ImportLine],
+        answer=ImportReport,
+        internal=True,
+        max_body=64 * 1024 * 1024,
+    ),
+    Route(
+        method="POST",
+        path="/internal/erase",
+        handler=erase,
+        summary="Make a person anonymous",
+        body=PersonToErase,
+        answer=Erased,
+        internal=True,
+    ),
+]

@@ -1,0 +1,14 @@
+"""What a class's times must be, before they are written."""
+
+from datetime import UTC, datetime
+
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+LATEST = datetime(3000, 1, 1, tzinfo=UTC)
+
+
+def problem_with_times(start: datetime, end: datetime) -> str | None:
+    if not EARLIEST <= start < LATEST or not EARLIEST <= end < LATEST:
+        return "A class lies between the years 1970 and 3000."
+    if end <= start:
+        return "A class ends after it starts."
+    return None

@@ -1,0 +1,76 @@
+"""Bookings: read and listed."""
+
+import asyncpg
+
+from services.bookings.store.listing import Filters, Listed, fetch_page, shown
+from services.bookings.store.rows import BOOKING_COLUMNS, BookingRow, booking_row
+from services.bookings.wire.bookings import Booking, BookingsQuery, BookingStatus
+from shared.caller import Caller
+from shared.database import Connection
+
+# The place in the queue is the entry's: kept once, so that a shift of the queue writes no booking.
+SHOWN_COLUMNS = """
+t.id, t.class_id, t.member_id, t.status, t.booking_source, t.class_spot_id,
+CASE WHEN t.status = 'waitlisted' THEN (
+    SELECT w.position FROM waitlist w
+    WHERE w.studio_id = t.studio_id AND w.booking_id = t.id AND w.status = 'waiting')
+END AS waitlist_position,
+t.created_at, t.updated_at
+"""
+
+LISTED = Listed(table="bookings", columns=SHOWN_COLUMNS, statuses=tuple(BookingStatus))
+
+
+async def list_page(conn: Connection, caller: Caller, query: BookingsQuery) -> list[Booking]:
+    filters = Filters(narrow={"class_id": query.class_id, "member_id": query.member_id}, status=query.status)
+    rows = await fetch_page(conn, caller, LISTED, filters, cursor=query.cursor, limit=query.limit)
+    return [Booking(**shown(row)) for row in rows]
+
+
+GET = f"SELECT {SHOWN_COLUMNS}, t.location_id FROM bookings t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608
+
+
+async def get(conn: Connection, caller: Caller, booking_id: str) -> Booking | None:
+    row = await conn.fetchrow(GET, caller.studio_id, booking_id)
+    if row is None or not caller.may_see(row["location_id"]):
+        return None
+    return _booking(row)
+
+
+def _booking(row: asyncpg.Record) -> Booking:
+    values = dict(row)
+    values.pop("location_id")
+    return Booking(**values)
+
+
+READ = f"SELECT {BOOKING_COLUMNS} FROM bookings WHERE studio_id = $1 AND id = $2"  # noqa: S608
+
+
+async def read(conn: Connection, caller: Caller, booking_id: str) -> BookingRow | None:
+    """With what is not shown. Whoever changes it reads it again under its class's lock."""
+    row = await conn.fetchrow(READ, caller.studio_id, booking_id)
+    if row is None or not caller.may_see(row["location_id"]):
+        return None
+    return booking_row(row)
+
+
+READ_LIVE = f"""
+SELECT {BOOKING_COLUMNS} FROM bookings
+WHERE studio_id = $1 AND class_id = $2 AND status IN ('confirmed', 'checked_in', 'waitlisted')
+ORDER BY created_at, id
+"""  # noqa: S608
+
+
+async def read_live(conn: Connection, caller: Caller, class_id: str) -> list[BookingRow]:
+    return [booking_row(row) for row in await conn.fetch(READ_LIVE, caller.studio_id, class_id)]
+
+
+READ_WAITING = f"""
+SELECT {", ".join("b." + column.strip() for column in BOOKING_COLUMNS.split(","))}
+FROM waitlist w JOIN bookings b ON b.studio_id = w.studio_id AND b.id = w.booking_id
+WHERE w.studio_id = $1 AND w.class_id = $2 AND w.status = 'waiting'
+"""  # noqa: S608
+
+
+async def read_waiting(conn: Connection, caller: Caller, class_id: str) -> list[BookingRow]:
+    return [booking_row(row) for row in await conn.fetch(READ_WAITING, caller.studio_id, class_id)]

@@ -1,0 +1,24 @@
+"""Receipts of cancelled bookings."""
+
+from services.bookings.wire.bookings import CancellationReceipt
+from services.bookings.wire.text import money_text
+from shared.caller import Caller
+from shared.database import Connection
+
+READ = """
+SELECT c.id, c.booking_id, b.class_id, b.member_id, c.cancelled_at, c.reason, c.late_cancel,
+       c.free_cancel_until, c.late_fee_amount, c.late_fee_currency, c.late_fee_status,
+       c.credits_forfeited > 0 AS credit_forfeited, c.credits_forfeited, c.credits_restored
+FROM cancellations c JOIN bookings b ON b.studio_id = c.studio_id AND b.id = c.booking_id
+WHERE c.studio_id = $1 AND c.booking_id = $2
+"""
+
+
+async def read(conn: Connection, caller: Caller, booking_id: str) -> CancellationReceipt | None:
+    """A booking that was imported as cancelled has none."""
+    row = await conn.fetchrow(READ, caller.studio_id, booking_id)
+    if row is None:
+        return None
+    values = dict(row)
+    values["late_fee_amount"] = money_text(values["late_fee_amount"])
+    return CancellationReceipt(**values)

@@ -1,0 +1,112 @@
+"""Class sessions: read, listed, written by staff."""
+
+from typing import Any
+
+import asyncpg
+
+from services.bookings.store.listing import Filters, Listed, fetch_page, shown
+from services.bookings.wire.classes import Class, ClassesQuery, ClassStatus
+from shared.caller import Caller
+from shared.database import Connection
+
+SHOWN_COLUMNS = """
+t.id, t.title, t.description, t.class_type_id, t.location_id, t.room_id, t.instructor_id, t.start_time,
+t.end_time, t.capacity, t.booked_count, greatest(0, t.capacity - t.booked_count) AS available_count,
+t.allow_waitlist, t.spot_selection_mode, t.status, t.visible
+"""
+LISTED = Listed(table="classes", columns=SHOWN_COLUMNS, order="start_time", statuses=tuple(ClassStatus))
+
+
+async def list_page(conn: Connection, caller: Caller, query: ClassesQuery) -> list[Class]:
+    where: list[tuple[str, Any]] = []
+    if query.starts_after is not None:
+        where.append(("t.start_time >= {}", query.starts_after))
+    if query.starts_before is not None:
+        where.append(("t.start_time < {}", query.starts_before))
+    filters = Filters(status=query.status, location_id=query.location_id, where=where)
+    rows = await fetch_page(conn, caller, LISTED, filters, cursor=query.cursor, limit=query.limit)
+    return [Class(**shown(row)) for row in rows]
+
+
+GET = f"SELECT {SHOWN_COLUMNS} FROM classes t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608
+
+
+async def get(conn: Connection, caller: Caller, class_id: str) -> Class | None:
+    row = await conn.fetchrow(GET, caller.studio_id, class_id)
+    if row is None or not caller.may_see(row["location_id"]):
+        return None
+    return Class(**dict(row))
+
+
+# What staff and the import may set; the counters belong to the bookings.
+WRITABLE = (
+    "title",
+    "description",
+    "class_type_id",
+    "location_id",
+    "room_id",
+    "instructor_id",
+    "start_time",
+    "end_time",
+    "capacity",
+    "allow_waitlist",
+    "waitlist_capacity",
+    "credit_cost",
+    "spot_selection_mode",
+    "status",
+    "visible",
+)
+INSERT = f"""
+INSERT INTO classes (studio_id, id, {", ".join(WRITABLE)})
+SELECT $1, $2, {", ".join(WRITABLE)} FROM jsonb_populate_record(NULL::classes, $3)
+ON CONFLICT DO NOTHING
+"""  # noqa: S608
+
+
+async def insert(conn: Connection, caller: Caller, class_id: str, values: dict[str, Any]) -> bool:
+    """False when the id is taken."""
+    done = await conn.execute(INSERT, caller.studio_id, class_id, {"status": "scheduled", **values})
+    return bool(done.endswith(" 1"))
+
+
+CHANGE = f"""
+UPDATE classes c SET {", ".join(f"{column} = n.{column}" for column in WRITABLE)}, version = c.version + 1
+FROM classes old, jsonb_populate_record(old, $3) n
+WHERE old.studio_id = $1 AND old.id = $2 AND c.studio_id = $1 AND c.id = $2
+"""  # noqa: S608
+# A booking is found by its class's location: it moves along.
+MOVE_ALONG = (
+    """
+UPDATE bookings b SET location_id = c.location_id FROM classes c
+WHERE c.studio_id = $1 AND c.id = ANY ($2::uuid[]) AND b.studio_id = $1 AND b.class_id = c.id
+  AND b.location_id IS DISTINCT FROM c.location_id
+""",
+    """
+UPDATE waitlist w SET location_id = c.location_id FROM classes c
+WHERE c.studio_id = $1 AND c.id = ANY ($2::uuid[]) AND w.studio_id = $1 AND w.class_id = c.id
+  AND w.location_id IS DISTINCT FROM c.location_id
+""",
+)
+
+
+async def change(conn: Connection, caller: Caller, class_id: str, values: dict[str, Any]) -> None:
+    """Under the class's lock. What `values` leaves out stays."""
+    await conn.execute(CHANGE, caller.studio_id, class_id, values)
+    if "location_id" in values:
+        await move_along(conn, caller.studio_id, [class_id])
+
+
+async def move_along(conn: Connection, studio_id: str, class_ids: list[str]) -> None:
+    for statement in MOVE_ALONG:
+        await conn.execute(statement, studio_id, class_ids)
+
+
+STARTED_WITH_WAITLIST = """
+SELECT studio_id, id FROM classes
+WHERE waitlist_count > 0 AND start_time <= clock_timestamp() ORDER BY start_time LIMIT $1
+"""
+
+
+async def started_with_waitlist(conn: Connection, most: int) -> list[asyncpg.Record]:
+    """Of every studio: for the loop that expires their waitlists."""
+    return await conn.fetch(STARTED_WITH_WAITLIST, most)

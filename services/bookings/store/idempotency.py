@@ -1,0 +1,126 @@
+"""Idempotency keys: claimed by an advisory lock, answered by a row that commits with the effect."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+import asyncpg
+import msgspec
+from msgspec import Struct
+
+from services.bookings.errors import IdempotencyInProgress
+from shared.caller import Caller
+from shared.database import Connection
+
+WAIT = "2s"
+
+
+class Claim(Struct, frozen=True, kw_only=True):
+    state: Literal["new", "stored", "busy"]
+    fingerprint: bytes | None = None
+    http_status: int | None = None
+    body: bytes | None = None
+    class_id: str | None = None
+    location_id: str | None = None
+
+
+CLAIM = "SELECT state, fingerprint, http_status, body, class_id, location_id FROM claim_key($1, $2, $3)"
+
+
+async def claim(conn: Connection, caller: Caller, key: str) -> Claim:
+    row = await conn.fetchrow(CLAIM, caller.studio_id, caller.client_id, key)
+    assert row is not None
+    return claim_of(row)
+
+
+def claim_of(row: asyncpg.Record) -> Claim:
+    return Claim(
+        state=row["state"],
+        fingerprint=row["fingerprint"],
+        http_status=row["http_status"],
+        body=row["body"],
+        class_id=row["class_id"],
+        location_id=row["location_id"],
+    )
+
+
+async def wait_for_key(conn: Connection, caller: Caller, key: str) -> None:
+    """The key is ours when this returns. Nothing else is locked while it waits."""
+    await conn.execute(f"SET LOCAL lock_timeout = '{WAIT}'")
+    try:
+        await conn.execute(
+            "SELECT pg_advisory_xact_lock(key_lock($1, $2, $3))", caller.studio_id, caller.client_id, key
+        )
+    except asyncpg.LockNotAvailableError:
+        raise IdempotencyInProgress from None
+    await conn.execute("SET LOCAL lock_timeout = 0")
+
+
+class Kept(Struct, frozen=True, kw_only=True):
+    """An answer to keep for a replay."""
+
+    key: str
+    fingerprint: bytes
+    http_status: int
+    body: bytes
+    resource_id: str | None
+    class_id: str | None
+
+
+# A row that has expired is still there until the pruning comes by: a new first answer takes its place.
+KEEP = """
+INSERT INTO idempotency_keys
+    (studio_id, client_id, key, fingerprint, http_status, body, resource_id, class_id, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp() + interval '24 hours')
+ON CONFLICT (studio_id, client_id, key) DO UPDATE SET
+    fingerprint = excluded.fingerprint, http_status = excluded.http_status, body = excluded.body,
+    resource_id = excluded.resource_id, class_id = excluded.class_id, expires_at = excluded.expires_at
+"""
+
+
+async def keep(conn: Connection, caller: Caller, kept: Kept) -> None:
+    await conn.execute(KEEP, caller.studio_id, caller.client_id, *msgspec.structs.astuple(kept))
+
+
+# The lock is looked at before the row: a lock that is free means that its holder's row is visible by now.
+IS_HELD = """
+SELECT EXISTS (
+    SELECT FROM pg_locks, key_lock($1, $2, $3) AS lock (id)
+    WHERE locktype = 'advisory' AND granted AND objsubid = 1
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND classid::bigint = (lock.id >> 32) & 4294967295 AND objid::bigint = lock.id & 4294967295)
+"""
+READ = """
+SELECT k.http_status, k.resource_id, k.expires_at, k.class_id, c.location_id
+FROM idempotency_keys k LEFT JOIN classes c ON c.studio_id = k.studio_id AND c.id = k.class_id
+WHERE k.studio_id = $1 AND k.client_id = $2 AND k.key = $3 AND k.expires_at > clock_timestamp()
+"""
+
+
+class KeyState(Struct, frozen=True, kw_only=True):
+    http_status: int
+    resource_id: str | None
+    expires_at: datetime
+    class_id: str | None
+    location_id: str | None
+
+
+async def look_up(conn: Connection, caller: Caller, key: str) -> KeyState | Literal["in_progress"] | None:
+    args: tuple[Any, ...] = (caller.studio_id, caller.client_id, key)
+    held = await conn.fetchval(IS_HELD, *args)
+    row = await conn.fetchrow(READ, *args)
+    if row is not None:
+        return msgspec.convert(dict(row), KeyState)
+    return "in_progress" if held else None
+
+
+PRUNE = """
+DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM idempotency_keys WHERE expires_at <= clock_timestamp()
+    ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED))
+"""
+
+
+async def prune(conn: Connection, most: int) -> int:
+    """Of every studio: the loop that calls this belongs to nobody's request."""
+    done = await conn.execute(PRUNE, most)
+    return int(done.rsplit(" ", 1)[1])

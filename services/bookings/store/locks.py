@@ -1,0 +1,60 @@
+"""The lock order, kept by every action so that no two of them can wait for each other:
+
+1. the idempotency key (advisory, store/idempotency.py); its holder waits for nobody while it waits for it;
+2. the class row, or in an import all class rows, in id order;
+3. member rows, in id order, all in one statement;
+4. everything else (bookings, waitlist, memberships, purchases), only under the lock of its class or member.
+
+Facts are read in a later statement than the one that took the lock: a statement that waits for a lock goes on
+with the snapshot from before the wait.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+import msgspec
+from msgspec import Struct
+
+from services.bookings.rules.facts import ClassFacts, MemberFacts, SpotFacts
+from shared.caller import Caller
+from shared.database import Connection
+
+CLASS_FACTS = """
+SELECT class_facts(c) AS facts, clock_timestamp() AS now
+FROM classes c WHERE c.studio_id = $1 AND c.id = $2
+"""
+
+
+class LockedClass(Struct, frozen=True):
+    """`now` is the database's clock once the lock was held."""
+
+    class_: ClassFacts
+    now: datetime
+
+
+async def lock_class(conn: Connection, caller: Caller, class_id: str) -> LockedClass | None:
+    await conn.execute("SELECT lock_class($1, $2)", caller.studio_id, class_id)
+    return await look_at_class(conn, caller, class_id)
+
+
+async def look_at_class(conn: Connection, caller: Caller, class_id: str) -> LockedClass | None:
+    row = await conn.fetchrow(CLASS_FACTS, caller.studio_id, class_id)
+    return LockedClass(msgspec.json.decode(row["facts"], type=ClassFacts), row["now"]) if row else None
+
+
+MEMBER_FACTS = """
+SELECT coalesce(json_agg(member_facts(m)), '[]')
+FROM members m WHERE m.studio_id = $1 AND m.id = ANY ($2::uuid[])
+"""
+
+
+async def lock_members(conn: Connection, caller: Caller, member_ids: Iterable[str]) -> dict[str, MemberFacts]:
+    ids = sorted(set(member_ids))
+    await conn.execute("SELECT lock_members($1, $2::uuid[])", caller.studio_id, ids)
+    text = await conn.fetchval(MEMBER_FACTS, caller.studio_id, ids)
+    return {member.id: member for member in msgspec.json.decode(text, type=list[MemberFacts])}
+
+
+async def read_spots(conn: Connection, caller: Caller, class_id: str) -> list[SpotFacts]:
+    text = await conn.fetchval("SELECT spot_facts($1, $2)", caller.studio_id, class_id)
+    return msgspec.json.decode(text, type=list[SpotFacts])

@@ -1,0 +1,100 @@
+"""Members of the studio."""
+
+from datetime import datetime
+from typing import Any
+
+import asyncpg
+
+from services.bookings.store.listing import Filters, Listed, fetch_page, shown
+from services.bookings.wire.members import Member, MemberCreate
+from shared.caller import Caller
+from shared.database import Connection
+from shared.wire import PageQuery
+
+SHOWN_COLUMNS = """
+t.id, t.name, t.first_name, t.last_name, t.email, t.role, t.membership_type, t.membership_start_date,
+t.membership_end_date, t.created_at
+"""
+LISTED = Listed(table="members", columns=SHOWN_COLUMNS, located=False)
+
+
+async def list_page(conn: Connection, caller: Caller, query: PageQuery) -> list[Member]:
+    rows = await fetch_page(conn, caller, LISTED, Filters(), cursor=query.cursor, limit=query.limit)
+    return [Member(**shown(row)) for row in rows]
+
+
+GET = f"SELECT {SHOWN_COLUMNS} FROM members t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608
+
+
+async def get(conn: Connection, caller: Caller, member_id: str) -> Member | None:
+    row = await conn.fetchrow(GET, caller.studio_id, member_id)
+    return Member(**dict(row)) if row else None
+
+
+INSERT = """
+INSERT INTO members (studio_id, id, name, first_name, last_name, email, phone, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, clock_timestamp())
+ON CONFLICT (studio_id, email) DO NOTHING
+RETURNING created_at
+"""
+
+
+async def insert(
+    conn: Connection, caller: Caller, member_id: str, body: MemberCreate, *, name: str, email: str
+) -> datetime | None:
+    """When it was created, or None when the email is another member's."""
+    values: tuple[Any, ...] = (name, body.first_name, body.last_name, email, body.phone)
+    created: datetime | None = await conn.fetchval(INSERT, caller.studio_id, member_id, *values)
+    return created
+
+
+BY_EMAIL = "SELECT id FROM members WHERE studio_id = $1 AND email = $2"
+
+
+async def id_by_email(conn: Connection, caller: Caller, email: str) -> str | None:
+    member_id: str | None = await conn.fetchval(BY_EMAIL, caller.studio_id, email)
+    return member_id
+
+
+ERASE = """
+UPDATE members SET name = 'Erased', first_name = 'Erased', last_name = '', email = NULL, phone = NULL,
+    membership_type = NULL, version = version + 1
+WHERE studio_id = $1 AND id = $2
+"""
+# Free text that staff or partners wrote about the person.
+ERASE_TEXTS = (
+    """
+UPDATE memberships SET pause = CASE WHEN pause IS NOT NULL THEN pause || '{"reason": null}' END,
+    cancellation = CASE WHEN cancellation IS NOT NULL THEN cancellation || '{"reason": null}' END
+WHERE studio_id = $1 AND member_id = $2
+""",
+    """
+UPDATE cancellations SET reason = NULL
+WHERE studio_id = $1 AND booking_id IN (SELECT id FROM bookings WHERE studio_id = $1 AND member_id = $2)
+""",
+)
+STORED_ANSWERS = """
+SELECT k.client_id, k.key, k.body
+FROM idempotency_keys k JOIN bookings b ON b.studio_id = $1 AND b.id = k.resource_id
+WHERE k.studio_id = $1 AND b.member_id = $2
+FOR UPDATE OF k
+"""
+
+
+async def erase(conn: Connection, caller: Caller, member_id: str) -> None:
+    """The row stays, so that counts and histories stay right; what tells who it was goes."""
+    for statement in (ERASE, *ERASE_TEXTS):
+        await conn.execute(statement, caller.studio_id, member_id)
+
+
+async def stored_answers(conn: Connection, caller: Caller, member_id: str) -> list[asyncpg.Record]:
+    return await conn.fetch(STORED_ANSWERS, caller.studio_id, member_id)
+
+
+REPLACE_ANSWER = """
+UPDATE idempotency_keys SET body = $4 WHERE studio_id = $1 AND client_id = $2 AND key = $3
+"""
+
+
+async def replace_answer(conn: Connection, caller: Caller, client_id: str, key: str, body: bytes) -> None:
+    await conn.execute(REPLACE_ANSWER, caller.studio_id, client_id, key, body)

@@ -1,0 +1,93 @@
+"""Purchases, and the credits that a completed one grants once."""
+
+from typing import Any
+
+from services.bookings.store.listing import Filters, Listed, fetch_page, shown
+from services.bookings.wire.purchases import Purchase, PurchaseCreate, PurchasesQuery
+from services.bookings.wire.text import money_of, money_text
+from shared.caller import Caller
+from shared.database import Connection
+
+SHOWN_COLUMNS = """
+t.id, t.member_id, t.product_id, t.product_key, t.product_type, t.quantity, t.amount_total, t.currency,
+t.refunded_amount, t.status, t.created_at
+"""
+LISTED = Listed(table="purchases", columns=SHOWN_COLUMNS)
+
+
+def _purchase(values: dict[str, Any]) -> Purchase:
+    values["amount_total"] = money_text(values["amount_total"])
+    values["refunded_amount"] = money_text(values["refunded_amount"])
+    return Purchase(**values)
+
+
+async def list_page(conn: Connection, caller: Caller, query: PurchasesQuery) -> list[Purchase]:
+    filters = Filters(narrow={"member_id": query.member_id})
+    rows = await fetch_page(conn, caller, LISTED, filters, cursor=query.cursor, limit=query.limit)
+    return [_purchase(shown(row)) for row in rows]
+
+
+GET = f"""
+SELECT {SHOWN_COLUMNS}, t.location_id FROM purchases t WHERE t.studio_id = $1 AND t.id = $2
+"""  # noqa: S608
+
+
+async def get(conn: Connection, caller: Caller, purchase_id: str) -> Purchase | None:
+    row = await conn.fetchrow(GET, caller.studio_id, purchase_id)
+    if row is None or not caller.may_see(row["location_id"]):
+        return None
+    values = dict(row)
+    values.pop("location_id")
+    return _purchase(values)
+
+
+INSERT = """
+INSERT INTO purchases (studio_id, id, member_id, product_id, product_key, product_type, quantity,
+                       amount_total, currency, status, location_id, created_at)
+SELECT $1, $2, $3, p.id, p.key, p.product_type, $5, $6, $7, $8, $9, clock_timestamp()
+FROM products p WHERE p.studio_id = $1 AND p.id = $4
+ON CONFLICT DO NOTHING
+"""
+KNOWS_PRODUCT = "SELECT EXISTS (SELECT FROM products WHERE studio_id = $1 AND id = $2)"
+
+
+async def knows_product(conn: Connection, caller: Caller, product_id: str) -> bool:
+    return bool(await conn.fetchval(KNOWS_PRODUCT, caller.studio_id, product_id))
+
+
+async def insert(conn: Connection, caller: Caller, purchase_id: str, body: PurchaseCreate) -> bool:
+    """False when the id is taken."""
+    done = await conn.execute(
+        INSERT,
+        caller.studio_id,
+        purchase_id,
+        body.member_id,
+        body.product_id,
+        body.quantity,
+        money_of(body.amount_total),
+        body.currency,
+        body.status,
+        body.location_id,
+    )
+    return bool(done.endswith(" 1"))
+
+
+# Under the members' locks. A purchase without a link to its product is found by the product's key.
+GRANT = """
+WITH granted AS (
+    UPDATE purchases p SET credits_granted = p.quantity::bigint * coalesce(product.credits_granted, 0)
+    FROM products product
+    WHERE p.studio_id = $1 AND p.member_id = ANY ($2::uuid[]) AND p.status = 'completed'
+      AND p.credits_granted IS NULL AND product.studio_id = $1
+      AND (product.id = p.product_id OR p.product_id IS NULL AND product.key = p.product_key)
+    RETURNING p.member_id, p.credits_granted
+)
+UPDATE members m SET credits = m.credits + total.credits
+FROM (SELECT member_id, sum(credits_granted) AS credits FROM granted GROUP BY member_id) total
+WHERE m.studio_id = $1 AND m.id = total.member_id
+"""
+
+
+async def grant_credits(conn: Connection, studio_id: str, member_ids: list[str]) -> None:
+    """What was granted once is never granted again, however often the purchase is imported."""
+    await conn.execute(GRANT, studio_id, member_ids)
