@@ -116,6 +116,7 @@ class _Exchange:
         elif message["type"] == "http.response.body" and not self._over.is_set():
             await self._take_part(bytes(message.get("body", b"")))
             if not message.get("more_body", False):
+                self._set_clock(None)  # what the application does after its answer is its own affair
                 self._end()
 
     async def _take_part(self, part: bytes) -> None:
@@ -136,10 +137,14 @@ class _Exchange:
         """As on a connection: a slow caller does not use up the service's time, and has its own limit."""
         time = asyncio.get_running_loop().time
         left = (self._clock.when() or time()) - time()
-        self._clock.reschedule(time() + self._time_limit)
+        self._set_clock(time() + self._time_limit)
         self._drained.clear()
         await self._drained.wait()
-        self._clock.reschedule(time() + left)
+        self._set_clock(time() + left)
+
+    def _set_clock(self, when: float | None) -> None:
+        if not self._clock.expired():  # an application may go on sending while it is being cancelled
+            self._clock.reschedule(when)
 
     def _hand_over(self) -> None:
         if not self.answer.done():
@@ -151,8 +156,6 @@ class _Exchange:
         if self._over.is_set():
             return
         self._over.set()
-        if self._clock.when() is not None and not self._clock.expired():
-            self._clock.reschedule(None)  # what the application does after its answer is its own affair
         if self._rest is None:
             self._hand_over()
         else:
