@@ -62,8 +62,7 @@ def install_if_debian_root() -> RabbitBinaries:
         return found
     if os.geteuid() != 0 or not Path("/etc/debian_version").exists() or not shutil.which("apt-get"):
         raise ServerProblem(f"There is no RabbitMQ here; {HOW_TO_INSTALL}.")
-    # Its package would start a server of its own where an init runs; RUNLEVEL=1 keeps it from that.
-    env = os.environ | {"DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
+    env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     for command in ("update", "install -y --no-install-recommends rabbitmq-server"):
         done = subprocess.run(["apt-get", "-qq", *command.split()], env=env, capture_output=True, text=True)
         if done.returncode != 0:
