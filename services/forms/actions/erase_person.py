@@ -20,7 +20,8 @@ async def erase_person(service: Forms, caller: Caller, person: Erasure) -> Erase
     async with service.db.transaction() as conn:
         if person.lead_id is not None:
             known = await erasure.email_of_lead(conn, caller, person.lead_id)
-            emails |= {known} if known else set()
+            if known is not None and not known.endswith(erasure.NOBODY):
+                emails.add(known)
         leads = await erasure.erase_leads(conn, caller, sorted(emails))
         submissions = await erasure.erase_submissions(conn, caller, sorted(emails))
         await erasure.forget_news(conn, leads)

@@ -9,7 +9,7 @@ from services.forms.rules.answers import wrong_shapes
 from services.forms.rules.form_drawing import fields_text, require_sound, settings_text
 from services.forms.rules.lead_metadata import metadata_text, require_sound_metadata
 from services.forms.rules.slugs import slug_of
-from services.forms.wire.forms import AsDrawn, StudioFormUpdate
+from services.forms.wire.forms import AsDrawn, StudioFormUpdate, as_drawn
 from services.forms.wire.imported import (
     AnyImported,
     ImportedForm,
@@ -28,7 +28,7 @@ def stored_line(value: AnyImported, written: bytes) -> dict[str, Any]:
     if isinstance(value, ImportedStudio):
         return {"id": value.id, "timezone": value.timezone}
     if isinstance(value, ImportedForm):
-        return _form(value, msgspec.json.decode(written, type=AsDrawn))
+        return _form(value, as_drawn(written))
     if isinstance(value, ImportedLead):
         return _lead(value, written)
     return _submission(value)

@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from shared.caller import Caller
 from shared.database import Connection
 
+# `.invalid` belongs to nobody, for ever (RFC 2606).
+NOBODY = "@erased.invalid"
+
 EMAIL_OF_LEAD = "SELECT email FROM leads WHERE studio_id = $1 AND id = $2"
 
 

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from services.forms.wire.fields import FormField
+from shared.decoding import decode_body
 from shared.wire import Body, Email, Id, Instant, PageQuery, Resource
 
 Title = Annotated[str, Meta(min_length=1, max_length=300)]
@@ -90,6 +91,8 @@ class AsDrawn(Struct, frozen=True):
 
 
 def as_drawn(body: bytes) -> AsDrawn:
+    """Read whole first: what a struct skips as unknown is not looked at, and it is kept here all the same."""
+    decode_body(Any, body)
     return msgspec.json.decode(body, type=AsDrawn)
 
 

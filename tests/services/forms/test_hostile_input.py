@@ -1,0 +1,174 @@
+"""Large, deep and odd input: right answers or 422 with the limit in it, quickly, never 500."""
+
+import time
+from typing import Any
+
+import msgspec
+import pytest
+
+from shared.wire import new_id
+from tests.services.forms.studio import Studio, field
+
+ODD = [
+    "'; DROP TABLE forms; --",
+    "<script>alert(1)</script>",
+    "👩🏽‍🚀🏳️‍🌈",
+    "مفتاح\u202eنص",
+    "a.b[0].c",
+    "$.data",
+    "\u200b",
+    "%s%n",
+]
+
+
+async def test_a_form_of_five_hundred_fields_with_chains_two_hundred_deep_is_quick(studio: Studio) -> None:
+    """Two chains of 200 and a hundred fields beside: created, evaluated, submitted within seconds."""
+    drawn = [field(f"{c}{n}", required=True, **_follows(c, n)) for c in "ab" for n in range(200)]
+    drawn += [field(f"c{n}", "number", min=0, max=9) for n in range(100)]
+    started = time.perf_counter()
+    form = await studio.form(*reversed(drawn))
+    answers = {f"{c}{n}": "y" for c in "ab" for n in range(200)} | {f"c{n}": "5" for n in range(100)}
+    whole = (await studio.post(f"/forms/{form['id']}/evaluate", {"data": answers})).json
+    assert (len(whole["visible_fields"]), whole["valid"]) == (500, True)
+    cut = {
+        key: "n" if key == "a0" else value for key, value in answers.items() if key[0] != "a" or key == "a0"
+    }
+    assert (await studio.submit(form, cut)).status == 201
+    assert len((await studio.submit(form, answers | {"a0": "n"})).problems) == 199
+    assert (await studio.submit(form, answers)).status == 201
+    assert time.perf_counter() - started < 3
+
+
+def _follows(chain: str, place: int) -> dict[str, Any]:
+    if place == 0:
+        return {}
+    return {"display_when": {"field_key": f"{chain}{place - 1}", "op": "eq", "value": "y"}}
+
+
+async def test_one_field_too_many_is_refused_and_the_limit_said(studio: Studio) -> None:
+    """500 is the most; the error says so."""
+    reply = await studio.post("/forms", {"title": "x", "fields": [field(f"k{n}") for n in range(501)]})
+    assert reply.status == 422
+    assert "at most 500" in reply.json["detail"][0]["msg"]
+
+
+@pytest.mark.parametrize(("depth", "status"), [(50, 201), (64, 201), (65, 422), (400, 422), (60_000, 422)])
+async def test_metadata_is_kept_down_to_its_limit(studio: Studio, depth: int, status: int) -> None:
+    """Fifty levels come back as they were; past sixty-four the error states the limit; no depth is a 500."""
+    nested = b'{"a":' * depth + b"1" + b"}" * depth
+    reply = await studio.post("/leads", b'{"email":"a@b.example","metadata":%s}' % nested[:250_000])
+    if depth < 40_000:
+        reply = await studio.post("/leads", b'{"email":"a@b.example","metadata":%s}' % nested)
+    assert reply.status == status
+    if status == 201:
+        read = await studio.get(f"/leads/{reply.json['id']}")
+        assert nested in read.body
+    elif depth <= 400:
+        assert "64" in reply.json["detail"][0]["msg"]
+
+
+@pytest.mark.parametrize("part", ["fields", "settings"])
+async def test_a_form_nested_too_deep_is_refused_and_the_limit_said(studio: Studio, part: str) -> None:
+    """Also inside properties that nobody knows."""
+    nested = b'{"a":' * 70 + b"1" + b"}" * 70
+    parts = {
+        "fields": b'[{"key":"a","label":"b","type":"text","x":%s}]' % nested,
+        "settings": b'{"x":%s}' % nested,
+    }
+    reply = await studio.post("/forms", b'{"title":"x","%s":%s}' % (part.encode(), parts[part]))
+    assert reply.status == 422
+    assert "64" in reply.json["detail"][0]["msg"]
+
+
+async def test_keys_of_any_text_work_as_any_other(studio: Studio) -> None:
+    """SQL, HTML, emoji, right-to-left: stored, read, ruled by and answered under the same key."""
+    drawn = [field(key) for key in ODD]
+    drawn += [field(f"{key}!", display_when={"field_key": key, "op": "eq", "value": key}) for key in ODD]
+    form = await studio.form(*drawn)
+    answers = {key: key for key in ODD} | {f"{key}!": key for key in ODD}
+    made = await studio.submit(form, answers)
+    assert made.status == 201
+    read = await studio.get(f"/forms/{form['id']}/submissions/{made.json['id']}")
+    assert read.json["data"] == answers
+    wrong = await studio.submit(form, {"nowhere": "x", ODD[1] + "!": "x"})
+    assert sorted(wrong.problems) == [
+        (("body", "data", ODD[1] + "!"), "field_not_visible"),
+        (("body", "data", "nowhere"), "unknown_field"),
+    ]
+    lead = await studio.post("/leads", {"email": "a@b.example", "metadata": answers})
+    assert (await studio.get(f"/leads/{lead.json['id']}")).json["metadata"] == answers
+
+
+@pytest.mark.parametrize(
+    "value",
+    [b'"\\u0000"', b'{"\\u0000":1}', b'"\\ud800"', b"1e400", b"-1e999999", b"NaN", b"01", b'"\xff"'],
+)
+async def test_text_and_numbers_that_cannot_be_kept_are_refused(studio: Studio, value: bytes) -> None:
+    """NUL, lone surrogates, numbers past any double, broken JSON: 422 wherever partners own the JSON."""
+    bodies = {
+        "/leads": b'{"email":"a@b.example","metadata":{"x":%s}}',
+        f"/forms/{new_id()}/submissions": b'{"submitter_email":"a@b.example","data":{"x":%s}}',
+        "/forms": b'{"title":"x","fields":[{"key":"a","label":"b","type":"text","x":%s}]}',
+    }
+    for path, body in bodies.items():
+        reply = await studio.post(path, body % value)
+        assert reply.status == 422, (path, reply.body)
+
+
+async def test_a_thousand_wrong_answers_are_told_quickly(studio: Studio) -> None:
+    """A body full of unknown keys is one 422, not a stall."""
+    form = await studio.form(field("a"))
+    started = time.perf_counter()
+    reply = await studio.submit(form, {f"k{n}": "x" for n in range(10_000)})
+    assert reply.status == 422
+    assert time.perf_counter() - started < 2
+    assert len(reply.problems) == 10_000
+
+
+async def test_an_answer_at_each_limit_is_taken_and_one_past_it_is_told_the_limit(studio: Studio) -> None:
+    """Lengths are limits of their own, stated in the error."""
+    form = await studio.form(field("t"), field("n", "number"), field("p", "phone"))
+    assert (await studio.submit(form, {"t": "x" * 5_000})).status == 201
+    refused = await studio.submit(form, {"t": "x" * 5_001})
+    assert "5000" in refused.json["detail"][0]["msg"]
+    for value in ("9" * 200_000, "1e999999999", "0." + "0" * 200_000 + "1"):
+        assert (await studio.submit(form, {"n": value})).status == 422
+    assert (await studio.submit(form, {"p": "+" + "9" * 200_000})).status == 422
+
+
+async def test_rules_with_odd_values_never_fail(studio: Studio) -> None:
+    """Whatever JSON stands as a rule's value, evaluating is total."""
+    values: list[Any] = [
+        None,
+        True,
+        [],
+        [[]],
+        {"a": {}},
+        1e300,
+        -0.0,
+        10**30,
+        "x" * 1_000,
+        ["\u202e", None, {}],
+    ]
+    ops = [
+        "eq",
+        "neq",
+        "in",
+        "not_in",
+        "contains",
+        "not_contains",
+        "gt",
+        "gte",
+        "lt",
+        "lte",
+        "empty",
+        "not_empty",
+    ]
+    drawn = [field("c", "number")]
+    for place, (op, value) in enumerate((op, value) for op in ops for value in values):
+        drawn.append(field(f"k{place}", display_when={"field_key": "c", "op": op, "value": value}))
+    form = await studio.form(*drawn)
+    for answer in ("1", "1e300", "x", ["1", "2"], [], ""):
+        reply = await studio.post(f"/forms/{form['id']}/evaluate", {"data": {"c": answer}})
+        assert reply.status == 200
+        assert msgspec.json.decode(reply.body)["visible_fields"][0] == "c"
