@@ -5,6 +5,16 @@ from shared.wire import API_VERSION
 
 Said = tuple[str | None, dict[str, object]]
 
+TERMS = (
+    "late_cancel",
+    "free_cancel_until",
+    "late_fee_amount",
+    "late_fee_currency",
+    "late_fee_status",
+    "credit_forfeited",
+    "credits_forfeited",
+    "credits_restored",
+)
 _SEATS: dict[str, object] = {"capacity": 12, "booked_count": 12, "allow_waitlist": True, "waitlist_count": 2}
 
 SAID: dict[str, Said] = {
@@ -20,8 +30,9 @@ SAID: dict[str, Said] = {
     "spot_required": ("class_spot_id", {}),
     "spot_taken": ("class_spot_id", {}),
     "member_not_eligible": ("member_id", {"reasons": ["no_membership_or_credits"]}),
-    "booking_already_cancelled": ("booking_id", {"receipt": CANCELLATION}),
-    "booking_not_cancellable": ("booking_id", {"status": "checked_in"}),
+    "booking_already_cancelled": (None, {"receipt": CANCELLATION}),
+    "booking_not_cancellable": (None, {"status": "checked_in"}),
+    "cancellation_terms_changed": (None, {key: CANCELLATION[key] for key in TERMS}),
     "member_exists": ("email", {"member_id": MEMBER_ID}),
     "slug_taken": ("slug", {"slug": "new-client-intake"}),
     "invalid_state_transition": (

@@ -6,18 +6,19 @@ from services.bookings.wire.bookings import Booking
 from services.bookings.wire.classes import Class
 from services.bookings.wire.members import Member
 from services.bookings.wire.waitlist import WaitlistEntry
-from services.cli.demo.ids import STUDIO_ID, demo_id
 from services.cli.openapi.examples import example_of
 from services.cli.openapi.schemas import Schemas
 from services.cli.openapi.written import FORM_ID, SUBMISSION_ID
+from services.cli.openapi.written_webhooks import event_example
 from services.forms.wire.leads import Lead
+from services.webhooks.wire.endpoints import Endpoint
+from services.webhooks.wire.events import EventRead
 from shared import events
-from shared.events import Event, EventResource, kind_of
-from shared.wire import API_VERSION
+from shared.events import Event, kind_of
 
 Json = dict[str, Any]
 
-# What `data.object` is; None where the event says it by itself.
+# What `data.object` is; a submission is told thin.
 RESOURCES: dict[type[Event], Any] = {
     events.BookingCreated: Booking,
     events.BookingConfirmed: Booking,
@@ -28,7 +29,7 @@ RESOURCES: dict[type[Event], Any] = {
     events.LeadCreated: Lead,
     events.LeadUpdated: Lead,
     events.FormSubmitted: None,
-    events.WebhookTest: None,
+    events.WebhookTest: Endpoint,
 }
 SUMMARIES: dict[type[Event], str] = {
     events.BookingCreated: "A booking was made, confirmed or waitlisted",
@@ -42,23 +43,15 @@ SUMMARIES: dict[type[Event], str] = {
     events.FormSubmitted: "A form was submitted",
     events.WebhookTest: "A test that you asked for",
 }
-EVENT_TYPES = (EventResource, *(kind for kind in RESOURCES.values() if kind is not None))
+EVENT_TYPES = (EventRead, *(kind for kind in RESOURCES.values() if kind is not None))
 _UUID: Json = {"type": "string", "format": "uuid"}
-THIN: dict[type[Event], tuple[Json, Json]] = {
-    events.FormSubmitted: (
-        {
-            "type": "object",
-            "description": "Fetch the submission by its id.",
-            "properties": {"id": _UUID, "object": {"const": "form_submission"}, "form_id": _UUID},
-            "required": ["id", "object", "form_id"],
-        },
-        {"id": SUBMISSION_ID, "object": "form_submission", "form_id": FORM_ID},
-    ),
-    events.WebhookTest: (
-        {"type": "object"},
-        {"object": "webhook_endpoint", "id": demo_id("webhook", "demo")},
-    ),
+THIN: Json = {
+    "type": "object",
+    "description": "Fetch the submission by its id.",
+    "properties": {"id": _UUID, "object": {"const": "form_submission"}, "form_id": _UUID},
+    "required": ["id", "object", "form_id"],
 }
+THIN_EXAMPLE: Json = {"id": SUBMISSION_ID, "object": "form_submission", "form_id": FORM_ID}
 
 
 def webhooks(schemas: Schemas) -> Json:
@@ -68,7 +61,9 @@ def webhooks(schemas: Schemas) -> Json:
 def _delivery(kind: type[Event], schemas: Schemas) -> Json:
     name = kind_of(kind)
     resource = RESOURCES[kind]
-    schema, example = THIN[kind] if resource is None else (schemas.of(resource), example_of(resource))
+    schema, example = (
+        (THIN, THIN_EXAMPLE) if resource is None else (schemas.of(resource), example_of(resource))
+    )
     needs = f"Needs the scope `{kind.scope}`." if kind.scope else "Needs no scope."
     return {
         "operationId": "on_" + name.replace(".", "_"),
@@ -82,8 +77,8 @@ def _delivery(kind: type[Event], schemas: Schemas) -> Json:
             "required": True,
             "content": {
                 "application/json": {
-                    "schema": _envelope(name, schema),
-                    "example": _example(name, example, located=kind.location_bound),
+                    "schema": _envelope(name, schema, schemas),
+                    "example": event_example(name, example, located=kind.location_bound),
                 }
             },
         },
@@ -111,34 +106,11 @@ def _header(name: str, description: str, schema: Json) -> Json:
     return {"name": name, "in": "header", "required": True, "description": description, "schema": schema}
 
 
-def _envelope(name: str, resource: Json) -> Json:
-    fields: Json = {
-        "id": _UUID,
-        "object": {"type": "string", "const": "event"},
+def _envelope(name: str, resource: Json, schemas: Schemas) -> Json:
+    """The event as the log shows it, with what this kind makes of `type` and `data`."""
+    event = schemas.resolved(EventRead)
+    own: Json = {
         "type": {"type": "string", "const": name},
-        "created_at": {"type": "string", "format": "date-time"},
-        "api_version": {"type": "string"},
-        "studio_id": _UUID,
-        "location_id": {"anyOf": [_UUID, {"type": "null"}]},
-        "sequence": {"type": "integer", "description": "Grows by one per event of the studio."},
-        "resource": {"$ref": "#/components/schemas/EventResource"},
-        "request_id": {"type": ["string", "null"]},
         "data": {"type": "object", "properties": {"object": resource}, "required": ["object"]},
     }
-    return {"type": "object", "properties": fields, "required": list(fields)}
-
-
-def _example(name: str, resource: Json, *, located: bool) -> Json:
-    return {
-        "id": demo_id("event", name),
-        "object": "event",
-        "type": name,
-        "created_at": "2026-08-03T15:04:05Z",
-        "api_version": API_VERSION,
-        "studio_id": STUDIO_ID,
-        "location_id": demo_id("location", "brooklyn") if located else None,
-        "sequence": 4711,
-        "resource": {"object": resource["object"], "id": resource["id"], "version": 1},
-        "request_id": None,
-        "data": {"object": resource},
-    }
+    return {"type": "object", "properties": {**event["properties"], **own}, "required": event["required"]}

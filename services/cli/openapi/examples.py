@@ -7,8 +7,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from services.bookings.wire.bookings import Booking
 from services.cli.demo import demo_lines
 from services.cli.openapi.written import WRITTEN
+from services.cli.openapi.written_webhooks import WEBHOOKS, event_example
+from services.webhooks.wire.events import EventRead
 from shared.pages import Page
 
 DAY = date(2026, 8, 3)
@@ -22,8 +25,11 @@ def example_of(kind: Any) -> Any:
         return None if item is None else _page(item)
     if not (isinstance(origin, type) and issubclass(origin, Struct)):
         return None
-    if origin.__name__ in WRITTEN:
-        return WRITTEN[origin.__name__]
+    if origin is EventRead:
+        return event_example("booking.created", example_of(Booking), located=True)
+    written = WRITTEN | WEBHOOKS
+    if origin.__name__ in written:
+        return written[origin.__name__]
     tag = next((field.default for field in msgspec.structs.fields(origin) if field.name == "object"), None)
     line = _first_lines().get(tag) if isinstance(tag, str) else None
     if line is None:

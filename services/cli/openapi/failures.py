@@ -72,7 +72,7 @@ def shared_responses() -> Json:
 
 def _written_out(status: int, kinds: Sequence[type[DomainError]]) -> Json:
     limits = () if status == 401 else LIMITS
-    schema = "ValidationErrorBody" if status == 422 else "ErrorBody"
+    schema = "ValidationError" if status == 422 else "Error"
     waits = status == 409 and any(kind.code == "idempotency_in_progress" for kind in kinds)
     return {
         "description": DESCRIPTIONS[status],

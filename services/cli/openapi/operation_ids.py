@@ -1,5 +1,8 @@
-"""Names of operations. Partners' generated clients have functions of these names, so they hang on the path alone
-and not on what a handler is called today."""
+"""Names of operations.
+
+Partners' generated clients have functions of these names: they hang on the path, not on what a handler is
+called today.
+"""
 
 from typing import Final
 

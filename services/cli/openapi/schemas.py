@@ -7,26 +7,18 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from services.cli.openapi.names import public_name
 from shared.errors import Problem
-from shared.events import Envelope, EventData, EventResource
+from shared.events import EventResource
 from shared.http_errors import ErrorBody, ErrorInfo, ValidationErrorBody
 from shared.pages import Page
 from shared.wire import Query, Resource
 
 Json = dict[str, Any]
 REF = "#/components/schemas/"
+_BRACKETS = str.maketrans("[]", "__")
 _PAGE = re.compile(r"Page_(\w+)_\Z")
-_ANSWERS = (
-    Resource,
-    Page,
-    ErrorBody,
-    ErrorInfo,
-    ValidationErrorBody,
-    Problem,
-    Envelope,
-    EventData,
-    EventResource,
-)
+_ANSWERS = (Resource, Page, ErrorBody, ErrorInfo, ValidationErrorBody, Problem, EventResource)
 
 
 class Schemas:
@@ -41,7 +33,7 @@ class Schemas:
         tidied = {_name(name): _tidy(schema) for name, schema in components.items()}
         self._components: dict[str, Json] = dict(sorted(tidied.items()))
         self._queries = {_target(self._by_type[repr(kind)]) for kind in unique if _is(kind, (Query,))}
-        answers = {kind.__name__ for kind in _structs(unique) if _is(kind, _ANSWERS)}
+        answers = {public_name(kind.__name__) for kind in _structs(unique) if _is(kind, _ANSWERS)}
         for name, schema in self._components.items():
             if name in answers or name.endswith("List"):
                 _always_present(schema)
@@ -77,7 +69,7 @@ def _structs(types: Iterable[Any]) -> set[type[Struct]]:
 
 def _name(name: str) -> str:
     found = _PAGE.match(name)
-    return f"{found[1]}List" if found else name
+    return f"{public_name(found[1])}List" if found else public_name(name)
 
 
 def _target(schema: Json) -> str:
@@ -92,8 +84,10 @@ def _tidy(schema: Any) -> Any:
     tidied = {key: _tidy(value) for key, value in schema.items()}
     if isinstance(tidied.get("$ref"), str):
         tidied["$ref"] = REF + _name(_target(tidied))
-    if isinstance(tidied.get("title"), str) and tidied["title"].startswith("Page["):
-        tidied["title"] = tidied["title"][5:-1] + "List"
+    if isinstance(tidied.get("title"), str):
+        tidied["title"] = _name(tidied["title"].translate(_BRACKETS))
+    if isinstance(tidied.get("default"), dict):
+        tidied["default"] = {key: value for key, value in tidied["default"].items() if value is not None}
     choices = tidied.get("enum")
     if isinstance(choices, list) and all(isinstance(choice, str) for choice in choices):
         tidied = {"type": "string", **tidied}

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from services.bookings.errors import BOOKING_REFUSALS
 from services.cli.demo.forms import INTAKE, WAIVER_LABEL
 from services.cli.demo.ids import STUDIO_ID, demo_id
 from services.gateway.routing import SCOPES
@@ -69,10 +70,7 @@ WRITTEN: dict[str, Any] = {
         "outcome": "waitlisted",
         "waitlist_position": 3,
         "code": None,
-        "checks": [
-            {"code": "class_not_bookable", "passed": True, "details": {}},
-            {"code": "member_not_eligible", "passed": True, "details": {}},
-        ],
+        "checks": [{"code": kind.code, "passed": True, "details": {}} for kind in BOOKING_REFUSALS],
     },
     "CancellationReceipt": CANCELLATION,
     "IdempotencyKeyState": {

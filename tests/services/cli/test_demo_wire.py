@@ -8,6 +8,7 @@ import pytest
 
 from services.bookings.wire.bookings import Booking
 from services.bookings.wire.classes import Class, ClassSpot
+from services.bookings.wire.imported import AnyImported as BookingsLine
 from services.bookings.wire.members import Member
 from services.bookings.wire.memberships import Membership
 from services.bookings.wire.purchases import Purchase
@@ -82,9 +83,14 @@ def test_emails_are_already_normalized() -> None:
     ("owner", "kinds"),
     [
         (CatalogLine, {"studio", "location", "room", "class_type", "instructor", "product"}),
+        (
+            BookingsLine,
+            {"studio", "location", "product", "member", "membership", "purchase"}
+            | {"class", "class_spot", "booking", "waitlist"},
+        ),
         (FormsLine, {"studio", "form", "form_submission", "lead"}),
     ],
-    ids=["catalog", "forms"],
+    ids=["catalog", "bookings", "forms"],
 )
 def test_lines_decode_as_the_import_of_their_owner_takes_them(owner: Any, kinds: set[str]) -> None:
     """An import refuses fields it does not know, so every hidden field has to be spelt right."""

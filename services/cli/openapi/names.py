@@ -1,0 +1,31 @@
+"""Public names of schemas, where a struct's own name is the short one of its service."""
+
+from typing import Final
+
+RENAMED: Final = {
+    "OwnKey": "Key",
+    "RateLimit": "KeyRateLimit",
+    "BookingCreate": "PartnerBookingCreate",
+    "Cancellation": "MembershipCancellation",
+    "Pause": "MembershipPause",
+    "FieldType": "FormFieldType",
+    "Operator": "ConditionalOperator",
+    "Endpoint": "WebhookEndpoint",
+    "EndpointCreate": "WebhookEndpointCreate",
+    "EndpointUpdate": "WebhookEndpointUpdate",
+    "EndpointWithSecret": "WebhookEndpointWithSecret",
+    "RotateSecret": "WebhookSecretRotate",
+    "Recover": "WebhookRecover",
+    "Recovery": "WebhookRecovery",
+    "Delivery": "WebhookDelivery",
+    "Attempt": "WebhookAttempt",
+    "EventRead": "Event",
+    "EventObject": "EventData",
+    "ErrorBody": "Error",
+    "ValidationErrorBody": "ValidationError",
+    "Problem": "ValidationProblem",
+}
+
+
+def public_name(name: str) -> str:
+    return RENAMED.get(name, name)

@@ -1,0 +1,86 @@
+"""The reference page: one file, nothing from outside, nothing from the document read as HTML."""
+
+import re
+from html.parser import HTMLParser
+from importlib import resources
+from typing import Final
+
+PAGE: Final = (resources.files("services.gateway") / "static" / "docs.html").read_text("utf-8")
+VOID: Final = {"meta", "link", "input", "br", "img", "hr"}
+
+
+class Outline(HTMLParser):
+    """Checks that tags close in order, and keeps what the tests ask about."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.tags: list[str] = []
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            if name == "id" and value:
+                self.ids.append(value)
+            if name in ("src", "href", "action", "data", "poster", "srcset") and value:
+                self.addresses.append(value)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, f"</{tag}> closes something else"
+
+
+def outline() -> Outline:
+    parser = Outline()
+    parser.feed(PAGE)
+    parser.close()
+    return parser
+
+
+def test_the_page_is_well_formed() -> None:
+    """Every tag closes in order, and an id is used once."""
+    read = outline()
+    assert read.open == []
+    assert len(set(read.ids)) == len(read.ids)
+
+
+def test_nothing_comes_from_outside() -> None:
+    """The page works with no internet: no address with a host anywhere, scripts and styles included."""
+    assert re.findall(r"(?:https?:)?//[\w.-]+\.\w+", PAGE) == []
+    assert "@import" not in PAGE
+    assert "url(" not in PAGE
+    assert all(address.startswith(("#", "/partner/v1/", "data:")) for address in outline().addresses)
+
+
+def test_the_browser_is_told_to_refuse_the_outside_too() -> None:
+    """A policy in the page itself: only its own inline code, and requests to its own host."""
+    assert "default-src 'none'; connect-src 'self'" in PAGE
+
+
+def test_nothing_of_the_document_is_read_as_html() -> None:
+    """Descriptions and examples enter as text nodes."""
+    for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"):
+        assert way not in PAGE
+
+
+def test_the_page_reads_the_document_that_the_gateway_serves() -> None:
+    """The address is the one of decisions.md."""
+    assert '"/partner/v1/openapi.json"' in PAGE
+
+
+def test_the_guide_comes_before_the_reference() -> None:
+    """Authentication, errors, pagination, idempotency, signing and versions are explained at the top."""
+    ids = outline().ids
+    guide = ["authentication", "errors", "pagination", "idempotency", "limits", "signing", "versioning"]
+    assert [one for one in ids if one in guide] == guide
+    assert ids.index("versioning") < ids.index("reference")
+
+
+def test_it_can_be_used_without_a_mouse() -> None:
+    """A skip link, landmarks, labels and a visible focus."""
+    assert 'class="skip"' in PAGE
+    assert ":focus-visible" in PAGE
+    assert {"main", "nav", "aside", "noscript"} <= set(outline().tags)
