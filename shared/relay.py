@@ -7,6 +7,8 @@ from typing import Any
 import asyncpg
 import structlog
 
+from prometheus_client import Gauge
+
 from shared.bus import Bus, BusError, Message
 from shared.database import Database
 from shared.outbox import Bell
@@ -18,8 +20,14 @@ BATCH = 256
 # Longer than the bus's own patience: this only ends a publish that would wait for ever.
 PATIENCE = 30.0
 
+AGE = Gauge("studio_outbox_age_seconds", "Age of the oldest event not yet published.", ["service"])
+
 TAKE_TURN = "SELECT pg_try_advisory_lock(hashtextextended('outbox:' || current_schema(), 0))"
-WAITING = "SELECT id, event_id, type, aggregate, envelope, traceparent FROM outbox ORDER BY id LIMIT $1"
+WAITING = """
+SELECT id, event_id, type, aggregate, envelope, traceparent,
+       extract(epoch FROM clock_timestamp() - created_at)::float8 AS age
+FROM outbox ORDER BY id LIMIT $1
+"""
 # By explicit id: ids are not commit-ordered, so `id <= last` would take rows that were never published.
 REMOVE = "DELETE FROM outbox WHERE id = ANY($1::bigint[])"
 WAKE_THE_OTHER = "SELECT pg_notify('outbox:' || current_schema(), '')"
@@ -37,6 +45,7 @@ class Relay:
         self.bus = bus
         self.bell = bell
         self.batch = batch
+        self.service = ""
         self._conn: Any = None
 
     @property
@@ -49,6 +58,7 @@ class Relay:
             return False
         try:
             rows = await self._conn.fetch(WAITING, self.batch)
+            AGE.labels(self.service).set(rows[0]["age"] if rows else 0.0)
             if not rows:
                 return False
             done, failure = await publish_in_order(self.bus, rows)
@@ -72,10 +82,10 @@ class Relay:
         conn = await self.database.pool.acquire(timeout=5)
         try:
             if await conn.fetchval(TAKE_TURN):
-                channel = await conn.fetchval("SELECT 'outbox:' || current_schema()")
-                await conn.add_listener(channel, lambda *_: self.bell.ring())
+                self.service = await conn.fetchval("SELECT current_schema()")
+                await conn.add_listener(f"outbox:{self.service}", lambda *_: self.bell.ring())
                 self._conn = conn
-                log.info("relay_active", channel=channel)
+                log.info("relay_active", service=self.service)
                 return True
             await conn.execute(WAKE_THE_OTHER)
         except BaseException:

@@ -61,6 +61,7 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
     description: str = ""
     query: type[Query] = NoQuery
     body: Any = None
+    optional_body: bool = False
     status: int = 200
     idempotent: bool = False
     staff: bool = False
@@ -85,7 +86,10 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
             call.idempotency_key = idempotency_key(headers)
         if self.body is not None:
             call.raw_body = await read_body(receive, headers, self.max_body)
-            call.body = decode_body(self.body, checked_json(call.raw_body, headers))
+            if self.optional_body and not call.raw_body:
+                call.body = self.body()
+            else:
+                call.body = decode_body(self.body, checked_json(call.raw_body, headers))
         result = await self.handler(context, call)
         if isinstance(result, Answer):
             return result

@@ -39,7 +39,7 @@ class Notebook:
 async def eventually(fact: Callable[[], Awaitable[T]], *, seconds: float = 30) -> T:
     """The first answer that is true."""
     async with asyncio.timeout(seconds):
-        while not (answer := await fact()):  # noqa: ASYNC110
+        while not (answer := await fact()):
             await asyncio.sleep(0.02)
     return answer
 

@@ -8,7 +8,7 @@ import pytest
 from shared.bus import BusError, Message, Unroutable
 from shared.bus.declaring import QueueMismatch
 from shared.bus.rabbit import RabbitBus
-from shared.servers.rabbitmq import PrivateRabbit
+from tests.harness.servers import Rabbit
 from tests.shared.bus.queues import ALL, MEMBERS, QUEUES, Notebook, eventually, message
 
 
@@ -32,10 +32,10 @@ async def healthy(bus: RabbitBus) -> bool:
 
 @pytest.mark.parametrize("fault", ["restart", "kill"])
 async def test_nothing_confirmed_is_lost_when_the_broker_goes_down(
-    broker: PrivateRabbit, vhost_url: str, fault: str
+    rabbit: Rabbit, amqp_url: str, fault: str
 ) -> None:
     """Confirmed messages survive a restart and a kill; the consumer comes back and gets them all."""
-    bus = await RabbitBus(vhost_url, QUEUES, confirm_timeout=3).connect()
+    bus = await RabbitBus(amqp_url, QUEUES, confirm_timeout=3).connect()
     notebook = Notebook()
     await bus.subscribe(ALL, notebook, batch=20)
     failures: list[int] = []
@@ -48,10 +48,10 @@ async def test_nothing_confirmed_is_lost_when_the_broker_goes_down(
     publishing = asyncio.create_task(publish_all())
     await notebook.until(lambda seen: len(seen) >= 60)
     if fault == "kill":
-        await asyncio.to_thread(broker.kill)
-        await asyncio.to_thread(broker.start_again)
+        await asyncio.to_thread(rabbit.kill)
+        await asyncio.to_thread(rabbit.start_again)
     else:
-        await asyncio.to_thread(broker.restart)
+        await asyncio.to_thread(rabbit.restart)
     await publishing
     await notebook.until(lambda seen: len(set(seen)) == 400, seconds=60)
     assert sum(failures) > 0, "the fault was not felt: the test proves nothing"
@@ -59,27 +59,25 @@ async def test_nothing_confirmed_is_lost_when_the_broker_goes_down(
     await bus.close()
 
 
-async def test_readiness_names_the_consumer_while_the_broker_is_away(
-    broker: PrivateRabbit, vhost_url: str
-) -> None:
+async def test_readiness_names_the_consumer_while_the_broker_is_away(rabbit: Rabbit, amqp_url: str) -> None:
     """A consumer without a broker is shown, and is well again when the broker is back."""
-    bus = await RabbitBus(vhost_url, QUEUES).connect()
+    bus = await RabbitBus(amqp_url, QUEUES).connect()
     await bus.subscribe(ALL, Notebook())
     assert bus.problem() is None
 
     async def trouble() -> str:
         return bus.problem() or ""
 
-    await asyncio.to_thread(broker.kill)
+    await asyncio.to_thread(rabbit.kill)
     assert "test.all" in await eventually(trouble)
-    await asyncio.to_thread(broker.start_again)
+    await asyncio.to_thread(rabbit.start_again)
     await eventually(lambda: healthy(bus))
     await bus.close()
 
 
-async def test_an_unroutable_message_is_not_taken_for_published(vhost_url: str) -> None:
+async def test_an_unroutable_message_is_not_taken_for_published(amqp_url: str) -> None:
     """`mandatory` with returns raised: a topic that no queue takes is an error, not a silent loss."""
-    bus = await RabbitBus(vhost_url, (MEMBERS,)).connect()
+    bus = await RabbitBus(amqp_url, (MEMBERS,)).connect()
     with pytest.raises(Unroutable):
         await bus.publish(message(1, "booking.created"))
     results = await asyncio.gather(
@@ -91,26 +89,26 @@ async def test_an_unroutable_message_is_not_taken_for_published(vhost_url: str) 
     await bus.close()
 
 
-async def test_a_queue_of_an_older_deployment_with_other_arguments_is_named(vhost_url: str) -> None:
+async def test_a_queue_of_an_older_deployment_with_other_arguments_is_named(amqp_url: str) -> None:
     """PRECONDITION_FAILED becomes a sentence: which queue, and what to do about it."""
-    connection = await aio_pika.connect(vhost_url)
+    connection = await aio_pika.connect(amqp_url)
     channel = await connection.channel()
     await channel.declare_queue(ALL.name, durable=True, arguments={"x-queue-type": "classic"})
     await connection.close()
     with pytest.raises(QueueMismatch, match=r"'test\.all' exists.*delete_queue test\.all"):
-        await RabbitBus(vhost_url, QUEUES).connect()
-    bus = RabbitBus(vhost_url, QUEUES)
+        await RabbitBus(amqp_url, QUEUES).connect()
+    bus = RabbitBus(amqp_url, QUEUES)
     await bus.subscribe(ALL, Notebook())
     assert "delete_queue test.all" in str(bus.problem()), "readiness says so too"
     await bus.close()
 
 
-async def test_a_consumer_that_the_broker_has_forgotten_comes_back(vhost_url: str) -> None:
+async def test_a_consumer_that_the_broker_has_forgotten_comes_back(amqp_url: str) -> None:
     """The queue is deleted under the consumer and the connection stays: the watch declares it anew."""
-    bus = await RabbitBus(vhost_url, QUEUES).connect()
+    bus = await RabbitBus(amqp_url, QUEUES).connect()
     notebook = Notebook()
     await bus.subscribe(ALL, notebook)
-    connection = await aio_pika.connect(vhost_url)
+    connection = await aio_pika.connect(amqp_url)
     channel = await connection.channel()
     await channel.queue_delete(ALL.name)
     await connection.close()
@@ -119,11 +117,11 @@ async def test_a_consumer_that_the_broker_has_forgotten_comes_back(vhost_url: st
     await bus.close()
 
 
-async def test_a_message_that_kills_its_consumer_every_time_ends_up_parked(vhost_url: str) -> None:
+async def test_a_message_that_kills_its_consumer_every_time_ends_up_parked(amqp_url: str) -> None:
     """The delivery limit: after it the broker itself parks the message, instead of looping or dropping it."""
-    bus = await RabbitBus(vhost_url, QUEUES).connect()
+    bus = await RabbitBus(amqp_url, QUEUES).connect()
     await bus.publish(message(1))
-    connection = await aio_pika.connect(vhost_url)
+    connection = await aio_pika.connect(amqp_url)
     channel = await connection.channel()
     queue = await channel.get_queue(ALL.name)
     async with asyncio.timeout(30):

@@ -1,0 +1,1 @@
+"""One file per write; each owns its transaction."""

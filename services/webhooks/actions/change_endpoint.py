@@ -1,0 +1,80 @@
+"""Change, delete or disable an endpoint."""
+
+from msgspec import UNSET, structs
+
+from services.webhooks.actions.create_endpoint import refuse_url, require_scopes, unique
+from services.webhooks.context import Webhooks
+from services.webhooks.rules.visibility import View
+from services.webhooks.store import endpoints, lanes
+from services.webhooks.store.endpoints import StoredEndpoint
+from services.webhooks.wire.endpoints import Endpoint, EndpointUpdate
+from shared.caller import Caller
+from shared.database import Connection
+from shared.errors import InsufficientScope, NotFound
+
+
+async def change_endpoint(
+    service: Webhooks, caller: Caller, endpoint_id: str, body: EndpointUpdate
+) -> Endpoint:
+    if body.event_types is not UNSET and caller.actor != "operator":
+        require_scopes(body.event_types, caller.scopes)
+    if body.url is not UNSET:
+        refuse_url(body.url, service.urls)
+    async with service.db.transaction() as conn:
+        stored = await get_endpoint(conn, caller, endpoint_id, lock=True)
+        refuse_wider_view(caller, stored.view)
+        changed = changed_by(stored, body)
+        require_scopes(changed.event_types, stored.view.scopes)
+        updated = await endpoints.update(conn, caller, changed)
+        if changed.status == "enabled" and stored.shown.status == "disabled":
+            await lanes.resume(conn, endpoint_id)
+    service.bell.ring()
+    return updated.shown
+
+
+def changed_by(stored: StoredEndpoint, body: EndpointUpdate) -> Endpoint:
+    """What is left out stays."""
+    given = {name: value for name in body.__struct_fields__ if (value := getattr(body, name)) is not UNSET}
+    if "event_types" in given:
+        given["event_types"] = unique(given["event_types"])
+    if given.get("status") == "enabled":
+        given["disabled_reason"] = None
+    elif given.get("status") == "disabled" and stored.shown.status == "enabled":
+        given["disabled_reason"] = "requested"
+    return structs.replace(stored.shown, **given)
+
+
+def refuse_wider_view(caller: Caller, view: View) -> None:
+    """A narrower key of the same client must not turn an endpoint that sees more towards itself."""
+    if caller.actor == "operator":
+        return
+    if caller.location_ids is not None and (
+        view.location_ids is None or not view.location_ids <= set(caller.location_ids)
+    ):
+        raise NotFound
+    for kind_scope in sorted(view.scopes - caller.scopes):
+        if kind_scope.endswith(":read"):
+            raise InsufficientScope(kind_scope, caller.scopes)
+
+
+async def get_endpoint(
+    conn: Connection, caller: Caller, endpoint_id: str, *, lock: bool = False
+) -> StoredEndpoint:
+    stored = await endpoints.get(conn, caller, endpoint_id, lock=lock)
+    if stored is None:
+        raise NotFound
+    return stored
+
+
+async def delete_endpoint(service: Webhooks, caller: Caller, endpoint_id: str) -> None:
+    async with service.db.transaction() as conn:
+        await get_endpoint(conn, caller, endpoint_id, lock=True)
+        await endpoints.mark_deleted(conn, caller, endpoint_id)
+
+
+async def disable_client(service: Webhooks, studio_id: str, client_id: str) -> int:
+    """Its last key was revoked: nothing more is sent to it."""
+    async with service.db.transaction() as conn:
+        ids = await endpoints.enabled_of_client(conn, studio_id, client_id)
+        await endpoints.disable(conn, studio_id, ids, "client_revoked")
+    return len(ids)

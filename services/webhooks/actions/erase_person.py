@@ -1,0 +1,41 @@
+"""Make a person anonymous in the event log and the delivery log. Counts and sequences stay right."""
+
+import msgspec
+from msgspec import structs
+
+from services.webhooks.context import Webhooks
+from services.webhooks.rules.forgetting import forget
+from services.webhooks.store import forgetting
+from services.webhooks.wire.events import read_logged
+from services.webhooks.wire.operators import Erase, Erased
+from shared.caller import Caller
+from shared.wire import encode
+
+BATCH = 200
+
+
+async def erase_person(service: Webhooks, caller: Caller, person: Erase) -> Erased:
+    caller = structs.replace(caller, studio_id=person.studio_id)
+    ids = {found for found in (person.member_id, person.lead_id) if found}
+    emails = {email.strip().lower() for email in person.emails if email.strip()}
+    erased = Erased(events=0, deliveries=0)
+    after = 0
+    while ids or emails:
+        async with service.db.transaction() as conn:
+            found = await forgetting.events_naming(conn, caller, sorted(ids | emails), after, BATCH)
+            if found:
+                bodies = {event.id: without(event.body, ids, emails) for event in found}
+                await forgetting.rewrite(conn, caller, bodies)
+                erased.deliveries += await forgetting.clear_answers(conn, caller, list(bodies))
+                erased.events += len(bodies)
+                after = found[-1].sequence
+        if len(found) < BATCH:
+            break
+    return erased
+
+
+def without(body: bytes, ids: set[str], emails: set[str]) -> bytes:
+    """The same event with `data` about nobody in particular."""
+    event = read_logged(body)
+    data = forget(msgspec.json.decode(event.data), ids, emails)
+    return encode(structs.replace(event, data=msgspec.Raw(encode(data))))

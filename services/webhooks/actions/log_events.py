@@ -1,0 +1,107 @@
+"""Store events and one delivery per subscribed endpoint: one transaction, then the bus may forget them."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import timedelta
+
+import msgspec
+
+from services.webhooks.context import Webhooks
+from services.webhooks.rules.visibility import Subscriber
+from services.webhooks.store import deliveries, endpoints, event_log
+from services.webhooks.store.deliveries import NewDelivery
+from services.webhooks.store.event_log import StoredEvent
+from services.webhooks.wire.events import render_logged
+from shared.bus import Message, Poison
+from shared.database import Connection
+from shared.events import KINDS, Envelope, read_envelope
+from shared.wire import new_id, now
+
+
+async def log_events(service: Webhooks, messages: Sequence[Message]) -> None:
+    """The bus's handler. What is no event is poison; a kind that this version does not know is too."""
+    envelopes = [_readable(message) for message in messages]
+    async with service.db.transaction() as conn:
+        events = await add_to_log(conn, envelopes)
+        if events:
+            interested = await endpoints.subscribers(conn, sorted({event.studio_id for event in events}))
+            await make_deliveries(conn, pair_up(events, interested))
+    if events:
+        service.bell.ring()
+
+
+def _readable(message: Message) -> Envelope:
+    try:
+        envelope = read_envelope(message.body)
+    except msgspec.DecodeError as problem:
+        raise Poison(f"not an event: {problem}") from None
+    if envelope.type not in KINDS:
+        raise Poison(f"an event of the unknown kind {envelope.type!r}")
+    return envelope
+
+
+async def add_to_log(
+    conn: Connection, envelopes: Sequence[Envelope], *, client_id: str | None = None
+) -> list[StoredEvent]:
+    """Every event once, with its studio's next sequence; answers the new ones in their order."""
+    studio_ids = sorted({envelope.studio_id for envelope in envelopes})
+    counters = await event_log.lock_counters(conn, studio_ids)
+    seen = await event_log.known_ids(conn, studio_ids, [envelope.id for envelope in envelopes])
+    events: list[StoredEvent] = []
+    for envelope in envelopes:
+        if envelope.id in seen:
+            continue
+        seen.add(envelope.id)
+        sequence = counters[envelope.studio_id] = counters[envelope.studio_id] + 1
+        events.append(
+            StoredEvent(
+                studio_id=envelope.studio_id,
+                id=envelope.id,
+                sequence=sequence,
+                type=envelope.type,
+                location_id=envelope.location_id,
+                client_id=client_id,
+                created_at=envelope.created_at,
+                body=render_logged(envelope, sequence),
+            )
+        )
+    if events:
+        await event_log.insert_events(conn, events)
+        await event_log.advance_counters(conn, {event.studio_id: event.sequence for event in events})
+    return events
+
+
+def pair_up(events: Sequence[StoredEvent], interested: Sequence[Subscriber]) -> list[tuple[StoredEvent, str]]:
+    """Each event with each endpoint that wants it, in the events' order."""
+    by_studio: dict[str, list[Subscriber]] = defaultdict(list)
+    for subscriber in interested:
+        by_studio[subscriber.studio_id].append(subscriber)
+    return [
+        (event, subscriber.id)
+        for event in events
+        for subscriber in by_studio[event.studio_id]
+        if subscriber.wants(event.type, event.location_id)
+    ]
+
+
+async def make_deliveries(conn: Connection, pairs: Sequence[tuple[StoredEvent, str]]) -> list[NewDelivery]:
+    """The caller holds the counters of the studios, which makes each endpoint's sequence gap-free."""
+    if not pairs:
+        return []
+    counts: dict[str, int] = defaultdict(int)
+    for _, endpoint_id in pairs:
+        counts[endpoint_id] += 1
+    last = await deliveries.take_sequences(conn, counts)
+    made: list[NewDelivery] = []
+    at = now()
+    for event, endpoint_id in pairs:
+        if endpoint_id not in last:
+            continue
+        last[endpoint_id] += 1
+        # A microsecond apart, so that the order by creation is the order by sequence.
+        at += timedelta(microseconds=1)
+        made.append(
+            NewDelivery(event.studio_id, new_id(), endpoint_id, event.id, event.type, last[endpoint_id], at)
+        )
+    await deliveries.insert(conn, made)
+    return made

@@ -1,0 +1,76 @@
+"""Offer an endpoint what it missed since a time: dead deliveries, and events held while it was disabled.
+
+A recovery is durable, moves in stretches that each commit, and waits while the endpoint still has much open,
+so that it never floods what it is meant to help.
+"""
+
+from datetime import datetime
+
+from services.webhooks.actions.change_endpoint import get_endpoint
+from services.webhooks.actions.log_events import make_deliveries
+from services.webhooks.context import Webhooks
+from services.webhooks.errors import EndpointDisabled, RecoveryRunning
+from services.webhooks.store import event_log, recoveries
+from services.webhooks.store.recoveries import Found, RunningRecovery
+from services.webhooks.wire.endpoints import Recovery
+from shared.caller import Caller
+from shared.wire import new_id
+
+STRETCH = 200
+MOST_OPEN = 500
+
+
+async def start_recovery(service: Webhooks, caller: Caller, endpoint_id: str, since: datetime) -> Recovery:
+    async with service.db.transaction() as conn:
+        stored = await get_endpoint(conn, caller, endpoint_id, lock=True)
+        if stored.shown.status == "disabled":
+            raise EndpointDisabled
+        if await recoveries.is_running(conn, caller, endpoint_id):
+            raise RecoveryRunning
+        await event_log.lock_counters(conn, [caller.studio_id])
+        recovery = await recoveries.start(conn, caller, new_id(), endpoint_id, since)
+    service.recovery_bell.ring()
+    return recovery
+
+
+async def recovery_step(service: Webhooks) -> bool:
+    """One stretch of every running recovery; True when there is more to do at once."""
+    async with service.db.connection() as conn:
+        running = await recoveries.running(conn)
+    moved = [await _advance(service, recovery) for recovery in running if recovery.enabled]
+    return any(moved)
+
+
+class _MovedElsewhere(Exception):
+    """Another replica has done this stretch."""
+
+
+async def _advance(service: Webhooks, recovery: RunningRecovery) -> bool:
+    try:
+        async with service.db.transaction() as conn:
+            if await recoveries.open_deliveries(conn, recovery.subscriber.id, MOST_OPEN) >= MOST_OPEN:
+                return False
+            await event_log.lock_counters(conn, [recovery.studio_id])
+            found = await recoveries.stretch(conn, recovery, STRETCH)
+            missed = [item for item in found if _was_missed(item, recovery)]
+            fresh = [(item.event, recovery.subscriber.id) for item in missed if item.delivery_id is None]
+            dead = [item.delivery_id for item in missed if item.delivery_id is not None]
+            await make_deliveries(conn, fresh)
+            await recoveries.revive(conn, recovery, dead)
+            to = found[-1].event.sequence if found else recovery.until_sequence
+            done = len(found) < STRETCH
+            if not await recoveries.move(conn, recovery, to, len(missed), done=done):
+                raise _MovedElsewhere
+    except _MovedElsewhere:
+        return True
+    service.bell.ring()
+    return not done
+
+
+def _was_missed(item: Found, recovery: RunningRecovery) -> bool:
+    """Never what was delivered or still is to be; nor another endpoint's test."""
+    if item.event.created_at < recovery.since or item.event.client_id is not None:
+        return item.delivery_status == "dead" and item.event.created_at >= recovery.since
+    if item.delivery_id is not None:
+        return item.delivery_status == "dead"
+    return recovery.subscriber.wants(item.event.type, item.event.location_id)

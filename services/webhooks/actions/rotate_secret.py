@@ -1,0 +1,25 @@
+"""A new signing secret; the old one signs beside it until the overlap ends."""
+
+from datetime import timedelta
+
+from services.webhooks.actions.change_endpoint import get_endpoint, refuse_wider_view
+from services.webhooks.context import Webhooks
+from services.webhooks.rules.signing import new_secret
+from services.webhooks.store import secrets
+from services.webhooks.wire.endpoints import EndpointWithSecret, with_secret
+from shared.caller import Caller
+from shared.wire import now
+
+
+async def rotate_secret(
+    service: Webhooks, caller: Caller, endpoint_id: str, overlap_seconds: int
+) -> EndpointWithSecret:
+    secret = new_secret()
+    async with service.db.transaction() as conn:
+        stored = await get_endpoint(conn, caller, endpoint_id, lock=True)
+        refuse_wider_view(caller, stored.view)
+        await secrets.retire_all(
+            conn, caller.studio_id, endpoint_id, now() + timedelta(seconds=overlap_seconds)
+        )
+        await secrets.add(conn, caller.studio_id, endpoint_id, service.vault.seal(secret))
+    return with_secret(stored.shown, secret)

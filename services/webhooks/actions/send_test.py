@@ -1,0 +1,31 @@
+"""A test event to one endpoint, whatever it subscribes to; it goes the way of every event."""
+
+from services.webhooks.actions.change_endpoint import get_endpoint
+from services.webhooks.actions.log_events import add_to_log, make_deliveries
+from services.webhooks.context import Webhooks
+from services.webhooks.errors import EndpointDisabled
+from services.webhooks.store import deliveries
+from services.webhooks.wire.deliveries import Delivery
+from shared.caller import Caller
+from shared.errors import NotFound
+from shared.events import EventResource, WebhookTest, read_envelope, render
+
+
+async def send_test(service: Webhooks, caller: Caller, endpoint_id: str) -> Delivery:
+    async with service.db.transaction() as conn:
+        stored = await get_endpoint(conn, caller, endpoint_id)
+        if stored.shown.status == "disabled":
+            raise EndpointDisabled
+        event = WebhookTest(
+            studio_id=caller.studio_id,
+            resource=EventResource("webhook_endpoint", endpoint_id, 1),
+            data=stored.shown,
+            request_id=caller.request_id or None,
+        )
+        logged = await add_to_log(conn, [read_envelope(render(event))], client_id=stored.client_id)
+        made = await make_deliveries(conn, [(logged[0], endpoint_id)])
+        delivery = await deliveries.get(conn, caller, made[0].id)
+    service.bell.ring()
+    if delivery is None:
+        raise NotFound
+    return delivery

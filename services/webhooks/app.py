@@ -1,0 +1,79 @@
+"""Wiring of the webhooks service."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from services.webhooks.actions.log_events import log_events
+from services.webhooks.actions.prune import prune_step
+from services.webhooks.actions.recover import recovery_step
+from services.webhooks.context import Webhooks
+from services.webhooks.dispatcher.dispatcher import Dispatcher
+from services.webhooks.dispatcher.sending import Sender
+from services.webhooks.routes import ROUTES
+from services.webhooks.rules.urls import UrlPolicy
+from services.webhooks.vault import Vault
+from shared.bus import EVENT_LOG, Bus, Message
+from shared.caller import CallerVerifier
+from shared.database import Database
+from shared.loops import Loop, running
+from shared.outbox import Bell
+from shared.routes import Route
+from shared.service import Service, build_service
+from shared.settings import Settings
+
+# The look-out for work that another process stored; in this one a bell is rung.
+LOOK_OUT = 0.25
+BATCH = 100
+
+
+def routes() -> list[Route[Webhooks]]:
+    return ROUTES
+
+
+@asynccontextmanager
+async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Webhooks]]:
+    assert settings.database_url is not None
+    policy = UrlPolicy(settings.webhook_allow_http, settings.webhook_allow_hosts)
+    vault = Vault(settings.webhook_keys)
+    async with AsyncExitStack() as stack:
+        db = await Database.connect(settings.database_url, "webhooks", size=settings.pool_size)
+        stack.push_async_callback(db.close)
+        # A pool of its own: a hundred busy lanes must not keep a partner's request waiting, nor the other way.
+        sending_db = await Database.connect(settings.database_url, "webhooks", size=settings.pool_size)
+        stack.push_async_callback(sending_db.close)
+        sender = await stack.enter_async_context(Sender(policy))
+        service = Webhooks(db=db, bus=bus, bell=Bell(), recovery_bell=Bell(), vault=vault, urls=policy)
+        dispatcher = Dispatcher(sending_db, sender, vault, settings.webhook_retry_schedule)
+        stack.push_async_callback(dispatcher.stop)
+        loops = [
+            Loop("webhooks-dispatcher", dispatcher.step, idle=LOOK_OUT, bell=service.bell),
+            Loop("webhooks-leases", dispatcher.renew, idle=8.0),
+            Loop("webhooks-recoveries", _with(recovery_step, service), idle=2.0, bell=service.recovery_bell),
+            Loop("webhooks-pruning", _with(prune_step, service), idle=600.0),
+        ]
+
+        async def events_came(messages: Sequence[Message]) -> None:
+            await log_events(service, messages)
+
+        async def bus_is_well() -> str | None:
+            return bus.problem()
+
+        async def loops_are_well() -> str | None:
+            return next((problem for loop in loops if (problem := loop.problem())), None)
+
+        await stack.enter_async_context(running(loops))
+        await bus.subscribe(EVENT_LOG, events_came, batch=BATCH)
+        yield build_service(
+            "webhooks",
+            service,
+            routes(),
+            verifier=CallerVerifier(settings.caller_keys),
+            checks={"database": db.is_ready, "bus": bus_is_well, "dispatcher": loops_are_well},
+        )
+
+
+def _with(step: Callable[[Webhooks], Awaitable[bool]], service: Webhooks) -> Callable[[], Awaitable[bool]]:
+    async def run() -> bool:
+        return await step(service)
+
+    return run

@@ -1,0 +1,70 @@
+"""Batched completion: while one statement is written, the next results gather."""
+
+import asyncio
+from collections import deque
+
+import structlog
+
+from services.webhooks.store import attempts
+from services.webhooks.store.attempts import Completed
+from shared.bus.handling import Pauses, is_away
+from shared.database import Database
+
+log = structlog.get_logger("dispatcher")
+
+BATCH = 256
+
+
+class Completer:
+    """Results are kept until they are written: a database that restarts costs a delay and no result."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._waiting: deque[tuple[Completed, asyncio.Future[bool]]] = deque()
+        self._something = asyncio.Event()
+
+    async def record(self, completed: Completed) -> bool:
+        """Returns once it is committed. False when it was fenced off: the lane has another owner now."""
+        written: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._waiting.append((completed, written))
+        self._something.set()
+        return await written
+
+    async def run(self) -> None:
+        pauses = Pauses()
+        while True:
+            await self._something.wait()
+            taken = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
+            if not self._waiting:
+                self._something.clear()
+            try:
+                ids = await self._write([completed for completed, _ in taken], pauses)
+            except BaseException:
+                for _, written in taken:
+                    written.cancel()
+                raise
+            for completed, written in taken:
+                if not written.done():
+                    written.set_result(completed.delivery_id in ids)
+
+    async def _write(self, batch: list[Completed], pauses: Pauses) -> set[str]:
+        while True:
+            try:
+                async with self._database.connection() as conn:
+                    ids = await attempts.complete(conn, batch)
+            except Exception as problem:
+                if not is_away(problem):
+                    log.error("completion_failed", deliveries=len(batch), exc_info=True)
+                    return await self._write_one_by_one(batch) if len(batch) > 1 else set()
+                log.warning("completion_held", deliveries=len(batch), error=type(problem).__name__)
+                await pauses.pause()
+                continue
+            pauses.reset()
+            return ids
+
+    async def _write_one_by_one(self, batch: list[Completed]) -> set[str]:
+        """One result that cannot be stored must not cost the others theirs."""
+        ids: set[str] = set()
+        for completed in batch:
+            ids |= await self._write([completed], Pauses())
+        return ids

@@ -1,0 +1,105 @@
+"""Claims lanes and runs them; many dispatchers may run at once, each lane has one owner at a time."""
+
+import asyncio
+from collections.abc import Sequence
+
+import structlog
+
+from services.webhooks.dispatcher.completion import Completer
+from services.webhooks.dispatcher.lane import Lane
+from services.webhooks.dispatcher.sending import Sender
+from services.webhooks.store import lanes
+from services.webhooks.vault import Vault
+from shared.bus.handling import is_away
+from shared.database import Connection, Database
+from shared.wire import new_id
+
+log = structlog.get_logger("dispatcher")
+
+# A lane holds a few attempts at most until it has shown that it answers, so many may be open at once.
+MOST_LANES = 1000
+CLAIM_AT_ONCE = 100
+LAST_WORDS_SECONDS = 2.0
+
+
+class Dispatcher:
+    """`step` claims what is due, `renew` keeps what is held; both are run by loops."""
+
+    def __init__(
+        self,
+        database: Database,
+        sender: Sender,
+        vault: Vault,
+        schedule: Sequence[float],
+        *,
+        most_lanes: int = MOST_LANES,
+    ) -> None:
+        self.database = database
+        self.sender = sender
+        self.vault = vault
+        self.schedule = tuple(schedule)
+        self.most_lanes = most_lanes
+        self.completer = Completer(database)
+        self._running: dict[asyncio.Task[None], Lane] = {}
+        self._completing: asyncio.Task[None] | None = None
+
+    @property
+    def lanes_running(self) -> int:
+        return len(self._running)
+
+    async def step(self) -> bool:
+        """True when there may be more lanes to claim."""
+        if self._completing is None or self._completing.done():
+            self._completing = asyncio.create_task(self.completer.run(), name="completer")
+        room = max(0, min(CLAIM_AT_ONCE, self.most_lanes - len(self._running)))
+        async with self.database.connection() as conn:
+            claimed = await lanes.claim(conn, new_id(), room)
+            await self._nudge(conn)
+        for lease, breaker in claimed:
+            lane = Lane(self, lease, breaker)
+            task = asyncio.create_task(self._run(lane), name=f"lane:{lease.endpoint_id}")
+            self._running[task] = lane
+            task.add_done_callback(lambda done: self._running.pop(done, None))
+        return len(claimed) == room > 0
+
+    async def _nudge(self, conn: Connection) -> None:
+        if not self._running:
+            return
+        by_id = {lane.lease.endpoint_id: lane for lane in self._running.values()}
+        woken = await lanes.woken(conn, {id_: lane.seen_wakes for id_, lane in by_id.items()})
+        for endpoint_id in woken:
+            by_id[endpoint_id].nudge()
+
+    async def _run(self, lane: Lane) -> None:
+        """A lane that fails by a bug keeps its lease until it ends, which is its pause."""
+        try:
+            await lane.run()
+        except Exception as problem:
+            if not is_away(problem):
+                log.error("lane_failed", endpoint_id=lane.lease.endpoint_id, exc_info=True)
+
+    async def renew(self) -> bool:
+        leases = [lane.lease for lane in self._running.values()]
+        if leases:
+            async with self.database.connection() as conn:
+                await lanes.renew(conn, leases)
+        return False
+
+    async def stop(self) -> None:
+        """What is under way gets a moment to end; the rest is sent again by whoever claims the lane next."""
+        running = dict(self._running)
+        if running:
+            await asyncio.wait(running, timeout=LAST_WORDS_SECONDS)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        if self._completing is not None:
+            self._completing.cancel()
+            await asyncio.gather(self._completing, return_exceptions=True)
+        leases = [lane.lease for task, lane in running.items() if task.cancelled()]
+        if leases:
+            try:
+                async with self.database.connection() as conn:
+                    await lanes.give_back(conn, leases)
+            except Exception as problem:
+                log.warning("leases_left_to_expire", lanes=len(leases), error=type(problem).__name__)

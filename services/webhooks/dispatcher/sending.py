@@ -1,0 +1,127 @@
+"""One signed POST and what came of it. Redirects are not followed, little is read, less is kept."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from types import TracebackType
+from typing import Self
+
+import aiohttp
+from aiohttp.abc import AbstractResolver
+from msgspec import Struct
+from yarl import URL
+
+from services.webhooks.dispatcher.guard import ForbiddenAddress, GuardedResolver, guarded_socket
+from services.webhooks.rules.retrying import Outcome, parse_retry_after
+from services.webhooks.rules.urls import UrlPolicy
+from shared.wire import now
+
+READ_AT_MOST = 64 * 1024
+KEEP = 2 * 1024
+TIMEOUT = 15.0
+
+
+class Sent(Struct, frozen=True):
+    """`text` is the start of the answer's body."""
+
+    at: datetime
+    duration_ms: int
+    outcome: Outcome
+    text: str | None
+
+
+class Sender:
+    """Two pools: the guarded one, and one for hosts that an operator named, which skip the address check."""
+
+    def __init__(
+        self, policy: UrlPolicy, *, timeout: float = TIMEOUT, resolver: AbstractResolver | None = None
+    ) -> None:
+        self._policy = policy
+        self._timeout = aiohttp.ClientTimeout(total=2 * timeout, connect=timeout, sock_read=timeout)
+        self._resolver = resolver
+
+    async def __aenter__(self) -> Self:
+        guarded = aiohttp.TCPConnector(
+            limit=0, resolver=GuardedResolver(self._resolver), socket_factory=guarded_socket
+        )
+        self._guarded = self._session(guarded)
+        self._open = self._session(aiohttp.TCPConnector(limit=0))
+        return self
+
+    def _session(self, connector: aiohttp.TCPConnector) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=connector,
+            timeout=self._timeout,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            # An answer is never unpacked: a small one could become huge.
+            auto_decompress=False,
+            skip_auto_headers=("Accept-Encoding", "User-Agent"),
+            headers={"User-Agent": "studio-webhooks/1", "Accept-Encoding": "identity"},
+        )
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._guarded.close()
+        await self._open.close()
+
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Sent:
+        at, started = now(), time.perf_counter()
+        outcome, text = await self._attempt(url, headers, body)
+        return Sent(at, round((time.perf_counter() - started) * 1000), outcome, text)
+
+    async def _attempt(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[Outcome, str | None]:
+        try:
+            target = URL(url)
+            session = self._open if self._policy.skips_address_check(target) else self._guarded
+            async with session.post(target, data=body, headers=headers, allow_redirects=False) as answer:
+                raw = await _start_of(answer)
+                outcome = Outcome(
+                    answer.status,
+                    None if 200 <= answer.status < 300 else f"the endpoint answered {answer.status}",
+                    parse_retry_after(answer.headers.get("Retry-After"), now()),
+                )
+                return outcome, readable(raw)
+        except Exception as problem:
+            return Outcome(None, describe(problem)), None
+
+
+async def _start_of(answer: aiohttp.ClientResponse) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while size < READ_AT_MOST:
+        part = await answer.content.read(READ_AT_MOST - size)
+        if not part:
+            return b"".join(parts)
+        parts.append(part)
+        size += len(part)
+    answer.close()
+    return b"".join(parts)
+
+
+def readable(raw: bytes) -> str:
+    """The first 2 KiB as text that can be stored; NUL cannot."""
+    return raw[:KEEP].decode("utf-8", "replace").replace("\x00", "�")
+
+
+def describe(problem: BaseException) -> str:
+    """For the delivery log: what a partner needs to know, and nothing of our insides."""
+    cause: BaseException | None = problem
+    while cause is not None:
+        if isinstance(cause, ForbiddenAddress):
+            return "not sent: the host resolves to a private, local or reserved address"
+        cause = getattr(cause, "os_error", None) or cause.__cause__
+    if isinstance(problem, (asyncio.TimeoutError, TimeoutError)):
+        return "timed out"
+    if isinstance(problem, aiohttp.ClientConnectorDNSError):
+        return "the host's name does not resolve"
+    if isinstance(problem, (aiohttp.ClientSSLError, aiohttp.ClientConnectorCertificateError)):
+        return f"TLS failed: {problem}"[:300]
+    if isinstance(problem, aiohttp.ClientConnectorError):
+        return f"could not connect: {problem.os_error.strerror or 'refused'}"[:300]
+    if isinstance(
+        problem, (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, aiohttp.ClientPayloadError)
+    ):
+        return "the connection was closed before the answer ended"
+    return f"failed: {type(problem).__name__}"

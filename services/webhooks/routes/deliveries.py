@@ -1,0 +1,49 @@
+"""The delivery log, and retrying by hand."""
+
+from services.webhooks.actions.change_endpoint import get_endpoint
+from services.webhooks.actions.retry_delivery import retry_delivery
+from services.webhooks.context import Webhooks
+from services.webhooks.errors import EndpointDisabled
+from services.webhooks.store import deliveries
+from services.webhooks.wire.deliveries import DeliveriesQuery, Delivery
+from shared.errors import NotFound
+from shared.pages import Page, page_of
+from shared.routes import Call, Route
+
+
+async def list_of_endpoint(service: Webhooks, call: Call[DeliveriesQuery, None]) -> Page[Delivery]:
+    query = call.query
+    endpoint_id = call.path["endpoint_id"]
+    async with service.db.connection() as conn:
+        await get_endpoint(conn, call.caller, endpoint_id)
+        found = await deliveries.of_endpoint(
+            conn, call.caller, endpoint_id, query.status, query.cursor, query.limit + 1
+        )
+    return page_of(found, query.limit)
+
+
+async def retry(service: Webhooks, call: Call[None, None]) -> Delivery:
+    return await retry_delivery(service, call.caller, call.path["delivery_id"])
+
+
+ROUTES: list[Route[Webhooks]] = [
+    Route(
+        method="GET",
+        path="/webhook-endpoints/{endpoint_id}/deliveries",
+        handler=list_of_endpoint,
+        summary="List an endpoint's deliveries",
+        description="Each with its attempts and answers. `status=dead` finds those that were given up.",
+        query=DeliveriesQuery,
+        answer=Page[Delivery],
+        errors=(NotFound,),
+    ),
+    Route(
+        method="POST",
+        path="/webhook-deliveries/{delivery_id}/retry",
+        handler=retry,
+        summary="Retry a delivery now",
+        answer=Delivery,
+        status=202,
+        errors=(NotFound, EndpointDisabled),
+    ),
+]

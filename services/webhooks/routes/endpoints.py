@@ -1,0 +1,143 @@
+"""Webhook endpoints: kept by partners, for their own client."""
+
+from services.webhooks.actions.change_endpoint import change_endpoint, delete_endpoint, get_endpoint
+from services.webhooks.actions.create_endpoint import create_endpoint
+from services.webhooks.actions.recover import start_recovery
+from services.webhooks.actions.rotate_secret import rotate_secret
+from services.webhooks.actions.send_test import send_test
+from services.webhooks.context import Webhooks
+from services.webhooks.errors import EndpointDisabled, RecoveryRunning, TooManyEndpoints
+from services.webhooks.store import endpoints
+from services.webhooks.wire.deliveries import Delivery
+from services.webhooks.wire.endpoints import (
+    Endpoint,
+    EndpointCreate,
+    EndpointUpdate,
+    EndpointWithSecret,
+    Recover,
+    Recovery,
+    RotateSecret,
+)
+from shared.errors import InsufficientScope, NotFound
+from shared.pages import Page, page_of
+from shared.routes import Answer, Call, Route
+from shared.wire import PageQuery, encode
+
+
+async def create(service: Webhooks, call: Call[None, EndpointCreate]) -> EndpointWithSecret:
+    return await create_endpoint(service, call.caller, call.body)
+
+
+async def list_all(service: Webhooks, call: Call[PageQuery, None]) -> Page[Endpoint]:
+    async with service.db.connection() as conn:
+        found = await endpoints.list_own(conn, call.caller, call.query.cursor, call.query.limit + 1)
+    return page_of(found, call.query.limit)
+
+
+async def get(service: Webhooks, call: Call[None, None]) -> Endpoint:
+    async with service.db.connection() as conn:
+        return (await get_endpoint(conn, call.caller, call.path["endpoint_id"])).shown
+
+
+async def change(service: Webhooks, call: Call[None, EndpointUpdate]) -> Endpoint:
+    return await change_endpoint(service, call.caller, call.path["endpoint_id"], call.body)
+
+
+async def delete(service: Webhooks, call: Call[None, None]) -> Answer:
+    await delete_endpoint(service, call.caller, call.path["endpoint_id"])
+    return Answer(b"", 204)
+
+
+async def rotate(service: Webhooks, call: Call[None, RotateSecret]) -> EndpointWithSecret:
+    return await rotate_secret(service, call.caller, call.path["endpoint_id"], call.body.overlap_seconds)
+
+
+async def test(service: Webhooks, call: Call[None, None]) -> Answer:
+    return Answer(encode(await send_test(service, call.caller, call.path["endpoint_id"])), 202)
+
+
+async def recover(service: Webhooks, call: Call[None, Recover]) -> Recovery:
+    return await start_recovery(service, call.caller, call.path["endpoint_id"], call.body.since)
+
+
+ONE = "/webhook-endpoints/{endpoint_id}"
+
+ROUTES: list[Route[Webhooks]] = [
+    Route(
+        method="POST",
+        path="/webhook-endpoints",
+        handler=create,
+        summary="Create a webhook endpoint",
+        description="The answer shows the signing secret, for the only time until it is rotated.",
+        body=EndpointCreate,
+        answer=EndpointWithSecret,
+        status=201,
+        errors=(InsufficientScope, TooManyEndpoints),
+    ),
+    Route(
+        method="GET",
+        path="/webhook-endpoints",
+        handler=list_all,
+        summary="List your client's webhook endpoints",
+        query=PageQuery,
+        answer=Page[Endpoint],
+    ),
+    Route(
+        method="GET",
+        path=ONE,
+        handler=get,
+        summary="Get a webhook endpoint",
+        answer=Endpoint,
+        errors=(NotFound,),
+    ),
+    Route(
+        method="PATCH",
+        path=ONE,
+        handler=change,
+        summary="Change, disable or enable a webhook endpoint",
+        description="Events that came while it was disabled are offered by `recover`.",
+        body=EndpointUpdate,
+        answer=Endpoint,
+        errors=(NotFound, InsufficientScope),
+    ),
+    Route(
+        method="DELETE",
+        path=ONE,
+        handler=delete,
+        summary="Delete a webhook endpoint",
+        answer=None,
+        status=204,
+        errors=(NotFound,),
+    ),
+    Route(
+        method="POST",
+        path=f"{ONE}/rotate-secret",
+        handler=rotate,
+        summary="Rotate the signing secret",
+        description="Both secrets sign until the overlap ends, a day unless said otherwise.",
+        body=RotateSecret,
+        optional_body=True,
+        answer=EndpointWithSecret,
+        errors=(NotFound,),
+    ),
+    Route(
+        method="POST",
+        path=f"{ONE}/test",
+        handler=test,
+        summary="Send a test event to this endpoint alone",
+        answer=Delivery,
+        status=202,
+        errors=(NotFound, EndpointDisabled),
+    ),
+    Route(
+        method="POST",
+        path=f"{ONE}/recover",
+        handler=recover,
+        summary="Send again what was missed since a time",
+        description="Dead deliveries and events that came while the endpoint was disabled.",
+        body=Recover,
+        answer=Recovery,
+        status=202,
+        errors=(NotFound, EndpointDisabled, RecoveryRunning),
+    ),
+]

@@ -1,0 +1,57 @@
+"""The event log. Its answers are the stored bytes: the same as the webhook's body."""
+
+from services.webhooks.context import Webhooks
+from services.webhooks.store import event_reading
+from services.webhooks.wire.events import EventRead, EventsQuery
+from shared.errors import NotFound
+from shared.pages import Page
+from shared.routes import Answer, Call, Route
+from shared.wire import encode
+
+
+async def list_events(service: Webhooks, call: Call[EventsQuery, None]) -> Answer:
+    query = call.query
+    async with service.db.connection() as conn:
+        place = await event_reading.place_of(conn, call.caller, query.cursor)
+        after = max(place, query.after_sequence or 0)
+        found = await event_reading.list_events(
+            conn, call.caller, after=after, type_=query.type, limit=query.limit + 1
+        )
+    shown = found[: query.limit]
+    more = len(found) > query.limit
+    cursor = shown[-1].id if more else None
+    body = b'{"object":"list","data":[%b],"has_more":%b,"next_cursor":%b}' % (
+        b",".join(event.body for event in shown),
+        encode(more),
+        encode(cursor),
+    )
+    return Answer(body)
+
+
+async def get_event(service: Webhooks, call: Call[None, None]) -> Answer:
+    async with service.db.connection() as conn:
+        event = await event_reading.get_event(conn, call.caller, call.path["event_id"])
+    if event is None:
+        raise NotFound
+    return Answer(event.body)
+
+
+ROUTES: list[Route[Webhooks]] = [
+    Route(
+        method="GET",
+        path="/events",
+        handler=list_events,
+        summary="List events in order",
+        description="What the key may see, kept 30 days. `after_sequence` catches up.",
+        query=EventsQuery,
+        answer=Page[EventRead],
+    ),
+    Route(
+        method="GET",
+        path="/events/{event_id}",
+        handler=get_event,
+        summary="Get an event",
+        answer=EventRead,
+        errors=(NotFound,),
+    ),
+]

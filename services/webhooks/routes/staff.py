@@ -1,0 +1,162 @@
+"""For operators: a studio's endpoints and deliveries, and the queues that serve them all."""
+
+from services.webhooks.actions.recover import start_recovery
+from services.webhooks.actions.retry_delivery import retry_delivery
+from services.webhooks.context import Webhooks
+from services.webhooks.errors import EndpointDisabled, RecoveryRunning
+from services.webhooks.routes.endpoints import list_all
+from services.webhooks.routes.events import list_events
+from services.webhooks.store import figures
+from services.webhooks.wire.deliveries import Delivery, StudioDeliveriesQuery
+from services.webhooks.wire.endpoints import Endpoint, Recover, Recovery
+from services.webhooks.wire.events import EventRead, EventsQuery
+from services.webhooks.wire.operators import (
+    Parked,
+    ParkedQuery,
+    ParkedRead,
+    QueueRead,
+    Queues,
+    Requeue,
+    Requeued,
+)
+from shared.bus import QUEUES, BusError, Queue
+from shared.errors import NotFound, Unavailable
+from shared.pages import Page, page_of
+from shared.routes import Call, Route
+from shared.wire import PageQuery
+
+
+async def list_deliveries(service: Webhooks, call: Call[StudioDeliveriesQuery, None]) -> Page[Delivery]:
+    query = call.query
+    async with service.db.connection() as conn:
+        found = await figures.deliveries_of_studio(
+            conn,
+            call.caller,
+            status=query.status,
+            endpoint_id=query.endpoint_id,
+            cursor=query.cursor,
+            limit=query.limit + 1,
+        )
+    return page_of(found, query.limit)
+
+
+async def retry(service: Webhooks, call: Call[None, None]) -> Delivery:
+    return await retry_delivery(service, call.caller, call.path["delivery_id"])
+
+
+async def recover(service: Webhooks, call: Call[None, Recover]) -> Recovery:
+    return await start_recovery(service, call.caller, call.path["endpoint_id"], call.body.since)
+
+
+def queue_named(name: str) -> Queue:
+    for queue in QUEUES:
+        if queue.name == name:
+            return queue
+    raise NotFound
+
+
+async def queue_depths(service: Webhooks) -> list[QueueRead]:
+    try:
+        depths = [await service.bus.depth(queue) for queue in QUEUES]
+    except (BusError, OSError) as problem:
+        raise Unavailable("The broker is out of reach.") from problem
+    return [QueueRead(name=depth.name, waiting=depth.waiting, parked=depth.parked) for depth in depths]
+
+
+async def list_queues(service: Webhooks, call: Call[None, None]) -> Queues:
+    return Queues(data=await queue_depths(service))
+
+
+async def list_parked(service: Webhooks, call: Call[ParkedQuery, None]) -> Parked:
+    found = await service.bus.parked(queue_named(call.path["queue"]), call.query.limit)
+    return Parked(
+        data=[
+            ParkedRead(id=m.id, topic=m.topic, reason=m.reason, body=m.body.decode("utf-8", "replace"))
+            for m in found
+        ]
+    )
+
+
+async def requeue(service: Webhooks, call: Call[None, Requeue]) -> Requeued:
+    ids = None if call.body.ids is None else frozenset(call.body.ids)
+    return Requeued(requeued=await service.bus.requeue(queue_named(call.path["queue"]), ids))
+
+
+ROUTES: list[Route[Webhooks]] = [
+    Route(
+        method="GET",
+        path="/staff/webhook-endpoints",
+        handler=list_all,
+        summary="List a studio's webhook endpoints",
+        query=PageQuery,
+        answer=Page[Endpoint],
+        staff=True,
+    ),
+    Route(
+        method="POST",
+        path="/staff/webhook-endpoints/{endpoint_id}/recover",
+        handler=recover,
+        summary="Send again what an endpoint missed since a time",
+        body=Recover,
+        answer=Recovery,
+        status=202,
+        staff=True,
+        errors=(NotFound, EndpointDisabled, RecoveryRunning),
+    ),
+    Route(
+        method="GET",
+        path="/staff/webhook-deliveries",
+        handler=list_deliveries,
+        summary="List a studio's deliveries",
+        query=StudioDeliveriesQuery,
+        answer=Page[Delivery],
+        staff=True,
+    ),
+    Route(
+        method="POST",
+        path="/staff/webhook-deliveries/{delivery_id}/retry",
+        handler=retry,
+        summary="Retry a delivery now",
+        answer=Delivery,
+        status=202,
+        staff=True,
+        errors=(NotFound, EndpointDisabled),
+    ),
+    Route(
+        method="GET",
+        path="/staff/events",
+        handler=list_events,
+        summary="List a studio's events in order",
+        query=EventsQuery,
+        answer=Page[EventRead],
+        staff=True,
+    ),
+    Route(
+        method="GET",
+        path="/staff/queues",
+        handler=list_queues,
+        summary="Queue depths",
+        answer=Queues,
+        staff=True,
+    ),
+    Route(
+        method="GET",
+        path="/staff/queues/{queue}/parked",
+        handler=list_parked,
+        summary="Look at parked messages",
+        query=ParkedQuery,
+        answer=Parked,
+        staff=True,
+        errors=(NotFound,),
+    ),
+    Route(
+        method="POST",
+        path="/staff/queues/{queue}/parked/requeue",
+        handler=requeue,
+        summary="Send parked messages back to their queue",
+        body=Requeue,
+        answer=Requeued,
+        staff=True,
+        errors=(NotFound,),
+    ),
+]

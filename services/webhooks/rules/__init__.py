@@ -1,0 +1,1 @@
+"""Pure decisions: no I/O, and time is an argument."""

@@ -1,0 +1,57 @@
+"""The breaker of one endpoint: after a run of trouble the lane pauses, then one attempt tries the water.
+
+A pause costs no attempts: deliveries wait untouched. Only the one that tries the water counts its attempt.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+
+from services.webhooks.rules.retrying import Outcome
+
+# Trouble in a row that opens the breaker.
+THRESHOLD = 5
+LONGEST_PAUSE = 300.0
+# Nothing but failures for so long disables the endpoint.
+GIVE_UP_AFTER = timedelta(days=5)
+WIDEST_WINDOW = 32
+
+
+class Breaker(Struct, frozen=True):
+    """`window`: how many attempts may be under way at once, more as it goes well."""
+
+    failures: int = 0
+    pauses: int = 0
+    paused_until: datetime | None = None
+    failing_since: datetime | None = None
+    window: int = 2
+
+    def is_paused(self, now: datetime) -> bool:
+        return self.paused_until is not None and self.paused_until > now
+
+    def is_hopeless(self, now: datetime) -> bool:
+        return self.failing_since is not None and now - self.failing_since >= GIVE_UP_AFTER
+
+
+def after(breaker: Breaker, outcome: Outcome, schedule: Sequence[float], now: datetime) -> Breaker:
+    """The breaker after one more attempt."""
+    if outcome.succeeded:
+        return Breaker(window=min(breaker.window + 1, WIDEST_WINDOW))
+    since = breaker.failing_since or now
+    if not outcome.shows_trouble:
+        # It answers: the event is refused, the endpoint is not down.
+        return Breaker(failing_since=since, window=breaker.window)
+    failures = breaker.failures + 1
+    if breaker.is_paused(now) or (failures < THRESHOLD and breaker.pauses == 0):
+        # Stragglers of a breaker that has opened already do not lengthen its pause.
+        return Breaker(failures, breaker.pauses, breaker.paused_until, since, max(1, breaker.window // 2))
+    pause = pause_seconds(breaker.pauses, schedule)
+    return Breaker(failures, breaker.pauses + 1, now + timedelta(seconds=pause), since, 1)
+
+
+def pause_seconds(pauses: int, schedule: Sequence[float]) -> float:
+    """Doubling from the schedule's first wait; never longer than its longest, nor than five minutes."""
+    first = schedule[0] if schedule else 5.0
+    longest = min(LONGEST_PAUSE, max(schedule, default=LONGEST_PAUSE))
+    return min(first * 2.0 ** min(pauses, 20), longest)

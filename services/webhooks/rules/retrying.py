@@ -1,0 +1,68 @@
+"""When the next attempt is made, and when there is none any more."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from email.utils import parsedate_to_datetime
+
+from msgspec import Struct
+
+JITTER = 0.1
+LONGEST_WAIT = 24 * 3600.0
+# What tells that the receiver itself is in trouble, and not only unhappy with one event.
+TROUBLE = frozenset({408, 429})
+
+
+class Outcome(Struct, frozen=True):
+    """What one attempt came to. `status` is None when there was no HTTP answer; `error` says why."""
+
+    status: int | None
+    error: str | None
+    retry_after: float | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        return self.status is not None and 200 <= self.status < 300
+
+    @property
+    def gone(self) -> bool:
+        return self.status == 410
+
+    @property
+    def shows_trouble(self) -> bool:
+        return self.status is None or self.status >= 500 or self.status in TROUBLE
+
+
+class Next(Struct, frozen=True):
+    """What becomes of the delivery: its status, its place in the schedule, and when it is due again."""
+
+    status: str
+    step: int
+    at: datetime | None
+
+
+def next_attempt(
+    outcome: Outcome, step: int, schedule: Sequence[float], now: datetime, chance: float
+) -> Next:
+    """`chance` in [0, 1) spreads retries by ±10 %: failures that came together do not return together."""
+    if outcome.succeeded:
+        return Next("succeeded", step, None)
+    if outcome.gone or step >= len(schedule):
+        return Next("dead", step, None)
+    wait = schedule[step] * (1 - JITTER + 2 * JITTER * chance)
+    if outcome.retry_after is not None:
+        wait = max(wait, min(outcome.retry_after, LONGEST_WAIT))
+    return Next("pending", step + 1, now + timedelta(seconds=wait))
+
+
+def parse_retry_after(text: str | None, now: datetime) -> float | None:
+    """Seconds, from either form that HTTP allows; None for nothing or nonsense."""
+    if text is None:
+        return None
+    text = text.strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    try:
+        when = parsedate_to_datetime(text)
+        return max(0.0, (when - now).total_seconds())
+    except (TypeError, ValueError, OverflowError):
+        return None

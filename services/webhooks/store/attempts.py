@@ -1,0 +1,104 @@
+"""What a lane sends next, and what came of it."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+from services.webhooks.store.lanes import Lease
+from shared.database import Connection
+
+
+class Due(Struct, frozen=True):
+    """A delivery to be attempted; `body` was rendered once and is the same in every attempt."""
+
+    id: str
+    event_id: str
+    sequence: int
+    step: int
+    attempt_count: int
+    body: bytes
+
+
+COLUMNS = "d.id, d.event_id, d.sequence, d.step, d.attempt_count, d.next_attempt_at, e.body"
+WITH_BODY = "JOIN events e ON e.studio_id = d.studio_id AND e.id = d.event_id"
+
+# Two index scans with a limit each: however many retries are overdue, first attempts get their half.
+DUE = f"""
+(SELECT {COLUMNS} FROM deliveries d {WITH_BODY}
+ WHERE d.endpoint_id = $1 AND d.status = 'pending' AND d.step = 0 AND d.id <> ALL ($2::uuid[])
+ ORDER BY d.sequence LIMIT $3)
+UNION ALL
+(SELECT {COLUMNS} FROM deliveries d {WITH_BODY}
+ WHERE d.endpoint_id = $1 AND d.status = 'pending' AND d.step > 0 AND d.id <> ALL ($2::uuid[])
+   AND d.next_attempt_at <= now()
+ ORDER BY d.next_attempt_at LIMIT $3)
+"""  # noqa: S608
+
+
+async def due(conn: Connection, lease: Lease, held: Collection[str], limit: int) -> list[Due]:
+    """Not those that are `held`: they are under way already."""
+    rows = await conn.fetch(DUE, lease.endpoint_id, list(held), max(1, limit // 2))
+    return [
+        Due(row["id"], row["event_id"], row["sequence"], row["step"], row["attempt_count"], row["body"])
+        for row in rows
+    ]
+
+
+HEAD = f"""
+SELECT head.*, head.next_attempt_at <= now() AS is_due FROM (
+    (SELECT {COLUMNS} FROM deliveries d {WITH_BODY}
+     WHERE d.endpoint_id = $1 AND d.status = 'pending' AND d.step = 0 ORDER BY d.sequence LIMIT 1)
+    UNION ALL
+    (SELECT {COLUMNS} FROM deliveries d {WITH_BODY}
+     WHERE d.endpoint_id = $1 AND d.status = 'pending' AND d.step > 0 ORDER BY d.sequence LIMIT 1)
+) AS head ORDER BY head.sequence LIMIT 1
+"""  # noqa: S608
+
+
+async def head(conn: Connection, lease: Lease) -> list[Due]:
+    """For a lane in strict order: its oldest open delivery, if that one is due."""
+    row = await conn.fetchrow(HEAD, lease.endpoint_id)
+    if row is None or not row["is_due"]:
+        return []
+    return [Due(row["id"], row["event_id"], row["sequence"], row["step"], row["attempt_count"], row["body"])]
+
+
+class Completed(Struct, frozen=True, kw_only=True):
+    lease: Lease
+    delivery_id: str
+    attempt_count: int
+    status: str
+    step: int
+    next_attempt_at: datetime | None
+    attempt: str
+
+
+# Fenced twice: by the lane's token, and by the attempt count, which a newer dispatcher would have moved on.
+COMPLETE = """
+UPDATE deliveries d SET status = c.status, step = c.step, next_attempt_at = c.next_attempt_at,
+       attempt_count = d.attempt_count + 1, attempts = d.attempts || c.attempt::jsonb
+FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::smallint[], $6::timestamptz[], $7::text[],
+            $8::uuid[], $9::uuid[])
+     AS c (studio_id, id, attempt_count, status, step, next_attempt_at, attempt, endpoint_id, token)
+JOIN lanes l ON l.endpoint_id = c.endpoint_id AND l.token = c.token
+WHERE d.studio_id = c.studio_id AND d.id = c.id AND d.attempt_count = c.attempt_count
+RETURNING d.id
+"""
+
+
+async def complete(conn: Connection, completed: Sequence[Completed]) -> set[str]:
+    """Many at once; answers the ids that were written, so those missing were fenced off."""
+    rows = await conn.fetch(
+        COMPLETE,
+        [c.lease.studio_id for c in completed],
+        [c.delivery_id for c in completed],
+        [c.attempt_count for c in completed],
+        [c.status for c in completed],
+        [c.step for c in completed],
+        [c.next_attempt_at for c in completed],
+        [c.attempt for c in completed],
+        [c.lease.endpoint_id for c in completed],
+        [c.lease.token for c in completed],
+    )
+    return {row["id"] for row in rows}

@@ -1,0 +1,130 @@
+"""Deliveries: made with the event, listed for partners, set going again by hand."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import asyncpg
+import msgspec
+from msgspec import Struct
+
+from services.webhooks.wire.deliveries import Attempt, Delivery
+from shared.caller import Caller
+from shared.database import Connection
+from shared.pages import resolve_cursor
+
+
+class NewDelivery(Struct, frozen=True):
+    studio_id: str
+    id: str
+    endpoint_id: str
+    event_id: str
+    event_type: str
+    sequence: int
+    created_at: datetime
+
+
+TAKE_SEQUENCES = """
+UPDATE lanes l SET last_sequence = l.last_sequence + n.count, wakes = l.wakes + 1,
+       due_at = CASE WHEN l.paused_until > now() THEN l.due_at ELSE least(l.due_at, now()) END
+FROM unnest($1::uuid[], $2::int[]) AS n (endpoint_id, count)
+WHERE l.endpoint_id = n.endpoint_id RETURNING l.endpoint_id, l.last_sequence
+"""
+
+
+async def take_sequences(conn: Connection, counts: dict[str, int]) -> dict[str, int]:
+    """The last sequence before the new ones, per endpoint, and the lanes are woken.
+
+    Gap-free, because the caller holds the studio's counter and makes the deliveries in the same transaction.
+    """
+    rows = await conn.fetch(TAKE_SEQUENCES, list(counts), list(counts.values()))
+    return {row["endpoint_id"]: row["last_sequence"] - counts[row["endpoint_id"]] for row in rows}
+
+
+INSERT = """
+INSERT INTO deliveries
+    (studio_id, id, endpoint_id, event_id, event_type, sequence, next_attempt_at, created_at)
+SELECT studio_id, id, endpoint_id, event_id, event_type, sequence, created_at, created_at
+FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::bigint[], $7::timestamptz[])
+     AS d (studio_id, id, endpoint_id, event_id, event_type, sequence, created_at)
+"""
+
+
+async def insert(conn: Connection, deliveries: Sequence[NewDelivery]) -> None:
+    columns: list[list[Any]] = [
+        [getattr(delivery, name) for delivery in deliveries] for name in NewDelivery.__struct_fields__
+    ]
+    await conn.execute(INSERT, *columns)
+
+
+COLUMNS = """d.id, d.endpoint_id, d.event_id, d.event_type, d.sequence, d.status, d.attempt_count,
+d.next_attempt_at, d.created_at, d.attempts"""
+
+
+def read_delivery(row: asyncpg.Record) -> Delivery:
+    return Delivery(
+        id=row["id"],
+        endpoint_id=row["endpoint_id"],
+        event_id=row["event_id"],
+        event_type=row["event_type"],
+        sequence=row["sequence"],
+        status=row["status"],
+        attempt_count=row["attempt_count"],
+        next_attempt_at=row["next_attempt_at"] if row["status"] == "pending" else None,
+        created_at=row["created_at"],
+        attempts=msgspec.convert(row["attempts"], list[Attempt]),
+    )
+
+
+PLACE = "SELECT sequence FROM deliveries WHERE studio_id = $1 AND endpoint_id = $2 AND id = $3"
+# `created_at` grows with `sequence` inside an endpoint, so this is the order by (created_at, id).
+OF_ENDPOINT = f"""
+SELECT {COLUMNS} FROM deliveries d
+WHERE d.studio_id = $1 AND d.endpoint_id = $2 AND d.sequence > $3 AND ($4::text IS NULL OR d.status = $4)
+ORDER BY d.sequence LIMIT $5
+"""  # noqa: S608
+DEAD_OF_ENDPOINT = f"""
+SELECT {COLUMNS} FROM deliveries d
+WHERE d.studio_id = $1 AND d.endpoint_id = $2 AND d.sequence > $3 AND $4 = 'dead' AND d.status = 'dead'
+ORDER BY d.sequence LIMIT $5
+"""  # noqa: S608
+
+
+async def of_endpoint(
+    conn: Connection, caller: Caller, endpoint_id: str, status: str | None, cursor: str | None, limit: int
+) -> list[Delivery]:
+    place = await resolve_cursor(conn, PLACE, cursor, caller.studio_id, endpoint_id)
+    sql = DEAD_OF_ENDPOINT if status == "dead" else OF_ENDPOINT
+    after = place["sequence"] if place else 0
+    rows = await conn.fetch(sql, caller.studio_id, endpoint_id, after, status, limit)
+    return [read_delivery(row) for row in rows]
+
+
+GET = f"""
+SELECT {COLUMNS} FROM deliveries d JOIN endpoints e ON e.studio_id = d.studio_id AND e.id = d.endpoint_id
+WHERE d.studio_id = $1 AND d.id = $2 AND (e.client_id = $3 OR $4) AND e.deleted_at IS NULL
+"""  # noqa: S608
+
+
+async def get(conn: Connection, caller: Caller, delivery_id: str) -> Delivery | None:
+    """Another client's delivery is as unknown as one that never was."""
+    operator = caller.actor == "operator"
+    row = await conn.fetchrow(GET, caller.studio_id, delivery_id, caller.client_id, operator)
+    return read_delivery(row) if row else None
+
+
+RETRY = f"""
+WITH woken AS (
+    UPDATE lanes SET wakes = wakes + 1, due_at = least(due_at, now()), paused_until = NULL
+    WHERE endpoint_id = $3
+)
+UPDATE deliveries d SET status = 'pending', step = 0, next_attempt_at = now()
+WHERE d.studio_id = $1 AND d.id = $2 RETURNING {COLUMNS}
+"""  # noqa: S608
+
+
+async def retry(conn: Connection, caller: Caller, delivery: Delivery) -> Delivery:
+    """Due at once and with the whole schedule before it again; its body, id and sequence stay."""
+    row = await conn.fetchrow(RETRY, caller.studio_id, delivery.id, delivery.endpoint_id)
+    assert row is not None
+    return read_delivery(row)

@@ -1,0 +1,185 @@
+"""Endpoints. A partner sees those of its own client; an operator all of the studio."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import asyncpg
+from msgspec import Struct
+
+from services.webhooks.rules.visibility import Subscriber, View
+from services.webhooks.wire.endpoints import Endpoint
+from shared.caller import Caller
+from shared.database import Connection
+from shared.pages import resolve_cursor
+
+
+class StoredEndpoint(Struct, kw_only=True):
+    shown: Endpoint
+    client_id: str
+    view: View
+
+
+COLUMNS = """id, client_id, url, description, event_types, scopes, location_ids, status, disabled_reason,
+fifo, rate_limit, created_at"""
+# The caller's own, or any of the studio for an operator.
+OWN = "studio_id = $1 AND (client_id = $2 OR $3) AND deleted_at IS NULL"
+
+
+def _own(caller: Caller) -> tuple[str, str, bool]:
+    return caller.studio_id, caller.client_id, caller.actor == "operator"
+
+
+def _stored(row: asyncpg.Record) -> StoredEndpoint:
+    locations = row["location_ids"]
+    return StoredEndpoint(
+        shown=Endpoint(
+            id=row["id"],
+            url=row["url"],
+            description=row["description"],
+            event_types=row["event_types"],
+            status=row["status"],
+            disabled_reason=row["disabled_reason"],
+            fifo=row["fifo"],
+            rate_limit=row["rate_limit"],
+            created_at=row["created_at"],
+        ),
+        client_id=row["client_id"],
+        view=View(frozenset(row["scopes"]), None if locations is None else frozenset(locations)),
+    )
+
+
+INSERT = f"""
+WITH made AS (
+    INSERT INTO endpoints (studio_id, id, client_id, url, description, event_types, scopes, location_ids,
+                           fifo, rate_limit)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING studio_id, {COLUMNS}
+), lane AS (
+    INSERT INTO lanes (endpoint_id, studio_id) SELECT id, studio_id FROM made
+)
+SELECT {COLUMNS} FROM made
+"""  # noqa: S608
+
+
+async def insert(
+    conn: Connection, caller: Caller, endpoint_id: str, values: dict[str, Any]
+) -> StoredEndpoint:
+    row = await conn.fetchrow(
+        INSERT,
+        caller.studio_id,
+        endpoint_id,
+        caller.client_id,
+        values["url"],
+        values["description"],
+        values["event_types"],
+        sorted(caller.scopes),
+        None if caller.location_ids is None else list(caller.location_ids),
+        values["fifo"],
+        values["rate_limit"],
+    )
+    assert row is not None
+    return _stored(row)
+
+
+GET = f"SELECT {COLUMNS} FROM endpoints WHERE {OWN} AND id = $4"  # noqa: S608
+
+
+async def get(
+    conn: Connection, caller: Caller, endpoint_id: str, *, lock: bool = False
+) -> StoredEndpoint | None:
+    row = await conn.fetchrow(GET + (" FOR NO KEY UPDATE" if lock else ""), *_own(caller), endpoint_id)
+    return _stored(row) if row else None
+
+
+PLACE = f"SELECT created_at, id FROM endpoints WHERE {OWN} AND id = $4"  # noqa: S608
+LIST = f"""
+SELECT {COLUMNS} FROM endpoints WHERE {OWN} AND (created_at, id) > ($4, $5)
+ORDER BY created_at, id LIMIT $6
+"""  # noqa: S608
+START = (datetime(1, 1, 2, tzinfo=UTC), "00000000-0000-0000-0000-000000000000")
+
+
+async def list_own(conn: Connection, caller: Caller, cursor: str | None, limit: int) -> list[Endpoint]:
+    own = _own(caller)
+    place = await resolve_cursor(conn, PLACE, cursor, *own)
+    after = (place["created_at"], place["id"]) if place else START
+    return [_stored(row).shown for row in await conn.fetch(LIST, *own, *after, limit)]
+
+
+UPDATE = f"""
+UPDATE endpoints SET url = $3, description = $4, event_types = $5, status = $6, disabled_reason = $7,
+       fifo = $8, rate_limit = $9
+WHERE studio_id = $1 AND id = $2 RETURNING {COLUMNS}
+"""  # noqa: S608
+
+
+async def update(conn: Connection, caller: Caller, changed: Endpoint) -> StoredEndpoint:
+    row = await conn.fetchrow(
+        UPDATE,
+        caller.studio_id,
+        changed.id,
+        changed.url,
+        changed.description,
+        changed.event_types,
+        changed.status,
+        changed.disabled_reason,
+        changed.fifo,
+        changed.rate_limit,
+    )
+    assert row is not None
+    return _stored(row)
+
+
+DELETE = """
+WITH gone AS (UPDATE endpoints SET deleted_at = now(), status = 'disabled' WHERE studio_id = $1 AND id = $2)
+UPDATE lanes SET due_at = 'infinity', wakes = wakes + 1 WHERE endpoint_id = $2
+"""
+
+
+async def mark_deleted(conn: Connection, caller: Caller, endpoint_id: str) -> None:
+    """It is gone for everybody at once; its deliveries are removed in batches later."""
+    await conn.execute(DELETE, caller.studio_id, endpoint_id)
+
+
+DISABLE = """
+WITH off AS (
+    UPDATE endpoints SET status = 'disabled', disabled_reason = $3
+    WHERE studio_id = $1 AND id = ANY($2::uuid[]) AND status = 'enabled' RETURNING id
+)
+UPDATE lanes SET due_at = 'infinity', wakes = wakes + 1 WHERE endpoint_id IN (SELECT id FROM off)
+"""
+
+
+async def disable(conn: Connection, studio_id: str, endpoint_ids: Sequence[str], reason: str) -> None:
+    await conn.execute(DISABLE, studio_id, list(endpoint_ids), reason)
+
+
+OF_CLIENT = """
+SELECT id FROM endpoints WHERE studio_id = $1 AND client_id = $2 AND status = 'enabled' AND deleted_at IS NULL
+"""
+
+
+async def enabled_of_client(conn: Connection, studio_id: str, client_id: str) -> list[str]:
+    return [row["id"] for row in await conn.fetch(OF_CLIENT, studio_id, client_id)]
+
+
+SUBSCRIBERS = """
+SELECT id, studio_id, event_types, scopes, location_ids FROM endpoints
+WHERE studio_id = ANY($1::uuid[]) AND status = 'enabled' AND deleted_at IS NULL ORDER BY id
+"""
+
+
+async def subscribers(conn: Connection, studio_ids: Sequence[str]) -> list[Subscriber]:
+    """The enabled endpoints of these studios, whoever owns them: the event log asks, not a caller."""
+    return [
+        Subscriber(
+            id=row["id"],
+            studio_id=row["studio_id"],
+            event_types=frozenset(row["event_types"]),
+            view=View(
+                frozenset(row["scopes"]),
+                None if row["location_ids"] is None else frozenset(row["location_ids"]),
+            ),
+        )
+        for row in await conn.fetch(SUBSCRIBERS, list(studio_ids))
+    ]

@@ -1,0 +1,74 @@
+"""Storing events: every one once, with the studio's next sequence."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+from shared.database import Connection
+
+LOCK = """
+SELECT studio_id, last_sequence FROM event_counters WHERE studio_id = ANY($1::uuid[])
+ORDER BY studio_id FOR UPDATE
+"""
+START = "INSERT INTO event_counters (studio_id) SELECT unnest($1::uuid[]) ON CONFLICT DO NOTHING"
+
+
+async def lock_counters(conn: Connection, studio_ids: Sequence[str]) -> dict[str, int]:
+    """The last sequence of each studio. Until the commit nobody else stores events of these studios."""
+    counters = {row["studio_id"]: row["last_sequence"] for row in await conn.fetch(LOCK, studio_ids)}
+    missing = [studio_id for studio_id in studio_ids if studio_id not in counters]
+    if not missing:
+        return counters
+    await conn.execute(START, missing)
+    return {row["studio_id"]: row["last_sequence"] for row in await conn.fetch(LOCK, studio_ids)}
+
+
+ADVANCE = """
+UPDATE event_counters c SET last_sequence = n.last_sequence
+FROM unnest($1::uuid[], $2::bigint[]) AS n (studio_id, last_sequence) WHERE c.studio_id = n.studio_id
+"""
+
+
+async def advance_counters(conn: Connection, counters: dict[str, int]) -> None:
+    await conn.execute(ADVANCE, list(counters), list(counters.values()))
+
+
+KNOWN = "SELECT id FROM events WHERE studio_id = ANY($1::uuid[]) AND id = ANY($2::uuid[])"
+
+
+async def known_ids(conn: Connection, studio_ids: Sequence[str], ids: Sequence[str]) -> set[str]:
+    """Which of these are stored already: a redelivery, or a relay that could not remove its row."""
+    return {row["id"] for row in await conn.fetch(KNOWN, studio_ids, ids)}
+
+
+class StoredEvent(Struct, frozen=True, kw_only=True):
+    studio_id: str
+    id: str
+    sequence: int
+    type: str
+    location_id: str | None
+    client_id: str | None = None
+    created_at: datetime
+    body: bytes
+
+
+INSERT = """
+INSERT INTO events (studio_id, id, sequence, type, location_id, client_id, created_at, body)
+SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::uuid[], $6::text[],
+                     $7::timestamptz[], $8::bytea[])
+"""
+
+
+async def insert_events(conn: Connection, events: Sequence[StoredEvent]) -> None:
+    await conn.execute(
+        INSERT,
+        [event.studio_id for event in events],
+        [event.id for event in events],
+        [event.sequence for event in events],
+        [event.type for event in events],
+        [event.location_id for event in events],
+        [event.client_id for event in events],
+        [event.created_at for event in events],
+        [event.body for event in events],
+    )

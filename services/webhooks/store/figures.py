@@ -1,0 +1,55 @@
+"""Numbers for operators; each is read along a partial index."""
+
+from datetime import datetime
+from typing import Any
+
+from services.webhooks.store.deliveries import COLUMNS, read_delivery
+from services.webhooks.wire.deliveries import Delivery
+from shared.caller import Caller
+from shared.database import Connection
+from shared.pages import resolve_cursor
+
+COUNTS = """
+SELECT (SELECT count(*) FROM deliveries WHERE status = 'pending' AND step = 0)
+     + (SELECT count(*) FROM deliveries WHERE status = 'pending' AND step > 0) AS pending,
+       (SELECT count(*) FROM deliveries WHERE status = 'dead') AS dead,
+       (SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM deliveries
+        WHERE status = 'pending' AND step = 0) AS oldest,
+       (SELECT count(*) FROM recoveries WHERE status = 'running') AS recoveries
+"""
+
+
+async def counts(conn: Connection) -> dict[str, Any]:
+    row = await conn.fetchrow(COUNTS)
+    assert row is not None
+    return dict(row)
+
+
+PLACE = "SELECT created_at, id FROM deliveries WHERE studio_id = $1 AND id = $2"
+# Endpoint by endpoint with the limit inside, so that a page costs the same however much was delivered.
+OF_STUDIO = f"""
+SELECT {COLUMNS} FROM endpoints e CROSS JOIN LATERAL (
+    SELECT * FROM deliveries
+    WHERE endpoint_id = e.id AND (status = $4 OR $4 IS NULL) AND (created_at, id) > ($2, $3)
+    ORDER BY sequence LIMIT $6) AS d
+WHERE e.studio_id = $1 AND e.deleted_at IS NULL AND (e.id = $5 OR $5 IS NULL)
+ORDER BY d.created_at, d.id LIMIT $6
+"""  # noqa: S608
+DEAD_OF_STUDIO = OF_STUDIO.replace("(status = $4 OR $4 IS NULL)", "status = 'dead' AND $4::text = 'dead'")
+START = (datetime.fromisoformat("0001-01-02T00:00:00+00:00"), "00000000-0000-0000-0000-000000000000")
+
+
+async def deliveries_of_studio(
+    conn: Connection,
+    caller: Caller,
+    *,
+    status: str | None,
+    endpoint_id: str | None,
+    cursor: str | None,
+    limit: int,
+) -> list[Delivery]:
+    place = await resolve_cursor(conn, PLACE, cursor, caller.studio_id)
+    after = (place["created_at"], place["id"]) if place else START
+    sql = DEAD_OF_STUDIO if status == "dead" else OF_STUDIO
+    rows = await conn.fetch(sql, caller.studio_id, *after, status, endpoint_id, limit)
+    return [read_delivery(row) for row in rows]

@@ -1,0 +1,56 @@
+"""Finding and rewriting what names a person, in the event log and the delivery log."""
+
+from collections.abc import Sequence
+
+from services.webhooks.store.event_log import StoredEvent
+from shared.caller import Caller
+from shared.database import Connection
+
+# Bodies are searched as bytes: an erasure is rare, and the log holds 30 days of one studio.
+NAMING = """
+SELECT id, sequence, type, location_id, created_at, body FROM events
+WHERE studio_id = $1 AND sequence > $2
+  AND EXISTS (SELECT 1 FROM unnest($3::bytea[]) AS word WHERE position(word IN body) > 0)
+ORDER BY sequence LIMIT $4
+"""
+
+
+async def events_naming(
+    conn: Connection, caller: Caller, words: Sequence[str], after: int, limit: int
+) -> list[StoredEvent]:
+    rows = await conn.fetch(NAMING, caller.studio_id, after, [word.encode() for word in words], limit)
+    return [
+        StoredEvent(
+            studio_id=caller.studio_id,
+            id=row["id"],
+            sequence=row["sequence"],
+            type=row["type"],
+            location_id=row["location_id"],
+            created_at=row["created_at"],
+            body=row["body"],
+        )
+        for row in rows
+    ]
+
+
+REWRITE = """
+UPDATE events e SET body = n.body FROM unnest($2::uuid[], $3::bytea[]) AS n (id, body)
+WHERE e.studio_id = $1 AND e.id = n.id
+"""
+
+
+async def rewrite(conn: Connection, caller: Caller, bodies: dict[str, bytes]) -> None:
+    await conn.execute(REWRITE, caller.studio_id, list(bodies), list(bodies.values()))
+
+
+# What a receiver answered may repeat what it was sent.
+CLEAR_ANSWERS = """
+UPDATE deliveries SET attempts = (
+    SELECT coalesce(jsonb_agg(attempt || '{"response_body": null}' ORDER BY place), '[]')
+    FROM jsonb_array_elements(attempts) WITH ORDINALITY AS a (attempt, place))
+WHERE studio_id = $1 AND event_id = ANY($2::uuid[]) AND attempts <> '[]' RETURNING 1
+"""
+
+
+async def clear_answers(conn: Connection, caller: Caller, event_ids: Sequence[str]) -> int:
+    return len(await conn.fetch(CLEAR_ANSWERS, caller.studio_id, list(event_ids)))

@@ -1,0 +1,165 @@
+"""Lanes: leased whole, with a token that fences a dispatcher that has lost its lease."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+from services.webhooks.rules.breaker import Breaker
+from shared.database import Connection
+
+LEASE_SECONDS = 30.0
+
+
+class Lease(Struct, frozen=True):
+    endpoint_id: str
+    studio_id: str
+    token: str
+
+
+CLAIM = """
+UPDATE lanes SET token = $1, leased_until = now() + $2 * interval '1 second'
+WHERE endpoint_id = ANY (ARRAY(
+    SELECT endpoint_id FROM lanes
+    WHERE due_at <= now() AND (leased_until IS NULL OR leased_until < now())
+    ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED))
+RETURNING endpoint_id, studio_id, failures, pauses, paused_until, failing_since
+"""
+
+
+async def claim(conn: Connection, token: str, limit: int) -> list[tuple[Lease, Breaker]]:
+    rows = await conn.fetch(CLAIM, token, LEASE_SECONDS, limit)
+    return [
+        (
+            Lease(row["endpoint_id"], row["studio_id"], token),
+            Breaker(
+                row["failures"],
+                row["pauses"],
+                row["paused_until"],
+                row["failing_since"],
+                window=1 if row["pauses"] else 2,
+            ),
+        )
+        for row in rows
+    ]
+
+
+# A lane that is locked by a writer this very moment is renewed the next time: leases last three rounds.
+RENEW = """
+UPDATE lanes SET leased_until = now() + $3 * interval '1 second'
+WHERE endpoint_id = ANY (ARRAY(
+    SELECT l.endpoint_id FROM lanes l JOIN unnest($1::uuid[], $2::uuid[]) AS mine (endpoint_id, token)
+    ON l.endpoint_id = mine.endpoint_id AND l.token = mine.token FOR UPDATE OF l SKIP LOCKED))
+"""
+
+
+async def renew(conn: Connection, leases: Sequence[Lease]) -> None:
+    await conn.execute(
+        RENEW, [lease.endpoint_id for lease in leases], [lease.token for lease in leases], LEASE_SECONDS
+    )
+
+
+class Target(Struct, frozen=True):
+    """Where a lane's deliveries go, read anew before each batch, so that changes take effect at once."""
+
+    wakes: int
+    enabled: bool
+    url: str
+    fifo: bool
+    rate_limit: float | None
+    sealed: tuple[bytes, ...]
+
+
+TARGET = """
+SELECT l.wakes, e.status = 'enabled' AND e.deleted_at IS NULL AS enabled, e.url, e.fifo, e.rate_limit,
+       ARRAY(SELECT s.sealed FROM secrets s
+             WHERE s.studio_id = e.studio_id AND s.endpoint_id = e.id
+               AND (s.expires_at IS NULL OR s.expires_at > now())
+             ORDER BY s.created_at DESC) AS sealed
+FROM lanes l JOIN endpoints e ON e.studio_id = l.studio_id AND e.id = l.endpoint_id
+WHERE l.endpoint_id = $1 AND l.token = $2
+"""
+
+
+async def target(conn: Connection, lease: Lease) -> Target | None:
+    """None once the lease is lost or the endpoint gone."""
+    row = await conn.fetchrow(TARGET, lease.endpoint_id, lease.token)
+    if row is None:
+        return None
+    return Target(
+        row["wakes"], row["enabled"], row["url"], row["fifo"], row["rate_limit"], tuple(row["sealed"])
+    )
+
+
+# The lane is due again when its breaker lets it, or when its next retry is. `wakes` guards against work that
+# came between the last look and this: then nothing is updated, and the lane is looked at again.
+RELEASE = """
+UPDATE lanes l SET token = NULL, leased_until = NULL, failures = $4, pauses = $5, paused_until = $6,
+       failing_since = $7,
+       due_at = CASE WHEN NOT $8 THEN 'infinity' ELSE coalesce($6, (
+           SELECT min(next_attempt_at) FROM deliveries d
+           WHERE d.endpoint_id = l.endpoint_id AND d.status = 'pending' AND d.step > 0), 'infinity') END
+WHERE l.endpoint_id = $1 AND l.token = $2 AND l.wakes = $3 RETURNING true
+"""
+
+
+async def release(conn: Connection, lease: Lease, seen: Target, breaker: Breaker, now: datetime) -> bool:
+    """False when there is new work, or the lease was lost; the next look tells which."""
+    released = await conn.fetchval(
+        RELEASE,
+        lease.endpoint_id,
+        lease.token,
+        seen.wakes,
+        breaker.failures,
+        breaker.pauses,
+        breaker.paused_until if breaker.is_paused(now) else None,
+        breaker.failing_since,
+        seen.enabled,
+    )
+    return bool(released)
+
+
+NOTE_SUCCESS = """
+UPDATE lanes SET failures = 0, pauses = 0, paused_until = NULL, failing_since = NULL
+WHERE endpoint_id = $1 AND token = $2
+"""
+
+
+async def note_success(conn: Connection, lease: Lease) -> None:
+    """Written at once: a busy lane may not be let go for days, and would be held for failing all along."""
+    await conn.execute(NOTE_SUCCESS, lease.endpoint_id, lease.token)
+
+
+WOKEN = """
+SELECT l.endpoint_id FROM lanes l JOIN unnest($1::uuid[], $2::bigint[]) AS mine (endpoint_id, wakes)
+ON l.endpoint_id = mine.endpoint_id WHERE l.wakes <> mine.wakes
+"""
+
+
+async def woken(conn: Connection, seen: dict[str, int]) -> set[str]:
+    """Which of the lanes in hand have been given work since they were last looked at."""
+    return {row["endpoint_id"] for row in await conn.fetch(WOKEN, list(seen), list(seen.values()))}
+
+
+GIVE_BACK = """
+UPDATE lanes SET token = NULL, leased_until = NULL, due_at = least(due_at, now())
+FROM unnest($1::uuid[], $2::uuid[]) AS mine (endpoint_id, token)
+WHERE lanes.endpoint_id = mine.endpoint_id AND lanes.token = mine.token
+"""
+
+
+async def give_back(conn: Connection, leases: Sequence[Lease]) -> None:
+    """On a stop: whoever else runs goes on at once instead of waiting for the leases to end."""
+    await conn.execute(GIVE_BACK, [lease.endpoint_id for lease in leases], [lease.token for lease in leases])
+
+
+RESUME = """
+UPDATE lanes SET due_at = now(), wakes = wakes + 1, failures = 0, pauses = 0, paused_until = NULL,
+       failing_since = NULL
+WHERE endpoint_id = $1
+"""
+
+
+async def resume(conn: Connection, endpoint_id: str) -> None:
+    """After a re-enable: what was still open goes on, with a clean slate."""
+    await conn.execute(RESUME, endpoint_id)

@@ -1,0 +1,48 @@
+"""Removing what is no longer kept, in batches that lock little."""
+
+from datetime import datetime
+
+from shared.database import Connection
+
+# Studio by studio along an index, so that a batch costs the same however long the log is.
+PRUNE_EVENTS = """
+WITH old AS (
+    SELECT e.studio_id, e.id FROM event_counters c CROSS JOIN LATERAL (
+        SELECT studio_id, id FROM events WHERE studio_id = c.studio_id AND created_at < $1
+        ORDER BY created_at LIMIT $2) AS e
+    LIMIT $2
+), gone AS (
+    DELETE FROM events USING old WHERE events.studio_id = old.studio_id AND events.id = old.id RETURNING 1
+)
+SELECT count(*) FROM gone
+"""
+
+
+async def prune_events(conn: Connection, before: datetime, batch: int) -> int:
+    """Their deliveries go with them."""
+    return int(await conn.fetchval(PRUNE_EVENTS, before, batch))
+
+
+PRUNE_DELIVERIES = """
+WITH old AS (
+    SELECT d.studio_id, d.id FROM endpoints e CROSS JOIN LATERAL (
+        SELECT studio_id, id FROM deliveries WHERE endpoint_id = e.id LIMIT $1) AS d
+    WHERE e.deleted_at IS NOT NULL LIMIT $1
+), gone AS (
+    DELETE FROM deliveries USING old
+    WHERE deliveries.studio_id = old.studio_id AND deliveries.id = old.id RETURNING 1
+)
+SELECT count(*) FROM gone
+"""
+PRUNE_ENDPOINTS = """
+DELETE FROM endpoints e WHERE e.deleted_at < now() - interval '1 minute'
+  AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.endpoint_id = e.id)
+"""
+
+
+async def prune_deleted_endpoints(conn: Connection, batch: int) -> int:
+    """First what was sent to them, batch by batch; then the endpoints themselves."""
+    count = int(await conn.fetchval(PRUNE_DELIVERIES, batch))
+    if count == 0:
+        await conn.execute(PRUNE_ENDPOINTS)
+    return count

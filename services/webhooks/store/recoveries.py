@@ -1,0 +1,178 @@
+"""Recoveries: where each one stands."""
+
+from datetime import datetime
+
+import asyncpg
+from msgspec import Struct
+
+from services.webhooks.rules.visibility import Subscriber, View
+from services.webhooks.store.event_log import StoredEvent
+from services.webhooks.wire.endpoints import Recovery
+from shared.caller import Caller
+from shared.database import Connection
+
+START = """
+INSERT INTO recoveries (studio_id, id, endpoint_id, since, after_sequence, until_sequence)
+SELECT $1, $2, $3, $4,
+       coalesce((SELECT min(sequence) - 1 FROM events WHERE studio_id = $1 AND created_at >= $4),
+                c.last_sequence),
+       c.last_sequence
+FROM event_counters c WHERE c.studio_id = $1
+RETURNING id, endpoint_id, since, status, offered, created_at
+"""
+
+
+async def start(
+    conn: Connection, caller: Caller, recovery_id: str, endpoint_id: str, since: datetime
+) -> Recovery:
+    row = await conn.fetchrow(START, caller.studio_id, recovery_id, endpoint_id, since)
+    assert row is not None
+    return _recovery(row)
+
+
+RUNNING_OF = """
+SELECT 1 FROM recoveries WHERE studio_id = $1 AND endpoint_id = $2 AND status = 'running'
+"""
+
+
+async def is_running(conn: Connection, caller: Caller, endpoint_id: str) -> bool:
+    return await conn.fetchval(RUNNING_OF, caller.studio_id, endpoint_id) is not None
+
+
+def _recovery(row: asyncpg.Record) -> Recovery:
+    return Recovery(
+        id=row["id"],
+        endpoint_id=row["endpoint_id"],
+        since=row["since"],
+        status=row["status"],
+        offered=row["offered"],
+        created_at=row["created_at"],
+    )
+
+
+class RunningRecovery(Struct, frozen=True, kw_only=True):
+    studio_id: str
+    id: str
+    since: datetime
+    after_sequence: int
+    until_sequence: int
+    enabled: bool
+    subscriber: Subscriber
+
+
+RUNNING = """
+SELECT r.studio_id, r.id, r.since, r.after_sequence, r.until_sequence, r.endpoint_id, e.event_types, e.scopes,
+       e.location_ids, e.status = 'enabled' AND e.deleted_at IS NULL AS enabled
+FROM recoveries r JOIN endpoints e ON e.studio_id = r.studio_id AND e.id = r.endpoint_id
+WHERE r.status = 'running' ORDER BY r.created_at LIMIT 100
+"""
+
+
+async def running(conn: Connection) -> list[RunningRecovery]:
+    return [
+        RunningRecovery(
+            studio_id=row["studio_id"],
+            id=row["id"],
+            since=row["since"],
+            after_sequence=row["after_sequence"],
+            until_sequence=row["until_sequence"],
+            enabled=row["enabled"],
+            subscriber=Subscriber(
+                row["endpoint_id"],
+                row["studio_id"],
+                frozenset(row["event_types"]),
+                View(
+                    frozenset(row["scopes"]),
+                    None if row["location_ids"] is None else frozenset(row["location_ids"]),
+                ),
+            ),
+        )
+        for row in await conn.fetch(RUNNING)
+    ]
+
+
+OPEN = """
+SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE endpoint_id = $1 AND status = 'pending' AND step = 0
+                      LIMIT $2) AS some
+"""
+
+
+async def open_deliveries(conn: Connection, endpoint_id: str, at_most: int) -> int:
+    return int(await conn.fetchval(OPEN, endpoint_id, at_most))
+
+
+# The events of the next stretch, and what this endpoint has of each: nothing, or a delivery in some status.
+STRETCH = """
+SELECT e.id, e.sequence, e.type, e.location_id, e.client_id, e.created_at, d.id AS delivery_id, d.status
+FROM events e LEFT JOIN deliveries d
+  ON d.studio_id = e.studio_id AND d.event_id = e.id AND d.endpoint_id = $4
+WHERE e.studio_id = $1 AND e.sequence > $2 AND e.sequence <= $3 ORDER BY e.sequence LIMIT $5
+"""
+
+
+class Found(Struct, frozen=True):
+    event: StoredEvent
+    delivery_id: str | None
+    delivery_status: str | None
+
+
+async def stretch(conn: Connection, recovery: RunningRecovery, limit: int) -> list[Found]:
+    rows = await conn.fetch(
+        STRETCH,
+        recovery.studio_id,
+        recovery.after_sequence,
+        recovery.until_sequence,
+        recovery.subscriber.id,
+        limit,
+    )
+    return [
+        Found(
+            StoredEvent(
+                studio_id=recovery.studio_id,
+                id=row["id"],
+                sequence=row["sequence"],
+                type=row["type"],
+                location_id=row["location_id"],
+                client_id=row["client_id"],
+                created_at=row["created_at"],
+                body=b"",
+            ),
+            row["delivery_id"],
+            row["status"],
+        )
+        for row in rows
+    ]
+
+
+REVIVE = """
+WITH woken AS (
+    UPDATE lanes SET wakes = wakes + 1, due_at = least(due_at, now()) WHERE endpoint_id = $2
+)
+UPDATE deliveries SET status = 'pending', step = 0, next_attempt_at = now()
+WHERE studio_id = $1 AND id = ANY($3::uuid[]) AND status = 'dead'
+"""
+
+
+async def revive(conn: Connection, recovery: RunningRecovery, delivery_ids: list[str]) -> None:
+    if delivery_ids:
+        await conn.execute(REVIVE, recovery.studio_id, recovery.subscriber.id, delivery_ids)
+
+
+MOVE = """
+UPDATE recoveries SET after_sequence = $3, offered = offered + $4, status = $5
+WHERE studio_id = $1 AND id = $2 AND after_sequence = $6 AND status = 'running' RETURNING true
+"""
+
+
+async def move(conn: Connection, recovery: RunningRecovery, to: int, offered: int, *, done: bool) -> bool:
+    """False when another replica moved it first: the caller's transaction must not stand then."""
+    moved = await conn.fetchval(
+        MOVE,
+        recovery.studio_id,
+        recovery.id,
+        to,
+        offered,
+        "done" if done else "running",
+        recovery.after_sequence,
+    )
+    return bool(moved)

@@ -1,0 +1,29 @@
+"""Signing secrets, sealed. During a rotation an endpoint has two."""
+
+from datetime import datetime
+
+from shared.database import Connection
+from shared.wire import new_id
+
+ADD = "INSERT INTO secrets (studio_id, id, endpoint_id, sealed) VALUES ($1, $2, $3, $4)"
+
+
+async def add(conn: Connection, studio_id: str, endpoint_id: str, sealed: bytes) -> None:
+    await conn.execute(ADD, studio_id, new_id(), endpoint_id, sealed)
+
+
+RETIRE = """
+UPDATE secrets SET expires_at = least(coalesce(expires_at, $3), $3) WHERE studio_id = $1 AND endpoint_id = $2
+"""
+
+
+async def retire_all(conn: Connection, studio_id: str, endpoint_id: str, at: datetime) -> None:
+    """The live ones stay valid until `at`; one that ends sooner still does."""
+    await conn.execute(RETIRE, studio_id, endpoint_id, at)
+
+
+REMOVE_EXPIRED = "DELETE FROM secrets WHERE expires_at < now() - interval '1 minute'"
+
+
+async def remove_expired(conn: Connection) -> None:
+    await conn.execute(REMOVE_EXPIRED)

@@ -1,0 +1,44 @@
+"""Deliveries on the wire."""
+
+from datetime import datetime
+from typing import Literal
+
+from msgspec import Struct
+
+from shared.wire import Id, PageQuery, Resource
+
+DeliveryStatus = Literal["pending", "succeeded", "dead"]
+
+
+class Attempt(Struct, frozen=True):
+    """One request and what came of it. The request's body is the event's, as `GET /events/{id}` shows it."""
+
+    at: datetime
+    duration_ms: int
+    response_status: int | None
+    response_body: str | None
+    error: str | None
+
+
+class Delivery(Resource, kw_only=True):
+    """`sequence` is the `webhook-sequence` header: gap-free per endpoint."""
+
+    id: str
+    object: Literal["webhook_delivery"] = "webhook_delivery"
+    endpoint_id: str
+    event_id: str
+    event_type: str
+    sequence: int
+    status: DeliveryStatus
+    attempt_count: int
+    next_attempt_at: datetime | None
+    created_at: datetime
+    attempts: list[Attempt]
+
+
+class DeliveriesQuery(PageQuery, frozen=True, kw_only=True):
+    status: DeliveryStatus | None = None
+
+
+class StudioDeliveriesQuery(DeliveriesQuery, frozen=True, kw_only=True):
+    endpoint_id: Id | None = None

@@ -1,0 +1,100 @@
+"""Webhook endpoints on the wire."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from shared.events import KINDS
+from shared.wire import Body, Instant, Resource
+
+Status = Literal["enabled", "disabled"]
+# Closed to partners: a test is asked for, not subscribed to.
+EventType = Literal[
+    "booking.created",
+    "booking.confirmed",
+    "booking.cancelled",
+    "waitlist.updated",
+    "class.cancelled",
+    "member.created",
+    "lead.created",
+    "lead.updated",
+    "form.submitted",
+    "webhook.test",
+]
+assert set(KINDS) == set(EventType.__args__)  # type: ignore[attr-defined]
+
+Description = Annotated[str, Meta(max_length=500)]
+EventTypes = Annotated[list[EventType], Meta(max_length=50)]
+RateLimit = Annotated[float, Meta(gt=0, le=10_000, description="Attempts a second, at most.")]
+Url = Annotated[str, Meta(max_length=2048)]
+
+
+class EndpointCreate(Body, frozen=True, kw_only=True):
+    url: Url
+    description: Description = ""
+    event_types: EventTypes = field(default_factory=list)
+    fifo: Annotated[
+        bool, Meta(description="One at a time, in order; a failing event holds the rest back.")
+    ] = False
+    rate_limit: RateLimit | None = None
+
+
+class EndpointUpdate(Body, frozen=True, kw_only=True):
+    url: Url | UnsetType = UNSET
+    description: Description | UnsetType = UNSET
+    event_types: EventTypes | UnsetType = UNSET
+    status: Status | UnsetType = UNSET
+    fifo: bool | UnsetType = UNSET
+    rate_limit: RateLimit | UnsetType | None = UNSET
+
+
+class Endpoint(Resource, kw_only=True):
+    id: str
+    object: Literal["webhook_endpoint"] = "webhook_endpoint"
+    url: str
+    description: str
+    event_types: list[str]
+    status: Status
+    disabled_reason: str | None
+    fifo: bool
+    rate_limit: float | None
+    created_at: datetime
+
+
+class EndpointWithSecret(Endpoint, kw_only=True):
+    """The only answers that show the secret: create and rotate."""
+
+    secret: str
+
+
+class RotateSecret(Body, frozen=True, kw_only=True):
+    overlap_seconds: Annotated[int, Meta(ge=0, le=7 * 86400)] = 86400
+
+
+class Recover(Body, frozen=True, kw_only=True):
+    since: Instant
+
+
+class Recovery(Resource, kw_only=True):
+    id: str
+    object: Literal["webhook_recovery"] = "webhook_recovery"
+    endpoint_id: str
+    since: datetime
+    status: Literal["running", "done"]
+    offered: int
+    created_at: datetime
+
+
+class ClientRevoked(Body, frozen=True, kw_only=True):
+    studio_id: str
+    client_id: str
+
+
+class Count(Struct):
+    count: int
+
+
+def with_secret(endpoint: Endpoint, secret: str) -> EndpointWithSecret:
+    values: dict[str, Any] = {name: getattr(endpoint, name) for name in Endpoint.__struct_fields__}
+    return EndpointWithSecret(**values, secret=secret)

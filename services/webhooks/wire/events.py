@@ -1,0 +1,77 @@
+"""Events on the wire: the same bytes in the log, in `GET /events/{id}` and in the webhook's body."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Raw, Struct
+
+from services.webhooks.wire.endpoints import EventType
+from shared.events import Envelope, EventResource
+from shared.wire import PageQuery, Resource, encode
+
+
+class EventObject(Struct):
+    """The resource as its GET shows it."""
+
+    object: dict[str, Any]
+
+
+class EventRead(Resource, kw_only=True):
+    """For the OpenAPI document; the answer itself is the stored bytes."""
+
+    id: str
+    object: Literal["event"] = "event"
+    type: str
+    created_at: datetime
+    api_version: str
+    studio_id: str
+    location_id: str | None
+    sequence: int
+    resource: EventResource
+    request_id: str | None
+    data: EventObject
+
+
+class LoggedEvent(Struct, kw_only=True):
+    id: str
+    object: Literal["event"] = "event"
+    type: str
+    created_at: datetime
+    api_version: str
+    studio_id: str
+    location_id: str | None
+    sequence: int
+    resource: EventResource
+    request_id: str | None
+    data: Raw
+
+
+class EventsQuery(PageQuery, frozen=True, kw_only=True):
+    type: EventType | None = None
+    after_sequence: Annotated[int, Meta(ge=0, le=2**62)] | None = None
+
+
+def render_logged(envelope: Envelope, sequence: int) -> bytes:
+    """The envelope with the sequence that the log gave it."""
+    return encode(
+        LoggedEvent(
+            id=envelope.id,
+            type=envelope.type,
+            created_at=envelope.created_at,
+            api_version=envelope.api_version,
+            studio_id=envelope.studio_id,
+            location_id=envelope.location_id,
+            sequence=sequence,
+            resource=envelope.resource,
+            request_id=envelope.request_id,
+            data=envelope.data,
+        )
+    )
+
+
+_logged = msgspec.json.Decoder(LoggedEvent)
+
+
+def read_logged(body: bytes) -> LoggedEvent:
+    return _logged.decode(body)

@@ -1,0 +1,68 @@
+"""What operators see: queues, parked messages, figures; and what other services ask of this one."""
+
+from msgspec import Struct
+
+from shared.wire import Body, Id, Query
+
+
+class QueueRead(Struct, kw_only=True):
+    name: str
+    waiting: int
+    parked: int
+
+
+class Queues(Struct, kw_only=True):
+    data: list[QueueRead]
+
+
+class ParkedRead(Struct, kw_only=True):
+    """`body` is the message's text; it may hold a person's data, so only operators get it."""
+
+    id: str
+    topic: str
+    reason: str
+    body: str
+
+
+class Parked(Struct, kw_only=True):
+    data: list[ParkedRead]
+
+
+class ParkedQuery(Query, frozen=True, kw_only=True):
+    limit: int = 50
+
+
+class Requeue(Body, frozen=True, kw_only=True):
+    """No ids: all of them."""
+
+    ids: list[str] | None = None
+
+
+class Requeued(Struct, kw_only=True):
+    requeued: int
+
+
+class Figures(Struct, kw_only=True):
+    """For `studioctl status` and the dashboards."""
+
+    outbox_waiting: int
+    outbox_age_seconds: float
+    queues: list[QueueRead]
+    pending_deliveries: int
+    dead_deliveries: int
+    oldest_pending_seconds: float
+    running_recoveries: int
+
+
+class Erase(Body, frozen=True, kw_only=True):
+    """Whoever is to be forgotten, by any of these."""
+
+    studio_id: Id
+    member_id: Id | None = None
+    lead_id: Id | None = None
+    emails: tuple[str, ...] = ()
+
+
+class Erased(Struct, kw_only=True):
+    events: int
+    deliveries: int
