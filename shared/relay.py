@@ -6,7 +6,6 @@ from typing import Any
 
 import asyncpg
 import structlog
-
 from prometheus_client import Gauge
 
 from shared.bus import Bus, BusError, Message

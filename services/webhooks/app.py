@@ -38,7 +38,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
     async with AsyncExitStack() as stack:
         db = await Database.connect(settings.database_url, "webhooks", size=settings.pool_size)
         stack.push_async_callback(db.close)
-        # A pool of its own: a hundred busy lanes must not keep a partner's request waiting, nor the other way.
+        # A pool of its own: a hundred busy lanes must not keep a partner's request waiting.
         sending_db = await Database.connect(settings.database_url, "webhooks", size=settings.pool_size)
         stack.push_async_callback(sending_db.close)
         sender = await stack.enter_async_context(Sender(policy))

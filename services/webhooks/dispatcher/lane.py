@@ -1,25 +1,21 @@
 """One endpoint's lane while this process holds its lease: look, send, record, look again, let go."""
 
 import asyncio
-import random
 import time
 from collections import deque
 from typing import Protocol
 
-import msgspec
 import structlog
 
+from services.webhooks.dispatcher.attempt import completed, headers_for
 from services.webhooks.dispatcher.completion import Completer
 from services.webhooks.dispatcher.sending import Sender, Sent
 from services.webhooks.rules import breaker as breaking
 from services.webhooks.rules.breaker import Breaker
-from services.webhooks.rules.retrying import next_attempt
-from services.webhooks.rules.signing import signature
 from services.webhooks.store import attempts, endpoints, lanes
-from services.webhooks.store.attempts import Completed, Due
+from services.webhooks.store.attempts import Due
 from services.webhooks.store.lanes import Lease, Target
 from services.webhooks.vault import Vault
-from services.webhooks.wire.deliveries import Attempt
 from shared.bus.handling import Pauses, is_away
 from shared.database import Database
 from shared.wire import now
@@ -157,16 +153,8 @@ class Lane:
             await asyncio.sleep(wait)
 
     async def _deliver(self, due: Due) -> None:
-        """The same bytes in every attempt; timestamp and signature are new."""
         assert self._target is not None
-        at = int(time.time())
-        headers = {
-            "Content-Type": "application/json",
-            "webhook-id": due.event_id,
-            "webhook-timestamp": str(at),
-            "webhook-signature": signature(self._keys, due.event_id, at, due.body),
-            "webhook-sequence": str(due.sequence),
-        }
+        headers = headers_for(due, self._keys, int(time.time()))
         sent = await self.tools.sender.post(self._target.url, headers, due.body)
         try:
             await self._record(due, sent)
@@ -179,19 +167,7 @@ class Lane:
         schedule = self.tools.schedule
         was_failing = self.breaker.failing_since is not None
         self.breaker = breaking.after(self.breaker, sent.outcome, schedule, moment)
-        verdict = next_attempt(sent.outcome, due.step, schedule, moment, random.random())
-        attempt = Attempt(sent.at, sent.duration_ms, sent.outcome.status, sent.text, sent.outcome.error)
-        written = await self.tools.completer.record(
-            Completed(
-                lease=self.lease,
-                delivery_id=due.id,
-                attempt_count=due.attempt_count,
-                status=verdict.status,
-                step=verdict.step,
-                next_attempt_at=verdict.at,
-                attempt=msgspec.json.encode(attempt).decode(),
-            )
-        )
+        written = await self.tools.completer.record(completed(self.lease, due, sent, schedule, moment))
         self._held.discard(due.id)
         if not written:
             # Somebody else owns the lane now. It is left alone, not looked at again.

@@ -1,0 +1,39 @@
+"""One attempt: the headers it carries, and what is written down about it."""
+
+import random
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from services.webhooks.dispatcher.sending import Sent
+from services.webhooks.rules.retrying import next_attempt
+from services.webhooks.rules.signing import signature
+from services.webhooks.store.attempts import Completed, Due
+from services.webhooks.store.lanes import Lease
+from services.webhooks.wire.deliveries import Attempt
+
+
+def headers_for(due: Due, keys: Sequence[bytes], at: int) -> dict[str, str]:
+    """Timestamp and signature are new in every attempt; the body's bytes never are."""
+    return {
+        "Content-Type": "application/json",
+        "webhook-id": due.event_id,
+        "webhook-timestamp": str(at),
+        "webhook-signature": signature(keys, due.event_id, at, due.body),
+        "webhook-sequence": str(due.sequence),
+    }
+
+
+def completed(lease: Lease, due: Due, sent: Sent, schedule: Sequence[float], moment: datetime) -> Completed:
+    verdict = next_attempt(sent.outcome, due.step, schedule, moment, random.random())
+    attempt = Attempt(sent.at, sent.duration_ms, sent.outcome.status, sent.text, sent.outcome.error)
+    return Completed(
+        lease=lease,
+        delivery_id=due.id,
+        attempt_count=due.attempt_count,
+        status=verdict.status,
+        step=verdict.step,
+        next_attempt_at=verdict.at,
+        attempt=msgspec.json.encode(attempt).decode(),
+    )
