@@ -65,7 +65,7 @@ def _operation(operation: Operation, schemas: Schemas) -> Json:
         "x-required-scope": None if scope == ANY_KEY else scope,
     }
     if route.body is not None:
-        described["requestBody"] = request_body(route.body, schemas)
+        described["requestBody"] = request_body(route, schemas)
     return described
 
 

@@ -49,5 +49,4 @@ MESSAGES: dict[str, str] = {
     "unsupported_api_version": "X-API-Version names a version that is not served.",
     "insufficient_scope": "This needs the scope members:write, which the key does not have.",
     "invalid_state_transition": "published cannot become draft.",
-    "validation_failed": "query.limit: Expected `int` <= 200",
 }

@@ -13,6 +13,7 @@ from shared.http_errors import ErrorBody, ValidationErrorBody, status_of
 Json = dict[str, Any]
 
 ERROR_TYPES = (ErrorBody, ValidationErrorBody)
+LIMIT_PROBLEM: Json = {"loc": ["query", "limit"], "msg": "Expected `int` <= 200", "type": "too_large"}
 REQUEST_ID = "5e1f7c1e-6a0c-4b7d-9a41-3f2f7f9b0c55"
 
 ALWAYS: tuple[type[DomainError], ...] = (
@@ -61,16 +62,19 @@ _SHARED: dict[str, Sequence[type[DomainError]]] = {
 _NAMES = {tuple(kind.code for kind in kinds): name for name, kinds in _SHARED.items()}
 
 
-def error_response(status: int, kinds: Sequence[type[DomainError]]) -> Json:
+def error_response(status: int, kinds: Sequence[type[DomainError]], problem: Json) -> Json:
+    """`problem` is what a 422 of the operation would list."""
     name = _NAMES.get(tuple(kind.code for kind in kinds))
-    return {"$ref": f"#/components/responses/{name}"} if name else _written_out(status, kinds)
+    if name is None or (status == 422 and problem != LIMIT_PROBLEM):
+        return _written_out(status, kinds, problem)
+    return {"$ref": f"#/components/responses/{name}"}
 
 
 def shared_responses() -> Json:
     return {name: _written_out(status_of(kinds[0])[0], kinds) for name, kinds in _SHARED.items()}
 
 
-def _written_out(status: int, kinds: Sequence[type[DomainError]]) -> Json:
+def _written_out(status: int, kinds: Sequence[type[DomainError]], problem: Json = LIMIT_PROBLEM) -> Json:
     limits = () if status == 401 else LIMITS
     schema = "ValidationError" if status == 422 else "Error"
     waits = status == 409 and any(kind.code == "idempotency_in_progress" for kind in kinds)
@@ -82,14 +86,14 @@ def _written_out(status: int, kinds: Sequence[type[DomainError]]) -> Json:
         "content": {
             "application/json": {
                 "schema": {"$ref": f"#/components/schemas/{schema}"},
-                "examples": {kind.code: {"value": error_example(kind)} for kind in kinds},
+                "examples": {kind.code: {"value": error_example(kind, problem)} for kind in kinds},
             }
         },
         "x-error-codes": [kind.code for kind in kinds],
     }
 
 
-def error_example(kind: type[DomainError]) -> Json:
+def error_example(kind: type[DomainError], problem: Json) -> Json:
     param, details = SAID.get(kind.code, (None, {}))
     info = {
         "type": status_of(kind)[1],
@@ -100,6 +104,6 @@ def error_example(kind: type[DomainError]) -> Json:
         "request_id": REQUEST_ID,
     }
     if issubclass(kind, errors.Invalid):
-        problem = {"loc": ["query", "limit"], "msg": "Expected `int` <= 200", "type": "too_large"}
-        return {"detail": [problem], "error": info}
+        where = ".".join(problem["loc"])
+        return {"detail": [problem], "error": {**info, "message": f"{where}: {problem['msg']}"}}
     return {"error": info}

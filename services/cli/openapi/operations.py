@@ -1,17 +1,17 @@
 """Every row of the gateway's routing page with the route that its owner answers it by."""
 
-import importlib
-import importlib.util
 from typing import Any
 
 from msgspec import Struct
 
+from services.bookings import app as bookings
+from services.catalog import app as catalog
 from services.cli.openapi.operation_ids import operation_id
+from services.forms import app as forms
 from services.gateway.routing import ROUTES, PartnerRoute
 from services.gateway.wire.key import OwnKey
+from services.webhooks import app as webhooks
 from shared.routes import NoQuery, Route
-
-OWNERS = ("catalog", "bookings", "forms", "webhooks")
 
 
 async def _answered_by_the_gateway(context: Any, call: Any) -> Any:
@@ -52,7 +52,9 @@ class Operation(Struct, frozen=True):
 
     @property
     def tag(self) -> str:
-        return self.route.tag or self.path.split("/")[1].replace("-", " ").capitalize()
+        if self.route.tag or not self.path.startswith("/webhook-"):
+            return self.route.tag or self.path.split("/")[1].replace("-", " ").capitalize()
+        return "Webhooks"
 
     @property
     def types(self) -> list[Any]:
@@ -62,19 +64,11 @@ class Operation(Struct, frozen=True):
         return asked + [kind for kind in (route.body, route.answer) if kind is not None]
 
 
-def _routes_of(owner: str) -> list[Route[Any]]:
-    """None of a service that is not written yet; a service that is there must import."""
-    if importlib.util.find_spec(f"services.{owner}.app") is None:
-        return []
-    routes: list[Route[Any]] = importlib.import_module(f"services.{owner}.app").routes()
-    return routes
-
-
 def partner_routes() -> dict[tuple[str, str], Route[Any]]:
     """What the services answer partners, by method and path; staff and internal routes are none of theirs."""
     found = {(route.method, route.path): route for route in OWN_ROUTES}
-    for owner in OWNERS:
-        for route in _routes_of(owner):
+    for routes in (catalog.routes(), bookings.routes(), forms.routes(), webhooks.routes()):
+        for route in routes:
             if not route.staff and not route.internal:
                 found[route.method, route.path] = route
     return found

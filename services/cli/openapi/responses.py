@@ -5,20 +5,20 @@ from typing import Any
 
 from services.bookings.errors import IdempotencyInProgress, IdempotencyKeyReused
 from services.cli.openapi.examples import example_of
-from services.cli.openapi.failures import ALWAYS, WITH_BODY, error_response
+from services.cli.openapi.failures import ALWAYS, LIMIT_PROBLEM, WITH_BODY, error_response
 from services.cli.openapi.headers import EVERYWHERE, LIMITS, headers
 from services.cli.openapi.operations import Operation
 from services.cli.openapi.schemas import Schemas
 from services.gateway.routing import ANY_KEY
-from shared.errors import DomainError, InsufficientScope, Invalid, NotFound
+from shared.errors import DomainError, InsufficientScope, Invalid, InvalidCursor, NotFound
 from shared.http_errors import status_of
-from shared.routes import NoQuery
+from shared.routes import NoQuery, Route
 
 Json = dict[str, Any]
 
 
-def request_body(kind: Any, schemas: Schemas) -> Json:
-    return {"required": True, "content": _json(kind, schemas)}
+def request_body(route: Route[Any], schemas: Schemas) -> Json:
+    return {"required": not route.optional_body, "content": _json(route.body, schemas)}
 
 
 def responses(operation: Operation, schemas: Schemas) -> Json:
@@ -34,7 +34,8 @@ def responses(operation: Operation, schemas: Schemas) -> Json:
         kinds = by_status.setdefault(status_of(kind)[0], [])
         if kind.code not in [known.code for known in kinds]:
             kinds.append(kind)
-    bad = {str(status): error_response(status, by_status[status]) for status in sorted(by_status)}
+    problem = _likely_problem(operation, schemas)
+    bad = {str(status): error_response(status, by_status[status], problem) for status in sorted(by_status)}
     return {str(route.status): good, **bad}
 
 
@@ -49,10 +50,33 @@ def _failures(operation: Operation) -> list[type[DomainError]]:
         kinds.append(Invalid)
     if route.body is not None:
         kinds += WITH_BODY
+    if "cursor" in route.query.__struct_fields__:
+        kinds.append(InvalidCursor)
     kinds += route.errors
     if route.idempotent:
         kinds += [IdempotencyKeyReused, IdempotencyInProgress]
     return kinds
+
+
+def _likely_problem(operation: Operation, schemas: Schemas) -> Json:
+    """What a 422 of this operation most often says."""
+    route = operation.route
+    if route.body is not None:
+        required = schemas.resolved(route.body).get("required")
+        if not required:
+            return _problem("body", "emial", "There is no such field.", "extra_forbidden")
+        return _problem("body", required[0], "This field is required.", "missing")
+    if route.idempotent:
+        said = "Send an Idempotency-Key of 8 to 120 characters."
+        return _problem("header", "idempotency-key", said, "missing")
+    if "limit" in route.query.__struct_fields__:
+        return LIMIT_PROBLEM
+    place = route.path.rsplit("{", 1)[-1].split("}")[0]
+    return _problem("path", place, "An id is a UUID.", "uuid_parsing")
+
+
+def _problem(where: str, name: str, message: str, kind: str) -> Json:
+    return {"loc": [where, name], "msg": message, "type": kind}
 
 
 def _json(kind: Any, schemas: Schemas) -> Json:

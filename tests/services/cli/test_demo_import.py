@@ -1,0 +1,84 @@
+"""The demo studio in the running system: it imports whole, again and again, and answers as documented."""
+
+import re
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from jsonschema import Draft202012Validator, FormatChecker  # type: ignore[import-untyped]
+
+from services.cli.demo import STUDIO_ID, demo_lines
+from services.cli.openapi.document import document
+from tests.harness.http import Client
+from tests.harness.system import System
+
+TODAY = datetime.now(UTC).date()
+
+
+async def imported(system: System, today: date = TODAY) -> Client:
+    await system.import_lines(list(demo_lines(today)))
+    return system.partner(await system.key(studio=STUDIO_ID))
+
+
+async def everything(partner: Client, path: str, **query: Any) -> dict[str, dict[str, Any]]:
+    """All rows of a list, page after page, by id."""
+    found: dict[str, dict[str, Any]] = {}
+    cursor: dict[str, str] = {}
+    while True:
+        answer = await partner.get(path, **query, **cursor, limit=50)
+        assert answer.status == 200, answer.body
+        page = answer.json()
+        found |= {row["id"]: row for row in page["data"]}
+        if not page["has_more"]:
+            return found
+        cursor = {"cursor": page["next_cursor"]}
+
+
+async def test_the_demo_imports_again_and_a_week_later(system: System) -> None:
+    """No line is refused, the second time changes nothing, and a week later the timetable goes on."""
+    partner = await imported(system)
+    first = await everything(partner, "/classes")
+    await imported(system)
+    assert await everything(partner, "/classes") == first
+    await imported(system, TODAY + timedelta(days=7))
+    later = await everything(partner, "/classes")
+    assert {id: later[id] for id in first} == first
+    assert len(later) * 2 == len(first) * 3
+
+
+async def test_the_system_counts_what_the_demo_says(system: System) -> None:
+    """Booked and available seats come from the bookings, and they are what the file says."""
+    partner = await imported(system)
+    classes = await everything(partner, "/classes")
+    for line in demo_lines(TODAY):
+        if line["object"] == "class":
+            shown = classes[str(line["id"])]
+            assert {name: shown[name] for name in ("booked_count", "available_count", "start_time")} == {
+                name: line[name] for name in ("booked_count", "available_count", "start_time")
+            }
+
+
+async def test_every_read_of_the_demo_fits_its_documented_schema(system: System) -> None:
+    """Each GET of the document is called, with ids taken from the lists before it, and its answer checked."""
+    partner = await imported(system)
+    described = document()
+    known: dict[str, str] = {}
+    unread: list[str] = []
+    for path, methods in described["paths"].items():
+        if "get" not in methods:
+            continue
+        if not set(re.findall(r"\{(\w+)\}", path)) <= known.keys():
+            unread.append(path)
+            continue
+        answer = await partner.get(path.format_map(known))
+        assert answer.status == 200, (path, answer.body)
+        content = methods["get"]["responses"]["200"]["content"]["application/json"]
+        schema = {**content["schema"], "components": described["components"]}
+        problems = Draft202012Validator(schema, format_checker=FormatChecker()).iter_errors(answer.json())
+        assert [problem.message for problem in problems] == [], path
+        rows = answer.json()["data"] if answer.json()["object"] == "list" else []
+        for row in rows[:1]:
+            known[f"{row['object']}_id"] = row["id"]
+            known |= {name: value for name, value in row.items() if name.endswith("_id") and value}
+            known |= {"submission_id": row["id"]} if row["object"] == "form_submission" else {}
+    about_webhooks = [path for path in unread if path.startswith(("/webhook", "/events"))]
+    assert sorted(set(unread) - set(about_webhooks)) == ["/idempotency-keys/{key}"]
