@@ -12,7 +12,7 @@ from granian.constants import Interfaces
 from granian.server.embed import Server
 
 from services.gateway.upstream import AsgiUpstream, HttpUpstream, NotReached, OutcomeUnknown, Upstream
-from services.gateway.upstream.in_process import ASGIApp
+from services.gateway.upstream.asgi_exchange import ASGIApp
 
 LOG_FIELD: ContextVar[str] = ContextVar("LOG_FIELD", default="none")
 PART = b"x" * 65536
@@ -169,3 +169,16 @@ async def test_a_long_answer_that_breaks_off_in_process_is_not_taken_for_whole()
         with pytest.raises(OutcomeUnknown):
             async for _ in answer.rest:
                 pass
+
+
+@pytest.mark.parametrize("steps", range(4))
+async def test_closing_in_process_leaves_no_caller_waiting(steps: int) -> None:
+    """Whether the service has begun or not: a task cancelled before its first step runs no clean-up of its own."""
+    upstream = AsgiUpstream(app)
+    call = asyncio.create_task(upstream.request(b"POST", b"/sleeps", [], b""))
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    await upstream.close()
+    async with asyncio.timeout(2):
+        with pytest.raises((OutcomeUnknown, NotReached)):
+            await call
