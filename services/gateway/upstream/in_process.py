@@ -31,7 +31,7 @@ class AsgiUpstream:
         )
         self._running.add(task)
         task.add_done_callback(self._running.discard)
-        # Outside `run`: a task that is cancelled before its first step never enters it, and the caller would wait on.
+        # Not in `run`: a task cancelled before its first step never enters it, and the caller would wait on.
         task.add_done_callback(lambda _: exchange.fail("the exchange was given up"))
         try:
             return await exchange.answer

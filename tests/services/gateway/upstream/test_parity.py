@@ -173,7 +173,7 @@ async def test_a_long_answer_that_breaks_off_in_process_is_not_taken_for_whole()
 
 @pytest.mark.parametrize("steps", range(4))
 async def test_closing_in_process_leaves_no_caller_waiting(steps: int) -> None:
-    """Whether the service has begun or not: a task cancelled before its first step runs no clean-up of its own."""
+    """Begun or not: a task cancelled before its first step runs no clean-up of its own."""
     upstream = AsgiUpstream(app)
     call = asyncio.create_task(upstream.request(b"POST", b"/sleeps", [], b""))
     for _ in range(steps):
