@@ -1,11 +1,10 @@
 """Deliveries on the wire."""
 
-from datetime import datetime
 from typing import Literal
 
 from msgspec import Struct
 
-from shared.wire import Id, PageQuery, Resource
+from shared.wire import Id, Instant, PageQuery, Resource
 
 DeliveryStatus = Literal["pending", "succeeded", "dead"]
 
@@ -13,7 +12,7 @@ DeliveryStatus = Literal["pending", "succeeded", "dead"]
 class Attempt(Struct, frozen=True):
     """One request and what came of it. The request's body is the event's, as `GET /events/{id}` shows it."""
 
-    at: datetime
+    at: Instant
     duration_ms: int
     response_status: int | None
     response_body: str | None
@@ -23,16 +22,16 @@ class Attempt(Struct, frozen=True):
 class Delivery(Resource, kw_only=True):
     """`sequence` is the `webhook-sequence` header: gap-free per endpoint."""
 
-    id: str
+    id: Id
     object: Literal["webhook_delivery"] = "webhook_delivery"
-    endpoint_id: str
-    event_id: str
+    endpoint_id: Id
+    event_id: Id
     event_type: str
     sequence: int
     status: DeliveryStatus
     attempt_count: int
-    next_attempt_at: datetime | None
-    created_at: datetime
+    next_attempt_at: Instant | None
+    created_at: Instant
     attempts: list[Attempt]
 
 

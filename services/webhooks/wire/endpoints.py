@@ -1,12 +1,11 @@
 """Webhook endpoints on the wire."""
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from shared.events import KINDS
-from shared.wire import Body, Instant, Resource
+from shared.wire import Body, Id, Instant, Resource
 
 Status = Literal["enabled", "disabled"]
 # Closed to partners: a test is asked for, not subscribed to.
@@ -50,7 +49,7 @@ class EndpointUpdate(Body, frozen=True, kw_only=True):
 
 
 class Endpoint(Resource, kw_only=True):
-    id: str
+    id: Id
     object: Literal["webhook_endpoint"] = "webhook_endpoint"
     url: str
     description: str
@@ -59,7 +58,7 @@ class Endpoint(Resource, kw_only=True):
     disabled_reason: str | None
     fifo: bool
     rate_limit: float | None
-    created_at: datetime
+    created_at: Instant
 
 
 class EndpointWithSecret(Endpoint, kw_only=True):
@@ -77,13 +76,13 @@ class Recover(Body, frozen=True, kw_only=True):
 
 
 class Recovery(Resource, kw_only=True):
-    id: str
+    id: Id
     object: Literal["webhook_recovery"] = "webhook_recovery"
-    endpoint_id: str
-    since: datetime
+    endpoint_id: Id
+    since: Instant
     status: Literal["running", "done"]
     offered: int
-    created_at: datetime
+    created_at: Instant
 
 
 class ClientRevoked(Body, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from msgspec import Meta, Raw, Struct
 
 from services.webhooks.wire.endpoints import EventType
 from shared.events import Envelope, EventResource
-from shared.wire import PageQuery, Resource, encode
+from shared.wire import Id, Instant, PageQuery, Resource, encode
 
 
 class EventObject(Struct):
@@ -20,13 +20,13 @@ class EventObject(Struct):
 class EventRead(Resource, kw_only=True):
     """For the OpenAPI document; the answer itself is the stored bytes."""
 
-    id: str
+    id: Id
     object: Literal["event"] = "event"
     type: str
-    created_at: datetime
+    created_at: Instant
     api_version: str
-    studio_id: str
-    location_id: str | None
+    studio_id: Id
+    location_id: Id | None
     sequence: int
     resource: EventResource
     request_id: str | None

@@ -1,0 +1,155 @@
+"""The webhooks service on a real database, with the calls that its tests make."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import httpx
+
+from services.webhooks.app import open_service
+from services.webhooks.context import Webhooks
+from shared.bus import EVENT_LOG, Bus, Message
+from shared.bus.memory import MemoryBus
+from shared.caller import CALLER_HEADER, Caller, CallerSigner
+from shared.events import BookingCreated, Event, EventResource, render
+from shared.service import Service
+from shared.settings import Settings
+from shared.wire import new_id
+
+T = TypeVar("T")
+ALL_READS = frozenset(
+    {
+        "bookings:read",
+        "form_submissions:read",
+        "leads:read",
+        "members:read",
+        "schedule:read",
+        "webhooks:read",
+        "webhooks:write",
+    }
+)
+
+
+class Reply:
+    def __init__(self, answer: httpx.Response) -> None:
+        self.status = answer.status_code
+        self.body = answer.content
+        self.headers = answer.headers
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def code(self) -> str:
+        return str(self.json()["error"]["code"])
+
+
+class Desk:
+    """`call` is what the gateway would send; the default caller sees everything of one studio."""
+
+    def __init__(self, service: Service[Webhooks], bus: Bus, signer: CallerSigner) -> None:
+        self.service = service
+        self.context = service.context
+        self.bus = bus
+        self.signer = signer
+        self.studio_id = new_id()
+        self.client_id = new_id()
+        transport = httpx.ASGITransport(app=service.app)  # type: ignore[arg-type]
+        self.http = httpx.AsyncClient(transport=transport, base_url="http://webhooks")
+
+    def caller(self, **fields: Any) -> Caller:
+        known = {"studio_id": self.studio_id, "client_id": self.client_id, "scopes": ALL_READS}
+        return Caller(**(known | fields))
+
+    @property
+    def operator(self) -> Caller:
+        return Caller(studio_id=self.studio_id, actor="operator")
+
+    async def call(
+        self, method: str, path: str, body: Any = None, *, caller: Caller | None = None, **query: Any
+    ) -> Reply:
+        headers = {CALLER_HEADER.decode(): self.signer.sign(caller or self.caller()).decode()}
+        answer = await self.http.request(method, path, json=body, params=query or None, headers=headers)
+        return Reply(answer)
+
+    async def endpoint(self, url: str, *, caller: Caller | None = None, **fields: Any) -> dict[str, Any]:
+        reply = await self.call("POST", "/webhook-endpoints", {"url": url} | fields, caller=caller)
+        assert reply.status == 201, reply.body
+        made: dict[str, Any] = reply.json()
+        return made
+
+    def event(self, kind: type[Event] = BookingCreated, **fields: Any) -> Event:
+        resource = EventResource("booking", new_id(), 1)
+        known: dict[str, Any] = {
+            "studio_id": self.studio_id,
+            "resource": resource,
+            "data": {"id": resource.id},
+        }
+        return kind(**(known | fields))
+
+    async def publish(self, *events: Event) -> None:
+        await asyncio.gather(
+            *(self.bus.publish(Message(event.id, event.type, render(event))) for event in events)
+        )
+
+    async def publish_some(self, count: int, **fields: Any) -> list[str]:
+        events = [self.event(**fields) for _ in range(count)]
+        await self.publish(*events)
+        return [event.id for event in events]
+
+    async def deliveries(self, endpoint_id: str, **query: Any) -> list[dict[str, Any]]:
+        path = f"/webhook-endpoints/{endpoint_id}/deliveries"
+        reply = await self.call("GET", path, limit=200, **query)
+        assert reply.status == 200, reply.body
+        data: list[dict[str, Any]] = reply.json()["data"]
+        return data
+
+    async def until_deliveries(
+        self, endpoint_id: str, fact: Callable[[list[dict[str, Any]]], bool]
+    ) -> list[dict[str, Any]]:
+        async def look() -> list[dict[str, Any]] | None:
+            found = await self.deliveries(endpoint_id)
+            return found if fact(found) else None
+
+        return await eventually(look)
+
+    async def sql(self, text: str, *args: Any) -> list[Any]:
+        async with self.context.db.connection() as conn:
+            return list(await conn.fetch(text, *args))
+
+
+async def eventually(fact: Callable[[], Awaitable[T | None]], *, seconds: float = 20) -> T:
+    """The first answer that is not None."""
+    async with asyncio.timeout(seconds):
+        while (answer := await fact()) is None:
+            await asyncio.sleep(0.02)
+    return answer
+
+
+def settings_for(database_url: str, **fields: Any) -> Settings:
+    known: dict[str, Any] = {
+        "database_url": database_url,
+        "caller_keys": ("k" * 32,),
+        "webhook_keys": ("w" * 32,),
+        "webhook_allow_http": True,
+        "webhook_allow_hosts": frozenset({"127.0.0.1"}),
+        "webhook_retry_schedule": (0.05, 0.05, 0.05),
+    }
+    return Settings(**(known | fields))
+
+
+@asynccontextmanager
+async def open_desk(database_url: str, *, bus: Bus | None = None, **fields: Any) -> AsyncIterator[Desk]:
+    settings = settings_for(database_url, **fields)
+    bus = bus or MemoryBus((EVENT_LOG,))
+    async with open_service(settings, bus) as service:
+        desk = Desk(service, bus, CallerSigner(settings.caller_keys))
+        yield desk
+        await desk.http.aclose()
+    await bus.close()
+
+
+def statuses(found: Sequence[dict[str, Any]]) -> list[str]:
+    return [delivery["status"] for delivery in found]

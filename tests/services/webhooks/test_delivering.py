@@ -1,0 +1,188 @@
+"""From an event on the bus to a signed POST at a partner's server, and what is done when that fails."""
+
+import asyncio
+import json
+from datetime import UTC, datetime
+from itertools import pairwise
+
+from aiohttp import web
+from standardwebhooks import Webhook
+
+from shared.events import MemberCreated
+from tests.harness.receiver import Received, Receiver, answering
+from tests.services.webhooks.desk import Desk, open_desk, statuses
+
+
+async def test_an_event_arrives_signed_and_the_oracle_verifies_it(desk: Desk, receiver: Receiver) -> None:
+    """Standard Webhooks: the library that receivers use accepts what we send, and refuses it when changed."""
+    endpoint = await desk.endpoint(receiver.url)
+    await desk.publish_some(1)
+    [got] = await receiver.until_count(1)
+    verified = Webhook(endpoint["secret"]).verify(got.body, got.headers)
+    assert verified["type"] == "booking.created"
+    assert got.headers["content-type"] == "application/json"
+    assert got.sequence == 1
+
+
+async def test_log_get_and_webhook_show_the_same_bytes(desk: Desk, receiver: Receiver) -> None:
+    """One rendering: the event log, GET /events/{id} and the webhook's body never differ."""
+    await desk.endpoint(receiver.url)
+    event = desk.event(request_id="req-1", data={"name": "Zoë", "n": 1.50})
+    await desk.publish(event)
+    [got] = await receiver.until_count(1)
+    assert (await desk.call("GET", f"/events/{event.id}")).body == got.body
+    shown = (await desk.call("GET", "/events")).body
+    assert got.body in shown
+    assert list(json.loads(got.body)) == [
+        "id",
+        "object",
+        "type",
+        "created_at",
+        "api_version",
+        "studio_id",
+        "location_id",
+        "sequence",
+        "resource",
+        "request_id",
+        "data",
+    ]
+
+
+async def test_a_retry_sends_the_same_bytes_with_a_new_signature(desk: Desk, receiver: Receiver) -> None:
+    """The body is rendered once; a retry differs in timestamp and signature only."""
+    receiver.answer = answering(500, 200)
+    endpoint = await desk.endpoint(receiver.url)
+    await desk.publish_some(1)
+    first, second = await receiver.until_count(2)
+    assert first.body == second.body
+    assert first.event_id == second.event_id
+    assert first.sequence == second.sequence
+    Webhook(endpoint["secret"]).verify(second.body, second.headers)
+    [delivery] = await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"])
+    assert delivery["attempt_count"] == 2
+    assert [a["response_status"] for a in delivery["attempts"]] == [500, 200]
+    assert delivery["attempts"][0]["error"] == "the endpoint answered 500"
+    assert delivery["attempts"][1]["response_body"] == ""
+
+
+async def test_a_delivery_is_dead_after_the_whole_schedule_and_can_be_retried(
+    desk: Desk, receiver: Receiver
+) -> None:
+    """One attempt and one per wait of the schedule; then it is listed as dead until somebody retries it."""
+    receiver.answer = answering(400)
+    endpoint = await desk.endpoint(receiver.url)
+    await desk.publish_some(1)
+    [dead] = await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["dead"])
+    assert dead["attempt_count"] == 4
+    assert dead["next_attempt_at"] is None
+    assert [d["id"] for d in await desk.deliveries(endpoint["id"], status="dead")] == [dead["id"]]
+    receiver.answer = answering(204)
+    reply = await desk.call("POST", f"/webhook-deliveries/{dead['id']}/retry")
+    assert reply.status == 202
+    assert reply.json()["status"] == "pending"
+    [again] = await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"])
+    assert again["attempt_count"] == 5
+
+
+async def test_gone_disables_the_endpoint(desk: Desk, receiver: Receiver) -> None:
+    """410 is the receiver's word that it wants nothing more."""
+    receiver.answer = answering(410)
+    endpoint = await desk.endpoint(receiver.url)
+    await desk.publish_some(1)
+    await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["dead"])
+
+    async def state() -> tuple[str, str]:
+        shown = (await desk.call("GET", f"/webhook-endpoints/{endpoint['id']}")).json()
+        return shown["status"], shown["disabled_reason"]
+
+    async with asyncio.timeout(5):
+        while (now := await state()) != ("disabled", "gone"):
+            await asyncio.sleep(0.02)
+    assert now == ("disabled", "gone")
+    before = receiver.count
+    await desk.publish_some(3)
+    assert statuses(await desk.deliveries(endpoint["id"])) == ["dead"], "no deliveries while disabled"
+    assert receiver.count == before
+
+
+async def test_a_redirect_is_a_failure_and_not_followed(
+    desk: Desk, receiver: Receiver, second_receiver: Receiver
+) -> None:
+    """Whatever the redirect points at, nothing is sent there."""
+    receiver.answer = answering(302, headers={"Location": second_receiver.url})
+    endpoint = await desk.endpoint(receiver.url)
+    await desk.publish_some(1)
+    [dead] = await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["dead"])
+    assert {a["response_status"] for a in dead["attempts"]} == {302}
+    assert second_receiver.count == 0
+
+
+async def test_retry_after_is_honoured(database_url: str, receiver: Receiver) -> None:
+    """The receiver's wish moves the next attempt back, beyond the schedule."""
+    receiver.answer = answering(429, 200, headers={"Retry-After": "3600"})
+    async with open_desk(database_url) as desk:
+        endpoint = await desk.endpoint(receiver.url)
+        await desk.publish_some(1)
+        [waiting] = await desk.until_deliveries(endpoint["id"], lambda ds: ds[0]["attempt_count"] == 1)
+        wait = datetime.fromisoformat(waiting["next_attempt_at"]) - datetime.now(UTC)
+        assert 3500 < wait.total_seconds() <= 3600
+
+
+async def test_little_of_an_answer_is_kept_and_nul_is_survived(desk: Desk, receiver: Receiver) -> None:
+    """2 KiB of the answer are logged, as text that the database can hold."""
+
+    async def flood(_: Received) -> web.StreamResponse:
+        return web.Response(body=b"\x00\xff" + b"x" * 300_000)
+
+    receiver.answer = flood
+    endpoint = await desk.endpoint(receiver.url)
+    await desk.publish_some(1)
+    [done] = await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"])
+    kept = done["attempts"][0]["response_body"]
+    assert kept.startswith("\ufffd\ufffdxx")
+    assert len(kept) == 2048
+
+
+async def test_nobody_listening_is_logged_in_words(desk: Desk) -> None:
+    """The delivery log says what happened, not which exception it was."""
+    endpoint = await desk.endpoint("http://127.0.0.1:9/hook")
+    await desk.publish_some(1)
+    [dead] = await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["dead"])
+    assert dead["attempts"][0]["response_status"] is None
+    assert dead["attempts"][0]["error"].startswith("could not connect")
+
+
+async def test_the_webhook_sequence_of_each_endpoint_has_no_gaps(
+    desk: Desk, receiver: Receiver, second_receiver: Receiver
+) -> None:
+    """Filtered or not, a receiver that counts finds every number once."""
+    everything = await desk.endpoint(receiver.url)
+    members = await desk.endpoint(second_receiver.url, event_types=["member.created"])
+    for _ in range(5):
+        await asyncio.gather(desk.publish_some(3), desk.publish_some(2, kind=MemberCreated))
+    await receiver.until_count(25)
+    await second_receiver.until_count(10)
+    assert sorted(got.sequence for got in receiver.received) == list(range(1, 26))
+    assert sorted(got.sequence for got in second_receiver.received) == list(range(1, 11))
+    shown = await desk.deliveries(everything["id"])
+    assert [d["sequence"] for d in shown] == list(range(1, 26))
+    assert all(a["created_at"] < b["created_at"] for a, b in pairwise(shown)), "in the order of creation"
+    assert len(await desk.deliveries(members["id"])) == 10
+
+
+async def test_a_test_event_reaches_its_endpoint_alone(
+    desk: Desk, receiver: Receiver, second_receiver: Receiver
+) -> None:
+    """It needs no subscription, is signed like any other, and no other client sees it in the event log."""
+    endpoint = await desk.endpoint(receiver.url, event_types=["member.created"])
+    await desk.endpoint(second_receiver.url)
+    reply = await desk.call("POST", f"/webhook-endpoints/{endpoint['id']}/test")
+    assert reply.status == 202
+    [got] = await receiver.until_count(1)
+    assert Webhook(endpoint["secret"]).verify(got.body, got.headers)["type"] == "webhook.test"
+    event_id = reply.json()["event_id"]
+    stranger = desk.caller(client_id="somebody-else")
+    assert (await desk.call("GET", f"/events/{event_id}")).status == 200
+    assert (await desk.call("GET", f"/events/{event_id}", caller=stranger)).status == 404
+    assert (await desk.call("GET", "/events", caller=stranger)).json()["data"] == []
+    assert second_receiver.count == 0
