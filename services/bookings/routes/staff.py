@@ -82,6 +82,7 @@ def _staff(
 BOOKING = "/bookings/{booking_id}"
 MEMBERSHIP = "/memberships/{membership_id}"
 MOVED = (NotFound, errors.InvalidStateTransition)
+SEATED = (*MOVED, errors.AlreadyBooked)
 ROUTES: list[Route[Bookings]] = [
     _staff(
         "POST",
@@ -104,7 +105,12 @@ ROUTES: list[Route[Bookings]] = [
         body=ClassCancel,
     ),
     _staff(
-        "POST", f"{BOOKING}/check-in", _attend(BookingStatus.CHECKED_IN), "Check a member in", Booking, *MOVED
+        "POST",
+        f"{BOOKING}/check-in",
+        _attend(BookingStatus.CHECKED_IN),
+        "Check a member in",
+        Booking,
+        *SEATED,
     ),
     _staff(
         "POST",

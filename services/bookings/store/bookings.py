@@ -65,6 +65,17 @@ async def read_live(conn: Connection, caller: Caller, class_id: str) -> list[Boo
     return [booking_row(row) for row in await conn.fetch(READ_LIVE, caller.studio_id, class_id)]
 
 
+LIVE_OF_MEMBER = """
+SELECT id FROM bookings WHERE studio_id = $1 AND class_id = $2 AND member_id = $3
+  AND status IN ('confirmed', 'checked_in', 'waitlisted')
+"""
+
+
+async def live_of_member(conn: Connection, caller: Caller, class_id: str, member_id: str) -> str | None:
+    found: str | None = await conn.fetchval(LIVE_OF_MEMBER, caller.studio_id, class_id, member_id)
+    return found
+
+
 READ_WAITING = f"""
 SELECT {", ".join("b." + column.strip() for column in BOOKING_COLUMNS.split(","))}
 FROM waitlist w JOIN bookings b ON b.studio_id = w.studio_id AND b.id = w.booking_id

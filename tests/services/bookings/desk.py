@@ -1,4 +1,4 @@
-"""Calls the service's own routes in this process, and makes the studio through the import like everyone else."""
+"""Calls the service's own routes in this process; the studio is made through the import, as everyone's is."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -139,7 +139,8 @@ def _find(method: str, path: str) -> tuple[Any, dict[str, str]]:
     fits = [
         (sum(part.startswith("{") for part in pattern), pattern, route)
         for (verb, pattern), route in _ROUTES.items()
-        if verb == method and len(pattern) == len(parts)
+        if verb == method
+        and len(pattern) == len(parts)
         and all(a.startswith("{") or a == b for a, b in zip(pattern, parts, strict=True))
     ]
     assert fits, f"no route {method} {path}"
@@ -149,9 +150,7 @@ def _find(method: str, path: str) -> tuple[Any, dict[str, str]]:
 
 
 def _numbered(studio_id: str, lines: Iterable[Mapping[str, Any]]) -> list[ImportLine]:
-    return [
-        ImportLine(number, studio_id, msgspec.Raw(encode(line))) for number, line in enumerate(lines, 1)
-    ]
+    return [ImportLine(number, studio_id, msgspec.Raw(encode(line))) for number, line in enumerate(lines, 1)]
 
 
 def soon(**delta: float) -> datetime:

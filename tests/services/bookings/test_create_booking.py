@@ -139,7 +139,7 @@ async def test_a_full_class_says_what_is_full(desk: Desk) -> None:
 
 
 async def test_spots_are_required_taken_or_assigned(desk: Desk) -> None:
-    """`required` wants one, `optional` takes the lowest free one, a taken one is refused, an unknown one is 404."""
+    """`required` wants one, `optional` takes the lowest free one; taken is refused, unknown is 404."""
     required = a_class(capacity=3, spot_selection_mode="required")
     optional = a_class(capacity=3, spot_selection_mode="optional")
     people = [a_member() for _ in range(4)]
@@ -158,7 +158,9 @@ async def test_spots_are_required_taken_or_assigned(desk: Desk) -> None:
     assert (unknown.status, unknown.json["error"]["param"]) == (404, "class_spot_id")
     listed = (await desk.ok(f"/classes/{required['id']}/spots"))["data"]
     assert [(s["label"], s["available"]) for s in listed] == [("B1", True), ("B2", False)]
-    assigned = [(await desk.book(optional["id"], person["id"])).json["class_spot_id"] for person in people[:3]]
+    assigned = [
+        (await desk.book(optional["id"], person["id"])).json["class_spot_id"] for person in people[:3]
+    ]
     assert assigned == [spots[3]["id"], spots[2]["id"], None]
 
 

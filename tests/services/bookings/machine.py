@@ -1,0 +1,244 @@
+"""Random operations on the service and on the plain model, compared after each of them."""
+
+import asyncio
+from collections import Counter
+from typing import Any, ClassVar
+
+import hypothesis.strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from services.bookings.actions.expire_waitlists import expire_waitlists
+from services.bookings.context import Bookings
+from shared.wire import new_id
+from tests.services.bookings.comparing import compare
+from tests.services.bookings.desk import (
+    Desk,
+    Reply,
+    a_class,
+    a_member,
+    a_membership,
+    a_product,
+    a_purchase,
+    a_studio,
+    soon,
+)
+from tests.services.bookings.model import Booking, Course, Outcome, Person, Studio
+
+CARDS = ("active", "paused", "past_due", None)
+PICK = st.integers(0, 999)
+
+
+class StudioMachine(RuleBasedStateMachine):
+    service: Bookings
+    loop: asyncio.AbstractEventLoop
+    steps: ClassVar[Counter[str]] = Counter()
+
+    def wait(self, work: Any) -> Any:
+        return self.loop.run_until_complete(work)
+
+    @initialize(
+        cards=st.lists(
+            st.tuples(st.sampled_from(CARDS), st.integers(0, 4), st.booleans()), min_size=7, max_size=7
+        ),
+        capacities=st.lists(st.integers(0, 2), min_size=4, max_size=4),
+        waitlist_capacity=st.one_of(st.none(), st.integers(0, 2)),
+        forfeit=st.booleans(),
+    )
+    def open_studio(
+        self, cards: list[Any], capacities: list[int], waitlist_capacity: int | None, forfeit: bool
+    ) -> None:
+        self.desk = Desk.of_new_studio(self.service)
+        people = [Person(credits, card, odd and card is None) for card, credits, odd in cards]
+        courses = [
+            Course(capacities[0]),
+            Course(capacities[1], cost=2, waitlist_capacity=waitlist_capacity),
+            Course(capacities[2], cost=1, late=True, spots=2),
+            Course(capacities[3], late=True, allow_waitlist=False),
+        ]
+        self.model = Studio(people, courses, fee="15", forfeit=forfeit)
+        self.members = [new_id() for _ in people]
+        self.cards = [new_id() for _ in people]
+        self.classes = [new_id() for _ in courses]
+        self.spots = [new_id() for _ in range(2)]
+        self.bookings: list[str] = []
+        self.entries: list[str] = []
+        self.requests: list[tuple[Any, Reply]] = []
+        self.versions: dict[str, int] = {}
+        self.heard = 0
+        self.wait(self.desk.loaded(*self.lines()))
+
+    def lines(self) -> list[Any]:
+        product = a_product(1)
+        lines: list[Any] = [
+            product,
+            a_studio(
+                self.desk.caller.studio_id,
+                late_fee_amount="15",
+                late_fee_currency="USD",
+                forfeit_credit=self.model.forfeit,
+            ),
+        ]
+        self.product = product
+        for member_id, card_id, person in zip(self.members, self.cards, self.model.people, strict=True):
+            lines.append(a_member(id=member_id, suspended=person.suspended))
+            if person.credits:
+                lines.append(a_purchase(member_id, product, quantity=person.credits))
+            if person.card:
+                lines.append(a_membership(member_id, id=card_id, status=person.card))
+        for class_id, course in zip(self.classes, self.model.courses, strict=True):
+            lines.append(
+                a_class(
+                    id=class_id,
+                    capacity=course.capacity,
+                    credit_cost=course.cost,
+                    allow_waitlist=course.allow_waitlist,
+                    waitlist_capacity=course.waitlist_capacity,
+                    start_time=soon(hours=5) if course.late else soon(days=3),
+                    spot_selection_mode="optional" if course.spots else None,
+                )
+            )
+        spotted = self.classes[2]
+        return lines + [
+            {"object": "class_spot", "id": spot, "class_id": spotted, "label": str(n), "order": n}
+            for n, spot in enumerate(self.spots)
+        ]
+
+    def do(self, *request: Any, **more: Any) -> Reply:
+        """An idempotent request that may be repeated later."""
+        key = new_id()
+        reply: Reply = self.wait(self.desk.call(*request, key=key, **more))
+        self.requests.append(((request, {**more, "key": key}), reply))
+        return reply
+
+    def staff(self, method: str, path: str, body: Any = None) -> Reply:
+        reply: Reply = self.wait(self.desk.staff.call(method, f"/staff{path}", body))
+        return reply
+
+    @rule(c=PICK, p=PICK)
+    def join(self, c: int, p: int) -> None:
+        self.book(c, p, True)
+
+    @rule(c=PICK, p=PICK, join=st.booleans())
+    def book(self, c: int, p: int, join: bool) -> None:
+        c, p = c % len(self.classes), p % len(self.members)
+        body = {"class_id": self.classes[c], "member_id": self.members[p], "join_waitlist": join}
+        preview = self.wait(self.desk.call("POST", "/bookings/preview", body)).json
+        reply = self.do("POST", "/bookings", body)
+        outcome, detail = self.model.book(c, p, join=join)
+        self.steps[outcome] += 1
+        if outcome in ("confirmed", "waitlisted"):
+            assert reply.status == 201, reply.body
+            self.bookings.append(reply.json["id"])
+            assert (reply.json["status"], reply.json["waitlist_position"]) == (outcome, detail)
+            assert (preview["outcome"], preview["waitlist_position"]) == (outcome, detail)
+            if outcome == "waitlisted":
+                page = self.wait(
+                    self.desk.ok("/waitlist", class_id=self.classes[c], member_id=self.members[p])
+                )
+                self.entries.append(next(e["id"] for e in page["data"] if e["status"] == "waiting"))
+            return
+        assert (reply.status, reply.code, preview["code"]) == (409, outcome, outcome), (reply.body, preview)
+        self.check_details(outcome, detail, reply, self.model.courses[c], self.model.people[p])
+
+    def pick_booking(self, n: int, *, live: bool) -> int:
+        states = ("confirmed", "waitlisted") if live else ()
+        wanted = [n for n, held in enumerate(self.model.bookings) if held.status in states]
+        return wanted[n % len(wanted)] if wanted else n % len(self.bookings)
+
+    def check_details(self, outcome: str, detail: Any, reply: Reply, course: Course, person: Person) -> None:
+        if outcome.startswith("already_"):
+            assert reply.details == {"booking_id": self.bookings[detail]}
+        if outcome == "class_not_bookable":
+            assert reply.details == {"reason": detail}
+        if outcome == "member_not_eligible":
+            assert reply.details == {"reasons": self.model.why_not_eligible(course, person)}
+
+    @precondition(lambda self: self.bookings)
+    @rule(n=PICK, live=st.sampled_from((True, True, False)))
+    def cancel(self, n: int, live: bool) -> None:
+        n = self.pick_booking(n, live=live)
+        before: Booking = self.model.bookings[n]
+        charged = before.charged
+        reply = self.do("DELETE", f"/bookings/{self.bookings[n]}")
+        outcome: Outcome = self.model.cancel(n)
+        self.steps["cancel " + outcome[0]] += 1
+        if outcome[0] in ("assessed", "none"):
+            receipt = reply.json
+            assert (receipt["late_fee_status"], receipt["credits_forfeited"]) == outcome
+            assert receipt["credits_restored"] == charged - receipt["credits_forfeited"]
+        else:
+            assert (reply.status, reply.code) == (409, outcome[0])
+
+    @precondition(lambda self: self.requests)
+    @rule(n=PICK)
+    def replay(self, n: int) -> None:
+        (request, more), first = self.requests[n % len(self.requests)]
+        again: Reply = self.wait(self.desk.call(*request, **more))
+        self.steps["replay"] += 1
+        assert again.replayed and (again.status, again.body) == (first.status, first.body)
+        other = self.wait(self.desk.cancel(new_id(), key=more["key"]))
+        assert other.code == "idempotency_key_reused"
+
+    @rule(c=PICK, capacity=st.integers(0, 4))
+    def change_capacity(self, c: int, capacity: int) -> None:
+        c %= len(self.classes)
+        reply = self.staff("PATCH", f"/classes/{self.classes[c]}", {"capacity": capacity})
+        self.steps["capacity"] += 1
+        assert (reply.status == 200) == self.model.set_capacity(c, capacity)
+
+    @precondition(lambda self: len(self.requests) > 12)
+    @rule(c=PICK, start=st.booleans())
+    def end_class(self, c: int, start: bool) -> None:
+        """Not early in a run: nothing much happens in a class any more after it."""
+        c %= len(self.classes)
+        if start:
+            self.start_class(c)
+            return
+        reply = self.staff("POST", f"/classes/{self.classes[c]}/cancel", {})
+        self.steps["cancel class"] += 1
+        assert (reply.status == 200) == self.model.cancel_course(c)
+
+    def start_class(self, c: int) -> None:
+        course = self.model.courses[c]
+        if course.started or course.status != "scheduled":
+            return
+        times = {"start_time": soon(minutes=-1), "end_time": soon(hours=1)}
+        assert self.staff("PATCH", f"/classes/{self.classes[c]}", times).status == 200
+        self.steps["start"] += 1
+        self.wait(expire_waitlists(self.service))
+        self.model.start_course(c)
+
+    @rule(p=PICK)
+    def pause_or_resume(self, p: int) -> None:
+        p %= len(self.members)
+        person = self.model.people[p]
+        if person.card not in ("active", "paused"):
+            return
+        move, after = ("pause", "paused") if person.card == "active" else ("resume", "active")
+        reply = self.staff("POST", f"/memberships/{self.cards[p]}/{move}", {})
+        self.steps[move] += 1
+        assert reply.status == 200, reply.body
+        person.card = after
+
+    @rule(p=PICK, quantity=st.integers(1, 3))
+    def purchase(self, p: int, quantity: int) -> None:
+        p %= len(self.members)
+        body = {"member_id": self.members[p], "product_id": self.product["id"], "quantity": quantity}
+        assert self.staff("POST", "/purchases", body).status == 201
+        self.steps["purchase"] += 1
+        self.model.people[p].credits += quantity
+
+    @precondition(lambda self: self.bookings)
+    @rule(n=PICK, status=st.sampled_from(("checked_in", "confirmed", "no_show")))
+    def attend(self, n: int, status: str) -> None:
+        n %= len(self.bookings)
+        path = {"checked_in": "check-in", "confirmed": "undo-check-in", "no_show": "no-show"}[status]
+        reply = self.staff("POST", f"/bookings/{self.bookings[n]}/{path}")
+        moved = self.model.attend(n, status)
+        self.steps["attend" if moved else "attend refused"] += 1
+        assert (reply.status == 200) == moved, reply.body
+
+    @invariant()
+    def everything_agrees(self) -> None:
+        if hasattr(self, "model"):
+            self.wait(compare(self))

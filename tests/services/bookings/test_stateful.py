@@ -1,0 +1,53 @@
+"""The service and a plain model of the studio agree after every step of hundreds of random runs."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from typing import ClassVar
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from services.bookings.context import Bookings
+from shared.outbox import Bell
+from tests.harness.databases import Template
+from tests.services.bookings.machine import StudioMachine
+from tests.services.bookings.pinned import PinnedDatabase
+
+RUNS, STEPS = 100, 50
+
+
+@pytest.fixture
+def machine(migrated_template: Template) -> Iterator[type[StudioMachine]]:
+    """The machine on a database of its own, in a loop of its own: hypothesis calls it synchronously."""
+    with migrated_template.copy_for_session() as url, asyncio.Runner() as runner:
+        db = runner.run(PinnedDatabase.connect(url, "bookings", size=2))
+
+        class OnThisDatabase(StudioMachine):
+            service = Bookings(db=db, bell=Bell())
+            loop = runner.get_loop()
+            steps: ClassVar[Counter[str]] = Counter()
+
+        yield OnThisDatabase
+        runner.run(db.close())
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("half", ["first", "second"])
+def test_random_operations_leave_the_service_as_the_model(machine: type[StudioMachine], half: str) -> None:
+    """Book, cancel, promote, capacity, cancel class, start, pause, purchase, check in, replay: all agree."""
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=RUNS,
+            stateful_step_count=STEPS,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            database=None,
+        ),
+    )
+    reached = set(machine.steps)
+    assert {"confirmed", "waitlisted", "class_full", "waitlist_full", "waitlist_not_allowed"} <= reached
+    assert {"already_booked", "already_waitlisted", "member_not_eligible", "class_not_bookable"} <= reached
+    assert {"cancel none", "cancel assessed", "cancel class", "start", "replay", "capacity"} <= reached
