@@ -20,6 +20,8 @@ from services.gateway.wire.key import OwnKey, RateLimit
 from shared.caller import CALLER_HEADER, REQUEST_ID_HEADER, TRACE_HEADER
 from shared.errors import (
     InsufficientScope,
+    Invalid,
+    Problem,
     RateLimited,
     Unauthenticated,
     Unavailable,
@@ -98,10 +100,10 @@ class PartnerApi:
         return await self._forward(request, route, key)
 
     async def _authenticate(self, request: "_Request") -> KnownKey:
+        text = request.headers.get(KEY_HEADER)
+        if not text:
+            raise MissingKey
         try:
-            text = request.headers.get(KEY_HEADER)
-            if not text:
-                raise MissingKey
             if not text.isascii():
                 raise InvalidKey
             return await self._directory.authenticate(text.decode())
@@ -130,6 +132,8 @@ class PartnerApi:
             raise Unavailable from None
         except OutcomeUnknown:
             raise UpstreamTimeout from None
+        except ValueError as problem:
+            raise Invalid([Problem(("header",), str(problem), "value_error")]) from None
         if answer.status == 401:
             # A service refused our signature: keys or clocks differ. That is not the partner's fault.
             log.error("service_refused_the_gateway", owner=route.owner, request_id=request.id)

@@ -1,24 +1,43 @@
-"""`make test` calls this first: have RabbitMQ, or say in one sentence what is missing."""
+"""`make test` calls this first: have the real servers, or say in one sentence what is missing."""
 
 import os
 import sys
 
+from shared.servers.postgres_binaries import find_postgres
 from shared.servers.problem import ServerProblem
 from shared.servers.rabbitmq_binaries import find_rabbitmq, install_if_debian_root
 from tests.harness.containers import docker_answers
 
+DOCKER = "Docker, through testcontainers"
+
 
 def main() -> int:
-    if os.environ.get("STUDIO_AMQP_URL") or os.environ.get("STUDIO_TEST_SERVERS") == "docker":
-        return 0
-    if find_rabbitmq() is not None or docker_answers():
-        return 0
     try:
-        install_if_debian_root()
+        sys.stdout.write(f"Postgres: {postgres()}\nRabbitMQ: {rabbitmq()}\n")
     except ServerProblem as problem:
-        sys.stderr.write(f"{problem}\n")
+        sys.stderr.write(f"{problem.message}\n")
         return 1
     return 0
+
+
+def postgres() -> str:
+    if os.environ.get("STUDIO_DATABASE_URL"):
+        return "the one in STUDIO_DATABASE_URL"
+    found = find_postgres()
+    if os.environ.get("STUDIO_TEST_SERVERS") != "docker" and found is not None:
+        return found.origin
+    return DOCKER
+
+
+def rabbitmq() -> str:
+    if os.environ.get("STUDIO_AMQP_URL"):
+        return "the one in STUDIO_AMQP_URL"
+    if os.environ.get("STUDIO_TEST_SERVERS") == "docker":
+        return DOCKER
+    found = find_rabbitmq()
+    if found is None and docker_answers():
+        return DOCKER
+    return (found or install_if_debian_root()).origin
 
 
 if __name__ == "__main__":
