@@ -44,6 +44,11 @@ SUMMARIES: dict[type[Event], str] = {
     events.WebhookTest: "A test that you asked for",
 }
 EVENT_TYPES = (EventRead, *(kind for kind in RESOURCES.values() if kind is not None))
+# What the event has changed about the resource's example.
+AFTERWARDS: dict[type[Event], Json] = {
+    events.BookingCancelled: {"status": "cancelled"},
+    events.ClassCancelled: {"status": "cancelled", "booked_count": 0, "available_count": 20},
+}
 _UUID: Json = {"type": "string", "format": "uuid"}
 THIN: Json = {
     "type": "object",
@@ -61,9 +66,9 @@ def webhooks(schemas: Schemas) -> Json:
 def _delivery(kind: type[Event], schemas: Schemas) -> Json:
     name = kind_of(kind)
     resource = RESOURCES[kind]
-    schema, example = (
-        (THIN, THIN_EXAMPLE) if resource is None else (schemas.of(resource), example_of(resource))
-    )
+    schema, example = THIN, THIN_EXAMPLE
+    if resource is not None:
+        schema, example = schemas.of(resource), {**example_of(resource), **AFTERWARDS.get(kind, {})}
     needs = f"Needs the scope `{kind.scope}`." if kind.scope else "Needs no scope."
     return {
         "operationId": "on_" + name.replace(".", "_"),
