@@ -139,7 +139,7 @@ async def send_answer(send: Send, answer: Answer, request_id: str) -> None:
         (b"x-api-version", API_VERSION.encode()),
         *answer.headers,
     ]
-    if answer.status == 204:
+    if answer.status in (204, 304):
         headers = headers[2:]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.body, "more_body": False})

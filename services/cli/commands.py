@@ -90,6 +90,24 @@ def import_file(settings: Settings, given: argparse.Namespace) -> int:
     return 1 if report["rejected_count"] else 0
 
 
+def erase(settings: Settings, given: argparse.Namespace) -> None:
+    answer = client(settings).post(f"/{given.noun}/{given.id}/erase", studio=given.studio)
+    show(answer, as_json=given.json)
+
+
+def list_queues(settings: Settings, given: argparse.Namespace) -> None:
+    show(client(settings).get("/queues"), as_json=given.json)
+
+
+def show_parked(settings: Settings, given: argparse.Namespace) -> None:
+    show(client(settings).get(f"/queues/{given.queue}/parked"), as_json=given.json)
+
+
+def requeue(settings: Settings, given: argparse.Namespace) -> None:
+    body = {"ids": given.ids or None}
+    show(client(settings).post(f"/queues/{given.queue}/parked/requeue", body), as_json=given.json)
+
+
 def demo(settings: Settings, given: argparse.Namespace) -> None:
     show(load_demo(client(settings)), as_json=given.json)
 

@@ -20,7 +20,7 @@ from shared.log import set_up_logging
 from shared.migrate import MigrationProblem, migrate
 from shared.serve import Address, Listener, PortTaken, listening, until_stopped
 from shared.servers.problem import ServerProblem
-from shared.settings import SERVICES, Settings
+from shared.settings import SERVICES, Settings, with_files
 
 
 def up(settings: Settings, given: argparse.Namespace) -> None:
@@ -76,10 +76,11 @@ def migrate_schemas(settings: Settings, given: argparse.Namespace) -> None:
     if settings.database_url is None:
         raise CommandFailed("Set STUDIO_DATABASE_URL to a role that may create roles and schemas.")
     set_up_logging(settings, "migrate")
+    environ = with_files(os.environ)
     passwords = {
         name: password
         for name in SERVICES
-        if (password := os.environ.get(f"STUDIO_{name.upper()}_DB_PASSWORD"))
+        if (password := environ.get(f"STUDIO_{name.upper()}_DB_PASSWORD"))
     }
     applied = run_loop(migrate(settings.database_url, given.services or SERVICES, passwords=passwords))
     show({"object": "migrations", "applied": applied}, as_json=given.json)

@@ -9,10 +9,10 @@ from msgspec import Struct
 
 from services.gateway.actions.close_clients import close_clients
 from services.gateway.directory import POLL_SECONDS, KeyDirectory
-from services.gateway.operator import keys, status
+from services.gateway.operator import keys, persons, status
 from services.gateway.operator.context import Operators, OperatorTokens
 from services.gateway.operator.importing import ImportStream
-from services.gateway.operator.staff import StaffForwarder
+from services.gateway.operator.staff import STAFF_PATHS, StaffForwarder
 from services.gateway.partner_api import PartnerApi
 from services.gateway.site import Site
 from services.gateway.upstream import HttpUpstream, Upstream
@@ -71,15 +71,16 @@ async def open_gateway(
         return following.problem()
 
     checks = {"gateway.database": db.is_ready, "gateway.keys": keys_are_fresh, **(checks or {})}
+    staff = StaffForwarder(operators, tokens)
     operator = build_service(
         "operator",
         operators,
-        [*keys.ROUTES, *status.ROUTES],
+        [*keys.ROUTES, *persons.ROUTES, *status.ROUTES],
         verifier=tokens,
         checks=checks,
         raw={
             "/operator/v1/import": ImportStream(operators, tokens),
-            "/operator/v1/studios/{studio}/{rest:path}": StaffForwarder(operators, tokens),
+            **dict.fromkeys(STAFF_PATHS, staff),
         },
     )
     try:

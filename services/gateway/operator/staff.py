@@ -1,4 +1,4 @@
-"""Staff operations of one studio: `/operator/v1/studios/{studio}/…` goes to the owner's `/staff/…`."""
+"""Staff operations: a studio's, and those on the queues, go from `/operator/v1/…` to the owner's `/staff/…`."""
 
 from typing import Final
 
@@ -27,8 +27,15 @@ OWNERS: Final[dict[str, str]] = {
     "webhook-endpoints": "webhooks",
     "webhook-deliveries": "webhooks",
     "events": "webhooks",
+    "queues": "webhooks",
 }
-PREFIX: Final = "/operator/v1/studios/"
+PREFIX: Final = "/operator/v1/"
+STAFF_PATHS: Final = (
+    "/operator/v1/studios/{studio}/{rest:path}",
+    # Queues serve every studio.
+    "/operator/v1/queues",
+    "/operator/v1/queues/{rest:path}",
+)
 
 
 class StaffForwarder:
@@ -51,12 +58,14 @@ class StaffForwarder:
         self, scope: Scope, receive: Receive, headers: dict[bytes, bytes], request_id: str
     ) -> Answer:
         raw = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1")
-        studio, _, rest = raw.removeprefix(PREFIX).partition("/")
+        rest, studio_id = raw.removeprefix(PREFIX), ""
+        if rest.startswith("studios/"):
+            _, studio, rest = rest.split("/", 2)
+            async with self._operators.db.connection() as conn:
+                studio_id = (await studios.find(conn, studio)).id
         owner = OWNERS.get(rest.partition("/")[0])
         if owner is None:
             raise NotFound
-        async with self._operators.db.connection() as conn:
-            studio_id = (await studios.find(conn, studio)).id
         query = scope["query_string"].decode("latin-1")
         answer = await self._operators.ask(
             owner,

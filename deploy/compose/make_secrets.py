@@ -1,0 +1,73 @@
+"""First start of compose: makes every secret that is not there yet, each readable by its own service alone.
+
+Every service runs as a user of its own, so one volume is enough: a file belongs to the one user that may
+read it. Nothing is ever overwritten; to rotate a secret see docs/operating.md.
+"""
+
+import base64
+import os
+import secrets
+import sys
+from pathlib import Path
+
+FOLDER = Path("/secrets")
+BROKER = Path("/broker")
+USERS = {"migrate": 10010, "gateway": 10011, "catalog": 10012, "bookings": 10013, "forms": 10014, "webhooks": 10015}
+NEEDED = {
+    "gateway": ("key_pepper", "caller_key", "operator_token"),
+    "catalog": ("caller_key",),
+    "bookings": ("caller_key", "amqp_url"),
+    "forms": ("caller_key", "amqp_url"),
+    "webhooks": ("caller_key", "webhook_key", "amqp_url"),
+}
+
+
+def main() -> None:
+    FOLDER.chmod(0o711)
+    kept = Path(FOLDER / "kept")
+    kept.mkdir(mode=0o700, exist_ok=True)
+    admin = secret(kept / "postgres", secrets.token_hex(24))
+    broker = secret(kept / "rabbitmq", secrets.token_hex(24))
+    shared = {
+        "key_pepper": secret(kept / "key_pepper", secrets.token_hex(32)),
+        "caller_key": secret(kept / "caller_key", secrets.token_hex(32)),
+        "operator_token": secret(kept / "operator_token", "opt_" + secrets.token_hex(32)),
+        "webhook_key": secret(kept / "webhook_key", base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()),
+        "amqp_url": f"amqp://studio:{broker}@broker:5672/",
+    }
+    give("migrate", "database_url", f"postgresql://postgres:{admin}@postgres:5432/studio")
+    for service, names in NEEDED.items():
+        password = secret(kept / f"{service}_db_password", secrets.token_hex(24))
+        give("migrate", f"{service}_db_password", password)
+        give(service, "database_url", f"postgresql://studio_{service}:{password}@postgres:5432/studio")
+        for name in names:
+            give(service, name, shared[name])
+    write(BROKER / "20-login.conf", f"default_user = studio\ndefault_pass = {broker}\n", 0, 0o444)
+    cookie = secret(kept / "erlang_cookie", secrets.token_hex(24))
+    write(BROKER / "erlang.cookie", cookie, 0, 0o444)
+
+
+def secret(path: Path, new: str) -> str:
+    """Kept once and for all; only root, who runs this, gets into the folder."""
+    if not path.exists():
+        write(path, new, 0, 0o400)
+    return path.read_text()
+
+
+def give(service: str, name: str, value: str) -> None:
+    folder = FOLDER / service
+    folder.mkdir(mode=0o500, exist_ok=True)
+    os.chown(folder, USERS[service], USERS[service])
+    write(folder / name, value, USERS[service], 0o400)
+
+
+def write(path: Path, text: str, user: int, mode: int) -> None:
+    beside = path.with_name(f".{path.name}.new")
+    beside.write_text(text)
+    os.chown(beside, user, user)
+    beside.chmod(mode)
+    beside.replace(path)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
