@@ -13,10 +13,12 @@ from shared.errors import NotFound
 from shared.pages import Page, page_of, start_after
 from shared.wire import PageQuery
 
+# OFFSET 0 keeps the two conditions apart. Together, until the table was first analyzed, the planner took the
+# list's index and read every submission of the form: 45 ms at 300,000 rows, 0.03 ms by the primary key.
 GET = """
 SELECT id, form_id, submitter_email, data::text AS data, status, created_at, submitter_name, form_version,
     consents::text AS consents
-FROM form_submissions WHERE studio_id = $1 AND form_id = $2 AND id = $3
+FROM (SELECT * FROM form_submissions WHERE studio_id = $1 AND id = $3 OFFSET 0) AS one WHERE form_id = $2
 """
 
 
@@ -27,7 +29,8 @@ async def get(conn: Connection, caller: Caller, form_id: str, submission_id: str
 GET_LOCKED = """
 SELECT id, form_id, submitter_email, data::text AS data, status, created_at, submitter_name, form_version,
     consents::text AS consents
-FROM form_submissions WHERE studio_id = $1 AND form_id = $2 AND id = $3 FOR NO KEY UPDATE
+FROM (SELECT * FROM form_submissions WHERE studio_id = $1 AND id = $3 FOR NO KEY UPDATE) AS one
+WHERE form_id = $2
 """
 
 
@@ -35,7 +38,10 @@ async def get_locked(conn: Connection, caller: Caller, form_id: str, submission_
     return _submission(await conn.fetchrow(GET_LOCKED, caller.studio_id, form_id, submission_id))
 
 
-CURSOR = "SELECT created_at, id FROM form_submissions WHERE studio_id = $1 AND form_id = $2 AND id = $3"
+CURSOR = """
+SELECT created_at, id
+FROM (SELECT * FROM form_submissions WHERE studio_id = $1 AND id = $3 OFFSET 0) AS one WHERE form_id = $2
+"""
 PAGE = """
 SELECT id, form_id, submitter_email, data::text AS data, status, created_at, submitter_name, form_version,
     consents::text AS consents
@@ -77,7 +83,7 @@ async def insert(conn: Connection, caller: Caller, submission: FormSubmission) -
 # Stops counting at the limit: a form with a million submissions and a limit of ten reads ten index entries.
 HAS_REACHED = """
 SELECT count(*) >= $3 FROM (
-    SELECT 1 FROM form_submissions WHERE studio_id = $1 AND form_id = $2 LIMIT $3
+    SELECT 1 FROM form_submissions WHERE studio_id = $1 AND form_id = $2 ORDER BY created_at, id LIMIT $3
 ) AS taken
 """
 

@@ -1,0 +1,109 @@
+"""Forms and leads at size: a million rows, long races, many generated forms."""
+
+import asyncio
+import statistics
+import time
+from typing import Any
+
+import asyncpg
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from services.forms.rules.answers import evaluate
+from services.forms.wire.fields import FormField
+from tests.services.forms.conftest import studio
+from tests.services.forms.drawn_forms import TYPES, answers, fields, goes_in_a_circle
+from tests.services.forms.studio import Studio
+
+__all__ = ["studio"]
+
+ROWS = 1_000_000
+
+LEADS = """
+INSERT INTO forms.leads (studio_id, id, email, status, lifecycle_stage, created_at)
+SELECT $1, gen_random_uuid(), 'p' || n || '@example.com', 'new', 'lead',
+    '2020-01-01Z'::timestamptz + n * interval '1 s'
+FROM generate_series(1, $2::int) AS n
+"""
+SUBMISSIONS = """
+INSERT INTO forms.form_submissions
+    (studio_id, id, form_id, form_version, submitter_email, data, consents, status, created_at)
+SELECT $1, gen_random_uuid(), $3, 1, 'p' || n || '@example.com', '{}', '[]', 'pending',
+    '2020-01-01Z'::timestamptz + n * interval '1 s'
+FROM generate_series(1, $2::int) AS n
+"""
+FIRST_ROW = "SELECT id FROM forms.{table} WHERE studio_id = $1 ORDER BY created_at LIMIT 1"
+NEAR_THE_END = "SELECT id FROM forms.{table} WHERE studio_id = $1 ORDER BY created_at DESC OFFSET 60 LIMIT 1"
+
+
+@pytest.mark.timeout(900)
+async def test_a_page_costs_the_same_at_the_first_row_and_at_the_millionth(
+    studio: Studio, database_url: str
+) -> None:
+    """Leads and submissions: the median of the last page within 1.2 times that of the first."""
+    form = await studio.form()
+    admin = await asyncpg.connect(database_url)
+    await admin.execute(LEADS, studio.id, ROWS)
+    await admin.execute(SUBMISSIONS, studio.id, ROWS, form["id"])
+    for table, path in (("leads", "/leads"), ("form_submissions", f"/forms/{form['id']}/submissions")):
+        early = await admin.fetchval(FIRST_ROW.format(table=table), studio.id)
+        late = await admin.fetchval(NEAR_THE_END.format(table=table), studio.id)
+        first, last = await _medians(studio, f"{path}?cursor={early}", f"{path}?cursor={late}")
+        print(f"\n{table} at row 1 {first:.2f} ms, at the last of {ROWS:,} {last:.2f} ms: {last / first:.2f}")
+        assert last < first * 1.2
+    await admin.close()
+    limited = await studio.put(
+        f"/forms/{form['id']}", {"settings": {"max_submissions": 10, "one_submission_per_email": True}}
+    )
+    assert limited.status == 200
+    started = time.perf_counter()
+    assert (await studio.submit(form, {}, "p777777@example.com")).code == "already_submitted"
+    assert (await studio.submit(form, {}, "new@example.com")).code == "submission_limit_reached"
+    print(
+        f"two refusals of a form with {ROWS:,} submissions: {(time.perf_counter() - started) * 1000:.1f} ms"
+    )
+
+
+async def _medians(studio: Studio, *paths: str) -> list[float]:
+    """Interleaved, so that what else the machine does falls on both alike."""
+    times: dict[str, list[float]] = {path: [] for path in paths}
+    for _ in range(300):
+        for path in paths:
+            started = time.perf_counter()
+            assert (await studio.get(path)).status == 200
+            times[path].append((time.perf_counter() - started) * 1000)
+    return [statistics.median(times[path]) for path in paths]
+
+
+@pytest.mark.timeout(900)
+async def test_two_hundred_rounds_of_the_lead_race_make_two_hundred_leads(studio: Studio) -> None:
+    """Fifty creations at once, two hundred times: one `created` and one `lead.created` each time."""
+    for number in range(200):
+        body = {"email": f"Round{number}@example.com", "metadata": {"n": number}}
+        replies = await asyncio.gather(*(studio.post("/leads", body) for _ in range(50)))
+        assert [reply.json["created"] for reply in replies].count(True) == 1
+    last = (await studio.post("/leads", {"email": "last@example.com"})).json
+    events = await studio.heard.first(201)
+    assert {event["type"] for event in events} == {"lead.created"}
+    assert len({event["resource"]["id"] for event in events}) == 201
+    assert events[-1]["resource"]["id"] == last["id"]
+
+
+@pytest.mark.timeout(900)
+@settings(max_examples=5_000, deadline=None)
+@given(data=st.data())
+def test_evaluating_is_total_and_what_is_visible_can_be_answered(data: st.DataObject) -> None:
+    """Five thousand generated forms through the rules alone."""
+    drawn = data.draw(fields())
+    if goes_in_a_circle(drawn):
+        return
+    form = msgspec.convert(drawn, list[FormField])
+    evaluate(form, data.draw(answers(drawn)))
+    right = {field["key"]: TYPES[field["type"]][1] for field in drawn}
+    given_: dict[str, Any] = {}
+    for _ in range(len(drawn) + 1):
+        seen = evaluate(form, given_).visible
+        given_ = {key: right[key] for key in seen if right[key] is not None}
+    assert evaluate(form, given_).problems == []
