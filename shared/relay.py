@@ -1,6 +1,7 @@
 """Moves outbox rows to the bus: at least once, in order per aggregate, one active relay per service."""
 
 import asyncio
+import contextlib
 from collections import defaultdict
 from typing import Any
 
@@ -49,7 +50,7 @@ class Relay:
 
     @property
     def active(self) -> bool:
-        return self._conn is not None and not self._conn.is_closed()
+        return self._conn is not None and not _is_closed(self._conn)
 
     async def step(self) -> bool:
         """Publishes what waits; True when there is more. Raises when something could not be published."""
@@ -96,8 +97,17 @@ class Relay:
 
 async def _end(database: Database, conn: Any) -> None:
     """The session ends with the connection, and the lock with the session."""
-    conn.terminate()
+    with contextlib.suppress(asyncpg.InterfaceError):
+        conn.terminate()
     await database.pool.release(conn)
+
+
+def _is_closed(conn: Any) -> bool:
+    """The pool takes back a connection that the server closed, and what is left of it answers nothing."""
+    try:
+        return bool(conn.is_closed())
+    except asyncpg.InterfaceError:
+        return True
 
 
 async def publish_in_order(bus: Bus, rows: list[Any]) -> tuple[list[int], Exception | None]:

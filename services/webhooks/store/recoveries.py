@@ -93,7 +93,7 @@ async def running(conn: Connection) -> list[RunningRecovery]:
 
 OPEN = """
 SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE endpoint_id = $1 AND status = 'pending' AND step = 0
-                      LIMIT $2) AS some
+                      LIMIT $2) AS first_ones
 """
 
 

@@ -1,0 +1,100 @@
+"""The schedule, its jitter, Retry-After, and the breaker: pure decisions."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.webhooks.rules.breaker import LONGEST_PAUSE, THRESHOLD, Breaker, after, pause_seconds
+from services.webhooks.rules.retrying import Outcome, next_attempt, parse_retry_after
+from shared.settings import DEFAULT_RETRY_SCHEDULE
+
+NOW = datetime(2026, 8, 2, 12, tzinfo=UTC)
+FAILED = Outcome(500, "x")
+
+
+@given(step=st.integers(0, len(DEFAULT_RETRY_SCHEDULE) - 1), chance=st.floats(0, 0.999999))
+def test_a_retry_comes_within_ten_percent_of_the_schedule(step: int, chance: float) -> None:
+    """5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h, each ±10 %."""
+    plan = next_attempt(FAILED, step, DEFAULT_RETRY_SCHEDULE, NOW, chance)
+    assert plan.status == "pending"
+    assert plan.step == step + 1
+    assert plan.at is not None
+    wait = (plan.at - NOW).total_seconds()
+    assert 0.9 * DEFAULT_RETRY_SCHEDULE[step] <= wait <= 1.1 * DEFAULT_RETRY_SCHEDULE[step] + 0.001
+
+
+def test_after_the_last_wait_the_delivery_is_dead() -> None:
+    """Nine waits, so ten attempts."""
+    assert next_attempt(FAILED, 9, DEFAULT_RETRY_SCHEDULE, NOW, 0.5).status == "dead"
+    assert next_attempt(Outcome(410, "x"), 0, DEFAULT_RETRY_SCHEDULE, NOW, 0.5).status == "dead"
+    assert next_attempt(Outcome(204, None), 3, DEFAULT_RETRY_SCHEDULE, NOW, 0.5).status == "succeeded"
+
+
+@pytest.mark.parametrize(("asked", "expected"), [(10.0, 5.0), (3600.0, 3600.0), (10_000_000.0, 86_400.0)])
+def test_retry_after_only_ever_lengthens_the_wait_up_to_a_day(asked: float, expected: float) -> None:
+    """A receiver may ask for patience, not for haste, and not for ever."""
+    plan = next_attempt(Outcome(503, "x", asked), 0, (5.0,) if asked > 10 else (10.0,), NOW, 0.5)
+    assert plan.at is not None
+    assert (plan.at - NOW).total_seconds() == pytest.approx(max(expected, 5.0 if asked > 10 else 10.0))
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("120", 120.0),
+        (" 7 ", 7.0),
+        ("Sun, 02 Aug 2026 12:01:00 GMT", 60.0),
+        ("Sun, 02 Aug 2026 11:00:00 GMT", 0.0),
+        ("soon", None),
+        ("-5", None),
+        ("1e9", None),
+        ("²", None),
+        (None, None),
+    ],
+)
+def test_retry_after_is_read_in_both_forms(text: str | None, seconds: float | None) -> None:
+    """Seconds or a date; nonsense counts as nothing."""
+    assert parse_retry_after(text, NOW) == seconds
+
+
+def test_the_breaker_opens_after_a_run_of_trouble_and_waits_longer_each_time() -> None:
+    """Then one attempt tries the water: trouble reopens it at once, a success closes it."""
+    breaker = Breaker()
+    for _ in range(THRESHOLD - 1):
+        breaker = after(breaker, FAILED, DEFAULT_RETRY_SCHEDULE, NOW)
+        assert not breaker.is_paused(NOW)
+    breaker = after(breaker, FAILED, DEFAULT_RETRY_SCHEDULE, NOW)
+    assert breaker.is_paused(NOW)
+    assert breaker.window == 1
+    later = NOW + timedelta(seconds=6)
+    assert not breaker.is_paused(later)
+    again = after(breaker, FAILED, DEFAULT_RETRY_SCHEDULE, later)
+    assert again.paused_until == later + timedelta(seconds=10)
+    closed = after(breaker, Outcome(200, None), DEFAULT_RETRY_SCHEDULE, later)
+    assert (closed.failures, closed.pauses, closed.failing_since) == (0, 0, None)
+
+
+def test_stragglers_do_not_lengthen_a_pause() -> None:
+    """Attempts that were under way when the breaker opened come back as trouble too."""
+    breaker = Breaker(failures=THRESHOLD - 1)
+    opened = after(breaker, FAILED, DEFAULT_RETRY_SCHEDULE, NOW)
+    assert after(opened, FAILED, DEFAULT_RETRY_SCHEDULE, NOW).paused_until == opened.paused_until
+
+
+def test_an_event_that_is_refused_does_not_open_the_breaker() -> None:
+    """4xx: the receiver is there and dislikes the event; it still counts as a failure of the endpoint."""
+    breaker = Breaker()
+    for _ in range(50):
+        breaker = after(breaker, Outcome(422, "x"), DEFAULT_RETRY_SCHEDULE, NOW)
+    assert not breaker.is_paused(NOW)
+    assert breaker.failing_since == NOW
+    assert breaker.is_hopeless(NOW + timedelta(days=5))
+    assert not breaker.is_hopeless(NOW + timedelta(days=4, hours=23))
+
+
+@given(pauses=st.integers(0, 1000), schedule=st.lists(st.floats(0.01, 1e6), max_size=9))
+def test_a_pause_is_never_longer_than_five_minutes(pauses: int, schedule: list[float]) -> None:
+    """However long it has been down, the water is tried again soon."""
+    assert 0 < pause_seconds(pauses, schedule) <= LONGEST_PAUSE

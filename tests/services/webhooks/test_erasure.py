@@ -1,0 +1,67 @@
+"""Erasure: a person's data leave the event log and the delivery log; counts and sequences stay."""
+
+import json
+
+from aiohttp import web
+
+from shared.events import BookingCreated, EventResource, LeadCreated, MemberCreated
+from shared.wire import new_id
+from tests.harness.receiver import Received, Receiver
+from tests.services.webhooks.desk import Desk, statuses
+
+
+async def test_a_person_is_forgotten_in_events_and_in_what_receivers_answered(
+    desk: Desk, receiver: Receiver
+) -> None:
+    """The member's and the lead's events, and answers that repeat them; other people's stay as they were."""
+
+    async def echo(got: Received) -> web.StreamResponse:
+        return web.Response(body=got.body)
+
+    receiver.answer = echo
+    endpoint = await desk.endpoint(receiver.url)
+    ada, bob, lead = new_id(), new_id(), new_id()
+    person = {"name": "Ada Love", "first_name": "Ada", "last_name": "Love", "role": "member"}
+    events = [
+        desk.event(
+            MemberCreated,
+            resource=EventResource("member", ada, 1),
+            data={"id": ada, "object": "member", "email": "ada@love.example", **person},
+        ),
+        desk.event(
+            LeadCreated,
+            resource=EventResource("lead", lead, 1),
+            data={
+                "id": lead,
+                "object": "lead",
+                "email": "ada@love.example",
+                "first_name": "Ada",
+                "metadata": {"pet": "Byron"},
+            },
+        ),
+        desk.event(
+            MemberCreated,
+            resource=EventResource("member", bob, 1),
+            data={"id": bob, "object": "member", "email": "bob@stone.example", "name": "Bob Stone"},
+        ),
+        desk.event(BookingCreated, data={"id": new_id(), "object": "booking", "member_id": ada}),
+    ]
+    for event in events:
+        await desk.publish(event)
+    await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 4)
+    body = {"studio_id": desk.studio_id, "member_id": ada, "emails": ["Ada@Love.example"]}
+    reply = await desk.call("POST", "/internal/erase", body, caller=desk.operator)
+    assert reply.status == 200, reply.body
+    assert reply.json()["events"] == 3
+    everything = (await desk.call("GET", "/events")).body + json.dumps(
+        await desk.deliveries(endpoint["id"])
+    ).encode()
+    for word in (b"Ada", b"Love", b"ada@love", b"Byron"):
+        assert word not in everything, word
+    assert b"Bob Stone" in everything
+    shown = (await desk.call("GET", "/events")).json()["data"]
+    assert [e["sequence"] for e in shown] == [1, 2, 3, 4]
+    assert shown[0]["data"]["object"]["id"] == ada
+    assert shown[3]["data"]["object"]["member_id"] == ada, "the booking stays countable"
+    again = await desk.call("POST", "/internal/erase", body, caller=desk.operator)
+    assert again.status == 200

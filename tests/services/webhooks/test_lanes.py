@@ -1,0 +1,207 @@
+"""Lanes: an endpoint only ever delays itself, leases are fenced, and a breaker's pause costs no attempts."""
+
+import asyncio
+import time
+from itertools import pairwise
+
+from aiohttp import web
+
+from services.webhooks.rules.breaker import Breaker
+from services.webhooks.store import attempts, lanes
+from services.webhooks.store.attempts import Completed
+from shared.wire import new_id, now
+from tests.harness.receiver import Received, Receiver, answering, hang
+from tests.services.webhooks.desk import Desk, eventually, open_desk, statuses
+
+
+async def hold_lanes(desk: Desk) -> str:
+    """All lanes leased to somebody who does nothing, so that the dispatcher leaves them alone."""
+    token = new_id()
+    await desk.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '1 hour'", token)
+    return token
+
+
+async def test_a_hanging_endpoint_delays_nobody_else(
+    desk: Desk, receiver: Receiver, second_receiver: Receiver
+) -> None:
+    """The healthy one gets everything while the other one's first attempts still hang."""
+    receiver.answer = hang
+    await desk.endpoint(receiver.url)
+    await desk.endpoint(second_receiver.url)
+    started = time.perf_counter()
+    await desk.publish_some(200)
+    await second_receiver.until_count(200)
+    assert time.perf_counter() - started < 10
+    assert receiver.count <= 2, "and it holds few connections until it has shown that it answers"
+
+
+async def test_a_new_event_overtakes_a_hanging_one_of_the_same_endpoint(
+    desk: Desk, receiver: Receiver
+) -> None:
+    """Without strict order one slow answer does not hold back what comes after it."""
+    slow = asyncio.Event()
+
+    async def answer(got: Received) -> web.StreamResponse:
+        if got.sequence == 1:
+            await slow.wait()
+        return web.Response()
+
+    receiver.answer = answer
+    endpoint = await desk.endpoint(receiver.url)
+    await desk.publish_some(1)
+    await receiver.until_count(1)
+    await desk.publish_some(3)
+    await desk.until_deliveries(
+        endpoint["id"], lambda ds: statuses(ds) == ["pending", "succeeded", "succeeded", "succeeded"]
+    )
+    slow.set()
+    await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 4)
+    assert receiver.count == 4, "nothing was sent twice"
+
+
+async def test_strict_order_holds_even_when_an_event_fails_at_first(desk: Desk, receiver: Receiver) -> None:
+    """`fifo`: one at a time, the failing one holds the rest back until it got through."""
+    receiver.answer = answering(200, 500, 500, 200)
+    await desk.endpoint(receiver.url, fifo=True)
+    for _ in range(6):
+        await desk.publish_some(1)
+    await receiver.until_count(8)
+    assert [got.sequence for got in receiver.received] == [1, 2, 2, 2, 3, 4, 5, 6]
+
+
+async def test_the_rate_limit_of_an_endpoint_is_kept(desk: Desk, receiver: Receiver) -> None:
+    """Never closer together than it allows."""
+    await desk.endpoint(receiver.url, rate_limit=20)
+    await desk.publish_some(10)
+    got = await receiver.until_count(10)
+    gaps = [later.at - earlier.at for earlier, later in pairwise(got)]
+    assert sum(gaps) >= 9 / 20 * 0.95
+    assert min(gaps) > 0.02
+
+
+async def test_a_breaker_opens_and_its_pause_costs_no_attempts(database_url: str, receiver: Receiver) -> None:
+    """With 40 deliveries waiting, a failing endpoint sees a handful of requests and then single ones."""
+    receiver.answer = answering(503)
+    async with open_desk(database_url, webhook_retry_schedule=(30.0, 30.0)) as desk:
+        endpoint = await desk.endpoint(receiver.url)
+        await desk.publish_some(40)
+
+        async def paused() -> bool | None:
+            rows = await desk.sql(
+                "SELECT paused_until FROM lanes WHERE paused_until > now() + interval '20 s'"
+            )
+            return True if rows else None
+
+        await eventually(paused)
+        found = await desk.deliveries(endpoint["id"])
+        assert 5 <= receiver.count <= 8
+        assert sum(d["attempt_count"] for d in found) == receiver.count
+        assert sum(d["attempt_count"] == 0 for d in found) >= 32, "these wait untouched"
+        receiver.answer = answering(200)
+        await desk.sql("UPDATE lanes SET paused_until = now(), due_at = now()")
+        await receiver.until_count(40)
+
+
+async def test_first_attempts_are_not_starved_by_overdue_retries(desk: Desk, receiver: Receiver) -> None:
+    """A thousand overdue retries of the same endpoint: a new event is among the next few requests."""
+    await desk.endpoint(receiver.url, rate_limit=200)
+    await hold_lanes(desk)
+    await desk.publish_some(400)
+    await desk.sql("UPDATE deliveries SET step = 1, next_attempt_at = now() - interval '1 hour'")
+    await desk.publish_some(1)
+    await desk.sql("UPDATE lanes SET leased_until = NULL")
+    await receiver.until(lambda r: any(got.sequence == 401 for got in r.received))
+    place = [got.sequence for got in receiver.received].index(401)
+    assert place < 64
+
+
+async def test_a_dispatcher_that_lost_its_lease_writes_nothing(desk: Desk) -> None:
+    """The fence: a completion with an old token, or an old attempt count, is refused."""
+    endpoint = await desk.endpoint("https://partner.example/hook")
+    mine = lanes.Lease(endpoint["id"], desk.studio_id, await hold_lanes(desk))
+    await desk.publish_some(1)
+    async with desk.context.db.connection() as conn:
+        [delivery] = await desk.deliveries(endpoint["id"])
+
+        def result(lease: lanes.Lease, count: int) -> Completed:
+            return Completed(
+                lease=lease,
+                delivery_id=delivery["id"],
+                attempt_count=count,
+                status="succeeded",
+                step=0,
+                next_attempt_at=None,
+                attempt="{}",
+            )
+
+        stale = lanes.Lease(endpoint["id"], desk.studio_id, new_id())
+        assert await attempts.complete(conn, [result(stale, delivery["attempt_count"])]) == set()
+        assert await attempts.complete(conn, [result(mine, delivery["attempt_count"] + 1)]) == set()
+        written = await attempts.complete(conn, [result(mine, delivery["attempt_count"])])
+        assert written == {delivery["id"]}
+        assert await lanes.target(conn, stale) is None
+
+
+async def test_a_lane_with_news_since_the_last_look_is_not_let_go(desk: Desk) -> None:
+    """The lost wake-up: an event stored between the look and the release keeps the lane in hand."""
+    endpoint = await desk.endpoint("https://partner.example/hook")
+    lease = lanes.Lease(endpoint["id"], desk.studio_id, await hold_lanes(desk))
+    async with desk.context.db.connection() as conn:
+        seen = await lanes.target(conn, lease)
+        assert seen is not None
+        await desk.publish_some(1)
+        assert await lanes.release(conn, lease, seen, Breaker(), now()) is False
+        again = await lanes.target(conn, lease)
+        assert again is not None
+        assert await lanes.release(conn, lease, again, Breaker(), now()) is True
+
+
+async def test_another_dispatcher_takes_over_when_one_is_gone(database_url: str, receiver: Receiver) -> None:
+    """A lease that nobody renews ends, and the lane goes on elsewhere: at least once, same id."""
+    async with open_desk(database_url) as desk:
+        endpoint = await desk.endpoint(receiver.url)
+        dead = new_id()
+        await desk.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '700 ms'", dead)
+        await desk.publish_some(3)
+        assert statuses(await desk.deliveries(endpoint["id"])) == ["pending"] * 3
+        await receiver.until_count(3)
+
+
+async def test_two_replicas_share_the_work_and_send_nothing_twice(
+    database_url: str, receiver: Receiver
+) -> None:
+    """Each lane has one owner at a time, so nothing is sent twice while all is well."""
+    async with open_desk(database_url) as one, open_desk(database_url) as two:
+        two.studio_id, two.client_id = one.studio_id, one.client_id
+        for _ in range(6):
+            await one.endpoint(receiver.url)
+        await asyncio.gather(one.publish_some(50), two.publish_some(50))
+        await receiver.until_count(600)
+
+        async def all_done() -> bool | None:
+            rows = await one.sql("SELECT count(*) AS n FROM deliveries WHERE status = 'succeeded'")
+            return True if rows[0]["n"] == 600 else None
+
+        await eventually(all_done)
+        assert receiver.count == 600
+
+
+async def test_five_days_of_nothing_but_failures_disable_an_endpoint(desk: Desk, receiver: Receiver) -> None:
+    """And one success in between starts the count anew."""
+    receiver.answer = answering(500, 200, 500)
+    endpoint = await desk.endpoint(receiver.url)
+    long_ago = "UPDATE lanes SET failing_since = now() - interval '6 days'"
+    await desk.sql(long_ago)
+    await desk.publish_some(1)
+
+    async def reason() -> str | None:
+        shown = (await desk.call("GET", f"/webhook-endpoints/{endpoint['id']}")).json()
+        found: str | None = shown["disabled_reason"]
+        return found
+
+    assert await eventually(reason) == "failing"
+    await desk.call("PATCH", f"/webhook-endpoints/{endpoint['id']}", {"status": "enabled"})
+    await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"])
+    await desk.publish_some(1)
+    await receiver.until_count(4)
+    assert await reason() is None

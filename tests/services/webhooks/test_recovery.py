@@ -1,0 +1,131 @@
+"""Recovery: what was missed since a time is offered again, durably and without a flood."""
+
+import asyncio
+from datetime import timedelta
+
+from services.webhooks.actions import recover
+from shared.wire import now
+from tests.harness.receiver import Receiver, answering
+from tests.services.webhooks.desk import Desk, eventually, open_desk, statuses
+
+LONG_AGO = "2020-01-01T00:00:00Z"
+
+
+async def set_status(desk: Desk, endpoint_id: str, status: str) -> None:
+    reply = await desk.call("PATCH", f"/webhook-endpoints/{endpoint_id}", {"status": status})
+    assert reply.status == 200, reply.body
+
+
+async def start(desk: Desk, endpoint_id: str, since: str = LONG_AGO) -> None:
+    reply = await desk.call("POST", f"/webhook-endpoints/{endpoint_id}/recover", {"since": since})
+    assert reply.status == 202, reply.body
+    assert reply.json()["object"] == "webhook_recovery"
+
+
+async def done(desk: Desk) -> bool | None:
+    rows = await desk.sql("SELECT 1 FROM recoveries WHERE status = 'running'")
+    return None if rows else True
+
+
+async def test_events_held_while_disabled_are_offered_on_request(desk: Desk, receiver: Receiver) -> None:
+    """No deliveries are made while disabled; recovery makes them, once, with the next sequences."""
+    endpoint = await desk.endpoint(receiver.url)
+    await desk.publish_some(2)
+    await receiver.until_count(2)
+    await set_status(desk, endpoint["id"], "disabled")
+    held = await desk.publish_some(3)
+    assert len(await desk.deliveries(endpoint["id"])) == 2
+    refused = await desk.call("POST", f"/webhook-endpoints/{endpoint['id']}/recover", {"since": LONG_AGO})
+    assert refused.code == "endpoint_disabled"
+    await set_status(desk, endpoint["id"], "enabled")
+    await start(desk, endpoint["id"])
+    await receiver.until_count(5)
+    assert set(receiver.ids[2:]) == set(held)
+    assert sorted(got.sequence for got in receiver.received) == [1, 2, 3, 4, 5]
+    await eventually(lambda: done(desk))
+    await start(desk, endpoint["id"])
+    await eventually(lambda: done(desk))
+    assert len(await desk.deliveries(endpoint["id"])) == 5, "what was delivered is not offered again"
+
+
+async def test_dead_deliveries_are_revived(desk: Desk, receiver: Receiver) -> None:
+    """The same delivery, the same id and sequence, with the whole schedule before it."""
+    receiver.answer = answering(400)
+    endpoint = await desk.endpoint(receiver.url)
+    await desk.publish_some(3)
+    await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["dead"] * 3)
+    receiver.answer = answering(200)
+    await start(desk, endpoint["id"])
+    found = await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 3)
+    assert [d["attempt_count"] for d in found] == [5, 5, 5]
+
+
+async def test_only_what_came_since_then_and_what_it_subscribes_to(desk: Desk, receiver: Receiver) -> None:
+    """`since` and the endpoint's filters hold for a recovery too."""
+    endpoint = await desk.endpoint(receiver.url, event_types=["booking.created"])
+    await set_status(desk, endpoint["id"], "disabled")
+    old = desk.event(created_at=now() - timedelta(hours=2))
+    young = desk.event(created_at=now() - timedelta(minutes=1))
+    await desk.publish(old)
+    await desk.publish(young)
+    from shared.events import MemberCreated
+
+    await desk.publish(desk.event(MemberCreated))
+    await set_status(desk, endpoint["id"], "enabled")
+    await start(desk, endpoint["id"], (now() - timedelta(hours=1)).isoformat())
+    await eventually(lambda: done(desk))
+    await receiver.until_count(1)
+    assert receiver.ids == [young.id]
+    assert len(await desk.deliveries(endpoint["id"])) == 1
+
+
+async def test_a_recovery_goes_on_after_a_restart_and_keeps_little_open(
+    database_url: str, receiver: Receiver
+) -> None:
+    """It stands in the database, moves in stretches, and waits while much is still open."""
+    receiver.answer = answering(500)
+    async with open_desk(database_url, webhook_retry_schedule=(60.0,)) as desk:
+        endpoint = await desk.endpoint(receiver.url)
+        await set_status(desk, endpoint["id"], "disabled")
+        for _ in range(15):
+            await desk.publish_some(100)
+        await set_status(desk, endpoint["id"], "enabled")
+        await start(desk, endpoint["id"])
+
+        async def waiting() -> bool | None:
+            rows = await desk.sql("SELECT count(*) AS n FROM deliveries WHERE status = 'pending'")
+            return True if rows[0]["n"] >= recover.MOST_OPEN else None
+
+        await eventually(waiting)
+        for _ in range(3):
+            await recover.recovery_step(desk.context)
+        rows = await desk.sql("SELECT count(*) AS n FROM deliveries")
+        assert rows[0]["n"] <= recover.MOST_OPEN + recover.STRETCH, "it does not flood a failing endpoint"
+        again = await desk.call("POST", f"/webhook-endpoints/{endpoint['id']}/recover", {"since": LONG_AGO})
+        assert again.code == "recovery_in_progress"
+        ids = (desk.studio_id, desk.client_id)
+    receiver.answer = answering(200)
+    before = receiver.count
+    async with open_desk(database_url) as desk:
+        desk.studio_id, desk.client_id = ids
+        await desk.sql("UPDATE lanes SET paused_until = NULL, due_at = now()")
+        await desk.sql("UPDATE deliveries SET next_attempt_at = now()")
+        await receiver.until_count(before + 1500, seconds=40)
+        await eventually(lambda: done(desk))
+        assert {got.sequence for got in receiver.received} == set(range(1, 1501))
+
+
+async def test_two_replicas_offer_everything_once(database_url: str, receiver: Receiver) -> None:
+    """Whoever moves the recovery first wins; the other's stretch does not stand."""
+    async with open_desk(database_url) as desk:
+        endpoint = await desk.endpoint(receiver.url)
+        await set_status(desk, endpoint["id"], "disabled")
+        for _ in range(4):
+            await desk.publish_some(100)
+        await set_status(desk, endpoint["id"], "enabled")
+        await start(desk, endpoint["id"])
+        await asyncio.gather(*(recover.recovery_step(desk.context) for _ in range(4)))
+        await receiver.until_count(400)
+        await eventually(lambda: done(desk))
+        rows = await desk.sql("SELECT count(*) AS n, count(DISTINCT event_id) AS d FROM deliveries")
+        assert (rows[0]["n"], rows[0]["d"]) == (400, 400)
