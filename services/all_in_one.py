@@ -4,13 +4,20 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import structlog
 
 from services.gateway.app import OPERATOR_TIMEOUT, Gateway, open_gateway
 from services.gateway.upstream import AsgiUpstream, Upstream
 from shared.bus import Bus
 from shared.service import Service
 from shared.settings import Settings
+
+if TYPE_CHECKING:
+    from shared.bus.rabbit import RabbitBus
+
+log = structlog.get_logger("start")
 
 OpenService = Callable[[Settings, Bus], AbstractAsyncContextManager[Service[Any]]]
 
@@ -35,7 +42,7 @@ async def open_bus(settings: Settings) -> AsyncIterator[Bus]:
     if settings.amqp_url is not None:
         from shared.bus.rabbit import RabbitBus
 
-        bus = await RabbitBus.connect(settings.amqp_url)
+        bus = await _started(RabbitBus(settings.amqp_url))
     else:
         from shared.bus.memory import MemoryBus
 
@@ -44,6 +51,17 @@ async def open_bus(settings: Settings) -> AsyncIterator[Bus]:
         yield bus
     finally:
         await bus.close()
+
+
+async def _started(bus: "RabbitBus") -> Bus:
+    """A broker that is away holds nobody up: the outbox keeps the events, and `publish` connects anew."""
+    from aio_pika.exceptions import AMQPError
+
+    try:
+        return await bus.connect()
+    except (AMQPError, OSError, TimeoutError) as problem:
+        log.warning("broker_not_reachable_yet", error=type(problem).__name__)
+        return bus
 
 
 @asynccontextmanager

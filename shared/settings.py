@@ -56,6 +56,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     webhook_allow_hosts: frozenset[str] = frozenset()
     webhook_retry_schedule: tuple[float, ...] = DEFAULT_RETRY_SCHEDULE
     otlp_endpoint: str | None = None
+    trace_ratio: float = 1.0
+    drain_seconds: float = 5.0
 
     def port_of(self, service: str) -> int:
         return self.port if self.port is not None else PORTS[service]
@@ -67,8 +69,22 @@ class Settings(Struct, frozen=True, kw_only=True):
         return [SECRETS[name] for name in NEEDED_SECRETS[service] if not getattr(self, name)]
 
 
+def with_files(environ: Mapping[str, str]) -> dict[str, str]:
+    """`STUDIO_X_FILE` names a file that holds `STUDIO_X`: secrets of containers come as files."""
+    values = dict(environ)
+    for variable, path in environ.items():
+        name = variable.removesuffix("_FILE")
+        if variable.startswith("STUDIO_") and name != variable and path and name not in environ:
+            try:
+                values[name] = Path(path).read_text().strip()
+            except OSError as problem:
+                raise SettingsProblem(f"{variable} names {path}, which cannot be read: {problem}") from None
+    return values
+
+
 def read_settings(environ: Mapping[str, str]) -> Settings:
     """Read `STUDIO_*`; unknown names are left alone, unusable values are named in one sentence."""
+    environ = with_files(environ)
     values: dict[str, object] = {}
 
     def take(name: str, variable: str, kind: object) -> None:
@@ -92,7 +108,8 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         take(name, f"STUDIO_{name.upper()}", str)
     for name in ("port", "operator_port", "pool_size"):
         take(name, f"STUDIO_{name.upper()}", int)
-    take("answer_timeout", "STUDIO_ANSWER_TIMEOUT", float)
+    for name in ("answer_timeout", "trace_ratio", "drain_seconds"):
+        take(name, f"STUDIO_{name.upper()}", float)
     take("webhook_allow_http", "STUDIO_WEBHOOK_ALLOW_HTTP", bool)
     take("log_format", "STUDIO_LOG_FORMAT", Literal["auto", "json", "text"])
     values["home"] = Path(environ.get("STUDIO_HOME") or ".studio").absolute()

@@ -7,12 +7,18 @@ read it. Nothing is ever overwritten; to rotate a secret see docs/operating.md.
 import base64
 import os
 import secrets
-import sys
 from pathlib import Path
 
 FOLDER = Path("/secrets")
 BROKER = Path("/broker")
-USERS = {"migrate": 10010, "gateway": 10011, "catalog": 10012, "bookings": 10013, "forms": 10014, "webhooks": 10015}
+USERS = {
+    "migrate": 10010,
+    "gateway": 10011,
+    "catalog": 10012,
+    "bookings": 10013,
+    "forms": 10014,
+    "webhooks": 10015,
+}
 NEEDED = {
     "gateway": ("key_pepper", "caller_key", "operator_token"),
     "catalog": ("caller_key",),
@@ -32,7 +38,9 @@ def main() -> None:
         "key_pepper": secret(kept / "key_pepper", secrets.token_hex(32)),
         "caller_key": secret(kept / "caller_key", secrets.token_hex(32)),
         "operator_token": secret(kept / "operator_token", "opt_" + secrets.token_hex(32)),
-        "webhook_key": secret(kept / "webhook_key", base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()),
+        "webhook_key": secret(
+            kept / "webhook_key", base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()
+        ),
         "amqp_url": f"amqp://studio:{broker}@broker:5672/",
     }
     give("migrate", "database_url", f"postgresql://postgres:{admin}@postgres:5432/studio")
@@ -70,4 +78,4 @@ def write(path: Path, text: str, user: int, mode: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from services.cli.problem import CommandFailed
-from shared.settings import SERVICES, SettingsProblem, read_settings, with_files
+from shared.settings import SERVICES, SettingsProblem, read_settings
 
 
 def main() -> None:
@@ -23,7 +23,7 @@ def run_command(words: Sequence[str]) -> int:
         # Only the module that the command needs is loaded: a key is listed without loading a web framework.
         module, _, name = arguments.run.rpartition(".")
         command = getattr(import_module(f"services.cli.{module}"), name)
-        return int(command(read_settings(with_files(os.environ)), arguments) or 0)
+        return int(command(read_settings(os.environ), arguments) or 0)
     except (CommandFailed, SettingsProblem) as problem:
         print(f"studioctl: {problem}", file=sys.stderr)
         return getattr(problem, "exit_code", 1)
