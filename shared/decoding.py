@@ -37,8 +37,11 @@ _KINDS = (
 )
 
 
-def decode_body(kind: type[T], raw: bytes) -> T:
-    """A JSON body as `kind`. All problems of the top level are reported, not the first one only."""
+def decode_body(kind: type[T], raw: bytes, *, look_for_nul: bool = True) -> T:
+    """A JSON body as `kind`. All problems of the top level are reported, not the first one only.
+
+    An import's batch is not refused whole for a NUL in one of its lines: each line is looked at on its own.
+    """
     try:
         value = msgspec.json.decode(raw, type=kind)
     except msgspec.ValidationError as problem:
@@ -49,7 +52,7 @@ def decode_body(kind: type[T], raw: bytes) -> T:
         ) from None
     except RecursionError:
         raise Invalid([Problem(("body",), "The body is nested too deeply.", "json_invalid")]) from None
-    if b"\\u0000" in raw:
+    if look_for_nul and b"\\u0000" in raw:
         refuse_nul(msgspec.json.decode(raw), ("body",))
     return lower_ids(value)
 

@@ -89,7 +89,8 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
             if self.optional_body and not call.raw_body:
                 call.body = self.body()
             else:
-                call.body = decode_body(self.body, checked_json(call.raw_body, headers))
+                json = checked_json(call.raw_body, headers)
+            call.body = decode_body(self.body, json, look_for_nul=not self.internal)
         result = await self.handler(context, call)
         if isinstance(result, Answer):
             return result

@@ -1,4 +1,4 @@
-"""Staff operations: a studio's, and those on the queues, go from `/operator/v1/…` to the owner's `/staff/…`."""
+"""Staff operations: a studio's, and those on queues, go from `/operator/v1/…` to the owner's `/staff/…`."""
 
 from typing import Final
 
