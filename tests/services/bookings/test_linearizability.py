@@ -1,0 +1,151 @@
+"""Recorded histories of concurrent calls on one class fit the sequential model; planted bugs do not."""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import asyncpg
+import pytest
+
+from services.bookings.context import Bookings
+from shared.database import Database
+from shared.outbox import Bell
+from tests.services.bookings.desk import Desk, Reply, a_class, a_member
+from tests.services.bookings.linearizability import Call, is_linearizable
+from tests.services.bookings.model import Course, Person, Studio
+from tests.services.bookings.unlocked import remove_row_locks
+
+CLIENTS, CALLS_EACH, HISTORIES, ATTEMPTS = 6, 6, 10, 10
+
+
+@pytest.fixture
+async def service(database_url: str) -> AsyncIterator[Bookings]:
+    db = await Database.connect(database_url, "bookings", size=CLIENTS)
+    try:
+        yield Bookings(db=db, bell=Bell())
+    finally:
+        await db.close()
+
+
+class Recorder:
+    """Six clients on one class with two seats."""
+
+    def __init__(self, desk: Desk, seed: int) -> None:
+        self.desk = desk
+        self.dice = random.Random(seed)
+        self.class_: dict[str, Any] = a_class(capacity=2)
+        self.people = [a_member() for _ in range(CLIENTS + 2)]
+        self.history: list[Call] = []
+        self.held: list[str] = []
+
+    async def record(self) -> list[Call]:
+        await self.desk.loaded(self.class_, *self.people)
+        await asyncio.gather(*(self.client() for _ in range(CLIENTS)))
+        return self.history
+
+    async def client(self) -> None:
+        for _ in range(CALLS_EACH):
+            kind = self.dice.choices(
+                ("book", "cancel", "capacity", "read_class", "read_waitlist"), (6, 4, 1, 1, 1)
+            )[0]
+            if kind == "cancel" and not self.held:
+                kind = "book"
+            await getattr(self, kind)()
+
+    def note(self, kind: str, args: tuple[Any, ...], began: float, result: Any, made: Any = None) -> None:
+        self.history.append(Call(kind, args, began, time.monotonic(), result, made))
+
+    async def book(self) -> None:
+        person, join = self.dice.randrange(len(self.people)), self.dice.random() < 0.8
+        began = time.monotonic()
+        reply = await self.desk.book(self.class_["id"], self.people[person]["id"], join_waitlist=join)
+        if reply.status == 201:
+            self.held.append(reply.json["id"])
+            result = (reply.json["status"], reply.json["waitlist_position"])
+            self.note("book", (person, join), began, result, reply.json["id"])
+        else:
+            self.note("book", (person, join), began, (reply.code, None))
+
+    async def cancel(self) -> None:
+        booking = self.dice.choice(self.held)
+        began = time.monotonic()
+        reply: Reply = await self.desk.cancel(booking)
+        self.note("cancel", (booking,), began, reply.json.get("late_fee_status") or reply.code)
+
+    async def capacity(self) -> None:
+        seats = self.dice.randrange(4)
+        began = time.monotonic()
+        path = f"/staff/classes/{self.class_['id']}"
+        reply = await self.desk.staff.call("PATCH", path, {"capacity": seats})
+        self.note("capacity", (seats,), began, reply.json.get("booked_count"))
+
+    async def read_class(self) -> None:
+        began = time.monotonic()
+        shown = await self.desk.ok(f"/classes/{self.class_['id']}")
+        self.note("read_class", (), began, shown["booked_count"])
+
+    async def read_waitlist(self) -> None:
+        began = time.monotonic()
+        shown = await self.desk.ok("/waitlist", class_id=self.class_["id"], status="waiting", limit=200)
+        ids = [person["id"] for person in self.people]
+        queue = sorted((row["position"], ids.index(row["member_id"])) for row in shown["data"])
+        self.note("read_waitlist", (), began, [(person, position) for position, person in queue])
+
+
+async def fits(service: Bookings, seed: int) -> bool:
+    history = await Recorder(Desk.of_new_studio(service), seed).record()
+    assert len(history) == CLIENTS * CALLS_EACH
+    return is_linearizable(Studio([Person() for _ in range(CLIENTS + 2)], [Course(2)]), history)
+
+
+async def is_caught(service: Bookings) -> bool:
+    for seed in range(ATTEMPTS):
+        if not await fits(service, seed):
+            return True
+    return False
+
+
+async def test_concurrent_histories_are_linearizable(service: Bookings) -> None:
+    """36 calls by 6 clients at once, ten times over: each time some order explains every answer."""
+    for seed in range(HISTORIES):
+        assert await fits(service, seed), f"history of seed {seed}"
+
+
+async def test_a_service_without_its_lock_is_caught(service: Bookings, database_url: str) -> None:
+    """Planted bug: no row locks."""
+    await remove_row_locks(database_url)
+    assert await is_caught(service)
+
+
+async def test_a_service_that_reads_before_it_locks_is_caught(service: Bookings, database_url: str) -> None:
+    """Planted bug: the lock is there, but the facts are older than it."""
+    conn = await asyncpg.connect(database_url)
+    text = await conn.fetchval("SELECT pg_get_functiondef('bookings.start_booking'::regproc)")
+    lock, facts = (
+        "PERFORM lock_class(p_studio, p_class);",
+        "facts := booking_facts(p_studio, p_class, p_member);",
+    )
+    swapped = text.replace(facts, "").replace(lock, f"{facts} {lock}")
+    assert swapped != text
+    await conn.execute("SET search_path TO bookings")
+    await conn.execute(swapped)
+    await conn.close()
+    assert await is_caught(service)
+
+
+def call(kind: str, args: tuple[Any, ...], began: float, ended: float, result: Any, made: Any = None) -> Call:
+    return Call(kind, args, began, ended, result, made)
+
+
+def test_the_checker_knows_right_from_wrong() -> None:
+    """One seat: overlapping calls may take it in either order, calls one after the other may not."""
+    studio = Studio([Person(), Person()], [Course(1)])
+    won = call("book", (0, False), 2, 3, ("confirmed", None), "a")
+    lost = call("book", (1, False), 0, 4, ("class_full", None))
+    assert is_linearizable(studio, [won, lost])
+    too_early = call("book", (1, False), 0, 1, ("class_full", None))
+    assert not is_linearizable(studio, [won, too_early])
+    also_won = call("book", (1, False), 0, 4, ("confirmed", None), "b")
+    assert not is_linearizable(studio, [won, also_won])

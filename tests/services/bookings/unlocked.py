@@ -1,0 +1,33 @@
+"""The positive control's hook: the locks are taken out of a test's own database, and nowhere else."""
+
+import asyncpg
+
+NO_CLASS_LOCK = """
+CREATE OR REPLACE FUNCTION bookings.lock_class(p_studio uuid, p_class uuid) RETURNS void
+LANGUAGE plpgsql AS $$ BEGIN END $$
+"""
+NO_MEMBER_LOCK = """
+CREATE OR REPLACE FUNCTION bookings.lock_members(p_studio uuid, p_members uuid[]) RETURNS void
+LANGUAGE plpgsql AS $$ BEGIN END $$
+"""
+
+
+async def remove_row_locks(database_url: str) -> None:
+    conn = await asyncpg.connect(database_url)
+    try:
+        await conn.execute(NO_CLASS_LOCK)
+        await conn.execute(NO_MEMBER_LOCK)
+    finally:
+        await conn.close()
+
+
+async def remove_key_lock(database_url: str) -> None:
+    """Every request believes that it has its key to itself."""
+    conn = await asyncpg.connect(database_url)
+    try:
+        text = await conn.fetchval("SELECT pg_get_functiondef('bookings.claim_key'::regproc)")
+        without = text.replace("NOT pg_try_advisory_xact_lock", "0 = ")
+        assert without != text
+        await conn.execute(without)
+    finally:
+        await conn.close()
