@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-JsonArray = Annotated[msgspec.Raw, Meta(extra_json_schema={"type": "array"})]
 JsonObject = Annotated[msgspec.Raw, Meta(extra_json_schema={"type": "object"})]
 
 # A number with a fraction or an exponent is passed on as its own text: 1.10 stays 1.10.

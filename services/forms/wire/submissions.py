@@ -3,24 +3,19 @@
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Raw, Struct, field
 
-from services.forms.wire.json_text import JsonObject
 from shared.errors import Problem
 from shared.wire import Body, Email, Id, Instant, Resource
 
+_ANSWER = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+_BY_KEY = Meta(
+    description="Answers by field key: texts, or arrays of texts.",
+    extra_json_schema={"type": "object", "additionalProperties": _ANSWER},
+)
 # Told by hand and not by the type, so that a wrong value is named by its key (`rules/answers.py`).
-AnswersSent = Annotated[
-    dict[str, Any],
-    Meta(
-        description="Answers by field key: texts, or arrays of texts.",
-        extra_json_schema={
-            "additionalProperties": {
-                "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
-            }
-        },
-    ),
-]
+AnswersSent = Annotated[dict[str, Any], _BY_KEY]
+AnswersKept = Annotated[Raw, _BY_KEY]
 
 
 class SubmissionStatus(StrEnum):
@@ -44,7 +39,7 @@ class FormSubmission(Resource, kw_only=True):
     object: Literal["form_submission"] = "form_submission"
     form_id: Id
     submitter_email: Email
-    data: JsonObject
+    data: AnswersKept
     status: SubmissionStatus
     created_at: Instant
     submitter_name: str | None
