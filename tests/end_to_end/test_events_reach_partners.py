@@ -1,0 +1,220 @@
+"""From a partner's write through the gateway to the signed webhook at a partner's server."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from standardwebhooks import Webhook
+
+from shared.wire import new_id
+from tests.harness.http import Client
+from tests.harness.receiver import Receiver, answering, receiving
+from tests.harness.system import System
+
+
+@pytest.fixture
+async def receiver() -> AsyncIterator[Receiver]:
+    async with receiving() as one:
+        yield one
+
+
+async def a_class(system: System, **fields: Any) -> str:
+    start = datetime.now(UTC) + timedelta(days=3)
+    line = {
+        "object": "class",
+        "id": new_id(),
+        "title": "Flow",
+        "start_time": start.isoformat(),
+        "end_time": (start + timedelta(hours=1)).isoformat(),
+        "capacity": 1,
+        "allow_waitlist": True,
+        "status": "scheduled",
+        "visible": True,
+    } | fields
+    await system.import_lines([line])
+    return str(line["id"])
+
+
+async def a_member(partner: Client, first_name: str) -> str:
+    body = {"email": f"{new_id()}@example.com", "first_name": first_name, "last_name": "Byron"}
+    reply = await partner.post("/members", body)
+    assert reply.status == 201, reply.body
+    return str(reply.json()["id"])
+
+
+async def book(partner: Client, class_id: str, member_id: str) -> dict[str, Any]:
+    body = {"class_id": class_id, "member_id": member_id, "join_waitlist": True}
+    reply = await partner.post("/bookings", body, headers={"Idempotency-Key": new_id()})
+    assert reply.status == 201, reply.body
+    made: dict[str, Any] = reply.json()
+    return made
+
+
+async def an_endpoint(partner: Client, receiver: Receiver, **fields: Any) -> dict[str, Any]:
+    reply = await partner.post("/webhook-endpoints", {"url": receiver.url} | fields)
+    assert reply.status == 201, reply.body
+    made: dict[str, Any] = reply.json()
+    return made
+
+
+async def eventually(fact: Callable[[], Awaitable[Any]]) -> Any:
+    async with asyncio.timeout(20):
+        while not (answer := await fact()):
+            await asyncio.sleep(0.05)
+    return answer
+
+
+def kinds(receiver: Receiver) -> list[str]:
+    return [json.loads(got.body)["type"] for got in receiver.received]
+
+
+async def test_a_booking_a_waitlist_change_and_a_form_arrive_signed(
+    system: System, receiver: Receiver
+) -> None:
+    """The partner's own library verifies each; the data is what the resource's GET shows."""
+    partner = system.partner(await system.key())
+    endpoint = await an_endpoint(partner, receiver)
+    class_id = await a_class(system)
+    first, second = await a_member(partner, "Ada"), await a_member(partner, "Bea")
+    booking = await book(partner, class_id, first)
+    waiting = await book(partner, class_id, second)
+    assert waiting["status"] == "waitlisted"
+    form = await partner.post(
+        "/forms",
+        {
+            "title": "Intake",
+            "status": "published",
+            "fields": [{"key": "goal", "label": "Goal", "type": "text"}],
+        },
+    )
+    submission = await partner.post(
+        f"/forms/{form.json()['id']}/submissions",
+        {"submitter_email": "ada@example.com", "data": {"goal": "strength"}},
+    )
+    assert submission.status == 201, submission.body
+    wanted = {"member.created": 2, "booking.created": 2, "waitlist.updated": 1, "form.submitted": 1}
+    await receiver.until(lambda r: all(kinds(r).count(kind) >= n for kind, n in wanted.items()))
+    events = {}
+    for got in receiver.received:
+        verified = Webhook(endpoint["secret"]).verify(got.body, got.headers)
+        events[verified["type"], verified["resource"]["id"]] = verified
+    created = events["booking.created", booking["id"]]
+    assert created["data"]["object"] == (await partner.get(f"/bookings/{booking['id']}")).json()
+    assert created["request_id"]
+    thin = events["form.submitted", submission.json()["id"]]["data"]["object"]
+    assert thin == {
+        "id": submission.json()["id"],
+        "object": "form_submission",
+        "form_id": form.json()["id"],
+    }
+    assert any(kind == "waitlist.updated" for kind, _ in events)
+    sequences = sorted(got.sequence for got in receiver.received)
+    assert sequences == list(range(1, len(sequences) + 1)), "the endpoint's own sequence has no gaps"
+
+
+async def test_a_promotion_reaches_the_partner_in_order(system: System, receiver: Receiver) -> None:
+    """Cancelling a booking promotes the first in line, and both facts arrive."""
+    partner = system.partner(await system.key())
+    await an_endpoint(partner, receiver, fifo=True, event_types=["booking.cancelled", "booking.confirmed"])
+    class_id = await a_class(system)
+    first = await book(partner, class_id, await a_member(partner, "Ada"))
+    second = await book(partner, class_id, await a_member(partner, "Bea"))
+    reply = await partner.delete(f"/bookings/{first['id']}", headers={"Idempotency-Key": new_id()})
+    assert reply.status == 200, reply.body
+    await receiver.until_count(2)
+    events = [json.loads(got.body) for got in receiver.received]
+    assert {(e["type"], e["resource"]["id"]) for e in events} == {
+        ("booking.cancelled", first["id"]),
+        ("booking.confirmed", second["id"]),
+    }
+    assert [got.sequence for got in receiver.received] == [1, 2]
+
+
+async def test_the_event_log_lets_a_partner_catch_up(system: System, receiver: Receiver) -> None:
+    """The same events, the same bytes, in a sequence without gaps for a key that sees everything."""
+    partner = system.partner(await system.key())
+    await an_endpoint(partner, receiver)
+    for name in ("Ada", "Bea", "Cem"):
+        await a_member(partner, name)
+    await receiver.until_count(3)
+    listed = (await partner.get("/events")).json()["data"]
+    assert [e["sequence"] for e in listed] == [1, 2, 3]
+    assert {json.loads(got.body)["id"] for got in receiver.received} == {e["id"] for e in listed}
+    one = await partner.get(f"/events/{listed[1]['id']}")
+    assert one.body in {got.body for got in receiver.received}
+    assert [e["sequence"] for e in (await partner.get("/events", after_sequence=2)).json()["data"]] == [3]
+
+
+async def test_scopes_and_clients_are_kept_apart_through_the_gateway(
+    system: System, receiver: Receiver
+) -> None:
+    """Without webhooks:write 403; another client's endpoint is 404; a kind needs its read scope."""
+    partner = system.partner(await system.key())
+    endpoint = await an_endpoint(partner, receiver)
+    reader = system.partner(await system.key(["webhooks:read"]))
+    assert (await reader.post("/webhook-endpoints", {"url": receiver.url})).status == 403
+    stranger = system.partner(await system.key(client="another"))
+    assert (await stranger.get(f"/webhook-endpoints/{endpoint['id']}")).status == 404
+    narrow = system.partner(await system.key(["webhooks:write", "bookings:read"]))
+    reply = await narrow.post("/webhook-endpoints", {"url": receiver.url, "event_types": ["lead.created"]})
+    assert (reply.status, reply.code) == (403, "insufficient_scope")
+    assert (await partner.post("/webhook-endpoints", {"url": "https://10.0.0.1/"})).status == 422
+
+
+async def test_revoking_the_last_key_of_a_client_disables_its_endpoints(
+    system: System, receiver: Receiver
+) -> None:
+    """While one key lives, nothing changes; with the last one gone nothing more is sent."""
+    first = await system.issue(client="crm")
+    second = await system.issue(client="crm")
+    endpoint = await an_endpoint(system.partner(first["key"]), receiver)
+    other = system.partner(await system.key(client="other"))
+    path = f"/studios/{system.studio_id}/webhook-endpoints"
+
+    async def status() -> tuple[str, str | None]:
+        listed = (await system.operator.get(path)).json()["data"]
+        [found] = [e for e in listed if e["id"] == endpoint["id"]]
+        return found["status"], found["disabled_reason"]
+
+    assert (await system.operator.post(f"/keys/{first['id']}/revoke")).status in (200, 204)
+    await a_member(other, "Ada")
+    await receiver.until_count(1)
+    assert await status() == ("enabled", None)
+    assert (await system.operator.post(f"/keys/{second['id']}/revoke")).status in (200, 204)
+
+    async def disabled() -> bool:
+        return await status() == ("disabled", "client_revoked")
+
+    assert await eventually(disabled)
+
+
+async def test_operators_see_dead_deliveries_and_retry_them(system: System, receiver: Receiver) -> None:
+    """Through the operators' API: listed by status, set going again, and counted in the status."""
+    receiver.answer = answering(400)
+    partner = system.partner(await system.key())
+    endpoint = await an_endpoint(partner, receiver)
+    await partner.post(f"/webhook-endpoints/{endpoint['id']}/test")
+    path = f"/studios/{system.studio_id}/webhook-deliveries"
+
+    async def dead() -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = (await system.operator.get(path, status="dead")).json()["data"]
+        return found
+
+    [delivery] = await eventually(dead)
+    assert delivery["attempt_count"] == 6
+    figures = (await system.operator.get("/status")).json()["services"]["webhooks"]
+    assert "dead_deliveries" in json.dumps(figures)
+    receiver.answer = answering(200)
+    reply = await system.operator.post(f"{path}/{delivery['id']}/retry")
+    assert reply.status == 202, reply.body
+
+    async def succeeded() -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = (await system.operator.get(path, status="succeeded")).json()["data"]
+        return found
+
+    assert [d["id"] for d in await eventually(succeeded)] == [delivery["id"]]
+    queues = (await system.operator.get("/queues")).json()["data"]
+    assert {q["name"] for q in queues} == {"webhooks.events", "forms.new-members"}
