@@ -89,7 +89,7 @@ class Process:
             self.kill()
 
 
-def _environment(folder: Path, **more: str) -> dict[str, str]:
+def environment_for(folder: Path, **more: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("STUDIO_")}
     return kept | TEST_SETTINGS | {"STUDIO_HOME": str(folder), "PYTHONUNBUFFERED": "1"} | more
 
@@ -104,7 +104,7 @@ def embedded_system(folder: Path, database_url: str, **settings: str) -> Iterato
     port, operator_port = free_port(), free_port()
     made = _secrets(folder)
     system = RunningSystem(port, operator_port, made.operator_tokens[0], folder)
-    environment = _environment(folder, STUDIO_DATABASE_URL=database_url, **settings)
+    environment = environment_for(folder, STUDIO_DATABASE_URL=database_url, **settings)
     words = ["up", "--no-demo", "--port", str(port), "--operator-port", str(operator_port)]
     process = Process(words, environment, f"{system.partner_url}/health/ready", folder / "up.log")
     system.processes["up"] = process
@@ -125,7 +125,7 @@ def separate_services(
     operator_port = free_port()
     made = _secrets(folder)
     system = RunningSystem(ports["gateway"], operator_port, made.operator_tokens[0], folder)
-    shared = _environment(
+    shared = environment_for(
         folder,
         STUDIO_DATABASE_URL=database_url,
         STUDIO_AMQP_URL=amqp_url,

@@ -1,0 +1,87 @@
+"""Each service runs alone too: gateway and catalog in two processes give the answers of `studioctl up`."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from shared.servers.ports import free_port
+from tests.harness import lines
+from tests.harness.system import ROOT, Process, RunningSystem, System, embedded_system, environment_for
+
+PATHS = (
+    "/studio",
+    "/locations",
+    "/rooms",
+    "/class-types",
+    "/instructors",
+    "/products",
+    "/products?active=false",
+)
+
+
+async def test_gateway_and_catalog_alone_give_the_same_answers(database_url: str, tmp_path: Path) -> None:
+    """The same database behind both: every answer is the same, byte for byte but for the request id."""
+    with embedded_system(tmp_path, database_url) as embedded:
+        async with aiohttp.ClientSession() as session:
+            system = System(embedded, session)
+            system.studio_id = await system.new_studio()
+            place = lines.location()
+            data = [place, lines.room(place["id"]), lines.class_type(), lines.instructor(), lines.product()]
+            await system.import_lines(data)
+            key = await system.key()
+            expected = [(await system.partner(key).get(path)).body for path in PATHS]
+    gateway_port, catalog_port, operator_port = free_port(), free_port(), free_port()
+    shared = environment_for(
+        tmp_path,
+        STUDIO_DATABASE_URL=database_url,
+        STUDIO_CATALOG_URL=f"http://127.0.0.1:{catalog_port}",
+        STUDIO_OPERATOR_PORT=str(operator_port),
+    )
+    processes = [
+        Process(
+            ["serve", name],
+            shared | {"STUDIO_PORT": str(port)},
+            f"http://127.0.0.1:{port}/health/ready",
+            tmp_path / f"{name}.log",
+        )
+        for name, port in (("catalog", catalog_port), ("gateway", gateway_port))
+    ]
+    try:
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.wait_ready()
+        async with aiohttp.ClientSession() as session:
+            alone = System(RunningSystem(gateway_port, operator_port, "", tmp_path), session)
+            client = alone.partner(key)
+            assert [(await client.get(path)).body for path in PATHS] == expected
+            missing = await client.get("/classes")
+            assert (missing.status, missing.code) == (503, "service_unavailable")
+            assert "Retry-After" in missing.headers
+    finally:
+        for process in processes:
+            process.stop()
+
+
+@pytest.mark.parametrize(
+    ("service", "missing"),
+    [("gateway", "STUDIO_KEY_PEPPER"), ("catalog", "STUDIO_CALLER_KEY"), ("webhooks", "STUDIO_WEBHOOK_KEY")],
+)
+def test_serve_says_which_secret_is_missing(service: str, missing: str, tmp_path: Path) -> None:
+    """One sentence on stderr and exit code 1, before anything is opened."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("STUDIO_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "services.cli.main", "serve", service],
+        env=kept | {"STUDIO_HOME": str(tmp_path)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert missing in done.stderr
+    assert "Traceback" not in done.stderr
