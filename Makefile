@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-.PHONY: up test check soak bench lock clean help
+.PHONY: up test check fresh soak bench lock clean help
 
 help:
 	@echo "make up      start everything (Ctrl-C stops it); pass options with ARGS='--port 9000'"
 	@echo "make test    install what is needed and run the tests"
 	@echo "make check   format, lint, types, import contracts, generated files"
+	@echo "make fresh   start it in a clean clone with an empty home, twice"
 	@echo "make soak    the large runs: many steps, many events, faults injected"
 	@echo "make bench   speed, side by side with the floor and the usual stack"
 
@@ -26,6 +27,9 @@ check: $(VENV)/development
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m services.cli.openapi --check
+
+fresh: $(VENV)/development
+	$(BIN)/python -m tests.fresh
 
 soak: $(VENV)/development
 	@$(BIN)/python -m tests.harness.prepare
