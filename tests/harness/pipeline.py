@@ -1,0 +1,123 @@
+"""Five processes on servers of their own, each of which may be killed: for tests about what survives."""
+
+import asyncio
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import asyncpg
+
+from shared.migrate import migrate
+from shared.servers.postgres import EmbeddedPostgres
+from shared.servers.rabbitmq import PrivateRabbit
+from shared.settings import SERVICES
+from tests.harness.system import RunningSystem, System, separate_services
+
+DATABASE = "ledger"
+
+
+class Pipeline:
+    """Its parts: "relay" (the bookings process), "dispatcher" (webhooks), "broker" and "postgres"."""
+
+    def __init__(
+        self,
+        running: RunningSystem,
+        system: System,
+        postgres: EmbeddedPostgres,
+        rabbit: PrivateRabbit,
+        home: Path,
+    ) -> None:
+        self.running = running
+        self.system = system
+        self.postgres = postgres
+        self.rabbit = rabbit
+        self._home = home
+
+    @property
+    def database_url(self) -> str:
+        return self.postgres.url_of(DATABASE)
+
+    async def kill(self, part: str) -> None:
+        if part == "postgres":
+            await asyncio.to_thread(_crash, self.postgres)
+        elif part == "broker":
+            await asyncio.to_thread(self.rabbit.kill)
+        else:
+            await asyncio.to_thread(self.running.processes[_process_of(part)].kill)
+
+    async def revive(self, part: str) -> None:
+        if part == "postgres":
+            self.postgres = await asyncio.to_thread(EmbeddedPostgres.start, self._home / "pg", durable=True)
+        elif part == "broker":
+            await asyncio.to_thread(self.rabbit.start_again)
+        else:
+            process = self.running.processes[_process_of(part)]
+            await asyncio.to_thread(process.start)
+            await asyncio.to_thread(process.wait_ready)
+
+    async def rows(self, sql: str, *args: Any) -> list[Any]:
+        conn: asyncpg.Connection[Any] = await asyncpg.connect(self.database_url)
+        try:
+            return list(await conn.fetch(sql, *args))
+        finally:
+            await conn.close()
+
+    def memory_mb(self, service: str) -> float:
+        """Resident memory of one service's process."""
+        child = self.running.processes[service].child
+        assert child is not None
+        status = Path(f"/proc/{child.pid}/status").read_text()
+        return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+
+def _process_of(part: str) -> str:
+    return {"relay": "bookings", "dispatcher": "webhooks"}[part]
+
+
+def _crash(server: EmbeddedPostgres) -> None:
+    """SIGKILL to the postmaster, as the kernel would do it; what is left is cleaned up by the next start."""
+    pid = int((server.data / "postmaster.pid").read_text().split()[0])
+    os.kill(pid, signal.SIGKILL)
+    with suppress(Exception):
+        server.stop()
+
+
+def _new_home() -> Path:
+    """Open to the user that Postgres runs as, which is not root."""
+    home = Path(tempfile.mkdtemp(prefix="studio-pipeline-"))
+    home.chmod(0o711)
+    (home / "home").mkdir()
+    return home
+
+
+@asynccontextmanager
+async def open_pipeline(**settings: str) -> AsyncIterator[Pipeline]:
+    home = _new_home()
+    postgres = await asyncio.to_thread(EmbeddedPostgres.start, home / "pg", durable=True)
+    pipeline = None
+    try:
+        with await asyncio.to_thread(PrivateRabbit.start, home / "rabbit") as rabbit:
+            admin: asyncpg.Connection[Any] = await asyncpg.connect(postgres.url)
+            await admin.execute(f"CREATE DATABASE {DATABASE}")
+            await admin.close()
+            url = postgres.url_of(DATABASE)
+            await migrate(url, SERVICES)
+            opened = separate_services(home / "home", url, rabbit.url, **settings)
+            running = await asyncio.to_thread(opened.__enter__)
+            try:
+                async with aiohttp.ClientSession() as session:
+                    system = System(running, session)
+                    system.studio_id = await system.new_studio()
+                    pipeline = Pipeline(running, system, postgres, rabbit, home)
+                    yield pipeline
+            finally:
+                await asyncio.to_thread(opened.__exit__, None, None, None)
+    finally:
+        (pipeline.postgres if pipeline else postgres).stop()
+        shutil.rmtree(home, ignore_errors=True)
