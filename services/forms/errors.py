@@ -1,6 +1,7 @@
 """This service's domain errors."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from shared.errors import Conflict
 
@@ -36,8 +37,8 @@ class FormClosed(Conflict):
     code = "form_closed"
     message = "The form has closed."
 
-    def __init__(self, closes_at: str) -> None:
-        super().__init__(param="form_id", details={"closes_at": closes_at})
+    def __init__(self, closes_at: datetime) -> None:
+        super().__init__(param="form_id", details={"closes_at": closes_at.astimezone(UTC)})
 
 
 class SubmissionLimitReached(Conflict):

@@ -19,6 +19,7 @@ from services.forms.rules.who_sees_forms import require_published, require_visib
 from services.forms.store import forms, leads, submissions
 from services.forms.wire.forms import Form, FormSettings, settings_of
 from services.forms.wire.json_text import write_json
+from services.forms.wire.leads import StaffLead
 from services.forms.wire.submissions import FormSubmission, FormSubmissionCreate, SubmissionStatus
 from shared.caller import Caller
 from shared.database import Connection
@@ -51,9 +52,12 @@ async def create_submission(
             form_version=form.version,
             consents=found.consents,
         )
-        await submissions.insert(conn, caller, submission)
+        lead = await leads.find_locked(conn, caller, email)
+        lead_id = lead.id if lead else None
+        submission.created_at = await submissions.insert(conn, caller, submission, lead_id)
         events: list[Event] = [_submitted(caller, submission)]
-        events += await _tell_lead(conn, caller, form, submission)
+        if lead is not None:
+            events.append(await _tell_lead(conn, caller, lead, form, submission))
         await add_events(conn, events)
     service.bell.ring()
     return submission
@@ -83,11 +87,10 @@ async def _require_place(
         raise SubmissionLimitReached(limit)
 
 
-async def _tell_lead(conn: Connection, caller: Caller, form: Form, submission: FormSubmission) -> list[Event]:
-    """Form context for the lead with the submitter's email, where the studio has one."""
-    lead = await leads.find_locked(conn, caller, submission.submitter_email)
-    if lead is None:
-        return []
+async def _tell_lead(
+    conn: Connection, caller: Caller, lead: StaffLead, form: Form, submission: FormSubmission
+) -> Event:
+    """Form context for the lead with the submitter's email."""
     text = with_form_context(
         bytes(lead.metadata),
         form_id=form.id,
@@ -96,7 +99,7 @@ async def _tell_lead(conn: Connection, caller: Caller, form: Form, submission: F
         at=submission.created_at,
     )
     lead.metadata = Raw(text.encode())
-    return [lead_updated(caller, await leads.update(conn, caller, lead))]
+    return lead_updated(caller, await leads.update(conn, caller, lead))
 
 
 def _submitted(caller: Caller, submission: FormSubmission) -> FormSubmitted:

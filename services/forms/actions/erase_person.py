@@ -18,11 +18,10 @@ async def erase_person(service: Forms, caller: Caller, person: Erasure) -> Erase
         with suppress(ValueError):
             emails.add(normalize_email(text))
     async with service.db.transaction() as conn:
-        if person.lead_id is not None:
-            known = await erasure.email_of_lead(conn, caller, person.lead_id)
-            if known is not None and not known.endswith(erasure.NOBODY):
-                emails.add(known)
-        leads = await erasure.erase_leads(conn, caller, sorted(emails))
-        submissions = await erasure.erase_submissions(conn, caller, sorted(emails))
-        await erasure.forget_news(conn, leads)
-    return Erased(leads=len(leads), submissions=len(submissions), emails=sorted(emails))
+        known = await erasure.leads_of_person(conn, caller, person.lead_id, emails)
+        emails |= {lead.email for lead in known}
+        lead_ids = [lead.id for lead in known]
+        await erasure.erase_leads(conn, caller, lead_ids)
+        submissions = await erasure.erase_submissions(conn, caller, emails, lead_ids)
+        await erasure.forget_news(conn, lead_ids)
+    return Erased(leads=len(known), submissions=submissions, emails=sorted(emails))

@@ -30,7 +30,7 @@ def limits_submissions(settings: FormSettings) -> bool:
 
 def require_open(settings: FormSettings, now: datetime) -> None:
     if settings.closes_at is not None and now >= settings.closes_at:
-        raise FormClosed(settings.closes_at.isoformat())
+        raise FormClosed(settings.closes_at)
 
 
 def _is_https(url: str) -> bool:

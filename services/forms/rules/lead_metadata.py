@@ -19,16 +19,19 @@ def require_sound_metadata(sent: Any) -> None:
     context = sent.get(FORM_CONTEXT)
     if context is not None and not isinstance(context, list):
         problems.append(Problem((*LOC, FORM_CONTEXT), "The server keeps a list here.", "list_type"))
+    elif context is not None and len(context) > MOST_CONTEXT:
+        text = f"{len(context)} entries; at most {MOST_CONTEXT} are kept."
+        problems.append(Problem((*LOC, FORM_CONTEXT), text, "too_long"))
     if problems:
         raise Invalid(problems)
 
 
 def metadata_text(metadata: dict[str, Any]) -> str:
-    text = write_json(metadata)
-    problems = too_large(text, LOC)
-    if problems:
+    """What the server added does not count: it must not make the partner's next change too large."""
+    own = {key: value for key, value in metadata.items() if key != FORM_CONTEXT}
+    if problems := too_large(write_json(own), LOC):
         raise Invalid(problems)
-    return text
+    return write_json(metadata)
 
 
 def with_blanks_filled(stored: str | bytes, given: dict[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Form submissions in the database."""
 
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -59,13 +60,17 @@ async def page(conn: Connection, caller: Caller, form_id: str, query: PageQuery)
 INSERT = """
 INSERT INTO form_submissions
     (studio_id, id, form_id, form_version, submitter_name, submitter_email, data, consents, status,
-    created_at)
+    lead_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7::text::json, $8::text::json, $9, $10)
+RETURNING created_at
 """
 
 
-async def insert(conn: Connection, caller: Caller, submission: FormSubmission) -> None:
-    await conn.execute(
+async def insert(
+    conn: Connection, caller: Caller, submission: FormSubmission, lead_id: str | None
+) -> datetime:
+    """When it was created, by the database's clock: the list's order must not hang on a replica's."""
+    created_at: datetime = await conn.fetchval(
         INSERT,
         caller.studio_id,
         submission.id,
@@ -76,8 +81,9 @@ async def insert(conn: Connection, caller: Caller, submission: FormSubmission) -
         bytes(submission.data).decode(),
         write_json(submission.consents),
         submission.status,
-        submission.created_at,
+        lead_id,
     )
+    return created_at
 
 
 # Stops counting at the limit: a form with a million submissions and a limit of ten reads ten index entries.

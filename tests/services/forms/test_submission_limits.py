@@ -59,7 +59,7 @@ async def test_without_the_lock_the_same_race_breaks_the_limit(studio: Studio) -
                     form_version=1,
                     consents=[],
                 )
-                await submissions.insert(conn, caller, row)
+                await submissions.insert(conn, caller, row, None)
 
     await asyncio.gather(*(count_then_insert(number) for number in range(60)))
     assert len((await studio.get(f"/forms/{form['id']}/submissions?limit=200")).json["data"]) > 10
