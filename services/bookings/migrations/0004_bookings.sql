@@ -33,7 +33,8 @@ CREATE INDEX bookings_by_class ON bookings (studio_id, class_id, created_at, id)
 CREATE INDEX bookings_by_member ON bookings (studio_id, member_id, created_at, id);
 
 -- Every waiting entry has exactly one waitlisted booking. Positions are dense; deferrable means checked at the end
--- of the statement that shifts them (a spot changes hands in one statement, too).
+-- of the statement that shifts them (a spot changes hands in one statement, too). `imported_as` is the position
+-- that an import gave: entries of one queue may come in different batches, and in any order.
 CREATE TABLE waitlist (
     studio_id   uuid        NOT NULL,
     id          uuid        NOT NULL,
@@ -45,6 +46,7 @@ CREATE TABLE waitlist (
     status      text        NOT NULL CHECK (
         status IN ('waiting', 'converted', 'cancelled', 'expired', 'skipped')),
     placeholder boolean     NOT NULL DEFAULT false,
+    imported_as integer,
     created_at  timestamptz NOT NULL,
     updated_at  timestamptz NOT NULL,
     version     integer     NOT NULL DEFAULT 1,

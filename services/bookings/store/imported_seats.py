@@ -47,9 +47,10 @@ WHERE b.studio_id = line.studio_id AND b.id = line.id AND b.status <> 'waitliste
 """
 ADD_ENTRIES = """
 INSERT INTO waitlist (studio_id, id, class_id, member_id, booking_id, location_id, position, status,
-    placeholder, created_at, updated_at)
+    placeholder, imported_as, created_at, updated_at)
 SELECT b.studio_id, gen_random_uuid(), b.class_id, b.member_id, b.id, b.location_id,
-    coalesce(line.waitlist_position, 1000000), 'waiting', true, b.created_at, b.updated_at
+    coalesce(line.waitlist_position, 1000000), 'waiting', true, line.waitlist_position,
+    b.created_at, b.updated_at
 FROM jsonb_to_recordset($1) AS line (studio_id uuid, id uuid, waitlist_position integer)
 JOIN bookings b ON b.studio_id = line.studio_id AND b.id = line.id
 WHERE b.status = 'waitlisted' AND NOT EXISTS (
@@ -72,9 +73,9 @@ WHERE w.placeholder AND w.studio_id = line.studio_id AND w.class_id = line.class
   AND w.member_id = line.member_id AND w.id <> line.id
 """
 ENTRIES = """
-INSERT INTO waitlist (studio_id, id, class_id, member_id, location_id, position, status, created_at,
-    updated_at)
-SELECT n.studio_id, n.id, n.class_id, n.member_id, c.location_id, n.position, n.status,
+INSERT INTO waitlist (studio_id, id, class_id, member_id, location_id, position, status, imported_as,
+    created_at, updated_at)
+SELECT n.studio_id, n.id, n.class_id, n.member_id, c.location_id, n.position, n.status, n.position,
     coalesce(n.created_at, old.created_at, clock_timestamp()), clock_timestamp()
 FROM jsonb_populate_recordset(NULL::waitlist, $1) n
 LEFT JOIN waitlist old ON old.studio_id = n.studio_id AND old.id = n.id
@@ -83,6 +84,7 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
     class_id = same_class_and_member(
         (waitlist.class_id, waitlist.member_id) = (excluded.class_id, excluded.member_id), excluded.class_id),
     position = excluded.position, status = excluded.status, placeholder = false,
+    imported_as = excluded.imported_as,
     created_at = excluded.created_at, updated_at = excluded.updated_at, version = waitlist.version + 1
 """
 BOOKINGS_FOLLOW = """
@@ -126,7 +128,8 @@ WHERE w.studio_id = line.studio_id AND w.class_id = line.class_id AND w.status =
     """
 UPDATE waitlist w SET position = dense.position
 FROM (SELECT w.studio_id, w.id, row_number() OVER (
-          PARTITION BY w.studio_id, w.class_id ORDER BY w.position, w.created_at, w.id) AS position
+          PARTITION BY w.studio_id, w.class_id
+          ORDER BY w.imported_as NULLS LAST, w.position, w.created_at, w.id) AS position
       FROM waitlist w
       WHERE w.status = 'waiting' AND (w.studio_id, w.class_id) IN (
           SELECT studio_id, class_id FROM jsonb_to_recordset($1) AS line (studio_id uuid, class_id uuid))
