@@ -1,0 +1,151 @@
+"""The decision on a booking, as a table."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from services.bookings.rules.booking import Place, Refusal, Seat, assign_spot, decide_booking
+from services.bookings.rules.checks import review, seat_is_free
+from services.bookings.rules.eligibility import judge_member
+from services.bookings.rules.facts import LiveBooking, SpotFacts
+from services.bookings.rules.promotion import Waiting, decide_promotion
+from services.bookings.wire.bookings import BookingStatus
+from services.bookings.wire.classes import ClassStatus, SpotMode
+from tests.services.bookings.rules.examples import NOW, START, a_card, a_class, a_member, the_facts
+
+SECOND = timedelta(seconds=1)
+LIVE = LiveBooking(id="b", status=BookingStatus.CONFIRMED)
+QUEUED = LiveBooking(id="b", status=BookingStatus.WAITLISTED)
+FULL = {"booked_count": 2}
+ORDER = [
+    "class_not_bookable", "already_booked", "already_waitlisted", "member_not_eligible", "spot_required",
+    "spot_taken", "class_full", "waitlist_not_allowed", "waitlist_full",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("fields", "join", "decision"),
+    [
+        ({}, False, Seat(0, None)),
+        ({"booked_count": 1}, True, Seat(0, None)),
+        (FULL, True, Place(1)),
+        ({**FULL, "waitlist_count": 4}, True, Place(5)),
+        ({"booked_count": 3}, True, Place(1)),
+        ({"capacity": 0}, True, Place(1)),
+        # A seat that a waiting member could have is not given to a newcomer.
+        ({"booked_count": 1, "waitlist_count": 1}, True, Place(2)),
+        ({"booked_count": 1, "waitlist_count": 1}, False, "class_full"),
+        (FULL, False, "class_full"),
+        ({**FULL, "allow_waitlist": False}, True, "waitlist_not_allowed"),
+        ({**FULL, "allow_waitlist": False}, False, "class_full"),
+        ({**FULL, "waitlist_capacity": 1, "waitlist_count": 1}, True, "waitlist_full"),
+        ({**FULL, "waitlist_capacity": 2, "waitlist_count": 1}, True, Place(2)),
+        ({**FULL, "waitlist_capacity": 0}, True, "waitlist_full"),
+        ({"start_time": NOW}, False, "class_not_bookable"),
+        ({"start_time": NOW + SECOND}, False, Seat(0, None)),
+        ({"status": ClassStatus.CANCELLED}, False, "class_not_bookable"),
+        ({"status": ClassStatus.COMPLETED}, False, "class_not_bookable"),
+        ({"visible": False}, False, "class_not_bookable"),
+    ],
+)
+def test_seats(fields: dict[str, Any], join: bool, decision: Any) -> None:
+    """A seat, a place, or the refusal that comes first."""
+    decided = decide_booking(the_facts(a_class(**fields)), join_waitlist=join, spot_id=None)
+    assert (decided.check.code if isinstance(decided, Refusal) else decided) == decision
+
+
+def test_a_preview_names_every_check_in_the_order_of_precedence() -> None:
+    """Where several hold, the first of the list decides; all are shown."""
+    class_ = a_class(visible=False, booked_count=2, credit_cost=1, spot_selection_mode=SpotMode.REQUIRED)
+    checks = review(the_facts(class_, live=LIVE), join_waitlist=False, spot_id=None)
+    assert [check.code for check in checks] == ORDER
+    failed = [check.code for check in checks if not check.passed]
+    assert failed == [
+        "class_not_bookable",
+        "already_booked",
+        "member_not_eligible",
+        "spot_required",
+        "class_full",
+    ]
+    queued = review(the_facts(live=QUEUED), join_waitlist=False, spot_id=None)
+    assert [check.code for check in queued if not check.passed] == ["already_waitlisted"]
+
+
+@pytest.mark.parametrize(
+    ("cost", "cards", "fields", "reasons", "charged"),
+    [
+        (0, [], {}, [], 0),
+        (0, [], {"suspended": True}, ["member_suspended"], 0),
+        (2, [a_card()], {"credits": 9}, [], 0),
+        (2, [], {"credits": 2}, [], 2),
+        (2, [], {"credits": 1}, ["no_membership_or_credits"], 0),
+        (2, [a_card("paused")], {}, ["membership_paused"], 0),
+        (2, [a_card("past_due")], {}, ["membership_past_due"], 0),
+        (2, [a_card("past_due"), a_card("paused")], {}, ["membership_paused", "membership_past_due"], 0),
+        (2, [a_card("paused")], {"credits": 2}, [], 2),
+        (2, [a_card("paused"), a_card()], {}, [], 0),
+        (2, [a_card("pending"), a_card("cancelled"), a_card("expired")], {}, ["no_membership_or_credits"], 0),
+        (2, [a_card(starts_at=START)], {}, [], 0),
+        (2, [a_card(starts_at=START + SECOND)], {}, ["no_membership_or_credits"], 0),
+        (2, [a_card(ends_at=START)], {}, ["no_membership_or_credits"], 0),
+        (2, [a_card(ends_at=START + SECOND)], {}, [], 0),
+        (2, [a_card("paused", ends_at=START)], {}, ["no_membership_or_credits"], 0),
+        (2, [], {"suspended": True, "credits": 2}, ["member_suspended"], 2),
+    ],
+)
+def test_eligibility(
+    cost: int, cards: list[Any], fields: dict[str, Any], reasons: list[str], charged: int
+) -> None:
+    """A membership over the class's start, else credits; each missing thing has its name."""
+    judged = judge_member(a_class(credit_cost=cost), a_member(*cards, **fields))
+    assert (list(judged.reasons), judged.credits_charged) == (reasons, charged)
+
+
+def test_spots_in_order() -> None:
+    """The wished one, else the lowest free one, else none; none at all where none are chosen."""
+    spots = [SpotFacts(id="a", taken=True), SpotFacts(id="b", taken=False), SpotFacts(id="c", taken=False)]
+    assert assign_spot(SpotMode.OPTIONAL, spots, wished=None) == "b"
+    assert assign_spot(SpotMode.OPTIONAL, spots, wished="c") == "c"
+    assert assign_spot(SpotMode.OPTIONAL, spots[:1], wished=None) is None
+    assert assign_spot(None, spots, wished="c") is None
+    assert assign_spot(SpotMode.NONE, spots, wished="c") is None
+
+
+def test_joining_the_waitlist_wants_no_spot() -> None:
+    """In a full class with `required` spots nobody could wait otherwise: all spots are taken."""
+    taken = [SpotFacts(id="a", taken=True)]
+    facts = the_facts(a_class(booked_count=2, spot_selection_mode=SpotMode.REQUIRED), spots=taken)
+    assert decide_booking(facts, join_waitlist=True, spot_id=None) == Place(1)
+    assert decide_booking(facts, join_waitlist=True, spot_id="a") == Place(1)
+    refused = decide_booking(facts, join_waitlist=False, spot_id="a")
+    assert isinstance(refused, Refusal) and refused.check.code == "spot_taken"
+
+
+@pytest.mark.parametrize(
+    ("seats", "credits", "promoted", "skipped"),
+    [
+        (0, [1, 1, 1], [], []),
+        (1, [1, 1, 1], ["0"], []),
+        (2, [1, 0, 1], ["0", "2"], ["1"]),
+        (1, [0, 0, 1], ["2"], ["0", "1"]),
+        (5, [0, 0, 0], [], ["0", "1", "2"]),
+        (5, [1, 0, 0], ["0"], ["1", "2"]),
+        (-1, [1], [], []),
+    ],
+)
+def test_promotion(seats: int, credits: list[int], promoted: list[str], skipped: list[str]) -> None:
+    """In order, one per seat; only those are skipped who stood before a seat that they could have had."""
+    class_ = a_class(capacity=2 + seats, booked_count=2, credit_cost=1)
+    queue = [Waiting(entry_id=str(n), member=a_member(credits=held)) for n, held in enumerate(credits)]
+    decided = decide_promotion(class_, queue, [], NOW)
+    assert ([one.entry_id for one in decided.promoted], list(decided.skipped)) == (promoted, skipped)
+    for ended in ({"start_time": NOW}, {"status": ClassStatus.CANCELLED}, {"status": ClassStatus.COMPLETED}):
+        over = a_class(capacity=9, **ended)
+        assert decide_promotion(over, queue, [], NOW).promoted == ()
+
+
+def test_a_seat_is_free_only_beyond_those_who_wait() -> None:
+    """Whoever waits comes before whoever comes."""
+    assert seat_is_free(a_class(capacity=3, booked_count=1, waitlist_count=1))
+    assert not seat_is_free(a_class(capacity=3, booked_count=1, waitlist_count=2))
