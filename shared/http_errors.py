@@ -36,6 +36,8 @@ DATABASE_AWAY = (
     asyncpg.CrashShutdownError,
     asyncpg.TooManyConnectionsError,
     asyncpg.InterfaceError,
+    # A connection that broke inside a call: "cannot switch to state …".
+    asyncpg.InternalClientError,
     asyncpg.QueryCanceledError,
     ConnectionError,
     TimeoutError,

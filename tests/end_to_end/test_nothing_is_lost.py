@@ -4,7 +4,9 @@ from contextlib import AsyncExitStack
 
 import pytest
 
+from tests.harness.isolation import Sizes, run_isolation
 from tests.harness.ledger import run_ledger
+from tests.harness.outage import run_outage
 from tests.harness.pipeline import open_pipeline
 from tests.harness.receiver import receiving
 
@@ -18,3 +20,24 @@ async def test_every_event_is_delivered_whatever_is_killed() -> None:
         report = await run_ledger(pipeline, receivers, events=1_000, rounds=1)
     assert report.balances, report.text()
     assert report.requests >= 1_500
+
+
+@pytest.mark.timeout(300)
+async def test_bookings_go_on_while_the_broker_is_away() -> None:
+    """300 bookings without a broker: none refused, all delivered once it is back."""
+    async with open_pipeline() as pipeline, receiving(keep=False) as receiver:
+        report = await run_outage(pipeline, receiver, bookings=300)
+    assert report.refused == 0, report.text()
+    assert report.outbox_at_its_longest >= 300, report.text()
+    assert report.outbox_at_the_end == 0, report.text()
+    assert report.delivered >= report.bookings, report.text()
+
+
+@pytest.mark.timeout(300)
+async def test_nobody_waits_for_a_slow_neighbour(database_url: str) -> None:
+    """10 healthy endpoints beside a hanging one with 5,000 waiting: on a busy machine the bounds are wide."""
+    sizes = Sizes(healthy=10, backlog=5_000, rounds=2, burst=40, steady_seconds=3, steady_rate=5)
+    report = await run_isolation(database_url, sizes)
+    assert report.backlog_left >= 4_900, report.text()
+    assert report.p99_ratio < 2.5, report.text()
+    assert report.throughput_ratio > 0.5, report.text()

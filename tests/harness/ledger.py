@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from shared.database import Database
 from shared.events import BookingCreated, Event, EventResource, LeadCreated
+from shared.http_errors import DATABASE_AWAY
 from shared.outbox import add_events
 from shared.wire import new_id
 from tests.harness.pipeline import Pipeline
@@ -135,7 +136,7 @@ async def _write(
                 await add_events(conn, chunk)
                 committing = True
                 await transaction.commit()
-        except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        except (*DATABASE_AWAY, OSError, asyncpg.PostgresError):
             if committing:
                 maybe |= named
             await asyncio.sleep(0.2)

@@ -1,0 +1,170 @@
+"""Healthy endpoints beside one that hangs and one that fails, against the same without them."""
+
+import asyncio
+import statistics
+import time
+from contextlib import AsyncExitStack
+from typing import Any
+
+from aiohttp import web
+from msgspec import Struct
+
+from shared.settings import DEFAULT_RETRY_SCHEDULE
+from tests.harness.receiver import Received, Receiver, answering, hang, receiving
+from tests.services.webhooks.desk import Desk, eventually, open_desk
+
+
+class Sizes(Struct, frozen=True):
+    healthy: int
+    backlog: int
+    rounds: int
+    burst: int
+    steady_seconds: float
+    steady_rate: float
+
+
+class Round(Struct, frozen=True):
+    p99_ms: float
+    per_second: float
+
+
+class IsolationReport(Struct):
+    sizes: Sizes
+    alone: list[Round] = []
+    beside: list[Round] = []
+    backlog_left: int = 0
+
+    def p99(self, rounds: list[Round]) -> float:
+        return statistics.median(r.p99_ms for r in rounds)
+
+    def per_second(self, rounds: list[Round]) -> float:
+        return statistics.median(r.per_second for r in rounds)
+
+    @property
+    def p99_ratio(self) -> float:
+        return self.p99(self.beside) / self.p99(self.alone)
+
+    @property
+    def throughput_ratio(self) -> float:
+        return self.per_second(self.beside) / self.per_second(self.alone)
+
+    def text(self) -> str:
+        return (
+            f"isolation: {self.sizes.healthy} healthy endpoints, {len(self.alone)} rounds each way; "
+            f"alone p99 {self.p99(self.alone):.1f} ms, {self.per_second(self.alone):,.0f} deliveries/s; "
+            f"beside a hanging one (backlog {self.backlog_left:,}) and a failing one "
+            f"p99 {self.p99(self.beside):.1f} ms ({self.p99_ratio - 1:+.1%}), "
+            f"{self.per_second(self.beside):,.0f}/s ({self.throughput_ratio - 1:+.1%})"
+        )
+
+
+class Watch:
+    """When each event was published and how long each healthy endpoint waited for it."""
+
+    def __init__(self) -> None:
+        self.published: dict[str, float] = {}
+        self.waits: list[float] = []
+
+    async def answer(self, got: Received) -> web.StreamResponse:
+        self.waits.append(time.perf_counter() - self.published[got.event_id])
+        return web.Response()
+
+
+async def run_isolation(database_url: str, sizes: Sizes) -> IsolationReport:
+    report = IsolationReport(sizes)
+    async with AsyncExitStack() as stack:
+        healthy = await stack.enter_async_context(receiving(keep=False))
+        hanging = await stack.enter_async_context(receiving(keep=False))
+        failing = await stack.enter_async_context(receiving(keep=False))
+        watch = Watch()
+        healthy.answer, hanging.answer, failing.answer = watch.answer, hang, answering(500)
+        desk = await stack.enter_async_context(
+            open_desk(database_url, webhook_retry_schedule=DEFAULT_RETRY_SCHEDULE, pool_size=10)
+        )
+        for number in range(sizes.healthy):
+            await desk.endpoint(f"{healthy.url}/{number}", event_types=["booking.created"])
+        bad = [await desk.endpoint(each.url) for each in (hanging, failing)]
+        await _set(desk, bad, "disabled")
+        await _fill(desk, bad[0]["id"], sizes.backlog)
+        await _measure(desk, healthy, watch, sizes)
+        for number in range(2 * sizes.rounds):
+            beside = number % 2 == 1
+            await _set(desk, bad, "enabled" if beside else "disabled")
+            if beside:
+                await hanging.until_count(1, seconds=30)
+            measured = await _measure(desk, healthy, watch, sizes)
+            (report.beside if beside else report.alone).append(measured)
+            hanging.count = 0
+        rows = await desk.sql(
+            "SELECT count(*) AS n FROM deliveries WHERE endpoint_id = $1 AND status = 'pending'", bad[0]["id"]
+        )
+        report.backlog_left = rows[0]["n"]
+    return report
+
+
+async def _set(desk: Desk, endpoints: list[dict[str, Any]], status: str) -> None:
+    for endpoint in endpoints:
+        reply = await desk.call("PATCH", f"/webhook-endpoints/{endpoint['id']}", {"status": status})
+        assert reply.status == 200, reply.body
+
+
+async def _measure(desk: Desk, healthy: Receiver, watch: Watch, sizes: Sizes) -> Round:
+    """A steady trickle for the waits, then a burst for the throughput."""
+    watch.waits.clear()
+    due = time.perf_counter()
+    until = due + sizes.steady_seconds
+    wanted = healthy.count
+    while due < until:
+        await _publish(desk, watch, 1)
+        wanted += sizes.healthy
+        due += 1 / sizes.steady_rate
+        await asyncio.sleep(max(0.0, due - time.perf_counter()))
+    await healthy.until_count(wanted, seconds=60)
+    waits = sorted(watch.waits)
+    p99 = waits[int(len(waits) * 0.99)] * 1000
+    started = time.perf_counter()
+    await _publish(desk, watch, sizes.burst)
+    await healthy.until_count(wanted + sizes.burst * sizes.healthy, seconds=300)
+    rate = sizes.burst * sizes.healthy / (time.perf_counter() - started)
+    await eventually(lambda: _recorded(desk), seconds=60)
+    return Round(p99, rate)
+
+
+async def _publish(desk: Desk, watch: Watch, count: int) -> None:
+    events = [desk.event() for _ in range(count)]
+    at = time.perf_counter()
+    watch.published |= {event.id: at for event in events}
+    await desk.publish(*events)
+
+
+async def _recorded(desk: Desk) -> bool | None:
+    """No lane of a healthy endpoint is busy any more, so that rounds do not overlap."""
+    rows = await desk.sql("SELECT count(*) AS n FROM lanes WHERE token IS NOT NULL")
+    return True if rows[0]["n"] <= 2 else None
+
+
+FILL = """
+WITH numbered AS (
+    SELECT n, gen_random_uuid() AS id FROM generate_series(1, $3::int) AS n
+), logged AS (
+    INSERT INTO events (studio_id, id, sequence, type, created_at, body)
+    SELECT $1, id, n, 'lead.created', now(), convert_to('{"filler": "' || repeat('x', 600) || '"}', 'UTF8')
+    FROM numbered RETURNING id, sequence
+), counted AS (
+    INSERT INTO event_counters (studio_id, last_sequence) VALUES ($1, $3)
+    ON CONFLICT (studio_id) DO UPDATE SET last_sequence = $3
+), woken AS (
+    UPDATE lanes SET last_sequence = $3 WHERE endpoint_id = $2
+)
+INSERT INTO deliveries
+    (studio_id, id, endpoint_id, event_id, event_type, sequence, next_attempt_at, created_at)
+SELECT $1, gen_random_uuid(), $2, id, 'lead.created', sequence, now(), now() + sequence * interval '1 us'
+FROM logged
+"""
+
+
+async def _fill(desk: Desk, endpoint_id: str, backlog: int) -> None:
+    async with desk.context.db.transaction() as conn:
+        # The foreign key looks for rows that this very statement makes.
+        await conn.execute(FILL, desk.studio_id, endpoint_id, backlog, timeout=300)
+    await desk.sql("SELECT 1")

@@ -1,0 +1,102 @@
+"""The broker away for a while: bookings go on, the outbox grows and then drains, memory stays flat."""
+
+import asyncio
+import time
+from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct
+
+from shared.wire import new_id
+from tests.harness.pipeline import Pipeline
+from tests.harness.receiver import Receiver
+
+AT_ONCE = 16
+
+
+class OutageReport(Struct):
+    bookings: int = 0
+    refused: int = 0
+    outbox_at_its_longest: int = 0
+    outbox_at_the_end: int = 0
+    delivered: int = 0
+    memory_before: float = 0.0
+    memory_after: float = 0.0
+    memory_drained: float = 0.0
+    drained_in: float = 0.0
+
+    def text(self) -> str:
+        return (
+            f"broker away: {self.bookings:,} bookings made, {self.refused} refused; "
+            f"outbox {self.outbox_at_its_longest:,} rows, "
+            f"{self.outbox_at_the_end} after {self.drained_in:.1f} s; "
+            f"{self.delivered:,} delivered; memory of the bookings process "
+            f"{self.memory_before:.0f} → {self.memory_after:.0f} → {self.memory_drained:.0f} MB"
+        )
+
+
+async def run_outage(pipeline: Pipeline, receiver: Receiver, *, bookings: int) -> OutageReport:
+    report = OutageReport()
+    system = pipeline.system
+    issued = await system.issue()
+    await system.operator.patch(f"/clients/{issued['client_id']}", {"rate": 100_000, "burst": 100_000})
+    partner = system.partner(issued["key"])
+    start = datetime.now(UTC) + timedelta(days=3)
+    classes = [new_id() for _ in range(AT_ONCE)]
+    members = [new_id() for _ in range(bookings + 200)]
+    await system.import_lines(
+        [
+            {
+                "object": "class",
+                "id": class_id,
+                "title": "Flow",
+                "start_time": start.isoformat(),
+                "end_time": (start + timedelta(hours=1)).isoformat(),
+                "capacity": bookings + 200,
+                "allow_waitlist": False,
+                "status": "scheduled",
+                "visible": True,
+            }
+            for class_id in classes
+        ]
+        + [
+            {"object": "member", "id": m, "first_name": "A", "last_name": "B", "email": f"{m}@example.com"}
+            for m in members
+        ]
+    )
+    made = await partner.post("/webhook-endpoints", {"url": receiver.url, "event_types": ["booking.created"]})
+    assert made.status == 201, made.body
+
+    async def book(numbers: range, class_id: str) -> None:
+        for number in numbers:
+            body = {"class_id": class_id, "member_id": members[number]}
+            reply = await partner.post("/bookings", body, headers={"Idempotency-Key": new_id()})
+            report.refused += reply.status != 201
+
+    async def book_all(numbers: range) -> None:
+        await asyncio.gather(
+            *(book(numbers[place::AT_ONCE], class_id) for place, class_id in enumerate(classes))
+        )
+
+    await book_all(range(200))
+    await receiver.until_count(200, seconds=60)
+    report.memory_before = pipeline.memory_mb("bookings")
+    await pipeline.kill("broker")
+    await book_all(range(200, bookings + 200))
+    report.bookings = bookings + 200
+    report.memory_after = pipeline.memory_mb("bookings")
+    report.outbox_at_its_longest = await _waiting(pipeline)
+    await pipeline.revive("broker")
+    started = time.monotonic()
+    await receiver.until_count(bookings + 200, seconds=600)
+    async with asyncio.timeout(60):
+        while await _waiting(pipeline):
+            await asyncio.sleep(0.1)
+    report.drained_in = time.monotonic() - started
+    report.outbox_at_the_end = await _waiting(pipeline)
+    report.delivered = receiver.count
+    report.memory_drained = pipeline.memory_mb("bookings")
+    return report
+
+
+async def _waiting(pipeline: Pipeline) -> int:
+    return int((await pipeline.rows("SELECT count(*) AS n FROM bookings.outbox"))[0]["n"])

@@ -1,0 +1,21 @@
+"""5,000 bookings while the broker is away."""
+
+import pytest
+
+from tests.harness.outage import run_outage
+from tests.harness.pipeline import open_pipeline
+from tests.harness.receiver import receiving
+
+
+@pytest.mark.timeout(1200)
+async def test_bookings_go_on_and_the_outbox_drains() -> None:
+    """Nothing is refused, everything is delivered afterwards, and memory stays flat."""
+    async with open_pipeline() as pipeline, receiving(keep=False) as receiver:
+        report = await run_outage(pipeline, receiver, bookings=5_000)
+    print(f"\n{report.text()}")
+    assert report.refused == 0
+    assert report.outbox_at_its_longest >= 5_000
+    assert report.outbox_at_the_end == 0
+    assert report.delivered >= report.bookings
+    assert report.memory_after - report.memory_before < 20
+    assert report.memory_drained - report.memory_before < 30
