@@ -33,7 +33,7 @@ fresh: $(VENV)/development
 
 soak: $(VENV)/development
 	@$(BIN)/python -m tests.harness.prepare
-	$(BIN)/python -m tests.soak $(ARGS)
+	$(BIN)/python -m pytest -s -v --timeout 7200 tests/soak $(ARGS)
 
 bench: $(VENV)/development
 	$(BIN)/python -m bench $(ARGS)

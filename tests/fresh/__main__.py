@@ -16,7 +16,7 @@ from shared.servers.ports import free_port
 ROOT = Path(__file__).resolve().parent.parent.parent
 FIRST_START_SECONDS = 180.0
 SECOND_START_SECONDS = 5.0
-# What a shell needs to find python, git, make and the registry; nothing that a developer exported for herself.
+# What a shell needs to find python, git, make and the registry; nothing that a developer exported.
 KEPT = (
     "PATH",
     "LANG",
