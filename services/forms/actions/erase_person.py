@@ -6,7 +6,7 @@ from msgspec import structs
 
 from services.forms.context import Forms
 from services.forms.store import erasure
-from services.forms.wire.imported import Erased, Erasure
+from services.forms.wire.erasure import Erased, Erasure
 from shared.caller import Caller
 from shared.wire import normalize_email
 

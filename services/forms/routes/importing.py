@@ -3,7 +3,7 @@
 from services.forms.actions.erase_person import erase_person
 from services.forms.actions.import_lines import import_lines
 from services.forms.context import Forms
-from services.forms.wire.imported import Erased, Erasure
+from services.forms.wire.erasure import Erased, Erasure
 from shared.importing import ImportLine, ImportReport
 from shared.routes import Call, Route
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from services.forms.rules.answer import Answers, is_empty
+from services.forms.rules.answer_values import Answers, is_empty
 from services.forms.rules.field_checks import CHECKS
 from services.forms.rules.field_checks.finding import Asked, Finding
 from services.forms.rules.visible_fields import visible_fields
@@ -53,12 +53,12 @@ def _check(asked: Asked, answers: Answers) -> Problem | None:
     field = asked.field
     answer = answers.get(field.key)
     if field.type is FieldType.SECTION_BREAK:
-        given = field.key in answers
-    elif is_empty(answer):
-        return _at(field.key, MISSING) if field.required else None
+        # Not even a blank: the caller takes it for a question.
+        finding = None if answer is None else CHECKS[field.type](asked, answer)
+    elif answer is None or is_empty(answer):
+        finding = MISSING if field.required else None
     else:
-        given = True
-    finding = CHECKS[field.type](asked, answer or "") if given else None
+        finding = CHECKS[field.type](asked, answer)
     return _at(field.key, finding) if finding else None
 
 

@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from services.forms.rules.answer import Answer, as_date, as_decimal, items_of
+from services.forms.rules.answer_values import Answer, as_date, as_decimal, items_of
 from services.forms.wire.fields import ConditionalRule, FieldType, Operator
 
 _ORDERS: dict[Operator, Callable[[Any, Any], bool]] = {

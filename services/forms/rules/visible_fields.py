@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from services.forms.rules.answer import Answers
+from services.forms.rules.answer_values import Answers
 from services.forms.rules.conditions import holds
 from services.forms.wire.fields import FormField
 

@@ -63,20 +63,3 @@ class ImportedLead(Imported, kw_only=True, tag="lead"):
 
 
 AnyImported: TypeAlias = ImportedStudio | ImportedForm | ImportedSubmission | ImportedLead
-
-
-class Erasure(Struct, kw_only=True):
-    """A person to make anonymous: a lead by id, or whoever has one of the emails."""
-
-    studio_id: Id
-    member_id: Id | None = None
-    lead_id: Id | None = None
-    emails: list[str] = []
-
-
-class Erased(Struct, kw_only=True):
-    """How many rows were made anonymous, and under which emails the person was known here."""
-
-    leads: int
-    submissions: int
-    emails: list[str]

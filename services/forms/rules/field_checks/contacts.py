@@ -2,7 +2,7 @@
 
 import phonenumbers
 
-from services.forms.rules.answer import Answer
+from services.forms.rules.answer_values import Answer
 from services.forms.rules.field_checks.finding import ONE_TEXT, Asked, Finding
 from shared.wire import normalize_email
 

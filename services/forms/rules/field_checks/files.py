@@ -6,7 +6,7 @@ import mimetypes
 from typing import NamedTuple
 from urllib.parse import unquote, unquote_to_bytes
 
-from services.forms.rules.answer import Answer
+from services.forms.rules.answer_values import Answer
 from services.forms.rules.field_checks.finding import ONE_TEXT, Asked, Finding
 from services.forms.wire.fields import FormField
 

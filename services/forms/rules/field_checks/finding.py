@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
-from services.forms.rules.answer import Answer
+from services.forms.rules.answer_values import Answer
 from services.forms.wire.fields import FormField
 
 

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from services.forms.rules.answer import Answer, as_date, as_decimal
+from services.forms.rules.answer_values import Answer, as_date, as_decimal
 from services.forms.rules.field_checks.finding import ONE_TEXT, Asked, Finding
 
 DEFAULT_MAX_RATING = 5

@@ -1,6 +1,6 @@
 """Free texts: bounded, otherwise as the person wrote them."""
 
-from services.forms.rules.answer import Answer
+from services.forms.rules.answer_values import Answer
 from services.forms.rules.field_checks.finding import ONE_TEXT, Asked, Finding
 
 LONGEST_TEXT = 5_000

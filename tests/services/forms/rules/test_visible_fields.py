@@ -2,7 +2,7 @@
 
 import time
 
-from services.forms.rules.answer import Answers
+from services.forms.rules.answer_values import Answers
 from services.forms.rules.visible_fields import visible_fields
 from services.forms.wire.fields import FormField
 from tests.services.forms.rules.drawing import drawn, when
