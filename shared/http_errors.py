@@ -39,6 +39,7 @@ DATABASE_AWAY = (
     # A connection that broke inside a call: "cannot switch to state …".
     asyncpg.InternalClientError,
     asyncpg.QueryCanceledError,
+    asyncpg.DeadlockDetectedError,
     ConnectionError,
     TimeoutError,
 )
