@@ -77,6 +77,8 @@ def parser() -> argparse.ArgumentParser:
 
     _queues(words.add_parser("queues", help="queues").add_subparsers(required=True, metavar="COMMAND"))
 
+    _webhooks(words.add_parser("webhooks", help="webhooks").add_subparsers(required=True, metavar="COMMAND"))
+
     words.add_parser("status", help="services, outbox age, queue depth, dead deliveries").set_defaults(
         run="commands.status"
     )
@@ -125,6 +127,16 @@ def _queues(words: "argparse._SubParsersAction[argparse.ArgumentParser]") -> Non
     requeue.add_argument("queue")
     requeue.add_argument("ids", nargs="*", metavar="ID", help="all of them by default")
     requeue.set_defaults(run="commands.requeue")
+
+
+def _webhooks(words: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    listen = words.add_parser("listen", help="show events as they come, and forward them while developing")
+    listen.add_argument("--forward-to", metavar="URL", help="post each event there, signed")
+    listen.add_argument("--studio", metavar="SLUG|ID", help="needed when there is more than one")
+    listen.add_argument("--events", metavar="a,b", help="only these kinds")
+    listen.add_argument("--secret", help="sign with this one instead of a new one")
+    listen.add_argument("--count", type=int, metavar="N", help="stop after so many")
+    listen.set_defaults(run="listen.listen")
 
 
 def _clients(words: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -6,10 +6,10 @@ from services.webhooks.context import Webhooks
 from services.webhooks.errors import EndpointDisabled, RecoveryRunning
 from services.webhooks.routes.endpoints import list_all
 from services.webhooks.routes.events import list_events
-from services.webhooks.store import figures
+from services.webhooks.store import event_log, figures
 from services.webhooks.wire.deliveries import Delivery, StudioDeliveriesQuery
 from services.webhooks.wire.endpoints import Endpoint, Recover, Recovery
-from services.webhooks.wire.events import EventRead, EventsQuery
+from services.webhooks.wire.events import EventRead, EventsQuery, Position
 from services.webhooks.wire.operators import (
     Parked,
     ParkedQuery,
@@ -46,6 +46,11 @@ async def retry(service: Webhooks, call: Call[None, None]) -> Delivery:
 
 async def recover(service: Webhooks, call: Call[None, Recover]) -> Recovery:
     return await start_recovery(service, call.caller, call.path["endpoint_id"], call.body.since)
+
+
+async def position(service: Webhooks, call: Call[None, None]) -> Position:
+    async with service.db.connection() as conn:
+        return Position(await event_log.position(conn, call.caller))
 
 
 def queue_named(name: str) -> Queue:
@@ -129,6 +134,14 @@ ROUTES: list[Route[Webhooks]] = [
         summary="List a studio's events in order",
         query=EventsQuery,
         answer=Page[EventRead],
+        staff=True,
+    ),
+    Route(
+        method="GET",
+        path="/staff/events/position",
+        handler=position,
+        summary="The newest event's sequence",
+        answer=Position,
         staff=True,
     ),
     Route(

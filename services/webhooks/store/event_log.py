@@ -5,6 +5,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from shared.caller import Caller
 from shared.database import Connection
 
 LOCK = """
@@ -22,6 +23,14 @@ async def lock_counters(conn: Connection, studio_ids: Sequence[str]) -> dict[str
         return counters
     await conn.execute(START, missing)
     return {row["studio_id"]: row["last_sequence"] for row in await conn.fetch(LOCK, studio_ids)}
+
+
+POSITION = "SELECT last_sequence FROM event_counters WHERE studio_id = $1"
+
+
+async def position(conn: Connection, caller: Caller) -> int:
+    """The sequence of the studio's newest event."""
+    return await conn.fetchval(POSITION, caller.studio_id) or 0
 
 
 ADVANCE = """

@@ -52,6 +52,10 @@ class EventsQuery(PageQuery, frozen=True, kw_only=True):
     after_sequence: Annotated[int, Meta(ge=0, le=2**62)] | None = None
 
 
+class Position(Struct):
+    last_sequence: int
+
+
 def render_logged(envelope: Envelope, sequence: int) -> bytes:
     """The envelope with the sequence that the log gave it."""
     return encode(

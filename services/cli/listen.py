@@ -1,0 +1,90 @@
+"""`studioctl webhooks listen`: a studio's events live, forwarded to a server under development.
+
+Nothing has to be reachable from outside: the events are read from the event log and posted from here, signed
+as the dispatcher signs them, with a secret of this run that is printed first.
+"""
+
+import argparse
+import json
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+from services.cli.commands import client
+from services.cli.operator_client import OperatorClient
+from services.cli.problem import CommandFailed
+from services.webhooks.rules.signing import new_secret, signature, signing_key
+from shared.settings import Settings
+
+POLL_SECONDS = 0.5
+TIMEOUT = 15.0
+
+
+def listen(settings: Settings, given: argparse.Namespace) -> None:
+    """Runs until Ctrl-C, or until `--count` events have come."""
+    operators = client(settings)
+    studio = given.studio or _only_studio(operators)
+    secret = given.secret or new_secret()
+    path = f"/studios/{studio}/events"
+    after = int(operators.get(f"{path}/position")["last_sequence"])
+    if not given.json:
+        print(f"Listening to {studio}. Verify with the secret {secret}", file=sys.stderr, flush=True)
+    events = _live(operators, path, after, set(filter(None, (given.events or "").split(","))))
+    for number, event in enumerate(events, start=1):
+        outcome = _forward(given.forward_to, secret, event, number) if given.forward_to else None
+        _tell(event, outcome, as_json=given.json)
+        if given.count is not None and number >= given.count:
+            return
+
+
+def _only_studio(operators: OperatorClient) -> str:
+    studios = operators.get("/studios")["data"]
+    if len(studios) != 1:
+        raise CommandFailed("There is more than one studio, or none: name it with --studio.", exit_code=2)
+    return str(studios[0]["id"])
+
+
+def _live(operators: OperatorClient, path: str, after: int, wanted: set[str]) -> Iterator[dict[str, Any]]:
+    """What comes behind `after`, in order, each once."""
+    while True:
+        page = operators.get(path, after_sequence=str(after), limit="200")
+        for event in page["data"]:
+            after = event["sequence"]
+            if not wanted or event["type"] in wanted:
+                yield event
+        if not page["has_more"]:
+            time.sleep(POLL_SECONDS)
+
+
+def _forward(url: str, secret: str, event: dict[str, Any], number: int) -> str:
+    body = json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode()
+    at = int(time.time())
+    headers = {
+        "Content-Type": "application/json",
+        "webhook-id": event["id"],
+        "webhook-timestamp": str(at),
+        "webhook-signature": signature([signing_key(secret)], event["id"], at, body),
+        "webhook-sequence": str(number),
+    }
+    request = urllib.request.Request(url, body, headers, method="POST")
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
+            return str(answer.status)
+    except urllib.error.HTTPError as refusal:
+        return str(refusal.code)
+    except (OSError, ValueError) as problem:
+        return f"failed: {getattr(problem, 'reason', problem)}"
+
+
+def _tell(event: dict[str, Any], outcome: str | None, *, as_json: bool) -> None:
+    if as_json or not sys.stdout.isatty():
+        print(json.dumps({"event": event, "forwarded": outcome}, ensure_ascii=False), flush=True)
+        return
+    arrow = f"  → {outcome}" if outcome else ""
+    resource = event["resource"]
+    print(
+        f"{event['created_at']}  {event['type']:<18} {resource['object']} {resource['id']}{arrow}", flush=True
+    )
