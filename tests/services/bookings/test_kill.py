@@ -24,11 +24,13 @@ class Killable:
 
     def __init__(self, desk: Desk, port: int, session: aiohttp.ClientSession) -> None:
         self.base = f"http://127.0.0.1:{port}"
-        self.signed = CallerSigner((SECRET,)).sign(desk.caller).decode()
+        self.caller = desk.caller
+        self.signer = CallerSigner((SECRET,))
         self.session = session
 
     async def send(self, method: str, path: str, key: str, body: Any = None) -> tuple[int, bytes, bool]:
-        headers = {CALLER_HEADER.decode(): self.signed, "Idempotency-Key": key}
+        signed = self.signer.sign(self.caller).decode()
+        headers = {CALLER_HEADER.decode(): signed, "Idempotency-Key": key}
         async with self.session.request(method, self.base + path, headers=headers, json=body) as answer:
             replayed = answer.headers.get("Idempotent-Replayed") == "true"
             return answer.status, await answer.read(), replayed
@@ -37,18 +39,25 @@ class Killable:
 @asynccontextmanager
 async def running(desk: Desk, url: str, fatal: str | None = None) -> AsyncIterator[Killable]:
     port = free_port()
-    words = [sys.executable, "-m", "tests.services.bookings.killed_service", url, str(port), SECRET]
-    child = await asyncio.create_subprocess_exec(*words, *([fatal] if fatal else []))
-    try:
-        async with aiohttp.ClientSession() as session:
-            await _until_live(session, port, child)
+    async with aiohttp.ClientSession() as session:
+        child = await start_killable(url, port, SECRET, session, fatal)
+        try:
             yield Killable(desk, port, session)
             if fatal:
                 assert await asyncio.wait_for(child.wait(), 10) == -9
-    finally:
-        if child.returncode is None:
-            child.kill()
-            await child.wait()
+        finally:
+            if child.returncode is None:
+                child.kill()
+                await child.wait()
+
+
+async def start_killable(
+    url: str, port: int, secret: str, session: aiohttp.ClientSession, fatal: str | None = None
+) -> asyncio.subprocess.Process:
+    words = [sys.executable, "-m", "tests.services.bookings.killed_service", url, str(port), secret]
+    child = await asyncio.create_subprocess_exec(*words, *([fatal] if fatal else []))
+    await _until_live(session, port, child)
+    return child
 
 
 async def _until_live(session: aiohttp.ClientSession, port: int, child: asyncio.subprocess.Process) -> None:

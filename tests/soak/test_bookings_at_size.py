@@ -1,0 +1,155 @@
+"""Bookings at size: thousands of random runs, long races, many histories, and kills under load."""
+
+import asyncio
+import random
+import time
+from collections import Counter
+from typing import Any
+
+import aiohttp
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from services.bookings.context import Bookings
+from shared.servers.ports import free_port
+from shared.wire import new_id
+from tests.services.bookings.accounts import unaccounted
+from tests.services.bookings.conftest import desk
+from tests.services.bookings.desk import Desk, a_class, a_member
+from tests.services.bookings.machine import StudioMachine
+from tests.services.bookings.test_kill import SECRET, Killable, start_killable
+from tests.services.bookings.test_linearizability import CALLS_EACH, CLIENTS, fits
+from tests.services.bookings.test_races import SCENARIOS, copies_of_one_key, service
+from tests.services.bookings.test_stateful import machine
+
+__all__ = ["desk", "machine", "service"]
+
+RUNS, STEPS = 2_000, 50
+ROUNDS, HISTORIES = 40, 200
+KILLS, CALLERS = 40, 16
+
+
+@pytest.mark.timeout(7200)
+def test_two_thousand_random_runs(machine: type[StudioMachine]) -> None:
+    """2,000 runs of 50 steps agree with the model after every step."""
+    started = time.monotonic()
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=RUNS,
+            stateful_step_count=STEPS,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            database=None,
+        ),
+    )
+    print(f"\nbookings against the model: up to {RUNS:,} runs of {STEPS} steps, ", end="")
+    print(
+        f"{sum(machine.steps.values()):,} operations in {time.monotonic() - started:.0f} s, 0 disagreements"
+    )
+    print("  " + ", ".join(f"{name} {count:,}" for name, count in machine.steps.most_common()))
+
+
+@pytest.mark.timeout(1800)
+async def test_long_races(service: Bookings) -> None:
+    """Every scenario 40 times: nothing stays unaccounted for."""
+    for name, scenario in {**SCENARIOS, "copies_of_one_key": copies_of_one_key}.items():
+        problems = [problem for _ in range(ROUNDS) for problem in await scenario(Desk.of_new_studio(service))]
+        print(f"\nrace {name}: {ROUNDS} rounds, unaccounted for {len(problems)}", end="")
+        assert problems == []
+    print()
+
+
+@pytest.mark.timeout(1800)
+async def test_two_hundred_histories(service: Bookings) -> None:
+    """200 recorded histories of concurrent calls are linearizable."""
+    wrong = [seed for seed in range(HISTORIES) if not await fits(service, seed)]
+    print(
+        f"\nlinearizability: {HISTORIES} histories of {CLIENTS * CALLS_EACH} calls, {len(wrong)} without an order"
+    )
+    assert wrong == []
+
+
+class Load:
+    """Callers that book and cancel over HTTP, and repeat a call with its key until it is answered."""
+
+    def __init__(self, client: Killable, classes: list[Any], people: list[Any]) -> None:
+        self.client = client
+        self.classes = classes
+        self.people = people
+        self.dice = random.Random(7)
+        self.answers: dict[str, tuple[int, bytes]] = {}
+        self.retries = 0
+        self.contradictions: list[str] = []
+        self.stopped = False
+
+    async def caller(self) -> None:
+        held: list[str] = []
+        while not self.stopped:
+            if held and self.dice.random() < 0.4:
+                await self.call("DELETE", f"/bookings/{held.pop()}", None)
+                continue
+            class_, person = self.dice.choice(self.classes), self.dice.choice(self.people)
+            body = {"class_id": class_["id"], "member_id": person["id"], "join_waitlist": True}
+            status, answer = await self.call("POST", "/bookings", body)
+            if status == 201:
+                held.append(answer.partition(b'"id":"')[2][:36].decode())
+
+    async def call(self, method: str, path: str, body: Any) -> tuple[int, bytes]:
+        key = new_id()
+        while True:
+            try:
+                status, answer, _ = await self.client.send(method, path, key, body)
+            except (aiohttp.ClientError, OSError):
+                self.retries += 1
+                await asyncio.sleep(0.05)
+                continue
+            if status < 500 and b"idempotency_in_progress" not in answer:
+                break
+            self.retries += 1
+        self.answers[key] = (status, answer)
+        if self.dice.random() < 0.2:
+            await self.repeat(method, path, key, body)
+        return status, answer
+
+    async def repeat(self, method: str, path: str, key: str, body: Any) -> None:
+        while True:
+            try:
+                status, answer, replayed = await self.client.send(method, path, key, body)
+            except (aiohttp.ClientError, OSError):
+                await asyncio.sleep(0.05)
+                continue
+            if (status, answer) != self.answers[key] or not replayed:
+                self.contradictions.append(f"{key}: {self.answers[key]} then {(status, answer)}")
+            return
+
+
+@pytest.mark.timeout(1800)
+async def test_kills_under_load(desk: Desk, database_url: str) -> None:
+    """SIGKILL at random moments: one effect per key, the same bytes again, and all adds up at the end."""
+    classes, people = [a_class(capacity=5) for _ in range(6)], [a_member() for _ in range(60)]
+    await desk.loaded(*classes, *people)
+    port = free_port()
+    async with aiohttp.ClientSession() as session:
+        child = await start_killable(database_url, port, SECRET, session)
+        load = Load(Killable(desk, port, session), classes, people)
+        callers = [asyncio.create_task(load.caller()) for _ in range(CALLERS)]
+        for _ in range(KILLS):
+            await asyncio.sleep(load.dice.uniform(0.05, 0.6))
+            child.kill()
+            await child.wait()
+            child = await start_killable(database_url, port, SECRET, session)
+        load.stopped = True
+        await asyncio.gather(*callers)
+        child.kill()
+        await child.wait()
+    statuses = Counter(status for status, _ in load.answers.values())
+    problems = await unaccounted(desk) + load.contradictions
+    made = statuses[201]
+    bookings = await desk.all_of("/bookings", limit=200)
+    if len(bookings) != made:
+        problems.append(f"{made} answers of 201, {len(bookings)} bookings")
+    print(f"\nkills under load: {KILLS} SIGKILLs, {len(load.answers):,} requests {dict(statuses)}, ", end="")
+    print(f"{load.retries:,} retries, unaccounted for {len(problems)}")
+    assert problems == []
