@@ -7,13 +7,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 
 import structlog
-from prometheus_client import Gauge
 
+from shared.metrics import LOOP_AGE
 from shared.outbox import Bell
 
 log = structlog.get_logger("loops")
-
-AGE = Gauge("studio_loop_age_seconds", "Seconds since a background loop's last good step.", ["loop"])
 
 Step = Callable[[], Awaitable[bool]]
 
@@ -44,7 +42,7 @@ class Loop:
         self.longest_pause = longest_pause
         self.failures = 0
         self._last_good = time.monotonic()
-        AGE.labels(name).set_function(lambda: self.age)
+        LOOP_AGE.labels(name).set_function(lambda: self.age)
 
     @property
     def age(self) -> float:

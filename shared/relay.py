@@ -7,11 +7,13 @@ from typing import Any
 
 import asyncpg
 import structlog
-from prometheus_client import Gauge
 
 from shared.bus import Bus, BusError, Message
 from shared.database import Database
+from shared.events import read_head
+from shared.metrics import OUTBOX_AGE, PUBLISHED
 from shared.outbox import Bell
+from shared.tracing import trace_id_of, working_on
 
 log = structlog.get_logger("relay")
 
@@ -19,8 +21,6 @@ log = structlog.get_logger("relay")
 BATCH = 256
 # Longer than the bus's own patience: this only ends a publish that would wait for ever.
 PATIENCE = 30.0
-
-AGE = Gauge("studio_outbox_age_seconds", "Age of the oldest event not yet published.", ["service"])
 
 TAKE_TURN = "SELECT pg_try_advisory_lock(hashtextextended('outbox:' || current_schema(), 0))"
 WAITING = """
@@ -58,12 +58,13 @@ class Relay:
             return False
         try:
             rows = await self._conn.fetch(WAITING, self.batch)
-            AGE.labels(self.service).set(rows[0]["age"] if rows else 0.0)
+            OUTBOX_AGE.labels(self.service).set(rows[0]["age"] if rows else 0.0)
             if not rows:
                 return False
             done, failure = await publish_in_order(self.bus, rows)
             if done:
                 await self._conn.execute(REMOVE, done)
+                PUBLISHED.labels(self.service).inc(len(done))
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, asyncio.CancelledError):
             await self.stop()
             raise
@@ -75,6 +76,8 @@ class Relay:
         """Gives the turn up, so that another replica goes on at once."""
         conn, self._conn = self._conn, None
         if conn is not None:
+            # Another replica tells the age from now on.
+            OUTBOX_AGE.labels(self.service).set(0)
             await _end(self.database, conn)
 
     async def _take_turn(self) -> bool:
@@ -127,11 +130,25 @@ async def publish_in_order(bus: Bus, rows: list[Any]) -> tuple[list[int], Except
 async def _publish_line(bus: Bus, line: list[Any]) -> tuple[list[int], Exception | None]:
     confirmed: list[int] = []
     for row in line:
-        message = Message(row["event_id"], row["type"], row["envelope"], row["traceparent"])
         try:
-            async with asyncio.timeout(PATIENCE):
-                await bus.publish(message)
+            with working_on(f"publish {row['type']}", row["traceparent"], "producer") as traceparent:
+                message = Message(row["event_id"], row["type"], row["envelope"], traceparent)
+                async with asyncio.timeout(PATIENCE):
+                    await bus.publish(message)
         except (BusError, TimeoutError) as failure:
             return confirmed, failure
         confirmed.append(row["id"])
+        _log_published(message)
     return confirmed, None
+
+
+def _log_published(message: Message) -> None:
+    head = read_head(message.body)
+    log.info(
+        "event_published",
+        request_id=head.request_id,
+        trace_id=trace_id_of(message.traceparent),
+        studio_id=head.studio_id,
+        event_id=message.id,
+        type=message.topic,
+    )
