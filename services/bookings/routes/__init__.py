@@ -2,6 +2,7 @@
 
 from services.bookings.context import Bookings
 from services.bookings.routes import bookings, classes, members, operators, purchases, staff, waitlist
+from shared.outbox_status import OUTBOX_STATUS
 from shared.routes import Route
 
 
@@ -14,4 +15,5 @@ def routes() -> list[Route[Bookings]]:
         *purchases.ROUTES,
         *staff.ROUTES,
         *operators.ROUTES,
+        OUTBOX_STATUS,
     ]

@@ -1,0 +1,131 @@
+"""studioctl against a running system: JSON when piped, --json anywhere, exit codes."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from tests.harness import lines
+from tests.harness.system import ROOT, System
+
+
+class Done(Struct):
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+async def studioctl(system: System, *words: str, stdin: bytes = b"") -> Done:
+    environment = next(iter(system.running.processes.values())).environment
+    child = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "services.cli.main",
+        *words,
+        env=environment | {"STUDIO_OPERATOR_URL": system.running.operator_url},
+        cwd=ROOT,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await child.communicate(stdin)
+    assert child.returncode is not None
+    return Done(child.returncode, out.decode(), err.decode())
+
+
+async def test_a_key_from_birth_to_revocation(system: System) -> None:
+    """create, list, show, rotate, revoke: the fields of decisions.md, `key` only where it is made."""
+    words = (
+        "keys",
+        "create",
+        "--studio",
+        system.studio_id,
+        "--name",
+        "P",
+        "--scopes",
+        "studio:read,leads:read",
+    )
+    made = (await studioctl(system, *words, "--client", "Partner", "--expires-in", "90d")).json()
+    assert made["scopes"] == ["studio:read", "leads:read"]
+    assert made["key"].startswith("spk_live_")
+    shown = (await studioctl(system, "keys", "show", made["id"])).json()
+    assert "key" not in shown
+    rotated = (await studioctl(system, "--json", "keys", "rotate", made["id"], "--overlap", "2h")).json()
+    assert rotated["client_id"] == made["client_id"]
+    revoked = (await studioctl(system, "keys", "revoke", "--json", made["id"])).json()
+    assert revoked["revoked_at"] is not None
+    listed = (await studioctl(system, "keys", "list", "--studio", system.studio_id)).json()["data"]
+    assert [key["id"] for key in listed] == [made["id"], rotated["id"]]
+
+
+async def test_a_clients_rate_is_set_by_name_or_id(system: System) -> None:
+    """`clients set CLIENT --rate N --burst N`, seen by the very next request."""
+    issued = await system.issue(client=f"client-{system.studio_id}")
+    done = await studioctl(
+        system, "clients", "set", f"client-{system.studio_id}", "--rate", "7", "--burst", "9"
+    )
+    assert (done.json()["rate"], done.json()["burst"]) == (7.0, 9)
+    answer = await system.partner(issued["key"]).get("/key")
+    assert answer.json()["rate_limit"] == {"requests_per_second": 7.0, "burst": 9}
+    assert (await studioctl(system, "clients", "set", "nobody", "--rate", "7")).code == 1
+    assert (await studioctl(system, "clients", "set", "nobody")).code == 2
+
+
+async def test_import_reads_files_and_stdin(system: System, tmp_path: Path) -> None:
+    """Exit code 0 when every line is good, 1 when one was bad; bad lines are named on stderr."""
+    good = json.dumps(lines.location()).encode()
+    path = tmp_path / "lines.ndjson"
+    path.write_bytes(good)
+    done = await studioctl(system, "import", str(path), "--studio", system.studio_id)
+    assert (done.code, done.json()["imported"]) == (0, 1)
+    done = await studioctl(system, "import", "-", "--studio", system.studio_id, stdin=good + b"\n{bad\n")
+    assert (done.code, done.json()["rejected_count"]) == (1, 1)
+    assert done.err.startswith("line 2: ")
+    missing = await studioctl(system, "import", str(tmp_path / "nothing"))
+    assert missing.code == 1
+    assert "Traceback" not in missing.err
+
+
+async def test_refusals_are_a_sentence_with_the_code(system: System) -> None:
+    """What the operators' API refuses is told on stderr, with exit code 1."""
+    words = ("keys", "create", "--studio", "no-such-studio", "--name", "P", "--scopes", "all")
+    done = await studioctl(system, *words)
+    assert (done.code, done.out) == (1, "")
+    assert "no-such-studio" in done.err
+    assert "not_found" in done.err
+    bad = await studioctl(system, *words, "--expires-in", "soon")
+    assert bad.code == 2
+
+
+async def test_status_tells_of_every_service(system: System) -> None:
+    """Services, outbox age, queue depth, dead deliveries."""
+    done = await studioctl(system, "status")
+    services = done.json()["services"]
+    assert done.code == 0
+    assert set(services) == {"catalog", "bookings", "forms", "webhooks"}
+    figures = services["webhooks"]["figures"]
+    assert {"outbox_age_seconds", "queues", "dead_deliveries"} <= set(figures)
+    for producer in ("bookings", "forms"):
+        assert "outbox_age_seconds" in services[producer]["figures"]
+
+
+async def test_erasing_a_person_is_counted_and_cannot_be_found_again(system: System) -> None:
+    """The member's email is gone from members and leads, the rows stay."""
+    client = system.partner(await system.key())
+    email = f"erase-{system.studio_id}@example.com"
+    lead = (await client.post("/leads", {"email": email, "first_name": "Ada"})).json()
+    body = {"email": email, "first_name": "Ada", "last_name": "King", "phone": "+12125550123"}
+    member = (await client.post("/members", body)).json()
+    done = await studioctl(system, "members", "erase", member["id"])
+    assert done.code == 0, done.err
+    assert done.json()["studio_id"] == system.studio_id
+    assert email not in done.out
+    for path in (f"/members/{member['id']}", f"/leads/{lead['id']}", "/members", "/leads", "/events"):
+        assert email.encode() not in (await client.get(path)).body, path
+    assert (await studioctl(system, "leads", "erase", member["id"])).code == 1
