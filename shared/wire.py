@@ -12,7 +12,8 @@ from msgspec import Meta, Struct
 API_VERSION = "2026-08-02"
 
 # Ids are text everywhere in Python: a uuid object per column was an eighth of a list page's cost.
-UUID_PATTERN = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
+# Ends in a lookahead: Python's `$` lets a newline pass, which Postgres then refuses as no uuid.
+UUID_PATTERN = r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}(?![\s\S])"
 _UUID = re.compile(UUID_PATTERN + r"\Z")
 
 Id = Annotated[str, Meta(pattern=UUID_PATTERN, extra_json_schema={"format": "uuid"})]
