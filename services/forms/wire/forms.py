@@ -11,7 +11,8 @@ from shared.decoding import decode_body
 from shared.wire import Body, Email, Id, Instant, PageQuery, Resource
 
 Title = Annotated[str, Meta(min_length=1, max_length=300)]
-Slug = Annotated[str, Meta(min_length=1, max_length=120, pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+# Ends in a lookahead, since Python's `$` would let a newline pass; JSON Schema's dialect knows it too.
+Slug = Annotated[str, Meta(max_length=120, pattern=r"^[a-z0-9][a-z0-9_-]*(?![\s\S])")]
 Description = Annotated[str, Meta(max_length=10_000)]
 # More than 500 are refused by the rules, in a sentence of their own.
 Fields = list[FormField]

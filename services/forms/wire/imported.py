@@ -5,7 +5,7 @@ from typing import Annotated, Any, TypeAlias
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from services.forms.wire.fields import FormField
-from services.forms.wire.forms import Description, FormSettings, FormStatus, Slug, Title
+from services.forms.wire.forms import Description, FormSettings, FormStatus, Title
 from services.forms.wire.leads import LeadStatus, LifecycleStage, Name, Notes, Phone, Source
 from services.forms.wire.submissions import ConsentGiven, SubmissionStatus
 from shared.wire import Email, Id, Instant
@@ -30,7 +30,8 @@ class ImportedStudio(Struct, kw_only=True, tag_field="object", tag="studio"):
 
 class ImportedForm(Imported, kw_only=True, tag="form"):
     title: Title
-    slug: Slug | UnsetType = UNSET
+    # Whatever slug the studio has lived with until now.
+    slug: Title | UnsetType = UNSET
     description: Description | None = None
     fields: list[FormField] = []
     settings: FormSettings = FormSettings()

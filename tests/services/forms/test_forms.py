@@ -150,6 +150,7 @@ def setting(name: str, value: Any) -> dict[str, Any]:
         ({"title": "x", "owner": "me"}, ("body", "owner"), "extra_forbidden"),
         ({"title": "x", "status": "archived"}, ("body", "status"), "enum"),
         ({"title": "x", "slug": "Not A Slug"}, ("body", "slug"), "string_pattern_mismatch"),
+        ({"title": "x", "slug": "newline\n"}, ("body", "slug"), "string_pattern_mismatch"),
         ({"title": "x", "fields": [{"key": "a", "label": "b"}]}, ("body", "fields", 0, "type"), "missing"),
         ({"title": "x", "fields": [field("a", "dropdown")]}, ("body", "fields", 0, "type"), "enum"),
         ({"title": "x", "fields": [field("a"), field("a")]}, ("body", "fields", 1, "key"), "duplicate_key"),
