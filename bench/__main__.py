@@ -1,0 +1,73 @@
+"""python -m bench [--quick] [--only ROW …]: the whole table in under a quarter of an hour."""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+
+import bench.rows.hop
+import bench.rows.read
+import bench.rows.scale
+import bench.rows.start
+import bench.rows.webhooks
+import bench.rows.write
+from bench.measure import Outcome, Plan
+from bench.problem import BenchProblem
+from bench.report import keep, machine, table
+from bench.stage import Stage
+from bench.tools import have_tools
+from shared.log import set_up_logging
+from shared.servers.problem import ServerProblem
+from shared.settings import Settings
+
+ROWS: dict[str, Callable[[Stage, Plan], Outcome]] = {
+    "hop": bench.rows.hop.run,
+    "read": bench.rows.read.run,
+    "write": bench.rows.write.run,
+    "contention": bench.rows.write.run_contention,
+    "webhooks": bench.rows.webhooks.run,
+    "scale": bench.rows.scale.run,
+    "start": bench.rows.start.run,
+}
+
+
+def main() -> int:
+    given = parsed()
+    plan = Plan(rounds=given.rounds or 5, seconds=given.seconds or 3.0)
+    if given.quick:
+        plan = Plan(rounds=given.rounds or 2, seconds=given.seconds or 1.0, quick=True)
+    began = time.monotonic()
+    set_up_logging(Settings(log_level="warning"), "bench")
+    outcome = Outcome()
+    try:
+        tools = have_tools()
+        with Stage(tools) as stage:
+            about = machine(stage.postgres.origin.split(" (")[0])
+            for name in given.only or ROWS:
+                print(f"{name} …", file=sys.stderr, flush=True)
+                found = ROWS[name](stage, plan)
+                outcome.lines += found.lines
+                outcome.ratios += found.ratios
+    except (BenchProblem, ServerProblem) as problem:
+        print(f"bench: {problem}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    print(table(outcome, about, (time.monotonic() - began) / 60))
+    print(f"\nKept as {keep(outcome, about, tools)}", file=sys.stderr)
+    return 0
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="two rounds of a second: does it run at all")
+    parser.add_argument(
+        "--only", action="append", choices=ROWS, metavar="ROW", help=f"one of {', '.join(ROWS)}"
+    )
+    parser.add_argument("--rounds", type=int, help="rounds for each line (5)")
+    parser.add_argument("--seconds", type=float, help="seconds for each round (3)")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""Processes that the run starts, and ends whatever happens."""
+
+import os
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from bench.cores import starting_on
+from bench.problem import BenchProblem
+
+ROOT = Path(__file__).resolve().parent.parent
+START_SECONDS = 60.0
+
+
+class Process:
+    def __init__(
+        self,
+        words: Sequence[str],
+        *,
+        log: Path,
+        cores: Collection[int],
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.words = list(words)
+        self.log = log
+        self.began = time.perf_counter()
+        with log.open("ab") as sink, starting_on(cores):
+            self._child = subprocess.Popen(
+                self.words,
+                env=dict(environment) if environment is not None else None,
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=sink,
+                cwd=ROOT,
+                start_new_session=True,  # a Ctrl-C is for us, who stop them in our own order
+            )
+        self.pid = self._child.pid
+
+    def wait_ready(self, url: str) -> float:
+        """Seconds from the start until `url` answered well."""
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            if self._child.poll() is not None:
+                break
+            try:
+                with urllib.request.urlopen(url, timeout=2):
+                    return time.perf_counter() - self.began
+            except urllib.error.HTTPError as answer:
+                if answer.code not in (502, 503):
+                    return time.perf_counter() - self.began
+            except OSError:
+                pass
+            time.sleep(0.01)
+        raise BenchProblem(f"{' '.join(self.words)} did not get ready:\n{self.log.read_text()[-2000:]}")
+
+    def stop(self) -> None:
+        if self._child.poll() is not None:
+            return
+        self._child.send_signal(signal.SIGTERM)
+        try:
+            self._child.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._child.pid, signal.SIGKILL)
+            self._child.wait()

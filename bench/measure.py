@@ -1,0 +1,96 @@
+"""Short rounds, interleaved, so that whatever else the machine does falls on everybody alike."""
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+
+class Sample(Struct, frozen=True, kw_only=True):
+    """One round: operations a second, their latency, and the CPU time of the measured side for each."""
+
+    rate: float
+    p50_ms: float | None = None
+    p99_ms: float | None = None
+    cpu_us: float | None = None
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    rounds: int = 5
+    seconds: float = 3.0
+    quick: bool = False
+
+
+class Line(Struct, frozen=True, kw_only=True):
+    """A line of the table: what was measured, round by round."""
+
+    row: str
+    name: str
+    unit: str
+    samples: list[Sample]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(sample.rate for sample in self.samples)
+
+    def middle(self, field: str) -> float | None:
+        values = [value for sample in self.samples if (value := getattr(sample, field)) is not None]
+        return statistics.median(values) if values else None
+
+    @property
+    def spread(self) -> tuple[float, float]:
+        rates = [sample.rate for sample in self.samples]
+        return min(rates), max(rates)
+
+
+class Ratio(Struct, frozen=True, kw_only=True):
+    """A figure that a target is set for. `must` and `aim` are None where there is no target."""
+
+    row: str
+    text: str
+    value: float
+    unit: str = ""
+    must: float | None = None
+    aim: float | None = None
+    less_is_better: bool = False
+
+    def reaches(self, target: float | None) -> bool:
+        if target is None:
+            return False
+        return self.value <= target if self.less_is_better else self.value >= target
+
+    @property
+    def verdict(self) -> str:
+        if self.must is None:
+            return ""
+        if self.reaches(self.aim):
+            return "aim reached"
+        return "met" if self.reaches(self.must) else "missed"
+
+
+class Outcome(Struct, kw_only=True):
+    lines: list[Line] = []
+    ratios: list[Ratio] = []
+
+
+Measure = Callable[[float], Sample]
+"""Measures for so many seconds."""
+
+
+def interleaved(
+    row: str, contestants: Mapping[str, Measure], plan: Plan, *, unit: str = "requests/s"
+) -> dict[str, Line]:
+    """Each contestant once to warm up, then round by round, every round beginning with another one."""
+    samples: dict[str, list[Sample]] = {name: [] for name in contestants}
+    for measure in contestants.values():
+        measure(min(1.0, plan.seconds))
+    names = list(contestants)
+    for number in range(plan.rounds):
+        for name in _turned(names, number):
+            samples[name].append(contestants[name](plan.seconds))
+    return {name: Line(row=row, name=name, unit=unit, samples=found) for name, found in samples.items()}
+
+
+def _turned(names: Sequence[str], by: int) -> list[str]:
+    by %= len(names)
+    return [*names[by:], *names[:by]]

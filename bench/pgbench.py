@@ -1,0 +1,87 @@
+"""The floor under everything that asks Postgres: pgbench with prepared statements, no Python in between."""
+
+import asyncio
+import re
+import subprocess
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from bench.cores import SERVED, starting_on
+from bench.measure import Sample
+from bench.problem import BenchProblem
+from bench.studios import Studio
+from services.bookings.store import classes
+from services.bookings.wire.classes import ClassesQuery
+from shared.caller import Caller
+
+CLIENTS = 32
+BOOK = """
+\\set i :i + 1
+\\set n :first + :i * {clients} + :client_id
+\\set c :first_class + :n % :classes
+\\set m 1 + :n / :classes
+SELECT bookings.bench_book('{studio}',
+    ('{head:08x}-0000-4000-8000-' || lpad(to_hex(:c), 12, '0'))::uuid,
+    ('{head:08x}-0000-4000-9000-' || lpad(to_hex(:m), 12, '0'))::uuid, 'bench-' || :first_class || '-' || :n);
+"""
+
+
+class Pgbench:
+    def __init__(self, binary: str, url: str, script: str, folder: Path, *, clients: int = CLIENTS) -> None:
+        self._binary = binary
+        self._url = f"{url}?options=-csearch_path%3Dbookings"
+        self._clients = clients
+        self._file = folder / f"pgbench-{abs(hash(script))}.sql"
+        self._file.write_text(script)
+
+    def run(
+        self, seconds: float, variables: Mapping[str, int] | None = None, cores: Collection[int] = SERVED
+    ) -> Sample:
+        words = [
+            self._binary,
+            "-n",
+            "-M",
+            "prepared",
+            "-c",
+            str(self._clients),
+            "-T",
+            str(max(1, round(seconds))),
+        ]
+        for name, value in (variables or {}).items():
+            words += ["-D", f"{name}={value}"]
+        with starting_on(cores):
+            done = subprocess.run(
+                [*words, "-f", str(self._file), self._url], capture_output=True, text=True, timeout=120
+            )
+        rate = re.search(r"tps = ([\d.]+)", done.stdout)
+        latency = re.search(r"latency average = ([\d.]+) ms", done.stdout)
+        if done.returncode != 0 or rate is None or latency is None:
+            raise BenchProblem(f"pgbench failed: {done.stderr[-500:]}")
+        return Sample(rate=float(rate[1]), p50_ms=float(latency[1]))
+
+
+def book_script(studio: Studio) -> str:
+    return BOOK.format(clients=CLIENTS, studio=studio.id, head=studio.number)
+
+
+class _Recorder:
+    """Takes the place of a connection and keeps what would have been asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, tuple[Any, ...]]] = []
+
+    async def fetch(self, sql: str, *args: Any) -> list[Any]:
+        self.asked.append((sql, args))
+        return []
+
+
+def page_script(studio: Studio, limit: int = 50) -> str:
+    """The very statement that our service runs for a page of classes, whatever it is by now."""
+    recorder = _Recorder()
+    page = classes.list_page(recorder, Caller(studio_id=studio.id), ClassesQuery(limit=limit))  # type: ignore[arg-type]
+    asyncio.run(page)
+    sql, args = recorder.asked[-1]
+    for number, value in reversed(list(enumerate(args, 1))):
+        sql = sql.replace(f"${number}", f"'{value}'" if isinstance(value, str) else str(value))
+    return " ".join(sql.split()) + ";\n"

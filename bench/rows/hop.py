@@ -1,0 +1,70 @@
+"""The gateway hop: a GET through the gateway to a constant backend."""
+
+from bench.cores import SERVED
+from bench.measure import Measure, Outcome, Plan, Ratio, interleaved
+from bench.nginx import Nginx
+from bench.stage import Stage
+from bench.studios import READING
+from bench.system import System
+
+ROW = "gateway hop"
+OURS, PROXY, CHECKED, USUAL = "our gateway", "nginx proxy", "nginx auth_request", "FastAPI + httpx"
+BEHIND = ("catalog", "bookings", "forms", "webhooks")
+
+
+def run(stage: Stage, plan: Plan) -> Outcome:
+    five = stage.system
+    key = stage.keys[READING.name]
+    backend = stage.nginx
+    gateway = System(stage.home("hop"), five.database_url)
+    (stage.home("hop") / "secrets.json").write_bytes((five.home / "secrets.json").read_bytes())
+    front = Nginx(stage.tools.nginx, stage.home("front"), cores=SERVED, backend=backend.port)
+    try:
+        gateway.serve(["gateway"], urls=dict.fromkeys(BEHIND, backend.url))
+        usual = stage.peer("fastapi_gateway", {"PEER_KEY": key, "PEER_BACKEND": backend.url})
+        ways = {
+            OURS: (f"{gateway.partner_url}/studio", [gateway.processes["gateway"].pid]),
+            PROXY: (f"{front.url}/plain/studio", front.pids),
+            CHECKED: (f"{front.url}/checked/studio", front.pids),
+            USUAL: (f"{usual.words[-1]}/partner/v1/studio", [usual.pid]),
+        }
+
+        def measures(connections: int) -> dict[str, Measure]:
+            return {
+                name: stage.load(url, key=key, served_by=pids, connections=connections).run
+                for name, (url, pids) in ways.items()
+            }
+
+        many = interleaved(ROW, measures(64), plan)
+        direct: dict[str, Measure] = {
+            "the backend itself": stage.load(f"{backend.url}/studio", key=key, connections=1).run
+        }
+        alone = interleaved(f"{ROW}, 1 connection", measures(1) | direct, plan)
+    finally:
+        gateway.stop()
+        front.stop()
+    added = (alone[OURS].middle("p50_ms") or 0) - (alone["the backend itself"].middle("p50_ms") or 0)
+    ours = many[OURS].median
+    return Outcome(
+        lines=[*many.values(), *alone.values()],
+        ratios=[
+            Ratio(
+                row=ROW,
+                text="of nginx with auth_request",
+                value=ours / many[CHECKED].median,
+                must=0.22,
+                aim=0.4,
+            ),
+            Ratio(row=ROW, text="against FastAPI + httpx", value=ours / many[USUAL].median, must=15, aim=30),
+            Ratio(row=ROW, text="of nginx proxying only", value=ours / many[PROXY].median),
+            Ratio(
+                row=ROW,
+                text="added to p50 with 1 connection",
+                value=added,
+                unit="ms",
+                must=0.5,
+                aim=0.3,
+                less_is_better=True,
+            ),
+        ],
+    )

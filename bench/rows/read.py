@@ -1,0 +1,69 @@
+"""A page of 50 classes through gateway and service, warm."""
+
+from bench.measure import Line, Outcome, Plan, Ratio, interleaved
+from bench.pgbench import Pgbench, page_script
+from bench.stage import Stage
+from bench.studios import READING
+
+ROW = "read"
+OURS, ONE, FLOOR, USUAL = (
+    "our services",
+    "our `up`",
+    "pgbench, the same SQL",
+    "FastAPI + SQLAlchemy, no gateway",
+)
+
+
+def run(stage: Stage, plan: Plan) -> Outcome:
+    five, one = stage.system, stage.one_process
+    usual = stage.fastapi_studio
+    target = "/classes?limit=50"
+    ours = stage.load(five.partner_url + target, key=stage.keys[READING.name], served_by=five.chain)
+    floor = Pgbench(stage.tools.pgbench, five.database_url, page_script(READING), stage.folder)
+    found = interleaved(
+        ROW,
+        {
+            OURS: ours.run,
+            ONE: stage.load(
+                one.partner_url + target, key=stage.up_keys[READING.name], served_by=one.chain
+            ).run,
+            FLOOR: floor.run,
+            USUAL: stage.load(usual.words[-1] + target, key=READING.id, served_by=[usual.pid]).run,
+        },
+        plan,
+    )
+    peak = found[OURS].median
+    calm = Line(
+        row=ROW,
+        name="our services at 70 % of their peak",
+        unit="requests/s",
+        samples=[ours.run(plan.seconds * 2, BENCH_THINK_MS=think_ms(peak, found[OURS])) for _ in range(3)],
+    )
+    tail = (calm.middle("p99_ms") or 0) / (calm.middle("p50_ms") or 1)
+    return Outcome(
+        lines=[*found.values(), calm],
+        ratios=[
+            Ratio(row=ROW, text="of pgbench", value=peak / found[FLOOR].median, must=0.3, aim=0.5),
+            Ratio(
+                row=ROW,
+                text="against FastAPI + SQLAlchemy",
+                value=peak / found[USUAL].median,
+                must=3,
+                aim=6,
+            ),
+            Ratio(row=ROW, text="`up`, of pgbench", value=found[ONE].median / found[FLOOR].median),
+            Ratio(
+                row=ROW,
+                text="p99 at 70 % of peak, of p50",
+                value=tail,
+                must=4,
+                aim=2.5,
+                less_is_better=True,
+            ),
+        ],
+    )
+
+
+def think_ms(peak: float, line: Line) -> str:
+    """So long a pause that 64 connections offer 70 % of the peak; an answer then takes a few milliseconds."""
+    return f"{64 / (0.7 * peak) * 1000 - 2.0:.3f}"

@@ -1,0 +1,112 @@
+"""Events from their commit to a partner's server: how many a second, and how soon on an idle system."""
+
+import statistics
+import subprocess
+import sys
+import time
+
+from bench.children import ROOT
+from bench.cores import SERVED, cpu_seconds, starting_on
+from bench.events import copy_endpoint, deliver
+from bench.measure import Line, Measure, Outcome, Plan, Ratio, Sample, interleaved
+from bench.partner import Receiver, post
+from bench.stage import Stage
+from bench.studios import TOLD, WRITING, Studio
+from bench.system import System
+
+ROW = "webhooks"
+ENDPOINTS = 10
+KIND = "booking.created"
+
+
+def run(stage: Stage, plan: Plan) -> Outcome:
+    five = stage.system
+    subscribe(stage, five, stage.keys[TOLD.name], TOLD, ENDPOINTS)
+    events = 100 if plan.quick else 500
+    found = interleaved(
+        ROW,
+        {
+            "ours: delivered, signed, logged": delivering(five, TOLD, events, ENDPOINTS),
+            "raw signed posts, the same client": raw_posts(f"{stage.nginx.url}/hook", events * ENDPOINTS),
+        },
+        plan,
+        unit="deliveries/s",
+    )
+    ours, floor = (line.median for line in found.values())
+    soon = [
+        receipt(stage, five, stage.keys, "our services", plan),
+        receipt(stage, stage.one_process, stage.up_keys, "our `up`", plan),
+    ]
+    five_ms = [sample.rate for sample in soon[0].samples]
+    cut = statistics.quantiles(five_ms, n=100)
+    return Outcome(
+        lines=[*found.values(), *soon],
+        ratios=[
+            Ratio(
+                row=ROW,
+                text="of raw signed posts with the same client",
+                value=ours / floor,
+                must=0.3,
+                aim=0.6,
+            ),
+            _soon("commit to receipt, idle, p50", statistics.median(five_ms), 25, 10),
+            _soon("commit to receipt, idle, p99", cut[98], 100, 40),
+        ],
+    )
+
+
+def _soon(text: str, value: float, must: float, aim: float) -> Ratio:
+    return Ratio(row=ROW, text=text, value=value, unit="ms", must=must, aim=aim, less_is_better=True)
+
+
+def subscribe(stage: Stage, system: System, key: str, studio: Studio, endpoints: int) -> None:
+    """Once per studio, whichever row comes first."""
+    if studio.name in stage.subscribed:
+        return
+    stage.subscribed.add(studio.name)
+    body = {"url": f"{stage.nginx.url}/hook", "event_types": [KIND]}
+    post(f"{system.partner_url}/webhook-endpoints", key, body)
+    copy_endpoint(system, studio, endpoints)
+
+
+def delivering(system: System, studio: Studio, events: int, endpoints: int) -> Measure:
+    """By count, not by time: all of them must arrive."""
+
+    def measure(_: float) -> Sample:
+        pids = [system.processes[name].pid for name in ("bookings", "webhooks")]
+        before = cpu_seconds(pids)
+        rate = deliver(system, studio, events=events, deliveries=events * endpoints)
+        return Sample(rate=rate, cpu_us=(cpu_seconds(pids) - before) / (events * endpoints) * 1e6)
+
+    return measure
+
+
+def raw_posts(url: str, count: int) -> Measure:
+    def measure(_: float) -> Sample:
+        words = [sys.executable, "-m", "bench.raw_posts", url, str(count)]
+        with starting_on(SERVED):
+            done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT)
+        return Sample(rate=float(done.stdout))
+
+    return measure
+
+
+def receipt(stage: Stage, system: System, keys: dict[str, str], name: str, plan: Plan) -> Line:
+    """Bookings one by one on a system with nothing else to do; each sample is one event's milliseconds."""
+    key = keys[WRITING.name]
+    receiver = Receiver()
+    try:
+        endpoint = {"url": receiver.url, "event_types": [KIND]}
+        post(f"{system.partner_url}/webhook-endpoints", key, endpoint)
+        for number in range(40 if plan.quick else 200):
+            body = {"class_id": WRITING.class_id(1 + number), "member_id": WRITING.member_id(49_000)}
+            run = f"idle-{name}-{number}"
+            post(f"{system.partner_url}/bookings", key, body, **{"Idempotency-Key": f"bench-{run}"})
+            receiver.wait_for(number + 1)
+            time.sleep(0.03)
+    finally:
+        receiver.close()
+    delays = receiver.delays_ms[3:]
+    return Line(
+        row="commit to receipt", name=name, unit="ms", samples=[Sample(rate=delay) for delay in delays]
+    )

@@ -1,0 +1,65 @@
+"""Bookings, spread over the classes of a studio, through gateway and service."""
+
+from bench.children import ROOT
+from bench.measure import Outcome, Plan, Ratio, interleaved
+from bench.outbox import relaying_elsewhere
+from bench.pgbench import Pgbench, book_script
+from bench.rows.booking import Bookings
+from bench.stage import Stage
+from bench.studios import WRITING, execute, value_of
+
+ROW, HOT_ROW = "write", "contention"
+OURS, ONE, FLOOR = "our services", "our `up`", "pgbench, one statement"
+USUAL, RELAYING = "FastAPI + SQLAlchemy, no gateway", "our services, relaying and logging events beside"
+FUNCTION = "SELECT count(*) FROM pg_proc WHERE proname = 'bench_book'"
+
+
+def run(stage: Stage, plan: Plan) -> Outcome:
+    return _compare(stage, plan, ROW, Bookings(stage, WRITING))
+
+
+def run_contention(stage: Stage, plan: Plan) -> Outcome:
+    return _compare(stage, plan, HOT_ROW, Bookings(stage, WRITING, hot=True))
+
+
+def _compare(stage: Stage, plan: Plan, row: str, bookings: Bookings) -> Outcome:
+    five, one = stage.system, stage.one_process
+    usual = stage.fastapi_studio
+    floor = floor_of(stage)
+    key = stage.keys[WRITING.name]
+    contestants = {
+        OURS: bookings.ours(five, key),
+        FLOOR: bookings.floor(floor),
+        USUAL: bookings.usual(usual.words[-1], usual.pid),
+    }
+    # The floor and the peer relay nothing either: what follows the commit is the webhooks row.
+    with relaying_elsewhere(five.database_url), relaying_elsewhere(one.database_url):
+        found = interleaved(row, contestants | {ONE: bookings.ours(one, stage.up_keys[WRITING.name])}, plan)
+    if not bookings.hot:
+        found |= interleaved(row, {RELAYING: bookings.ours(five, key)}, plan)
+    base = found[FLOOR].median
+    ours = found[OURS].median
+    ratios = [
+        Ratio(row=row, text="of pgbench", value=ours / base, must=0.6, aim=0.9),
+        Ratio(row=row, text="`up`, of pgbench", value=found[ONE].median / base),
+    ]
+    against = Ratio(row=row, text="against FastAPI + SQLAlchemy", value=ours / found[USUAL].median)
+    if not bookings.hot:
+        against = Ratio(
+            row=row, text="against FastAPI + SQLAlchemy", value=ours / found[USUAL].median, must=7, aim=12
+        )
+        ratios.append(
+            Ratio(
+                row=row,
+                text="with relay and event log beside, of pgbench",
+                value=found[RELAYING].median / base,
+            )
+        )
+    return Outcome(lines=list(found.values()), ratios=[ratios[0], against, *ratios[1:]])
+
+
+def floor_of(stage: Stage) -> Pgbench:
+    url = stage.system.database_url
+    if not value_of(url, FUNCTION):
+        execute(url, (ROOT / "bench" / "scripts" / "floor.sql").read_text())
+    return Pgbench(stage.tools.pgbench, url, book_script(WRITING), stage.folder)

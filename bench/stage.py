@@ -1,0 +1,143 @@
+"""Everything that rows need, started when the first of them asks, and ended whatever happens."""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from bench.children import Process
+from bench.cores import BESIDE, SERVED, starting_on
+from bench.load import Load
+from bench.nginx import Nginx
+from bench.studios import LARGE, MANY_ENDPOINTS, READING, TOLD, WRITING, Studio, execute, furnish
+from bench.system import System
+from bench.tools import Tools
+from shared.database import service_url
+from shared.migrate import migrate
+from shared.servers.ports import free_port
+from shared.servers.postgres import EmbeddedPostgres
+from shared.servers.rabbitmq import PrivateRabbit
+from shared.settings import SERVICES
+
+
+class Stage:
+    def __init__(self, tools: Tools) -> None:
+        self.tools = tools
+        self.folder = Path(tempfile.mkdtemp(prefix="studio-bench-"))
+        self.folder.chmod(0o711)  # Postgres runs as another user and must reach its data
+        self._stack = ExitStack()
+        self._stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
+        self.keys: dict[str, str] = {}
+        self.up_keys: dict[str, str] = {}
+        self.subscribed: set[str] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def home(self, name: str) -> Path:
+        folder = self.folder / name
+        folder.mkdir(mode=0o711, exist_ok=True)
+        return folder
+
+    @cached_property
+    def postgres(self) -> EmbeddedPostgres:
+        """With its own settings, durability on: what is measured is what is run."""
+        with starting_on(BESIDE):
+            return self._stack.enter_context(EmbeddedPostgres.start(self.home("postgres")))
+
+    @property
+    def postgres_pid(self) -> int:
+        return int((self.postgres.data / "postmaster.pid").read_text().split()[0])
+
+    @cached_property
+    def rabbit(self) -> PrivateRabbit:
+        with starting_on(BESIDE):
+            return self._stack.enter_context(PrivateRabbit.start(self.home("rabbitmq")))
+
+    @cached_property
+    def nginx(self) -> Nginx:
+        """The constant backend, and the receiver of webhooks."""
+        nginx = Nginx(self.tools.nginx, self.home("nginx"), cores=BESIDE)
+        self._stack.callback(nginx.stop)
+        return nginx
+
+    @cached_property
+    def system(self) -> System:
+        """Five processes over RabbitMQ."""
+        url = self._database("studio")
+        system = System(self.home("five"), url, amqp_url=self.rabbit.url)
+        self._stack.callback(system.stop)
+        system.serve()
+        self.keys = furnish(system.operator, url, (READING, WRITING, TOLD, MANY_ENDPOINTS))
+        return system
+
+    @cached_property
+    def one_process(self) -> System:
+        """`up` with a database of its own on the same server."""
+        url = self._database("studio_up")
+        system = System(self.home("one"), url)
+        self._stack.callback(system.stop)
+        system.up()
+        self.up_keys = furnish(system.operator, url, (READING, WRITING, TOLD))
+        return system
+
+    @cached_property
+    def large_studio(self) -> Studio:
+        self.keys |= furnish(self.system.operator, self.system.database_url, (LARGE,))
+        return LARGE
+
+    @cached_property
+    def fastapi_studio(self) -> Process:
+        """FastAPI and SQLAlchemy on our own tables, without any gateway in front."""
+        return self.peer(
+            "fastapi_studio", {"PEER_DATABASE_URL": service_url(self.system.database_url, "bookings")}
+        )
+
+    def peer(self, module: str, environment: dict[str, str]) -> Process:
+        port = free_port()
+        words = [self.tools.peers_python, "-m", "uvicorn", f"bench.peers.{module}:app", "--port", str(port)]
+        words += ["--no-access-log", "--log-level", "warning", "--loop", "uvloop", "--http", "httptools"]
+        process = Process(
+            words, log=self.folder / f"{module}.log", cores=SERVED, environment={"PATH": "", **environment}
+        )
+        self._stack.callback(process.stop)
+        process.wait_ready(f"http://127.0.0.1:{port}/ready")
+        process.words.append(f"http://127.0.0.1:{port}")
+        return process
+
+    def load(
+        self,
+        url: str,
+        *,
+        key: str,
+        script: str = "get.lua",
+        served_by: Sequence[int] = (),
+        connections: int = 64,
+        cores: Collection[int] = BESIDE,
+        **settings: object,
+    ) -> Load:
+        return Load(
+            wrk=self.tools.wrk,
+            url=url,
+            script=script,
+            settings={"BENCH_KEY": key} | {f"BENCH_{name.upper()}": str(v) for name, v in settings.items()},
+            served_by=served_by,
+            connections=connections,
+            cores=cores,
+        )
+
+    def _database(self, name: str) -> str:
+        execute(self.postgres.url, f"CREATE DATABASE {name}")
+        url = self.postgres.url_of(name)
+        asyncio.run(migrate(url, SERVICES))
+        return url
