@@ -65,9 +65,8 @@ async def test_long_races(service: Bookings) -> None:
 async def test_two_hundred_histories(service: Bookings) -> None:
     """200 recorded histories of concurrent calls are linearizable."""
     wrong = [seed for seed in range(HISTORIES) if not await fits(service, seed)]
-    print(
-        f"\nlinearizability: {HISTORIES} histories of {CLIENTS * CALLS_EACH} calls, {len(wrong)} without an order"
-    )
+    print(f"\nlinearizability: {HISTORIES} histories of {CLIENTS * CALLS_EACH} concurrent calls, ", end="")
+    print(f"{len(wrong)} without an order that explains them")
     assert wrong == []
 
 

@@ -14,6 +14,7 @@ from services.bookings.wire.waitlist import WaitlistStatus
 from shared.caller import Caller
 from shared.errors import NotFound
 from shared.events import BookingCreated
+from shared.metrics import BOOKINGS
 from shared.outbox import row_of
 from shared.routes import Answer
 from shared.wire import encode, new_id
@@ -33,6 +34,7 @@ async def create_booking(service: Bookings, caller: Caller, request: Keyed, body
             decision = seat_or_place(facts, body)
         except Refused as problem:
             answer = refused(problem, caller)
+            BOOKINGS.labels(problem.code).inc()
             class_id = read.class_.id if read.class_ else None
             await idempotency.keep(conn, caller, request.kept(answer, resource_id=None, class_id=class_id))
             return answer
@@ -50,6 +52,7 @@ async def create_booking(service: Bookings, caller: Caller, request: Keyed, body
         await booking_write.write(conn, caller, booking, entry, [row_of(event) for event in events], kept)
         service.reached(Stage.WRITTEN)
     service.reached(Stage.COMMITTED)
+    BOOKINGS.labels(booking.status.value).inc()
     service.bell.ring()
     return answer
 

@@ -9,6 +9,7 @@ from services.bookings.store.idempotency import Claim, Kept
 from shared.caller import Caller
 from shared.errors import Conflict, DomainError, NotFound
 from shared.http_errors import answer_for
+from shared.metrics import REPLAYS
 from shared.routes import Answer
 from shared.wire import encode
 
@@ -44,6 +45,7 @@ def replay(request: Keyed, claim: Claim, caller: Caller) -> Answer:
     if claim.class_id is not None and not caller.may_see(claim.location_id):
         raise NotFound
     assert claim.body is not None and claim.http_status is not None
+    REPLAYS.labels("bookings").inc()
     return Answer(claim.body, claim.http_status, REPLAYED)
 
 

@@ -1,4 +1,4 @@
-"""What a class's times must be, before they are written."""
+"""What times must be before they are written: within years that every part can calculate with."""
 
 from datetime import UTC, datetime
 
@@ -12,3 +12,8 @@ def problem_with_times(start: datetime, end: datetime) -> str | None:
     if end <= start:
         return "A class ends after it starts."
     return None
+
+
+def within_years(moment: datetime) -> datetime:
+    """For a filter: no class lies beyond, and the driver cannot take every instant that JSON can write."""
+    return min(max(moment, EARLIEST), LATEST)

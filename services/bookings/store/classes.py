@@ -4,6 +4,7 @@ from typing import Any
 
 import asyncpg
 
+from services.bookings.rules.class_times import within_years
 from services.bookings.store.listing import Filters, Listed, fetch_page, shown
 from services.bookings.wire.classes import Class, ClassesQuery, ClassStatus
 from shared.caller import Caller
@@ -20,9 +21,9 @@ LISTED = Listed(table="classes", columns=SHOWN_COLUMNS, order="start_time", stat
 async def list_page(conn: Connection, caller: Caller, query: ClassesQuery) -> list[Class]:
     where: list[tuple[str, Any]] = []
     if query.starts_after is not None:
-        where.append(("t.start_time >= {}", query.starts_after))
+        where.append(("t.start_time >= {}", within_years(query.starts_after)))
     if query.starts_before is not None:
-        where.append(("t.start_time < {}", query.starts_before))
+        where.append(("t.start_time < {}", within_years(query.starts_before)))
     filters = Filters(status=query.status, location_id=query.location_id, where=where)
     rows = await fetch_page(conn, caller, LISTED, filters, cursor=query.cursor, limit=query.limit)
     return [Class(**shown(row)) for row in rows]

@@ -1,0 +1,84 @@
+"""Whatever is sent, the answer is a refusal with a reason, and never a 500."""
+
+from typing import Any
+
+import pytest
+
+from shared.wire import new_id
+from tests.services.bookings.desk import Desk, a_class, a_member
+
+ODD_IDS: list[Any] = [
+    None, 1, True, [], {}, "", "x", new_id() + "\n", new_id() + " ", new_id().replace("-", ""), "\u0000",
+    "{" + new_id() + "}",
+]  # fmt: skip
+ODD_TIMES = [
+    "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2026-02-30T00:00:00Z", "now", "", "infinity",
+    "2026-01-01T00:00:00", "1e9", "-infinity", "2026-01-01",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("field", ["class_id", "member_id", "class_spot_id"])
+@pytest.mark.parametrize("value", ODD_IDS, ids=repr)
+async def test_odd_ids(desk: Desk, field: str, value: Any) -> None:
+    """422 or, for a spot that may be null, an ordinary answer."""
+    class_, member = a_class(), a_member()
+    await desk.loaded(class_, member)
+    body = {"class_id": class_["id"], "member_id": member["id"], field: value}
+    for path, key in (("/bookings", new_id()), ("/bookings/preview", None)):
+        reply = await desk.call("POST", path, body, key=key)
+        assert reply.status in ((200, 201) if value is None and field == "class_spot_id" else (422,)), (
+            reply.body
+        )
+
+
+@pytest.mark.parametrize("value", ODD_TIMES)
+async def test_odd_times(desk: Desk, value: str) -> None:
+    """In a filter, in a new class, in a change and in an import."""
+    for name in ("starts_after", "starts_before"):
+        assert (await desk.get("/classes", **{name: value})).status in (200, 422)
+    class_ = a_class()
+    await desk.loaded(class_)
+    body = {key: class_[key] for key in ("title", "capacity", "start_time", "end_time")}
+    for name in ("start_time", "end_time"):
+        assert (await desk.staff.call("POST", "/staff/classes", body | {name: value})).status == 422
+        path = f"/staff/classes/{class_['id']}"
+        assert (await desk.staff.call("PATCH", path, {name: value})).status == 422
+        assert len((await desk.load(a_class() | {name: value}))["rejected"]) == 1
+    report = await desk.load(a_member(created_at=value), a_member(membership_end_date=value))
+    assert len(report["rejected"]) == 2
+    assert (await desk.get("/members")).status == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "status"),
+    [
+        ("reason", "x" * 500, 404),
+        ("reason", "x" * 501, 422),
+        ("max_late_fee", "-1", 422),
+        ("max_late_fee", "1e5", 422),
+        ("max_late_fee", "NaN", 422),
+        ("max_late_fee", "99999999999", 422),
+        ("max_late_fee", "0.00", 404),
+        ("allow_credit_forfeit", "maybe", 422),
+        ("allow_credit_forfeit", "false", 404),
+    ],
+)
+async def test_odd_limits_of_a_cancellation(desk: Desk, name: str, value: str, status: int) -> None:
+    """Checked before anything is looked up."""
+    assert (await desk.cancel(new_id(), **{name: value})).status == status
+
+
+@pytest.mark.parametrize("capacity", [-1, 100_001, 2**31, 2**63, 2**70, 1.5, "3", None, True])
+async def test_odd_capacities(desk: Desk, capacity: Any) -> None:
+    """A number that no column holds is refused at the door."""
+    class_ = a_class()
+    await desk.loaded(class_)
+    reply = await desk.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"capacity": capacity})
+    assert reply.status == 422
+    assert len((await desk.load(a_class(capacity=capacity)))["rejected"]) == 1
+
+
+async def test_odd_keys_to_look_up(desk: Desk) -> None:
+    """Any text is a key that nobody used."""
+    for key in ("x", "ü", "a'b\"c", "%", "x" * 500):
+        assert (await desk.get(f"/idempotency-keys/{key}")).status == 404

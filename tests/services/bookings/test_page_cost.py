@@ -1,0 +1,120 @@
+"""A page costs the same wherever it lies: what its plan reads is bounded by the page, not by the table."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+import asyncpg
+import msgspec
+import pytest
+
+from services.bookings.context import Bookings
+from shared.database import Connection, Database
+from shared.wire import new_id
+from tests.services.bookings.desk import Desk, a_class, a_member, a_product, a_purchase, soon
+
+ROWS, LIMIT = 3_000, 10
+PLACES = [new_id(), new_id(), new_id()]
+# A limited key's page looks once per location and status: 3 × 6 looks of a page and one row each.
+MOST_ROWS = 3 * 6 * (LIMIT + 1)
+
+
+class Explaining(Database):
+    """Runs each page's statement again under EXPLAIN ANALYZE and keeps its plan."""
+
+    plans: list[Any]
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        async with super().connection() as conn:
+            yield _Explained(conn, self.plans)  # type: ignore[misc]
+
+
+class _Explained:
+    def __init__(self, conn: Any, plans: list[Any]) -> None:
+        self._conn = conn
+        self._plans = plans
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._conn, name)
+
+    async def fetch(self, sql: str, *args: Any) -> Any:
+        text = await self._conn.fetchval(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", *args)
+        self._plans.append(msgspec.json.decode(text)[0]["Plan"])
+        return await self._conn.fetch(sql, *args)
+
+
+def rows_read(plan: dict[str, Any]) -> int:
+    """Rows that scans touched, filtered ones included."""
+    loops = plan["Actual Loops"]
+    mine = 0
+    if plan["Node Type"].endswith("Scan") and "Relation Name" in plan:
+        mine = (plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0)) * loops
+    return int(mine) + sum(rows_read(child) for child in plan.get("Plans", []))
+
+
+async def fill(desk: Desk) -> None:
+    """Thousands of rows: one member's bookings and purchases are most of them."""
+    everyone, product = [a_member() for _ in range(20)], a_product(1)
+    places = [{"object": "location", "id": place, "name": "L", "city": "", "state": "", "timezone": "UTC"}
+              for place in PLACES]  # fmt: skip
+    await desk.loaded(*places, product, *everyone)
+    classes = [
+        a_class(location_id=PLACES[n % 3], start_time=soon(minutes=n + 60), capacity=5)
+        for n in range(ROWS // 2)
+    ]
+    for start in range(0, len(classes), 500):
+        await desk.loaded(*classes[start : start + 500])
+    base = soon(days=-30)
+    bookings = [
+        {"object": "booking", "id": new_id(), "class_id": classes[n // 2]["id"],
+         "member_id": everyone[n % 20]["id"], "status": "waitlisted" if n % 50 == 1 else "confirmed",
+         "created_at": base + timedelta(seconds=n)}
+        for n in range(ROWS)
+    ]  # fmt: skip
+    purchases = [
+        a_purchase(
+            everyone[n % 20]["id"], product, location_id=PLACES[n % 3], created_at=base + timedelta(seconds=n)
+        )
+        for n in range(ROWS)
+    ]
+    for start in range(0, ROWS, 1000):
+        await desk.loaded(*bookings[start : start + 1000], *purchases[start : start + 1000])
+
+
+@pytest.mark.timeout(240)
+async def test_a_page_reads_no_more_at_the_end_than_at_the_start(desk: Desk, database_url: str) -> None:
+    """Every list, limited or not, filtered or not, at its first and at its last page."""
+    await fill(desk)
+    admin = await asyncpg.connect(database_url)
+    await admin.execute("ANALYZE")
+    await admin.close()
+    db = await Explaining.connect(database_url, "bookings", size=1)
+    assert isinstance(db, Explaining)
+    db.plans = []
+    watched = Desk(Bookings(db=db, bell=desk.service.bell), desk.caller)
+    limited = Desk(watched.service, desk.as_client(locations=tuple(PLACES)).caller)
+    cases: list[tuple[str, dict[str, Any]]] = [
+        ("/bookings", {}),
+        ("/bookings", {"status": "waitlisted"}),
+        ("/bookings", {"status": "confirmed"}),
+        ("/waitlist", {}),
+        ("/waitlist", {"status": "waiting"}),
+        ("/purchases", {}),
+        ("/classes", {}),
+        ("/classes", {"status": "scheduled"}),
+        ("/classes", {"location_id": PLACES[0]}),
+    ]
+    try:
+        for path, query in cases:
+            last = (await desk.all_of(path, limit=200, **query))[-LIMIT - 1]["id"]
+            for caller in (watched, limited):
+                for cursor in (None, last):
+                    db.plans.clear()
+                    page = await caller.ok(path, limit=LIMIT, cursor=cursor, **query)
+                    assert len(page["data"]) == LIMIT
+                    read = max(rows_read(plan) for plan in db.plans)
+                    assert read <= MOST_ROWS + LIMIT + 1, (path, query, cursor, read, db.plans)
+    finally:
+        await db.close()
