@@ -9,6 +9,16 @@ from shared.importing import Decoded, Write
 
 Row = dict[str, Any]
 
+# One import of a studio at a time: the lines keep their file's order, which is no order to take row locks in.
+TAKE_TURN = """
+SELECT pg_advisory_xact_lock(hashtextextended('import:' || studio, 0)) FROM unnest($1::text[]) AS studio
+"""
+
+
+async def _take_turn(conn: Connection, lines: Sequence[Decoded[Row]]) -> None:
+    await conn.execute(TAKE_TURN, sorted({line.studio_id for line in lines}))
+
+
 STUDIOS = """
 INSERT INTO studios (id, timezone)
 SELECT id, timezone FROM jsonb_to_recordset($1) AS line (id uuid, timezone text)
@@ -35,6 +45,7 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
 
 
 async def write_forms(conn: Connection, lines: Sequence[Decoded[Row]]) -> None:
+    await _take_turn(conn, lines)
     await conn.execute(FORMS, _with_studio(lines))
 
 
@@ -56,6 +67,7 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
 
 
 async def write_submissions(conn: Connection, lines: Sequence[Decoded[Row]]) -> None:
+    await _take_turn(conn, lines)
     await conn.execute(SUBMISSIONS, _with_studio(lines))
 
 
@@ -77,6 +89,7 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
 
 
 async def write_leads(conn: Connection, lines: Sequence[Decoded[Row]]) -> None:
+    await _take_turn(conn, lines)
     await conn.execute(LEADS, _with_studio(lines))
 
 

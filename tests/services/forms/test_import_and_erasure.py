@@ -1,5 +1,6 @@
 """What operators do: import, erase; and what a new member does to a lead."""
 
+import asyncio
 from typing import Any
 
 from shared.bus import NEW_MEMBERS, Message
@@ -88,6 +89,16 @@ async def test_a_thousand_lines_are_imported_at_once_and_again(studio: Studio) -
         assert (await studio.import_lines(*lines))["imported"] == 1_000
     async with studio.service.context.db.connection() as conn:
         assert await conn.fetchval("SELECT count(*) FROM leads") == 1_000
+
+
+async def test_the_same_lines_imported_in_opposite_orders_at_once_do_not_block_each_other(
+    studio: Studio,
+) -> None:
+    """Every import of a studio waits for the one before it."""
+    lines = [{"object": "lead", "id": new_id(), "email": f"p{n}@example.com"} for n in range(300)]
+    orders = [lines, lines[::-1], lines, lines[::-1], lines, lines[::-1]]
+    reports = await asyncio.gather(*(studio.import_lines(*order) for order in orders))
+    assert [report["imported"] for report in reports] == [300] * 6
 
 
 async def test_a_new_member_converts_the_lead_with_its_email(studio: Studio) -> None:
