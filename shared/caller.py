@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from shared.errors import Unauthenticated
+from shared.tracing import checked_traceparent
 
 CALLER_HEADER = b"x-studio-caller"
 REQUEST_ID_HEADER = b"x-request-id"
@@ -91,7 +92,9 @@ class CallerVerifier:
             raise Unauthenticated("The caller header has expired.")
         trace = headers.get(TRACE_HEADER)
         return msgspec.structs.replace(
-            verified.caller, request_id=request_id, traceparent=trace.decode("latin-1") if trace else None
+            verified.caller,
+            request_id=request_id,
+            traceparent=checked_traceparent(trace.decode("latin-1")) if trace else None,
         )
 
     def _check(self, header: bytes) -> "_Verified":

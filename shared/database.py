@@ -4,6 +4,7 @@ import asyncio
 import base64
 import hashlib
 import hmac
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
@@ -16,6 +17,7 @@ from asyncpg.pool import PoolConnectionProxy
 
 from shared.errors import UpstreamTimeout
 from shared.http_errors import DATABASE_AWAY
+from shared.metrics import POOL_CONNECTIONS, POOL_WAIT
 
 log = structlog.get_logger("database")
 
@@ -50,8 +52,11 @@ def service_url(url: str, service: str) -> str:
 
 
 class Database:
-    def __init__(self, pool: "asyncpg.Pool[Any]") -> None:
+    def __init__(self, pool: "asyncpg.Pool[Any]", service: str = "") -> None:
         self.pool = pool
+        self._wait = POOL_WAIT.labels(service)
+        POOL_CONNECTIONS.labels(service, "open").set_function(pool.get_size)
+        POOL_CONNECTIONS.labels(service, "idle").set_function(pool.get_idle_size)
 
     @classmethod
     async def connect(cls, url: str, service: str, *, size: int = 10) -> "Database":
@@ -72,7 +77,7 @@ class Database:
         while True:
             try:
                 await pool
-                return cls(pool)
+                return cls(pool, service)
             except (asyncpg.InvalidPasswordError, asyncpg.InvalidCatalogNameError):
                 raise
             except (*DATABASE_AWAY, OSError) as problem:
@@ -82,13 +87,17 @@ class Database:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
+        started = time.perf_counter()
         async with self.pool.acquire(timeout=5) as conn:
+            self._wait.observe(time.perf_counter() - started)
             yield conn
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
         """READ COMMITTED. A connection lost during COMMIT leaves the outcome unknown, and is answered so."""
+        started = time.perf_counter()
         async with self.pool.acquire(timeout=5) as conn:
+            self._wait.observe(time.perf_counter() - started)
             transaction = conn.transaction()
             await transaction.start()
             try:

@@ -149,7 +149,20 @@ def render(event: Event) -> bytes:
     )
 
 
+class Head(Struct):
+    """What logs and metrics tell of an event, read without its data."""
+
+    studio_id: str
+    created_at: datetime
+    request_id: str | None = None
+
+
 _decoder = msgspec.json.Decoder(Envelope)
+_head_decoder = msgspec.json.Decoder(Head)
+
+
+def read_head(body: bytes) -> Head:
+    return _head_decoder.decode(body)
 
 
 def read_envelope(body: bytes) -> Envelope:

@@ -8,23 +8,13 @@ from typing import Any
 import msgspec
 import structlog
 
+from shared.scrubbing import PRIVATE, safe_traceback, scrub
 from shared.settings import Settings
 
-# A field with one of these words in its name is never written, whoever logs it.
-PRIVATE = (
-    "secret",
-    "password",
-    "token",
-    "authorization",
-    "email",
-    "phone",
-    "pepper",
-    "service_key",
-    "signature",
-)
+Event = MutableMapping[str, Any]
 
 
-def redact(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def redact(_: Any, __: str, event: Event) -> Event:
     for name in event:
         if any(word in name for word in PRIVATE):
             event[name] = "[redacted]"
@@ -39,27 +29,46 @@ def set_up_logging(settings: Settings, service: str) -> None:
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         redact,
+        _tell_exception,
+        _add_service(service),
+        _render_json if as_json else _readable,
     ]
-    if as_json:
-        processors += [
-            structlog.processors.EventRenamer("event"),
-            structlog.processors.format_exc_info,
-            _add_service(service),
-            _render_json,
-        ]
-    else:
-        processors.append(structlog.dev.ConsoleRenderer())
     structlog.configure(
         processors=processors,
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
         cache_logger_on_first_use=True,
     )
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s %(message)s")
+    logging.basicConfig(level=logging.WARNING, handlers=[_IntoOurs()], force=True)
+
+
+class _IntoOurs(logging.Handler):
+    """What libraries say comes out in the same form, and as clean."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        structlog.get_logger("library").log(
+            record.levelno,
+            "library_message",
+            logger=record.name,
+            message=scrub(record.getMessage()),
+            exc_info=record.exc_info or None,
+        )
+
+
+def _tell_exception(_: Any, __: str, event: Event) -> Event:
+    """Frames and kinds of an exception; of its text what can hold nobody's data."""
+    found = event.pop("exc_info", None)
+    if found:
+        problem = found if isinstance(found, BaseException) else sys.exc_info()[1]
+        if isinstance(found, tuple):
+            problem = found[1]
+        if problem is not None:
+            event["exception"] = safe_traceback(problem)
+    return event
 
 
 def _add_service(service: str) -> Any:
-    def add(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    def add(_: Any, __: str, event: Event) -> Event:
         event.setdefault("service", service)
         return event
 
@@ -67,7 +76,12 @@ def _add_service(service: str) -> Any:
 
 
 _encoder = msgspec.json.Encoder(enc_hook=str)
+_console = structlog.dev.ConsoleRenderer()
 
 
-def _render_json(_: Any, __: str, event: MutableMapping[str, Any]) -> str:
-    return _encoder.encode(dict(event)).decode()
+def _render_json(_: Any, __: str, event: Event) -> str:
+    return scrub(_encoder.encode(dict(event)).decode())
+
+
+def _readable(logger: Any, name: str, event: Event) -> str:
+    return scrub(_console(logger, name, event))

@@ -1,14 +1,34 @@
-"""What Prometheus reads. Routes are labelled by template, never by path: ids would make endless series."""
+"""What Prometheus reads, all of it on one page.
 
-from prometheus_client import REGISTRY, Counter, Histogram, generate_latest
+Routes are labelled by template, never by path, and nothing by studio: ids would make endless series.
+"""
+
+from prometheus_client import REGISTRY, Counter, Gauge, Histogram, generate_latest
 
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
-_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_SLOW = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0, 300.0, 1800.0, 7200.0, 43200.0, 86400.0)
 
 REQUEST_SECONDS = Histogram(
-    "studio_request_seconds", "Time to answer a request.", ["service", "method", "route"], buckets=_BUCKETS
+    "studio_request_seconds", "Time to answer a request.", ["service", "method", "route"], buckets=_FAST
 )
 REQUESTS = Counter("studio_requests_total", "Requests answered.", ["service", "method", "route", "status"])
+BOOKINGS = Counter("studio_bookings_total", "Booking requests by what became of them.", ["outcome"])
+REPLAYS = Counter("studio_idempotency_replays_total", "Writes answered from a kept answer.", ["service"])
+OUTBOX_AGE = Gauge("studio_outbox_age_seconds", "Age of the oldest event not yet published.", ["service"])
+PUBLISHED = Counter("studio_events_published_total", "Events confirmed by the bus.", ["service"])
+QUEUE_MESSAGES = Gauge("studio_queue_messages", "Messages in a queue.", ["queue", "state"])
+DELIVERIES = Counter("studio_delivery_attempts_total", "Webhook attempts by outcome.", ["outcome"])
+DELIVERY_SECONDS = Histogram(
+    "studio_delivery_seconds", "From an event's moment to its successful delivery.", buckets=_SLOW
+)
+DELIVERIES_OPEN = Gauge("studio_deliveries", "Deliveries that are pending or dead.", ["status"])
+DELIVERY_AGE = Gauge("studio_delivery_age_seconds", "Age of the oldest delivery that was never attempted.")
+POOL_WAIT = Histogram(
+    "studio_pool_wait_seconds", "Time until a database connection was had.", ["service"], buckets=_FAST
+)
+POOL_CONNECTIONS = Gauge("studio_pool_connections", "Database connections of a pool.", ["service", "state"])
+LOOP_AGE = Gauge("studio_loop_age_seconds", "Seconds since a background loop's last good step.", ["loop"])
 
 
 def exposition() -> bytes:

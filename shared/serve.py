@@ -14,6 +14,8 @@ from granian.server.embed import Server
 from litestar.types import ASGIApp
 from msgspec import Struct
 
+from shared.draining import Draining
+
 log = structlog.get_logger("serve")
 
 
@@ -48,12 +50,13 @@ def refuse_taken_ports(addresses: Sequence[Address]) -> None:
 
 
 @asynccontextmanager
-async def listening(listeners: Sequence[Listener]) -> AsyncIterator[None]:
+async def listening(listeners: Sequence[Listener]) -> AsyncIterator[Draining]:
     """The listeners answer inside the block; leaving it lets running requests finish first."""
     refuse_taken_ports([listener.address for listener in listeners])
+    draining = Draining()
     servers = [
         Server(
-            listener.app,
+            draining.over(listener.app),
             address=listener.address.host,
             port=listener.address.port,
             interface=Interfaces.ASGINL,
@@ -69,8 +72,9 @@ async def listening(listeners: Sequence[Listener]) -> AsyncIterator[None]:
     try:
         await _until_connectable(listeners, tasks)
         calm_the_collector()
-        yield
+        yield draining
     finally:
+        await draining.finish()
         for server in servers:
             server.stop()  # type: ignore[no-untyped-call]
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -6,12 +6,13 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Generic, TypeVar
 
+import msgspec
 import structlog
 from litestar import Litestar, asgi
 from litestar.types import ASGIApp, Receive, Scope, Send
 from msgspec import Struct
 
-from shared import metrics
+from shared import metrics, tracing
 from shared.caller import REQUEST_ID_HEADER, Verifier
 from shared.errors import MethodNotAllowed, NotFound
 from shared.http_errors import answer_for
@@ -99,11 +100,14 @@ class _PathHandler:
         request_id = sane_request_id(headers.get(REQUEST_ID_HEADER))
         method = str(scope.get("method", ""))
         route = self._methods.get(method)
-        caller = None
+        caller = span = None
         try:
             if route is None:
                 raise MethodNotAllowed(list(self._methods))
             caller = self._verifier.verify(headers, request_id)
+            span = tracing.begin(f"{method} {route.path}", caller.traceparent, "server")
+            if span is not None:
+                caller = msgspec.structs.replace(caller, traceparent=span.traceparent)
             answer = await route.respond(self._context, caller, scope, receive)
         except Exception as problem:
             with structlog.contextvars.bound_contextvars(request_id=request_id, service=self._service):
@@ -113,6 +117,8 @@ class _PathHandler:
         seconds = time.perf_counter() - started
         if route is not None:
             self._metrics[method].observe(answer.status, seconds)
+        if span is not None:
+            span.end(failed=answer.status >= 500, http__response__status_code=answer.status)
         log.info(
             "request",
             service=self._service,
@@ -121,7 +127,9 @@ class _PathHandler:
             status=answer.status,
             ms=round(seconds * 1000, 2),
             request_id=request_id,
+            trace_id=tracing.trace_id_of(caller.traceparent) if caller else None,
             studio_id=caller.studio_id if caller else None,
+            client_id=caller.client_id if caller else None,
             key_id=caller.key_id if caller else None,
         )
 

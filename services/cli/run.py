@@ -21,6 +21,7 @@ from shared.migrate import MigrationProblem, migrate
 from shared.serve import Address, Listener, PortTaken, listening, until_stopped
 from shared.servers.problem import ServerProblem
 from shared.settings import SERVICES, Settings, with_files
+from shared.tracing import set_up_tracing
 
 
 def up(settings: Settings, given: argparse.Namespace) -> None:
@@ -32,6 +33,7 @@ def up(settings: Settings, given: argparse.Namespace) -> None:
         operator_port=given.operator_port if given.operator_port is not None else settings.operator_port,
     )
     set_up_logging(settings, "studio")
+    set_up_tracing(settings, "studio")
     run_loop(run_up(settings, demo=not given.no_demo))
 
 
@@ -45,12 +47,14 @@ def serve(settings: Settings, given: argparse.Namespace) -> None:
     if settings.amqp_url is None and service not in ("gateway", "catalog"):
         raise CommandFailed(f"{service} cannot start without STUDIO_AMQP_URL: its events would reach nobody.")
     set_up_logging(settings, service)
+    set_up_tracing(settings, service)
     run_loop(_serve(settings, service))
 
 
 async def _serve(settings: Settings, service: str) -> None:
-    async with _listeners(settings, service) as listeners, listening(listeners):
-        await until_stopped()
+    async with _listeners(settings, service) as listeners, listening(listeners) as draining:
+        if await until_stopped() == "SIGTERM":
+            await draining.let_go(settings.drain_seconds)
 
 
 @asynccontextmanager
@@ -78,9 +82,7 @@ def migrate_schemas(settings: Settings, given: argparse.Namespace) -> None:
     set_up_logging(settings, "migrate")
     environ = with_files(os.environ)
     passwords = {
-        name: password
-        for name in SERVICES
-        if (password := environ.get(f"STUDIO_{name.upper()}_DB_PASSWORD"))
+        name: password for name in SERVICES if (password := environ.get(f"STUDIO_{name.upper()}_DB_PASSWORD"))
     }
     applied = run_loop(migrate(settings.database_url, given.services or SERVICES, passwords=passwords))
     show({"object": "migrations", "applied": applied}, as_json=given.json)

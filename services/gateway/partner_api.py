@@ -4,8 +4,8 @@ Raw ASGI, because the hop's cost is counted in tens of microseconds: bodies and 
 """
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 import structlog
 from litestar.types import Receive, Scope, Send
@@ -13,8 +13,9 @@ from litestar.types import Receive, Scope, Send
 from services.gateway.directory import KeyDirectory, KnownKey
 from services.gateway.errors import InvalidKey, MissingKey
 from services.gateway.matching import RouteTable
-from services.gateway.rate_limit import Bucket, ClientLimits, RefusedKeys
-from services.gateway.routing import ANY_KEY, GATEWAY, PREFIX, ROUTES, PartnerRoute
+from services.gateway.partner_request import PartnerRequest
+from services.gateway.rate_limit import ClientLimits, RefusedKeys
+from services.gateway.routing import ANY_KEY, GATEWAY, ROUTES, PartnerRoute
 from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamAnswer
 from services.gateway.wire.key import OwnKey, RateLimit
 from shared.caller import CALLER_HEADER, REQUEST_ID_HEADER, TRACE_HEADER
@@ -31,7 +32,7 @@ from shared.errors import (
 from shared.http_errors import answer_for
 from shared.metrics import RouteMetrics
 from shared.routes import IDEMPOTENCY_HEADER, MAX_BODY, read_body
-from shared.service import sane_request_id
+from shared.tracing import begin, trace_id_of
 from shared.wire import API_VERSION, encode
 
 log = structlog.get_logger("request")
@@ -40,7 +41,7 @@ KEY_HEADER: Final = b"x-service-key"
 VERSION_HEADER: Final = b"x-api-version"
 WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 # What travels on from the partner's request. Anything else, an internal header's name included, is dropped.
-FORWARDED: Final = (b"content-type", IDEMPOTENCY_HEADER, TRACE_HEADER)
+FORWARDED: Final = (b"content-type", IDEMPOTENCY_HEADER)
 # Told by the gateway itself, or of no concern to the partner.
 NOT_HANDED_BACK: Final = frozenset({b"server", b"date", b"x-request-id", b"x-api-version"})
 
@@ -58,7 +59,7 @@ class PartnerApi:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
-        request = _Request(scope, receive)
+        request = PartnerRequest(scope, receive)
         try:
             answer = await self._answer(request)
         except Exception as problem:
@@ -70,6 +71,12 @@ class PartnerApi:
         seconds = time.perf_counter() - started
         if request.route is not None:
             self._metrics[request.route].observe(answer.status, seconds)
+        if request.span is not None:
+            request.span.end(
+                failed=answer.status >= 500,
+                http__response__status_code=answer.status,
+                studio__request_id=request.id,
+            )
         log.info(
             "request",
             method=request.method,
@@ -77,12 +84,13 @@ class PartnerApi:
             status=answer.status,
             ms=round(seconds * 1000, 2),
             request_id=request.id,
+            trace_id=trace_id_of(request.traceparent),
             studio_id=request.key.caller.studio_id if request.key else None,
             client_id=request.key.caller.client_id if request.key else None,
             key_id=request.key.id if request.key else None,
         )
 
-    async def _answer(self, request: "_Request") -> UpstreamAnswer:
+    async def _answer(self, request: PartnerRequest) -> UpstreamAnswer:
         """The order of checks is the contract's: 401, 429, 403, then what the owner finds."""
         key = request.key = await self._authenticate(request)
         now = time.monotonic()
@@ -99,7 +107,7 @@ class PartnerApi:
             return _own_key(key)
         return await self._forward(request, route, key)
 
-    async def _authenticate(self, request: "_Request") -> KnownKey:
+    async def _authenticate(self, request: PartnerRequest) -> KnownKey:
         text = request.headers.get(KEY_HEADER)
         if not text:
             raise MissingKey
@@ -113,11 +121,16 @@ class PartnerApi:
                 raise RateLimited(wait) from None
             raise
 
-    async def _forward(self, request: "_Request", route: PartnerRoute, key: KnownKey) -> UpstreamAnswer:
+    async def _forward(self, request: PartnerRequest, route: PartnerRoute, key: KnownKey) -> UpstreamAnswer:
         headers = [
             (CALLER_HEADER, self._directory.signed_caller(key)),
             (REQUEST_ID_HEADER, request.id.encode()),
         ]
+        request.span = begin(f"{request.method} {route.path}", request.traceparent, "server")
+        if request.span is not None:
+            request.traceparent = request.span.traceparent
+        if request.traceparent is not None:
+            headers.append((TRACE_HEADER, request.traceparent.encode()))
         for name in FORWARDED:
             if (value := request.headers.get(name)) is not None:
                 headers.append((name, value))
@@ -141,7 +154,7 @@ class PartnerApi:
         answer.headers = [header for header in answer.headers if header[0] not in NOT_HANDED_BACK]
         return answer
 
-    async def _send(self, send: Send, request: "_Request", answer: UpstreamAnswer) -> None:
+    async def _send(self, send: Send, request: PartnerRequest, answer: UpstreamAnswer) -> None:
         headers: Headers = answer.headers
         headers.append((b"x-request-id", request.id.encode()))
         headers.append((b"x-api-version", API_VERSION.encode()))
@@ -160,26 +173,6 @@ class PartnerApi:
             log.warning("answer_cut_short", request_id=request.id)
             raise
         await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-class _Request:
-    """What of the scope is needed, read once."""
-
-    __slots__ = ("address", "bucket", "headers", "id", "key", "method", "path", "receive", "route", "target")
-
-    def __init__(self, scope: Any, receive: Receive) -> None:
-        self.headers: dict[bytes, bytes] = dict(scope["headers"])
-        self.id = sane_request_id(self.headers.get(REQUEST_ID_HEADER))
-        self.method: str = scope["method"]
-        self.path: bytes = scope.get("raw_path") or scope["path"].encode()
-        query: bytes = scope["query_string"]
-        self.target = self.path[len(PREFIX) :] + (b"?" + query if query else b"")
-        client: Sequence[Any] | None = scope.get("client")
-        self.address = str(client[0]) if client else ""
-        self.receive = receive
-        self.key: KnownKey | None = None
-        self.bucket: Bucket | None = None
-        self.route: PartnerRoute | None = None
 
 
 def _own_key(key: KnownKey) -> UpstreamAnswer:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 from services.webhooks.actions.log_events import log_events
 from services.webhooks.actions.prune import prune_step
@@ -11,6 +12,7 @@ from services.webhooks.dispatcher.dispatcher import Dispatcher
 from services.webhooks.dispatcher.sending import Sender
 from services.webhooks.routes import ROUTES
 from services.webhooks.rules.urls import UrlPolicy
+from services.webhooks.telling import measure
 from services.webhooks.vault import Vault
 from shared.bus import EVENT_LOG, Bus, Message
 from shared.caller import CallerVerifier
@@ -49,6 +51,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
             Loop("webhooks-dispatcher", dispatcher.step, idle=LOOK_OUT, bell=service.bell),
             Loop("webhooks-leases", dispatcher.renew, idle=8.0),
             Loop("webhooks-recoveries", _with(recovery_step, service), idle=2.0, bell=service.recovery_bell),
+            Loop("webhooks-figures", partial(measure, db, bus), idle=15.0, stale_after=120.0),
             Loop("webhooks-pruning", _with(prune_step, service), idle=600.0),
         ]
 

@@ -28,6 +28,8 @@ TEST_SETTINGS = {
     "STUDIO_WEBHOOK_ALLOW_HOSTS": "127.0.0.1,localhost",
     "STUDIO_WEBHOOK_RETRY_SCHEDULE": "0.2,0.4,0.8,1.6,3.2",
     "STUDIO_LOG_FORMAT": "json",
+    # Nobody takes over from a process of these tests; the one about rolling restarts sets its own.
+    "STUDIO_DRAIN_SECONDS": "0",
 }
 
 

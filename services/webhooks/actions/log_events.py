@@ -1,7 +1,7 @@
 """Store events and one delivery per subscribed endpoint: one transaction, then the bus may forget them."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 import msgspec
@@ -11,6 +11,7 @@ from services.webhooks.rules.visibility import Subscriber
 from services.webhooks.store import deliveries, endpoints, event_log
 from services.webhooks.store.deliveries import NewDelivery
 from services.webhooks.store.event_log import StoredEvent
+from services.webhooks.telling import tell_logged
 from services.webhooks.wire.events import render_logged
 from shared.bus import Message, Poison
 from shared.database import Connection
@@ -20,14 +21,17 @@ from shared.wire import new_id, now
 
 async def log_events(service: Webhooks, messages: Sequence[Message]) -> None:
     """The bus's handler. What is no event is poison; a kind that this version does not know is too."""
+    began = now()
     envelopes = [_readable(message) for message in messages]
+    traces = {envelope.id: message.traceparent for envelope, message in zip(envelopes, messages, strict=True)}
     async with service.db.transaction() as conn:
-        events = await add_to_log(conn, envelopes)
+        events = await add_to_log(conn, envelopes, traces=traces)
         if events:
             interested = await endpoints.subscribers(conn, sorted({event.studio_id for event in events}))
             await make_deliveries(conn, pair_up(events, interested))
     if events:
         service.bell.ring()
+        tell_logged(events, began)
 
 
 def _readable(message: Message) -> Envelope:
@@ -41,7 +45,11 @@ def _readable(message: Message) -> Envelope:
 
 
 async def add_to_log(
-    conn: Connection, envelopes: Sequence[Envelope], *, client_id: str | None = None
+    conn: Connection,
+    envelopes: Sequence[Envelope],
+    *,
+    client_id: str | None = None,
+    traces: Mapping[str, str | None] | None = None,
 ) -> list[StoredEvent]:
     """Every event once, with its studio's next sequence; answers the new ones in their order."""
     studio_ids = sorted({envelope.studio_id for envelope in envelopes})
@@ -63,6 +71,7 @@ async def add_to_log(
                 client_id=client_id,
                 created_at=envelope.created_at,
                 body=render_logged(envelope, sequence),
+                traceparent=traces.get(envelope.id) if traces else None,
             )
         )
     if events:

@@ -15,6 +15,7 @@ from services.webhooks.rules.breaker import Breaker
 from services.webhooks.store import attempts, endpoints, lanes
 from services.webhooks.store.attempts import Due
 from services.webhooks.store.lanes import Lease, Target
+from services.webhooks.telling import tell_attempt
 from services.webhooks.vault import Vault
 from shared.bus.handling import Pauses, is_away
 from shared.database import Database
@@ -167,7 +168,9 @@ class Lane:
         schedule = self.tools.schedule
         was_failing = self.breaker.failing_since is not None
         self.breaker = breaking.after(self.breaker, sent.outcome, schedule, moment)
-        written = await self.tools.completer.record(completed(self.lease, due, sent, schedule, moment))
+        done = completed(self.lease, due, sent, schedule, moment)
+        written = await self.tools.completer.record(done)
+        tell_attempt(due, sent, done)
         self._held.discard(due.id)
         if not written:
             # Somebody else owns the lane now. It is left alone, not looked at again.

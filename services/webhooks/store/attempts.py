@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from typing import Any
 
 from msgspec import Struct
 
@@ -18,9 +19,10 @@ class Due(Struct, frozen=True):
     step: int
     attempt_count: int
     body: bytes
+    traceparent: str | None = None
 
 
-COLUMNS = "d.id, d.event_id, d.sequence, d.step, d.attempt_count, d.next_attempt_at, e.body"
+COLUMNS = "d.id, d.event_id, d.sequence, d.step, d.attempt_count, d.next_attempt_at, e.body, e.traceparent"
 WITH_BODY = "JOIN events e ON e.studio_id = d.studio_id AND e.id = d.event_id"
 
 # Two index scans with a limit each: however many retries are overdue, first attempts get their half.
@@ -39,10 +41,19 @@ UNION ALL
 async def due(conn: Connection, lease: Lease, held: Collection[str], limit: int) -> list[Due]:
     """Not those that are `held`: they are under way already."""
     rows = await conn.fetch(DUE, lease.endpoint_id, list(held), max(1, limit // 2))
-    return [
-        Due(row["id"], row["event_id"], row["sequence"], row["step"], row["attempt_count"], row["body"])
-        for row in rows
-    ]
+    return [_due(row) for row in rows]
+
+
+def _due(row: Any) -> Due:
+    return Due(
+        row["id"],
+        row["event_id"],
+        row["sequence"],
+        row["step"],
+        row["attempt_count"],
+        row["body"],
+        row["traceparent"],
+    )
 
 
 HEAD = f"""
@@ -61,7 +72,7 @@ async def head(conn: Connection, lease: Lease) -> list[Due]:
     row = await conn.fetchrow(HEAD, lease.endpoint_id)
     if row is None or not row["is_due"]:
         return []
-    return [Due(row["id"], row["event_id"], row["sequence"], row["step"], row["attempt_count"], row["body"])]
+    return [_due(row)]
 
 
 class Completed(Struct, frozen=True, kw_only=True):

@@ -60,12 +60,13 @@ class StoredEvent(Struct, frozen=True, kw_only=True):
     client_id: str | None = None
     created_at: datetime
     body: bytes
+    traceparent: str | None = None
 
 
 INSERT = """
-INSERT INTO events (studio_id, id, sequence, type, location_id, client_id, created_at, body)
+INSERT INTO events (studio_id, id, sequence, type, location_id, client_id, created_at, body, traceparent)
 SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::uuid[], $6::text[],
-                     $7::timestamptz[], $8::bytea[])
+                     $7::timestamptz[], $8::bytea[], $9::text[])
 """
 
 
@@ -80,4 +81,5 @@ async def insert_events(conn: Connection, events: Sequence[StoredEvent]) -> None
         [event.client_id for event in events],
         [event.created_at for event in events],
         [event.body for event in events],
+        [event.traceparent for event in events],
     )

@@ -1,0 +1,79 @@
+"""What operators are told of an event on its way: a line, a count and a span at each station."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import structlog
+
+from services.webhooks.dispatcher.sending import Sent
+from services.webhooks.store import figures
+from services.webhooks.store.attempts import Completed, Due
+from services.webhooks.store.event_log import StoredEvent
+from shared.bus import QUEUES, Bus
+from shared.database import Database
+from shared.events import read_head
+from shared.metrics import DELIVERIES, DELIVERIES_OPEN, DELIVERY_AGE, DELIVERY_SECONDS, QUEUE_MESSAGES
+from shared.tracing import record, trace_id_of
+from shared.wire import now
+
+log = structlog.get_logger("webhooks")
+
+
+def tell_logged(events: Sequence[StoredEvent], began: datetime) -> None:
+    seconds = (now() - began).total_seconds()
+    for event in events:
+        log.info(
+            "event_logged",
+            request_id=read_head(event.body).request_id,
+            trace_id=trace_id_of(event.traceparent),
+            studio_id=event.studio_id,
+            event_id=event.id,
+            type=event.type,
+            sequence=event.sequence,
+        )
+        attributes = {"studio.event_id": event.id, "studio.studio_id": event.studio_id}
+        record(f"log {event.type}", event.traceparent, "consumer", began, attributes, seconds=seconds)
+
+
+def tell_attempt(due: Due, sent: Sent, completed: Completed) -> None:
+    head = read_head(due.body)
+    failed = not sent.outcome.succeeded
+    outcome = "succeeded" if not failed else "dead" if completed.status == "dead" else "failed"
+    DELIVERIES.labels(outcome).inc()
+    if not failed:
+        DELIVERY_SECONDS.observe(max(0.0, (now() - head.created_at).total_seconds()))
+    log.info(
+        "delivery_attempted",
+        request_id=head.request_id,
+        trace_id=trace_id_of(due.traceparent),
+        studio_id=head.studio_id,
+        event_id=due.event_id,
+        delivery_id=due.id,
+        endpoint_id=completed.lease.endpoint_id,
+        attempt=due.attempt_count + 1,
+        outcome=outcome,
+        status=sent.outcome.status,
+        ms=sent.duration_ms,
+    )
+    attributes = {
+        "studio.event_id": due.event_id,
+        "studio.delivery_id": due.id,
+        "studio.attempt": due.attempt_count + 1,
+        "http.response.status_code": sent.outcome.status,
+    }
+    seconds = sent.duration_ms / 1000
+    record("deliver webhook", due.traceparent, "client", sent.at, attributes, seconds=seconds, failed=failed)
+
+
+async def measure(db: Database, bus: Bus) -> bool:
+    """A loop's step: how full the queues are, and how far behind the deliveries."""
+    for queue in QUEUES:
+        depth = await bus.depth(queue)
+        QUEUE_MESSAGES.labels(queue.name, "waiting").set(depth.waiting)
+        QUEUE_MESSAGES.labels(queue.name, "parked").set(depth.parked)
+    async with db.connection() as conn:
+        counts = await figures.counts(conn)
+    DELIVERIES_OPEN.labels("pending").set(counts["pending"])
+    DELIVERIES_OPEN.labels("dead").set(counts["dead"])
+    DELIVERY_AGE.set(counts["oldest"])
+    return False

@@ -1,0 +1,92 @@
+"""Stopping without a cut: tell the others first, finish what runs, and leave no connection with hope in it.
+
+A client may write its next request in the same moment in which an idle connection is closed; a write that is
+lost so cannot be sent again. So while we drain we go on answering, say `Connection: close` in every answer,
+and wait until idle connections have been given up by their clients (the gateway does after 4 s).
+"""
+
+import asyncio
+import time
+
+import structlog
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
+
+log = structlog.get_logger("serve")
+
+PATIENCE = 15.0
+STOPPING = b'{"status":"not_ready","parts":{"process":"stopping"}}'
+
+
+class Draining:
+    def __init__(self) -> None:
+        self.started = False
+        self.running = 0
+        self._from_before = 0
+        self._changed = asyncio.Event()
+
+    def over(self, app: ASGIApp) -> ASGIApp:
+        """`app`, with its requests counted; nothing more happens to them before the end."""
+
+        async def counted(scope: Scope, receive: Receive, send: Send) -> None:
+            late = self.started
+            if late:
+                if scope.get("path") == "/health/ready":
+                    await _not_ready(send)
+                    return
+                send = _closing(send)
+            self.running += 1
+            try:
+                await app(scope, receive, send)
+            finally:
+                self.running -= 1
+                if self.started:
+                    self._from_before -= not late
+                    self._changed.set()
+
+        return counted
+
+    async def let_go(self, seconds: float) -> None:
+        """Readiness says no from here on, so that new connections go elsewhere; old ones end themselves."""
+        self._start()
+        began = time.monotonic()
+        await self._until_none("_from_before")
+        await asyncio.sleep(seconds)
+        log.info("drained", running=self.running, seconds=round(time.monotonic() - began, 2))
+
+    async def finish(self) -> None:
+        """What still runs gets its time."""
+        self._start()
+        await self._until_none("running")
+        if self.running:
+            log.warning("requests_cut", running=self.running)
+
+    def _start(self) -> None:
+        if not self.started:
+            self.started = True
+            self._from_before = self.running
+
+    async def _until_none(self, count: str) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while getattr(self, count) > 0 and (left := deadline - time.monotonic()) > 0:
+            self._changed.clear()
+            try:
+                await asyncio.wait_for(self._changed.wait(), left)
+            except TimeoutError:
+                return
+
+
+def _closing(send: Send) -> Send:
+    async def send_and_close(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message["headers"], (b"connection", b"close")]
+        await send(message)
+
+    return send_and_close
+
+
+async def _not_ready(send: Send) -> None:
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(STOPPING))]
+    await send(
+        {"type": "http.response.start", "status": 503, "headers": [*headers, (b"connection", b"close")]}
+    )
+    await send({"type": "http.response.body", "body": STOPPING, "more_body": False})

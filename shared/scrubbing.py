@@ -1,0 +1,50 @@
+"""The fence behind all logging: whatever text a library or the database gave us, nobody is named in it."""
+
+import re
+import traceback
+
+# A field with one of these words in its name is never written, whoever logs it.
+PRIVATE = (
+    "secret",
+    "password",
+    "token",
+    "authorization",
+    "email",
+    "phone",
+    "pepper",
+    "service_key",
+    "signature",
+)
+
+_LOGIN = re.compile(r"(?<=://)[^/\s@\"]+@")
+_EMAIL = re.compile(r"[\w.+%'-]+@[\w-]+(?:\.[\w-]+)+")
+_SECRET = re.compile(r"\b(?:spk_(?:live|test)_|whsec_|opt_)[\w+/=-]+")
+_VALUE = re.compile(r"(constraint|relation|column|table|schema|role|function) (\"\w+\")|'[^']*'|\"[^\"]*\"")
+
+
+def scrub(text: str) -> str:
+    """Emails, keys, secrets and logins in URLs go. The looks for a letter first make the usual line cheap."""
+    if "@" in text:
+        text = _EMAIL.sub("[email]", _LOGIN.sub("[login]@", text))
+    if "spk_" in text or "whsec_" in text or "opt_" in text:
+        text = _SECRET.sub("[secret]", text)
+    return text
+
+
+def safe_message(problem: BaseException) -> str:
+    """The first line without quoted values: Postgres and asyncpg quote what a member typed in."""
+    first = str(problem).split("\n", 1)[0]
+    return scrub(_VALUE.sub(lambda found: f"{found[1]} {found[2]}" if found[1] else "'…'", first))[:300]
+
+
+def safe_traceback(problem: BaseException) -> str:
+    lines: list[str] = []
+    seen: set[int] = set()
+    cause: BaseException | None = problem
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        for frame in traceback.extract_tb(cause.__traceback__)[-12:]:
+            lines.append(f"  {frame.filename}:{frame.lineno} {frame.name}")
+        lines.append(f"{type(cause).__module__}.{type(cause).__name__}: {safe_message(cause)}")
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+    return "\n".join(lines)

@@ -1,0 +1,77 @@
+"""What a Kubernetes Service does, on loopback: new connections go to a replica that was ready a moment ago.
+
+Connections that stand are left alone, also when their replica is stopping: so it is there too.
+"""
+
+import asyncio
+import contextlib
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+POLL_SECONDS = 0.1
+
+
+class Balancer:
+    def __init__(self) -> None:
+        self.port = 0
+        self.replicas: set[int] = set()
+        self.ready: set[int] = set()
+        self._pipes: set[asyncio.Task[None]] = set()
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if not self.ready:
+            writer.close()
+            return
+        try:
+            inside = await asyncio.open_connection("127.0.0.1", random.choice(sorted(self.ready)))
+        except OSError:
+            writer.close()
+            return
+        await asyncio.gather(_pipe(reader, inside[1]), _pipe(inside[0], writer))
+
+    async def watch(self) -> None:
+        while True:
+            answers = await asyncio.gather(*(_is_ready(port) for port in self.replicas))
+            self.ready = {port for port, ready in zip(tuple(self.replicas), answers, strict=True) if ready}
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def until_ready(self, port: int) -> None:
+        self.replicas.add(port)
+        async with asyncio.timeout(60):
+            while port not in self.ready:
+                await asyncio.sleep(POLL_SECONDS)
+
+
+@asynccontextmanager
+async def balancing() -> AsyncIterator[Balancer]:
+    balancer = Balancer()
+    server = await asyncio.start_server(balancer.serve, "127.0.0.1", 0, backlog=512)
+    balancer.port = server.sockets[0].getsockname()[1]
+    watching = asyncio.create_task(balancer.watch())
+    try:
+        yield balancer
+    finally:
+        watching.cancel()
+        server.close()
+
+
+async def _is_ready(port: int) -> bool:
+    try:
+        async with asyncio.timeout(2):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET /health/ready HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            line = await reader.readline()
+            writer.close()
+    except (OSError, TimeoutError):
+        return False
+    return b" 200 " in line
+
+
+async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(OSError):
+        while part := await reader.read(65536):
+            writer.write(part)
+            await writer.drain()
+    with contextlib.suppress(OSError):
+        writer.close()
