@@ -26,6 +26,8 @@ class QueueMismatch(BusError):
 def queue_arguments(queue: Queue) -> dict[str, Any]:
     return {
         "x-queue-type": "quorum",
+        # Replicas take over from one another but never work side by side: order would be lost between them.
+        "x-single-active-consumer": True,
         "x-delivery-limit": DELIVERY_LIMIT,
         "x-dead-letter-exchange": PARKED,
         "x-dead-letter-routing-key": queue.name,

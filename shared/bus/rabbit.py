@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Sequence
 
 import aio_pika
@@ -18,6 +19,8 @@ from shared.bus.topology import QUEUES, Queue
 log = structlog.get_logger("bus")
 
 CONNECT_TIMEOUT = 5.0
+# After a failure nobody knocks again so soon: a whole batch of publishers would, one after the other.
+QUIET_SECONDS = 0.5
 
 
 class RabbitBus:
@@ -36,6 +39,7 @@ class RabbitBus:
         self._exchange: AbstractExchange | None = None
         self._consumers: list[Consumer] = []
         self._mismatch: str | None = None
+        self._failed_at = -QUIET_SECONDS
 
     async def connect(self) -> "RabbitBus":
         """Called once at start: declares everything, and says at once when an old queue stands in the way."""
@@ -101,6 +105,8 @@ class RabbitBus:
         async with self._connecting:
             if self._exchange is not None and self._channel is not None and not self._channel.is_closed:
                 return self._exchange
+            if time.monotonic() - self._failed_at < QUIET_SECONDS:
+                raise BusError("the broker was out of reach a moment ago")
             await self._drop()
             try:
                 self._connection = await aio_pika.connect(self.url, timeout=CONNECT_TIMEOUT)
@@ -108,6 +114,7 @@ class RabbitBus:
                 self._exchange, _ = await declare(self._channel, self.queues)
             except BaseException as problem:
                 self._mismatch = str(problem) if isinstance(problem, QueueMismatch) else None
+                self._failed_at = time.monotonic()
                 await self._drop()
                 raise
             self._mismatch = None

@@ -21,7 +21,7 @@ CLAIM = """
 UPDATE lanes SET token = $1, leased_until = now() + $2 * interval '1 second'
 WHERE endpoint_id = ANY (ARRAY(
     SELECT endpoint_id FROM lanes
-    WHERE due_at <= now() AND (leased_until IS NULL OR leased_until < now())
+    WHERE due_at <= now() AND due_at < 'infinity' AND (leased_until IS NULL OR leased_until < now())
     ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED))
 RETURNING endpoint_id, studio_id, failures, pauses, paused_until, failing_since
 """

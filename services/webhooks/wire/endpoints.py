@@ -8,7 +8,7 @@ from shared.events import KINDS
 from shared.wire import Body, Id, Instant, Resource
 
 Status = Literal["enabled", "disabled"]
-# Closed to partners: a test is asked for, not subscribed to.
+# A test reaches the endpoint it was asked for, whatever that one subscribes to.
 EventType = Literal[
     "booking.created",
     "booking.confirmed",

@@ -39,11 +39,16 @@ async def test_nothing_confirmed_is_lost_when_the_broker_goes_down(
     notebook = Notebook()
     await bus.subscribe(ALL, notebook, batch=20)
     failures: list[int] = []
+    over = asyncio.Event()
 
-    async def publish_all() -> None:
-        for start in range(0, 400, 20):
-            chunk = [publish_until_confirmed(bus, message(n)) for n in range(start, start + 20)]
+    async def publish_all() -> int:
+        """Twenty at a time, before, during and after the fault."""
+        sent = 0
+        while not over.is_set():
+            chunk = [publish_until_confirmed(bus, message(n)) for n in range(sent, sent + 20)]
             failures.extend(await asyncio.gather(*chunk))
+            sent += 20
+        return sent
 
     publishing = asyncio.create_task(publish_all())
     await notebook.until(lambda seen: len(seen) >= 60)
@@ -52,8 +57,9 @@ async def test_nothing_confirmed_is_lost_when_the_broker_goes_down(
         await asyncio.to_thread(rabbit.start_again)
     else:
         await asyncio.to_thread(rabbit.restart)
-    await publishing
-    await notebook.until(lambda seen: len(set(seen)) == 400, seconds=60)
+    over.set()
+    sent = await publishing
+    await notebook.until(lambda seen: len(set(seen)) == sent, seconds=60)
     assert sum(failures) > 0, "the fault was not felt: the test proves nothing"
     await eventually(lambda: healthy(bus))
     await bus.close()
@@ -124,10 +130,8 @@ async def test_a_message_that_kills_its_consumer_every_time_ends_up_parked(amqp_
     connection = await aio_pika.connect(amqp_url)
     channel = await connection.channel()
     queue = await channel.get_queue(ALL.name)
-    async with asyncio.timeout(30):
-        while (taken := await queue.get(fail=False)) is not None:
-            await taken.reject(requeue=True)
-        parked = await eventually(lambda: bus.parked(ALL, 5))
+    await queue.consume(lambda taken: taken.reject(requeue=True))
+    parked = await eventually(lambda: bus.parked(ALL, 5))
     await connection.close()
     assert parked[0].id == "m1"
     assert "delivery_limit" in parked[0].reason
