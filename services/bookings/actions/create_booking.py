@@ -35,8 +35,9 @@ async def create_booking(service: Bookings, caller: Caller, request: Keyed, body
         except Refused as problem:
             answer = refused(problem, caller)
             BOOKINGS.labels(problem.code).inc()
-            class_id = read.class_.id if read.class_ else None
-            await idempotency.keep(conn, caller, request.kept(answer, resource_id=None, class_id=class_id))
+            await idempotency.keep(
+                conn, caller, request.kept(answer, resource_id=None, class_id=_seen_class(read, caller))
+            )
             return answer
         booking, entry = made_of(facts, body, decision)
         answer = Answer(encode(booking.shown(entry.position if entry else None)), 201)
@@ -55,6 +56,11 @@ async def create_booking(service: Bookings, caller: Caller, request: Keyed, body
     BOOKINGS.labels(booking.status.value).inc()
     service.bell.ring()
     return answer
+
+
+def _seen_class(read: FactsRead, caller: Caller) -> str | None:
+    """What a replay must check again: a refusal that told nothing of the class is told to anyone again."""
+    return read.class_.id if read.class_ and caller.may_see(read.class_.location_id) else None
 
 
 def known_facts(read: FactsRead, caller: Caller, body: BookingCreate) -> BookingFacts:

@@ -80,6 +80,16 @@ async def test_the_location_is_checked_again_before_a_replay(desk: Desk) -> None
     ).body == first.body
 
 
+async def test_a_class_that_the_key_may_not_see_is_the_same_404_again(desk: Desk) -> None:
+    """The refusal tells nothing of the class, so it is kept and replayed like any other."""
+    class_, member, key = a_class(location_id=new_id()), a_member(), new_id()
+    await desk.loaded(class_, member)
+    narrow = desk.as_client(locations=(new_id(),))
+    first = await narrow.book(class_["id"], member["id"], key=key)
+    again = await narrow.book(class_["id"], member["id"], key=key)
+    assert (first.status, again.status, again.body, again.replayed) == (404, 404, first.body, True)
+
+
 async def test_a_running_request_is_waited_for_and_told(desk: Desk) -> None:
     """While the first runs its key is `in_progress`; a copy gets its answer, or 409 after two seconds."""
     class_, member, key = a_class(), a_member(), new_id()
