@@ -1,7 +1,6 @@
 """Every refusal of a booking or a cancellation, read through the gateway, from imported data only."""
 
 import asyncio
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import asyncpg
@@ -11,6 +10,7 @@ import pytest
 from shared.wire import new_id
 from tests.harness.http import Client, Reply
 from tests.harness.system import System
+from tests.services.bookings.desk import a_class, a_member, a_membership, soon
 
 
 class House:
@@ -41,25 +41,6 @@ class House:
 @pytest.fixture
 async def house(system: System) -> House:
     return House(system, system.partner(await system.key()))
-
-
-def soon(**delta: float) -> datetime:
-    return datetime.now(UTC) + timedelta(**delta)
-
-
-def a_class(**fields: Any) -> dict[str, Any]:
-    start = fields.pop("start_time", None) or soon(days=3)
-    line = {"object": "class", "id": new_id(), "title": "Flow", "start_time": start, "capacity": 1}
-    return line | {"end_time": start + timedelta(hours=1), "allow_waitlist": True} | fields
-
-
-def a_member(**fields: Any) -> dict[str, Any]:
-    return {"object": "member", "id": new_id(), "first_name": "Ada", "last_name": "Byron"} | fields
-
-
-def a_card(member: Any, **fields: Any) -> dict[str, Any]:
-    line = {"object": "membership", "id": new_id(), "member_id": member["id"], "product_id": new_id()}
-    return line | {"status": "active", "auto_renew": True, "state_version": 1} | fields
 
 
 def refused(reply: Reply, code: str, **details: Any) -> None:
@@ -114,9 +95,9 @@ async def test_members_who_may_not_book(house: House) -> None:
         "member_suspended": a_member(suspended=True),
     }
     cards = [
-        a_card(people["membership_paused"]),
-        a_card(people["membership_past_due"], status="past_due"),
-        a_card(people["member_suspended"]),
+        a_membership(people["membership_paused"]["id"]),
+        a_membership(people["membership_past_due"]["id"], status="past_due"),
+        a_membership(people["member_suspended"]["id"]),
     ]
     await house.load(class_, *people.values(), *cards)
     await house.staff("POST", f"/memberships/{cards[0]['id']}/pause", {"reason": "travel"})

@@ -14,14 +14,10 @@ from tests.services.bookings.comparing import compare
 from tests.services.bookings.desk import (
     Desk,
     Reply,
-    a_class,
-    a_member,
-    a_membership,
     a_product,
-    a_purchase,
-    a_studio,
     soon,
 )
+from tests.services.bookings.machine_studio import studio_lines
 from tests.services.bookings.model import Booking, Course, Outcome, Person, Studio
 
 CARDS = ("active", "paused", "past_due", None)
@@ -65,43 +61,8 @@ class StudioMachine(RuleBasedStateMachine):
         self.requests: list[tuple[Any, Reply]] = []
         self.versions: dict[str, int] = {}
         self.heard = 0
-        self.wait(self.desk.loaded(*self.lines()))
-
-    def lines(self) -> list[Any]:
-        product = a_product(1)
-        lines: list[Any] = [
-            product,
-            a_studio(
-                self.desk.caller.studio_id,
-                late_fee_amount="15",
-                late_fee_currency="USD",
-                forfeit_credit=self.model.forfeit,
-            ),
-        ]
-        self.product = product
-        for member_id, card_id, person in zip(self.members, self.cards, self.model.people, strict=True):
-            lines.append(a_member(id=member_id, suspended=person.suspended))
-            if person.credits:
-                lines.append(a_purchase(member_id, product, quantity=person.credits))
-            if person.card:
-                lines.append(a_membership(member_id, id=card_id, status=person.card))
-        for class_id, course in zip(self.classes, self.model.courses, strict=True):
-            lines.append(
-                a_class(
-                    id=class_id,
-                    capacity=course.capacity,
-                    credit_cost=course.cost,
-                    allow_waitlist=course.allow_waitlist,
-                    waitlist_capacity=course.waitlist_capacity,
-                    start_time=soon(hours=5) if course.late else soon(days=3),
-                    spot_selection_mode="optional" if course.spots else None,
-                )
-            )
-        spotted = self.classes[2]
-        return lines + [
-            {"object": "class_spot", "id": spot, "class_id": spotted, "label": str(n), "order": n}
-            for n, spot in enumerate(self.spots)
-        ]
+        self.product = a_product(1)
+        self.wait(self.desk.loaded(*studio_lines(self)))
 
     def do(self, *request: Any, **more: Any) -> Reply:
         """An idempotent request that may be repeated later."""

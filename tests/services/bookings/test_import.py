@@ -3,6 +3,11 @@
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
+from services.bookings.wire.bookings import BookingStatus
+from services.bookings.wire.classes import ClassStatus
+from services.bookings.wire.memberships import MembershipStatus
+from services.bookings.wire.purchases import PurchaseStatus
+from services.bookings.wire.waitlist import WaitlistStatus
 from services.cli.demo import STUDIO_ID, demo_lines
 from shared.wire import new_id
 from tests.services.bookings.accounts import CHECKS, unaccounted
@@ -168,3 +173,28 @@ async def test_what_the_wire_does_not_show_stays_when_a_line_leaves_it_out(desk:
             desk.caller.studio_id,
         )
     assert row is not None and tuple(row) == (2, 0, True, "1", True)
+
+
+async def test_every_state_comes_in_and_is_shown(desk: Desk) -> None:
+    """Classes, memberships, purchases, bookings and waitlist entries in each of their states."""
+    class_, product = a_class(capacity=50), a_product()
+    classes = [a_class(status=status) for status in ClassStatus]
+    people = [a_member() for _ in range(12)]
+    first = people[0]["id"]
+    cards = [a_membership(first, status=status) for status in MembershipStatus]
+    bought = [a_purchase(first, product, status=status) for status in (*PurchaseStatus, None)]
+    held = [a_booking(class_["id"], people[n]["id"], status=status) for n, status in enumerate(BookingStatus)]
+    queue = [
+        an_entry(class_["id"], people[-1 - n]["id"], n + 1, status=status)
+        for n, status in enumerate(WaitlistStatus)
+    ]
+    await desk.loaded(class_, product, *classes, *people, *cards, *bought, *held, *queue)
+    for path, lines in (
+        ("/classes", classes),
+        ("/memberships", cards),
+        ("/purchases", bought),
+        ("/bookings", held),
+        ("/waitlist", queue),
+    ):
+        for line in lines:
+            assert (await desk.ok(f"{path}/{line['id']}"))["status"] == line["status"]
