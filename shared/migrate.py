@@ -1,5 +1,6 @@
 """Numbered SQL files, forward only, under an advisory lock; one schema and one role per service."""
 
+import asyncio
 import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 import asyncpg
 import structlog
 
-from shared.database import role_of, role_password
+from shared.database import role_of, role_password, service_url
 
 log = structlog.get_logger("migrate")
 
@@ -45,6 +46,34 @@ async def migrate(
         return applied
     finally:
         await conn.close()
+
+
+async def until_applied(url: str, service: str) -> None:
+    """Returns once every migration that this version needs is applied: new pods may start before the job.
+
+    Until then the service's role may not even exist, so that a refused login is no reason to give up.
+    """
+    needed = {name for name, _ in migration_files(service)}
+    delay = 0.2
+    while missing := needed - await _applied(url, service):
+        log.warning("waiting_for_the_schema", service=service, missing=len(missing))
+        await asyncio.sleep(delay)
+        delay = min(delay * 2, 5.0)
+
+
+async def _applied(url: str, service: str) -> set[str]:
+    try:
+        conn = await asyncpg.connect(service_url(url, service), timeout=5)
+    except (asyncpg.PostgresError, OSError, TimeoutError) as problem:
+        log.warning("database_not_usable_yet", service=service, error=type(problem).__name__)
+        return set()
+    try:
+        rows = await conn.fetch(f"SELECT name FROM {service}.schema_migrations")  # noqa: S608
+    except (asyncpg.UndefinedTableError, asyncpg.InsufficientPrivilegeError):
+        return set()
+    finally:
+        await conn.close()
+    return {row["name"] for row in rows}
 
 
 async def _ensure_role(conn: "asyncpg.Connection[Any]", service: str, password: str | None) -> None:

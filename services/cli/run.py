@@ -17,7 +17,7 @@ from services.cli.problem import CommandFailed
 from services.cli.secrets import with_secrets
 from services.cli.up import run_up
 from shared.log import set_up_logging
-from shared.migrate import MigrationProblem, migrate
+from shared.migrate import MigrationProblem, migrate, until_applied
 from shared.serve import Address, Listener, PortTaken, listening, until_stopped
 from shared.servers.problem import ServerProblem
 from shared.settings import SERVICES, Settings, with_files
@@ -52,6 +52,8 @@ def serve(settings: Settings, given: argparse.Namespace) -> None:
 
 
 async def _serve(settings: Settings, service: str) -> None:
+    assert settings.database_url is not None
+    await until_applied(settings.database_url, service)
     async with _listeners(settings, service) as listeners, listening(listeners) as draining:
         if await until_stopped() == "SIGTERM":
             await draining.let_go(settings.drain_seconds)

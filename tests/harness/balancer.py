@@ -32,15 +32,19 @@ class Balancer:
 
     async def watch(self) -> None:
         while True:
-            answers = await asyncio.gather(*(_is_ready(port) for port in self.replicas))
-            self.ready = {port for port, ready in zip(tuple(self.replicas), answers, strict=True) if ready}
+            ports = list(self.replicas)
+            answers = await asyncio.gather(*(_is_ready(port) for port in ports))
+            self.ready = {port for port, ready in zip(ports, answers, strict=True) if ready}
             await asyncio.sleep(POLL_SECONDS)
 
     async def until_ready(self, port: int) -> None:
         self.replicas.add(port)
-        async with asyncio.timeout(60):
-            while port not in self.ready:
-                await asyncio.sleep(POLL_SECONDS)
+        try:
+            async with asyncio.timeout(60):
+                while port not in self.ready:
+                    await asyncio.sleep(POLL_SECONDS)
+        except TimeoutError:
+            raise AssertionError(f"not ready: {await _readiness(port)!r}") from None
 
 
 @asynccontextmanager
@@ -57,15 +61,19 @@ async def balancing() -> AsyncIterator[Balancer]:
 
 
 async def _is_ready(port: int) -> bool:
+    return b" 200 " in (await _readiness(port)).split(b"\r\n")[0]
+
+
+async def _readiness(port: int) -> bytes:
     try:
         async with asyncio.timeout(2):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(b"GET /health/ready HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-            line = await reader.readline()
+            answer = await reader.read()
             writer.close()
-    except (OSError, TimeoutError):
-        return False
-    return b" 200 " in line
+    except (OSError, TimeoutError) as problem:
+        return repr(problem).encode()
+    return answer
 
 
 async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

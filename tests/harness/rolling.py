@@ -18,6 +18,7 @@ class Fleet:
         self.shared = shared
         self.balancers = balancers
         self.replicas: dict[str, tuple[int, Process]] = {}
+        self._started: list[Process] = []
         self.exit_codes: dict[str, int] = {}
         self.system: RunningSystem
 
@@ -28,6 +29,7 @@ class Fleet:
             environment["STUDIO_OPERATOR_PORT"] = str(free_port())
         log = self.folder / f"{service}-{port}.log"
         process = Process(["serve", service], environment, f"http://127.0.0.1:{port}/health/ready", log)
+        self._started.append(process)
         process.start()
         await self.balancers[service].until_ready(port)
         self.replicas[service] = (port, process)
@@ -42,7 +44,7 @@ class Fleet:
         self.exit_codes[f"{service}-{old_port}"] = old.child.returncode
 
     def stop(self) -> None:
-        for _, process in self.replicas.values():
+        for process in self._started:
             process.kill()
 
     def log_text(self) -> str:

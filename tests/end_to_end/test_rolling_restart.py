@@ -1,0 +1,120 @@
+"""Every service is replaced while partners go on calling: no request fails and nothing is lost."""
+
+import asyncio
+import json
+from collections import Counter
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from shared.wire import new_id
+from tests.harness.bookable import bookable
+from tests.harness.http import Client
+from tests.harness.receiver import Receiver, receiving
+from tests.harness.rolling import Fleet, fleet
+from tests.harness.system import System
+
+READS = ("/studio", "/classes", "/forms", "/events", "/products", "/bookings")
+
+
+class Load:
+    """Partners that never pause; what they were answered is all that the test looks at."""
+
+    def __init__(self, partner: Client, pairs: list[tuple[str, str]]) -> None:
+        self.partner = partner
+        self.pairs = iter(pairs)
+        self.statuses: Counter[int] = Counter()
+        self.failures: list[str] = []
+        self.booked: set[str] = set()
+        self.over = False
+
+    async def write(self) -> None:
+        for class_id, member_id in self.pairs:
+            if self.over:
+                return
+            await self._send("POST", "/bookings", {"class_id": class_id, "member_id": member_id})
+            await asyncio.sleep(0.01)
+
+    async def read(self, offset: int) -> None:
+        while not self.over:
+            for path in (*READS[offset:], *READS[:offset]):
+                await self._send("GET", path)
+                await asyncio.sleep(0.01)
+
+    async def _send(self, method: str, path: str, body: Any = None) -> None:
+        try:
+            reply = await self.partner.send(method, path, body, headers={"Idempotency-Key": new_id()})
+        except (aiohttp.ClientError, TimeoutError, OSError) as problem:
+            self.failures.append(f"{method} {path}: {problem!r}")
+            return
+        self.statuses[reply.status] += 1
+        if reply.status == 201:
+            self.booked.add(reply.json()["id"])
+        if reply.status not in (200, 201):
+            self.failures.append(f"{method} {path}: {reply.status} {reply.body[:300]!r}")
+
+
+@pytest.mark.timeout(300)
+async def test_a_rolling_restart_of_every_service_fails_no_request_and_loses_nothing(
+    tmp_path: Path, database_url: str, amqp_url: str
+) -> None:
+    """New replica up, old one told to stop: first the gateway, then the four behind it all at once."""
+    async with (
+        fleet(tmp_path, database_url, amqp_url, STUDIO_DRAIN_SECONDS="5") as replicas,
+        receiving() as receiver,
+        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=15)) as session,
+    ):
+        system = System(replicas.system, session)
+        system.studio_id = await system.new_studio()
+        studio = bookable(classes=100, members=100)
+        await system.import_lines(studio.lines)
+        partner = system.partner(await _unlimited_key(system))
+        made = await partner.post("/webhook-endpoints", {"url": receiver.url})
+        assert made.status == 201, made.body
+        load = Load(partner, list(product(studio.class_ids, studio.member_ids)))
+        working = [asyncio.create_task(load.write()) for _ in range(4)]
+        working += [asyncio.create_task(load.read(offset)) for offset in range(4)]
+        before = dict(replicas.replicas)
+        await replicas.roll("gateway")
+        await asyncio.gather(*(replicas.roll(name) for name in ("catalog", "bookings", "forms", "webhooks")))
+        load.over = True
+        await asyncio.gather(*working)
+        _everything_went_well(replicas, load, before)
+        await _everything_arrived(load, partner, receiver)
+
+
+def _everything_went_well(replicas: Fleet, load: Load, before: dict[str, Any]) -> None:
+    assert load.failures == [], (len(load.failures), load.statuses, load.failures[:5])
+    assert load.statuses[201] > 100 and load.statuses[200] > 500, load.statuses
+    assert all(replicas.replicas[name][0] != before[name][0] for name in before), "every service is a new one"
+    assert set(replicas.exit_codes.values()) == {0}, replicas.exit_codes
+
+
+async def _everything_arrived(load: Load, partner: Client, receiver: Receiver) -> None:
+    """Each booking that was answered exists, and was told to the receiver."""
+    listed: set[str] = set()
+    cursor = None
+    while True:
+        page = (await partner.get("/bookings", limit=200, cursor=cursor)).json()
+        listed |= {booking["id"] for booking in page["data"]}
+        cursor = page["next_cursor"]
+        if not page["has_more"]:
+            break
+    assert listed == load.booked
+    await receiver.until(lambda got: load.booked <= _told(got), seconds=60)
+
+
+def _told(receiver: Receiver) -> set[str]:
+    return {json.loads(got.body)["resource"]["id"] for got in receiver.received}
+
+
+async def _unlimited_key(system: System) -> str:
+    issued = await system.issue()
+    changed = await system.operator.patch(
+        f"/clients/{issued['client_id']}", {"rate": 100_000, "burst": 100_000}
+    )
+    assert changed.status == 200, changed.body
+    return str(issued["key"])
