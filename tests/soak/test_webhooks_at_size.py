@@ -1,0 +1,72 @@
+"""The event log and the delivery log at a million rows."""
+
+import statistics
+import time
+
+import pytest
+
+from shared.wire import new_id
+from tests.services.webhooks.desk import Desk, open_desk
+
+ROWS = 1_000_000
+KINDS = "ARRAY['booking.created', 'waitlist.updated', 'member.created', 'lead.created']"
+
+EVENTS = f"""
+INSERT INTO events (studio_id, id, sequence, type, location_id, created_at, body)
+SELECT $1, gen_random_uuid(), n, ({KINDS})[1 + n % 4], ($2::uuid[])[1 + n % 3],
+       now() - interval '1 day' + n * interval '1 ms', convert_to('{{"sequence": ' || n || '}}', 'UTF8')
+FROM generate_series(1, $3::int) AS n
+"""  # noqa: S608
+DELIVERIES = """
+INSERT INTO deliveries
+    (studio_id, id, endpoint_id, event_id, event_type, sequence, status, next_attempt_at, created_at)
+SELECT $1, gen_random_uuid(), $2, id, type, sequence,
+       CASE WHEN sequence % 1000 = 0 THEN 'dead' ELSE 'succeeded' END, now(), created_at
+FROM events WHERE studio_id = $1
+"""
+NEAR_THE_END = "SELECT id FROM {table} WHERE studio_id = $1 AND sequence = $2"
+
+
+@pytest.mark.timeout(900)
+async def test_a_page_costs_the_same_at_the_first_row_and_at_the_millionth(database_url: str) -> None:
+    """Events, also through a narrow key, and deliveries, also the dead ones: within 1.2 times."""
+    async with open_desk(database_url) as desk:
+        places = [new_id() for _ in range(3)]
+        endpoint = await desk.endpoint("https://partner.example/hook")
+        async with desk.context.db.transaction() as conn:
+            await conn.execute(EVENTS, desk.studio_id, places, ROWS, timeout=600)
+            await conn.execute(DELIVERIES, desk.studio_id, endpoint["id"], timeout=600)
+            await conn.execute("ANALYZE events", timeout=600)
+            await conn.execute("ANALYZE deliveries", timeout=600)
+        narrow = desk.caller(
+            scopes=frozenset({"webhooks:read", "bookings:read", "members:read"}), location_ids=(places[0],)
+        )
+        deliveries = f"/webhook-endpoints/{endpoint['id']}/deliveries"
+        for name, path, caller, query in (
+            ("events", "/events", desk.caller(), {}),
+            ("events, narrow key", "/events", narrow, {}),
+            ("events of one kind", "/events", desk.caller(), {"type": "lead.created"}),
+            ("deliveries", deliveries, desk.caller(), {}),
+            ("dead deliveries", deliveries, desk.caller(), {"status": "dead"}),
+        ):
+            table = "events" if path == "/events" else "deliveries"
+            cursors = [
+                (await desk.sql(NEAR_THE_END.format(table=table), desk.studio_id, place))[0]["id"]
+                for place in (1, ROWS - 60_000)
+            ]
+            first, last = [
+                await median(desk, path, caller=caller, cursor=cursor, **query) for cursor in cursors
+            ]
+            print(f"\n{name}: at row 1 {first:.2f} ms, near {ROWS:,} {last:.2f} ms: {last / first:.2f}")
+            assert last < first * 1.2 + 0.5
+
+
+async def median(desk: Desk, path: str, **query: object) -> float:
+    times = []
+    for _ in range(60):
+        started = time.perf_counter()
+        reply = await desk.call("GET", path, limit=50, **query)  # type: ignore[arg-type]
+        times.append((time.perf_counter() - started) * 1000)
+        assert reply.status == 200, reply.body
+        assert len(reply.json()["data"]) == 50
+    return statistics.median(times)
