@@ -46,7 +46,7 @@ class Pgbench:
             "-c",
             str(self._clients),
             "-T",
-            str(max(1, round(seconds))),
+            str(round(seconds) + 1),  # connecting counts as well
         ]
         for name, value in (variables or {}).items():
             words += ["-D", f"{name}={value}"]

@@ -5,23 +5,26 @@ import base64
 import hashlib
 import hmac
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any, TypeAlias
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
+from typing import Any
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 import asyncpg
 import msgspec
 import structlog
-from asyncpg.pool import PoolConnectionProxy
+from prometheus_client import Histogram
 
 from shared.errors import UpstreamTimeout
 from shared.http_errors import DATABASE_AWAY
+from shared.lending import Connection as Connection
+from shared.lending import Lender, is_gone
 from shared.metrics import POOL_CONNECTIONS, POOL_WAIT
 
 log = structlog.get_logger("database")
 
-Connection: TypeAlias = "asyncpg.Connection[Any] | PoolConnectionProxy[Any]"
+# Connections beside the lent ones, for whoever holds one for good: the relay.
+SPARE = 2
 
 
 def role_of(service: str) -> str:
@@ -54,9 +57,12 @@ def service_url(url: str, service: str) -> str:
 class Database:
     def __init__(self, pool: "asyncpg.Pool[Any]", service: str = "") -> None:
         self.pool = pool
+        self._lender = Lender(pool, max(1, pool.get_max_size() - SPARE))
         self._wait = POOL_WAIT.labels(service)
         POOL_CONNECTIONS.labels(service, "open").set_function(pool.get_size)
-        POOL_CONNECTIONS.labels(service, "idle").set_function(pool.get_idle_size)
+        POOL_CONNECTIONS.labels(service, "idle").set_function(
+            lambda: pool.get_idle_size() + self._lender.idle
+        )
 
     @classmethod
     async def connect(cls, url: str, service: str, *, size: int = 10) -> "Database":
@@ -64,7 +70,7 @@ class Database:
         pool: asyncpg.Pool[Any] = asyncpg.create_pool(
             service_url(url, service),
             min_size=1,
-            max_size=size,
+            max_size=size + SPARE,
             init=_set_codecs,
             command_timeout=30,
             server_settings={
@@ -85,36 +91,17 @@ class Database:
                 await asyncio.sleep(delay)
                 delay = min(delay * 2, 5.0)
 
-    @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Connection]:
-        started = time.perf_counter()
-        async with self.pool.acquire(timeout=5) as conn:
-            self._wait.observe(time.perf_counter() - started)
-            yield conn
+    def connection(self) -> AbstractAsyncContextManager[Connection]:
+        return _Lent(self._lender, self._wait)
 
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Connection]:
+    def transaction(self) -> AbstractAsyncContextManager[Connection]:
         """READ COMMITTED. A connection lost during COMMIT leaves the outcome unknown, and is answered so."""
-        started = time.perf_counter()
-        async with self.pool.acquire(timeout=5) as conn:
-            self._wait.observe(time.perf_counter() - started)
-            transaction = conn.transaction()
-            await transaction.start()
-            try:
-                yield conn
-            except BaseException:
-                if not conn.is_closed():
-                    await transaction.rollback()
-                raise
-            try:
-                await transaction.commit()
-            except DATABASE_AWAY as problem:
-                raise UpstreamTimeout from problem
+        return _Transaction(self._lender, self._wait)
 
     async def is_ready(self) -> str | None:
         """None, or a sentence that says what is wrong."""
         try:
-            async with asyncio.timeout(2), self.pool.acquire() as conn:
+            async with asyncio.timeout(2), self.connection() as conn:
                 await conn.fetchval("SELECT 1")
         except (*DATABASE_AWAY, OSError, asyncpg.PostgresError) as problem:
             return f"the database does not answer ({type(problem).__name__})"
@@ -122,9 +109,64 @@ class Database:
 
     async def close(self) -> None:
         try:
-            await asyncio.wait_for(self.pool.close(), 5)
+            async with asyncio.timeout(5):
+                await self._lender.close()
+                await self.pool.close()
         except TimeoutError:
             self.pool.terminate()
+
+
+class _Lent:
+    """Classes, not generators: entering and leaving is on every request's way."""
+
+    __slots__ = ("_conn", "_lender", "_wait")
+
+    def __init__(self, lender: Lender, wait: Histogram) -> None:
+        self._lender = lender
+        self._wait = wait
+
+    async def __aenter__(self) -> Connection:
+        started = time.perf_counter()
+        conn = self._conn = self._lender.take_idle() or await self._lender.take()
+        self._wait.observe(time.perf_counter() - started)
+        return conn
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None or issubclass(kind, Exception):
+            self._lender.give_back(self._conn)
+        else:
+            self._lender.mend(self._conn)
+
+
+class _Transaction(_Lent):
+    __slots__ = ("_transaction",)
+
+    async def __aenter__(self) -> Connection:
+        conn = await super().__aenter__()
+        self._transaction = conn.transaction()
+        try:
+            await self._transaction.start()
+        except BaseException as problem:
+            await super().__aexit__(type(problem), problem, None)
+            raise
+        return conn
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                await self._transaction.commit()
+            elif not is_gone(self._conn):
+                await self._transaction.rollback()
+        except BaseException as problem:
+            self._lender.mend(self._conn)
+            if kind is None and isinstance(problem, DATABASE_AWAY):
+                raise UpstreamTimeout from problem
+            raise
+        await super().__aexit__(kind, error, trace)
 
 
 async def _set_codecs(conn: Connection) -> None:

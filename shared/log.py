@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import structlog
 
+from shared.request_log import set_up_request_log
 from shared.scrubbing import PRIVATE, safe_traceback, scrub
 from shared.settings import Settings
 
@@ -39,6 +40,7 @@ def set_up_logging(settings: Settings, service: str) -> None:
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
         cache_logger_on_first_use=True,
     )
+    set_up_request_log(as_json=as_json, said=level <= logging.INFO)
     logging.basicConfig(level=logging.WARNING, handlers=[_IntoOurs()], force=True)
 
 

@@ -8,7 +8,6 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 import structlog
-from litestar import Litestar, asgi
 from litestar.types import ASGIApp, Receive, Scope, Send
 from msgspec import Struct
 
@@ -17,14 +16,13 @@ from shared.caller import REQUEST_ID_HEADER, Verifier
 from shared.errors import MethodNotAllowed, NotFound
 from shared.http_errors import answer_for
 from shared.metrics import RouteMetrics
+from shared.path_finding import by_path
+from shared.request_log import RequestLine, log_request
 from shared.routes import Answer, Route
 from shared.wire import API_VERSION, encode, new_id
 
-log = structlog.get_logger("request")
-
 C = TypeVar("C")
 Check = Callable[[], Awaitable[str | None]]
-_PARAMETER = re.compile(r"\{(\w+)\}")
 _SANE_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}\Z")
 
 
@@ -47,37 +45,14 @@ def build_service(
     raw: Mapping[str, ASGIApp] | None = None,
 ) -> Service[C]:
     """`raw` handlers answer for themselves: streams that the route layer would not read whole."""
-    by_path: dict[str, dict[str, Route[C]]] = defaultdict(dict)
+    methods: dict[str, dict[str, Route[C]]] = defaultdict(dict)
     for route in routes:
-        by_path[route.path][route.method] = route
-    handlers: list[Any] = [
-        asgi(_PARAMETER.sub(r"{\1:str}", path), copy_scope=False)(
-            _PathHandler(name, context, methods, verifier)
-        )
-        for path, methods in by_path.items()
-    ]
-    others = {**health_routes(checks), **(raw or {})}
-    handlers += [
-        asgi(_PARAMETER.sub(r"{\1:str}", path), copy_scope=False)(handler) for path, handler in others.items()
-    ]
-    app = Litestar(handlers, openapi_config=None, exception_handlers={Exception: _litestar_error})
-    _let_asgi_paths_have_parameters(app.asgi_router.root_route_map_node)
+        methods[route.path][route.method] = route
+    handlers: dict[str, ASGIApp] = {
+        path: _PathHandler(name, context, found, verifier) for path, found in methods.items()
+    }
+    app = by_path({**handlers, **health_routes(checks), **(raw or {})}, on_error=_litestar_error)
     return Service(name=name, context=context, app=app, checks=checks)
-
-
-class _ForEveryMethod(dict[str, Any]):
-    def __missing__(self, method: str) -> Any:
-        return self["asgi"]
-
-
-def _let_asgi_paths_have_parameters(node: Any) -> None:
-    """Litestar 2.25 keeps an `asgi` handler's path parameters under "asgi" and looks them up by method."""
-    stack = [node]
-    while stack:
-        node = stack.pop()
-        if node.is_asgi:
-            node.path_parameters = _ForEveryMethod(node.path_parameters)
-        stack.extend(node.children.values())
 
 
 class _PathHandler:
@@ -119,18 +94,19 @@ class _PathHandler:
             self._metrics[method].observe(answer.status, seconds)
         if span is not None:
             span.end(failed=answer.status >= 500, http__response__status_code=answer.status)
-        log.info(
-            "request",
-            service=self._service,
-            method=method,
-            route=route.path if route else None,
-            status=answer.status,
-            ms=round(seconds * 1000, 2),
-            request_id=request_id,
-            trace_id=tracing.trace_id_of(caller.traceparent) if caller else None,
-            studio_id=caller.studio_id if caller else None,
-            client_id=caller.client_id if caller else None,
-            key_id=caller.key_id if caller else None,
+        log_request(
+            RequestLine(
+                service=self._service,
+                method=method,
+                route=route.path if route else None,
+                status=answer.status,
+                ms=round(seconds * 1000, 2),
+                request_id=request_id,
+                trace_id=tracing.trace_id_of(caller.traceparent) if caller else None,
+                studio_id=caller.studio_id if caller else None,
+                client_id=caller.client_id if caller else None,
+                key_id=caller.key_id if caller else None,
+            )
         )
 
 

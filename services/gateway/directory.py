@@ -4,7 +4,9 @@ A revoked key is refused within `POLL_SECONDS` and the time of one query. A key 
 yet is looked up once its checksum holds, so that a new one works at once.
 """
 
+import hashlib
 import hmac
+import secrets
 import time
 from datetime import UTC, datetime
 from typing import Final
@@ -23,6 +25,7 @@ log = structlog.get_logger("keys")
 
 POLL_SECONDS: Final = 0.5
 RELOAD_SECONDS: Final = 60.0
+REMEMBERED: Final = 10_000
 
 
 class KnownKey(Struct):
@@ -48,20 +51,34 @@ class KeyDirectory:
         self._changed_at: datetime | None = None
         self._reloaded = 0.0
         self._used: dict[str, datetime] = {}
+        self._salt = secrets.token_bytes(32)
+        self._proven: dict[bytes, tuple[str, bytes]] = {}
 
     async def authenticate(self, text: str) -> KnownKey:
         """The key of this text. Expired and revoked are told only once the secret has matched."""
+        # A text whose secret has matched before is known by its digest: a fifth of the time of another proof.
+        digest = hashlib.blake2b(text.encode(), key=self._salt, digest_size=32).digest()
+        key_id, secret_hash = self._proven.get(digest, ("", b""))
+        key = self._keys.get(key_id)
+        if key is None or key.secret_hash != secret_hash:
+            key = await self._prove(text)
+            if len(self._proven) >= REMEMBERED:
+                self._proven.clear()
+            self._proven[digest] = (key.id, key.secret_hash)
+        if key.revoked:
+            raise RevokedKey
+        if key.expires < time.time():
+            raise ExpiredKey
+        self._used[key.id] = datetime.now(UTC)
+        return key
+
+    async def _prove(self, text: str) -> KnownKey:
         parsed = parse_key(text)
         if parsed is None:
             raise InvalidKey
         key = self._keys.get(parsed.id) or await self._look_up(parsed.id)
         if key is None or not await self._matches(key, parsed.secret):
             raise InvalidKey
-        if key.revoked:
-            raise RevokedKey
-        if key.expires < time.time():
-            raise ExpiredKey
-        self._used[key.id] = datetime.now(UTC)
         return key
 
     def signed_caller(self, key: KnownKey) -> bytes:

@@ -31,6 +31,7 @@ from shared.errors import (
 )
 from shared.http_errors import answer_for
 from shared.metrics import RouteMetrics
+from shared.request_log import RequestLine, log_request
 from shared.routes import IDEMPOTENCY_HEADER, MAX_BODY, read_body
 from shared.tracing import begin, trace_id_of
 from shared.wire import API_VERSION, encode
@@ -77,17 +78,19 @@ class PartnerApi:
                 http__response__status_code=answer.status,
                 studio__request_id=request.id,
             )
-        log.info(
-            "request",
-            method=request.method,
-            route=request.route.path if request.route else None,
-            status=answer.status,
-            ms=round(seconds * 1000, 2),
-            request_id=request.id,
-            trace_id=trace_id_of(request.traceparent),
-            studio_id=request.key.caller.studio_id if request.key else None,
-            client_id=request.key.caller.client_id if request.key else None,
-            key_id=request.key.id if request.key else None,
+        log_request(
+            RequestLine(
+                service="gateway",
+                method=request.method,
+                route=request.route.path if request.route else None,
+                status=answer.status,
+                ms=round(seconds * 1000, 2),
+                request_id=request.id,
+                trace_id=trace_id_of(request.traceparent),
+                studio_id=request.key.caller.studio_id if request.key else None,
+                client_id=request.key.caller.client_id if request.key else None,
+                key_id=request.key.id if request.key else None,
+            )
         )
 
     async def _answer(self, request: PartnerRequest) -> UpstreamAnswer:
