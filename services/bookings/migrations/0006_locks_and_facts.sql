@@ -37,23 +37,33 @@ CREATE FUNCTION spot_facts(p_studio uuid, p_class uuid) RETURNS json LANGUAGE sq
     FROM class_spots s WHERE s.studio_id = p_studio AND s.class_id = p_class
 $$;
 
+-- One flat statement: calling the functions above from here took four times as long.
 CREATE FUNCTION booking_facts(p_studio uuid, p_class uuid, p_member uuid) RETURNS json LANGUAGE plpgsql AS $$
-DECLARE
-    class  classes;
-    member members;
 BEGIN
-    SELECT * INTO class FROM classes c WHERE c.studio_id = p_studio AND c.id = p_class;
-    SELECT * INTO member FROM members m WHERE m.studio_id = p_studio AND m.id = p_member;
-    RETURN json_build_object(
-        'now', clock_timestamp(),
-        'class_', CASE WHEN class.id IS NOT NULL THEN class_facts(class) END,
-        'member', CASE WHEN member.id IS NOT NULL THEN member_facts(member) END,
-        'live', (
-            SELECT json_build_object('id', b.id, 'status', b.status) FROM bookings b
-            WHERE b.studio_id = p_studio AND b.class_id = p_class AND b.member_id = p_member
-              AND b.status IN ('confirmed', 'checked_in', 'waitlisted')),
-        'spots', CASE WHEN coalesce(class.spot_selection_mode, 'none') = 'none' THEN '[]'::json
-            ELSE spot_facts(p_studio, p_class) END);
+    RETURN (
+        SELECT json_build_object(
+            'now', clock_timestamp(),
+            'class_', CASE WHEN c.id IS NOT NULL THEN json_build_object(
+                'id', c.id, 'location_id', c.location_id, 'start_time', c.start_time, 'status', c.status,
+                'visible', c.visible, 'capacity', c.capacity, 'booked_count', c.booked_count,
+                'waitlist_count', c.waitlist_count, 'allow_waitlist', c.allow_waitlist,
+                'waitlist_capacity', c.waitlist_capacity, 'credit_cost', c.credit_cost,
+                'spot_selection_mode', c.spot_selection_mode, 'version', c.version) END,
+            'member', CASE WHEN m.id IS NOT NULL THEN json_build_object(
+                'id', m.id, 'suspended', m.suspended, 'credits', m.credits,
+                'memberships', CASE WHEN c.credit_cost = 0 THEN '[]'::json ELSE (
+                    SELECT coalesce(json_agg(json_build_object(
+                        'status', s.status, 'starts_at', s.starts_at, 'ends_at', s.ends_at)), '[]')
+                    FROM memberships s WHERE s.studio_id = p_studio AND s.member_id = p_member) END) END,
+            'live', (
+                SELECT json_build_object('id', b.id, 'status', b.status) FROM bookings b
+                WHERE b.studio_id = p_studio AND b.class_id = p_class AND b.member_id = p_member
+                  AND b.status IN ('confirmed', 'checked_in', 'waitlisted')),
+            'spots', CASE WHEN coalesce(c.spot_selection_mode, 'none') = 'none' THEN '[]'::json
+                ELSE spot_facts(p_studio, p_class) END)
+        FROM (VALUES (1)) one
+        LEFT JOIN classes c ON c.studio_id = p_studio AND c.id = p_class
+        LEFT JOIN members m ON m.studio_id = p_studio AND m.id = p_member);
 END $$;
 
 -- A booking's first half in one round trip: claim the key and, when it is new, lock and read.

@@ -3,14 +3,18 @@
 One statement with `$3 IS NULL OR …` for every filter would be planned once for all of them and scan.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import asyncpg
+import msgspec
 from msgspec import Struct
 
 from shared.caller import Caller
 from shared.database import Connection
 from shared.pages import resolve_cursor
+
+T = TypeVar("T", bound=Struct)
 
 
 class Listed(Struct, frozen=True, kw_only=True):
@@ -62,14 +66,16 @@ async def fetch_page(
     conditions += [condition.format(bind(value)) for condition, value in filters.where]
     if after is not None:
         conditions.append(f"(t.{listed.order}, t.id) > ({bind(after[0])}, {bind(after[1])})")
+    # Of several scans the page is put together by their sort keys, which one scan needs not carry along.
+    keys = f", t.{listed.order} AS sort_key, t.id AS sort_id" if sources else ""
     scan = (
-        f"SELECT {listed.columns}, t.{listed.order} AS sort_key FROM {listed.table} t "  # noqa: S608
+        f"SELECT {listed.columns}{keys} FROM {listed.table} t "  # noqa: S608
         f"WHERE {' AND '.join(conditions)} ORDER BY t.{listed.order}, t.id LIMIT {bind(limit + 1)}"
     )
     if sources:
         scan = (
             f"SELECT page.* FROM {' CROSS JOIN '.join(sources)} CROSS JOIN LATERAL ({scan}) page "  # noqa: S608
-            f"ORDER BY page.sort_key, page.id LIMIT ${len(args)}"
+            f"ORDER BY page.sort_key, page.sort_id LIMIT ${len(args)}"
         )
     return await conn.fetch(scan, *args)
 
@@ -78,7 +84,7 @@ def _locations(caller: Caller, listed: Listed, filters: Filters) -> list[str] | 
     if filters.location_id is not None:
         return [filters.location_id]
     if listed.located and caller.location_ids is not None:
-        return sorted(caller.location_ids)
+        return sorted(set(caller.location_ids))
     return None
 
 
@@ -93,8 +99,17 @@ async def _resolve(
     return await resolve_cursor(conn, sql, cursor, caller.studio_id, permitted)
 
 
+def in_order(kind: type[T]) -> tuple[Callable[..., T], int]:
+    """A twin of a resource that takes the fields without a default in their order, and how many there are."""
+    fields = msgspec.structs.fields(kind)
+    given = [(field.name, field.type) for field in fields if field.required]
+    fixed = [(field.name, field.type, field.default) for field in fields if not field.required]
+    return cast("Callable[..., T]", msgspec.defstruct(kind.__name__, [*given, *fixed])), len(given)
+
+
 def shown(row: asyncpg.Record) -> dict[str, Any]:
-    """The row without the key that it was sorted by."""
+    """The row without the keys that it was sorted by."""
     values = dict(row)
-    values.pop("sort_key")
+    values.pop("sort_key", None)
+    values.pop("sort_id", None)
     return values
