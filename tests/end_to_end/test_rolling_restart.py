@@ -1,4 +1,4 @@
-"""Every service is replaced while partners go on calling: no request fails and nothing is lost."""
+"""Every service is replaced, on a schema one release ahead, while partners go on calling: nothing fails."""
 
 import asyncio
 import json
@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import asyncpg
 import pytest
 
+from shared.settings import SERVICES
 from shared.wire import new_id
 from tests.harness.bookable import bookable
 from tests.harness.http import Client
@@ -36,13 +38,13 @@ class Load:
             if self.over:
                 return
             await self._send("POST", "/bookings", {"class_id": class_id, "member_id": member_id})
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.04)
 
     async def read(self, offset: int) -> None:
         while not self.over:
             for path in (*READS[offset:], *READS[:offset]):
                 await self._send("GET", path)
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0.04)
 
     async def _send(self, method: str, path: str, body: Any = None) -> None:
         try:
@@ -57,11 +59,11 @@ class Load:
             self.failures.append(f"{method} {path}: {reply.status} {reply.body[:300]!r}")
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(500)
 async def test_a_rolling_restart_of_every_service_fails_no_request_and_loses_nothing(
     tmp_path: Path, database_url: str, amqp_url: str
 ) -> None:
-    """New replica up, old one told to stop: first the gateway, then the four behind it all at once."""
+    """New replica up, old one told to stop, one service after the other."""
     async with (
         fleet(tmp_path, database_url, amqp_url, STUDIO_DRAIN_SECONDS="5") as replicas,
         receiving() as receiver,
@@ -75,20 +77,33 @@ async def test_a_rolling_restart_of_every_service_fails_no_request_and_loses_not
         made = await partner.post("/webhook-endpoints", {"url": receiver.url})
         assert made.status == 201, made.body
         load = Load(partner, list(product(studio.class_ids, studio.member_ids)))
-        working = [asyncio.create_task(load.write()) for _ in range(4)]
-        working += [asyncio.create_task(load.read(offset)) for offset in range(4)]
+        working = [asyncio.create_task(load.write()) for _ in range(3)]
+        working += [asyncio.create_task(load.read(offset)) for offset in range(3)]
         before = dict(replicas.replicas)
-        await replicas.roll("gateway")
-        await asyncio.gather(*(replicas.roll(name) for name in ("catalog", "bookings", "forms", "webhooks")))
+        await _next_release_migrates(database_url)
+        for name in SERVICES:
+            await replicas.roll(name)
         load.over = True
         await asyncio.gather(*working)
         _everything_went_well(replicas, load, before)
         await _everything_arrived(load, partner, receiver)
 
 
+async def _next_release_migrates(database_url: str) -> None:
+    """Every table gets a column that this code knows nothing of, as the next release may add one."""
+    conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
+    tables = await conn.fetch(
+        "SELECT schemaname, tablename FROM pg_tables WHERE schemaname = ANY($1::text[])", list(SERVICES)
+    )
+    for table in tables:
+        name = f"{table['schemaname']}.{table['tablename']}"
+        await conn.execute(f"ALTER TABLE {name} ADD COLUMN next_release text NOT NULL DEFAULT 'new'")
+    await conn.close()
+
+
 def _everything_went_well(replicas: Fleet, load: Load, before: dict[str, Any]) -> None:
     assert load.failures == [], (len(load.failures), load.statuses, load.failures[:5])
-    assert load.statuses[201] > 100 and load.statuses[200] > 500, load.statuses
+    assert load.statuses[201] > 100 and load.statuses[200] > 200, load.statuses
     assert all(replicas.replicas[name][0] != before[name][0] for name in before), "every service is a new one"
     assert set(replicas.exit_codes.values()) == {0}, replicas.exit_codes
 

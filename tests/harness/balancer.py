@@ -40,7 +40,7 @@ class Balancer:
     async def until_ready(self, port: int) -> None:
         self.replicas.add(port)
         try:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(120):
                 while port not in self.ready:
                     await asyncio.sleep(POLL_SECONDS)
         except TimeoutError:

@@ -21,7 +21,7 @@ from shared.settings import SERVICES, Settings
 from tests.harness.http import Client, Reply
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-START_SECONDS = 60
+START_SECONDS = 120
 # Deliveries in tests go to receivers on loopback, and retries must not take minutes.
 TEST_SETTINGS = {
     "STUDIO_WEBHOOK_ALLOW_HTTP": "true",
