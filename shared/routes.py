@@ -5,6 +5,7 @@ contract wants its own errors and a Litestar handler with injection answered hal
 The OpenAPI document is made from the same `Route` values.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Generic, TypeVar
 
@@ -17,6 +18,7 @@ from shared.errors import BodyTooLarge, DomainError, Invalid, NotFound, Problem,
 from shared.wire import Query, encode
 
 MAX_BODY = 256 * 1024
+BODY_SECONDS = 10.0
 IDEMPOTENCY_HEADER = b"idempotency-key"
 
 C = TypeVar("C")
@@ -74,7 +76,7 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
         if (self.staff or self.internal) and caller.actor != "operator":
             raise NotFound
         headers: dict[bytes, bytes] = dict(scope["headers"])
-        call = Call[Any, Any](
+        call: Call[Any, Any] = Call(
             caller=caller,
             path={name: _path_value(name, text) for name, text in scope["path_params"].items()},
             query=decode_query(self.query, scope["query_string"]) if self.query is not NoQuery else None,
@@ -98,7 +100,11 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
 
 
 def _path_value(name: str, text: str) -> str:
-    return path_id(name, text) if name.endswith("_id") else text
+    if name.endswith("_id"):
+        return path_id(name, text)
+    if "\x00" in text or not text.isprintable():
+        raise Invalid([Problem(("path", name), "Text must be printable.", "value_error")])
+    return text
 
 
 def idempotency_key(headers: Mapping[bytes, bytes]) -> str:
@@ -113,6 +119,16 @@ def idempotency_key(headers: Mapping[bytes, bytes]) -> str:
 
 
 async def read_body(receive: Receive, headers: Mapping[bytes, bytes], limit: int) -> bytes:
+    """A body that does not come whole in time is refused: nobody waits for ever for its end."""
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            return await _whole_body(receive, headers, limit)
+    except TimeoutError:
+        text = f"The body did not arrive within {BODY_SECONDS:.0f} s."
+        raise Invalid([Problem(("body",), text, "json_invalid")]) from None
+
+
+async def _whole_body(receive: Receive, headers: Mapping[bytes, bytes], limit: int) -> bytes:
     declared = headers.get(b"content-length", b"0")
     if declared.isdigit() and int(declared) > limit:
         raise BodyTooLarge
