@@ -1,0 +1,59 @@
+"""compose.yaml says the same for every service: who it runs as, what it may use, when it is well."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from shared.settings import SERVICES
+from tests.harness.system import ROOT
+
+COMPOSE: Any = yaml.safe_load((ROOT / "compose.yaml").read_text())
+OURS = (*SERVICES, "migrate")
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_service_is_bounded_watched_and_restarted(name: str) -> None:
+    """Health check, limits, restart rule, and time to drain."""
+    service = COMPOSE["services"][name]
+    assert service["healthcheck"]["test"][-1] == "/studio/healthcheck.py"
+    assert set(service["deploy"]["resources"]["limits"]) == {"cpus", "memory", "pids"}
+    assert service["restart"] == "unless-stopped"
+    assert service["stop_grace_period"] == "40s"
+    assert service["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_nothing_of_ours_can_write_or_gain_rights(name: str) -> None:
+    """Read-only root, no capability, a user of its own."""
+    service = COMPOSE["services"][name]
+    assert service["read_only"] and service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+
+
+def test_each_service_runs_as_a_user_of_its_own() -> None:
+    """That is what keeps the others' secrets from it."""
+    users = [COMPOSE["services"][name]["user"] for name in OURS]
+    assert len(set(users)) == len(OURS) and not any(user.startswith("0") for user in users)
+
+
+def test_each_service_is_given_its_own_secrets_only() -> None:
+    """Every secret comes as a file out of its own folder."""
+    for name in OURS:
+        files = {
+            variable: value
+            for variable, value in COMPOSE["services"][name]["environment"].items()
+            if variable.endswith("_FILE")
+        }
+        assert files and all(value.startswith(f"/run/studio/{name}/") for value in files.values())
+
+
+def test_only_the_gateway_is_published_and_only_the_dispatcher_goes_out() -> None:
+    """Everything else is on a network that leads nowhere."""
+    services = COMPOSE["services"]
+    assert COMPOSE["networks"]["inside"] == {"internal": True}
+    everyday = {name: service for name, service in services.items() if "profiles" not in service}
+    assert [name for name, service in everyday.items() if service.get("ports")] == ["gateway"]
+    assert [name for name, service in everyday.items() if "outside" in service.get("networks", ())] == [
+        "webhooks"
+    ]

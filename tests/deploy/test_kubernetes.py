@@ -1,0 +1,136 @@
+"""The manifests keep their promises: restricted pods, probes, drains, budgets, and closed doors."""
+
+from typing import Any
+
+import pytest
+
+from shared.settings import NEEDED_SECRETS, SECRETS, SERVICES
+from tests.deploy.__main__ import problems
+from tests.deploy.manifests import OVERLAYS, Manifest, base, built, kustomize, pods
+
+needs_kustomize = pytest.mark.skipif(kustomize() is None, reason="neither kustomize nor kubectl is here")
+
+
+@pytest.fixture(scope="module")
+def manifests() -> list[Manifest]:
+    return base()
+
+
+def named(manifests: list[Manifest], kind: str) -> dict[str, Manifest]:
+    return {found["metadata"]["name"]: found for found in manifests if found["kind"] == kind}
+
+
+def test_every_manifest_is_strictly_valid(manifests: list[Manifest]) -> None:
+    """A misspelt field would be dropped by the API server without a word."""
+    assert problems(manifests) == []
+
+
+def test_a_misspelt_field_is_found(manifests: list[Manifest]) -> None:
+    """The check itself is checked."""
+    bad: Any = {**named(manifests, "Deployment")["gateway"]}
+    bad["spec"] = {**bad["spec"], "replica": 2}
+    assert problems([bad])
+
+
+@needs_kustomize
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_every_overlay_builds_is_valid_and_misses_no_secret(overlay: str) -> None:
+    """Whatever a pod takes its settings from is in the overlay, or made by an operator we name."""
+    found = built(f"overlays/{overlay}")
+    assert problems(found) == []
+    there = {*named(found, "Secret"), *named(found, "ConfigMap"), "studio-broker-default-user"}
+    for pod in pods(found).values():
+        for container in pod["containers"]:
+            sources = [next(iter(source.values()))["name"] for source in container.get("envFrom", ())]
+            assert set(sources) <= there
+    assert_restricted(found)
+
+
+@needs_kustomize
+def test_our_merge_is_what_kustomize_does(manifests: list[Manifest]) -> None:
+    """Machines without kustomize check the base just as well."""
+    theirs = named(built("base"), "Deployment")
+    for name, ours in named(manifests, "Deployment").items():
+        ours["spec"]["template"]["spec"]["containers"][0].pop("image")
+        theirs[name]["spec"]["template"]["spec"]["containers"][0].pop("image")
+        assert _sorted(ours["spec"]["template"]["spec"]) == _sorted(theirs[name]["spec"]["template"]["spec"])
+
+
+def test_every_pod_is_restricted_and_cannot_write(manifests: list[Manifest]) -> None:
+    """The namespace enforces it; here it is seen before anything is applied."""
+    assert_restricted(manifests)
+    for pod in pods(manifests).values():
+        assert all(container["securityContext"]["readOnlyRootFilesystem"] for container in pod["containers"])
+        assert pod["automountServiceAccountToken"] is False
+
+
+def assert_restricted(manifests: list[Manifest]) -> None:
+    for name, pod in pods(manifests).items():
+        assert pod["securityContext"]["runAsNonRoot"] is True, name
+        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}, name
+        for container in pod["containers"]:
+            context = container["securityContext"]
+            assert context["allowPrivilegeEscalation"] is False and context["capabilities"] == {
+                "drop": ["ALL"]
+            }
+
+
+def test_every_service_can_be_rolled_over(manifests: list[Manifest]) -> None:
+    """Two replicas, a budget, probes, a drain that fits into the grace period, and resources said."""
+    deployments, budgets = named(manifests, "Deployment"), named(manifests, "PodDisruptionBudget")
+    services = named(manifests, "Service")
+    assert set(deployments) == set(budgets) == set(SERVICES) and set(services) >= set(SERVICES)
+    settings = named(manifests, "ConfigMap")["studio-settings"]["data"]
+    for deployment in deployments.values():
+        assert deployment["spec"]["replicas"] >= 2
+        assert deployment["spec"]["strategy"]["rollingUpdate"] == {"maxSurge": 1, "maxUnavailable": 0}
+        pod = deployment["spec"]["template"]["spec"]
+        [container] = pod["containers"]
+        before = int(container["lifecycle"]["preStop"]["exec"]["command"][1])
+        assert (
+            before + 2 * 15 + float(settings["STUDIO_DRAIN_SECONDS"]) + 10
+            <= pod["terminationGracePeriodSeconds"]
+        )
+        assert container["livenessProbe"]["httpGet"]["path"] == "/health/live"
+        assert container["readinessProbe"]["httpGet"]["path"] == "/health/ready"
+        assert container["resources"]["requests"].keys() == {"cpu", "memory"}
+
+
+def test_only_the_gateway_reaches_services_and_only_the_dispatcher_goes_out(
+    manifests: list[Manifest],
+) -> None:
+    """Everything is closed first; each opening is one we know."""
+    policies = named(manifests, "NetworkPolicy")
+    closed = policies.pop("nobody-to-anybody")["spec"]
+    assert closed == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
+    out = {
+        name
+        for name, policy in policies.items()
+        for rule in policy["spec"].get("egress", ())
+        for peer in rule.get("to", ())
+        if "ipBlock" in peer
+    }
+    assert out == {"dispatcher-to-partners"}
+    assert policies["dispatcher-to-partners"]["spec"]["podSelector"] == {
+        "matchLabels": {"app.kubernetes.io/name": "webhooks"}
+    }
+    [rule] = policies["services-from-gateway"]["spec"]["ingress"]
+    assert {"podSelector": {"matchLabels": {"app.kubernetes.io/name": "gateway"}}} in rule["from"]
+
+
+@needs_kustomize
+def test_each_service_gets_the_secrets_it_needs_and_no_other(manifests: list[Manifest]) -> None:
+    """The operator token is the gateway's alone, the encryption key the dispatcher's."""
+    for overlay in OVERLAYS:
+        found = {name.rsplit("-", 1)[0] if overlay == "development" else name: secret for name, secret in
+                 named(built(f"overlays/{overlay}"), "Secret").items()}  # fmt: skip
+        for service in SERVICES:
+            given = set(found[f"studio-{service}"].get("stringData") or found[f"studio-{service}"]["data"])
+            wanted = {SECRETS[name] for name in NEEDED_SECRETS[service]} | {"STUDIO_DATABASE_URL"}
+            assert given - {"STUDIO_AMQP_URL"} == wanted
+
+
+def _sorted(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _sorted(part) for name, part in value.items()}
+    return sorted(map(_sorted, value), key=repr) if isinstance(value, list) else value
