@@ -48,13 +48,11 @@ lock:
 # uv installs in seconds; where it cannot be had, pip does the same in a minute.
 define install
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv 2>/dev/null || true
-	@if [ -x $(BIN)/uv ]; then \
+	@{ [ -x $(BIN)/uv ] && \
 		$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r $(1) && \
-		$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e .; \
-	else \
-		$(BIN)/python -m pip install --quiet --require-hashes -r $(1) && \
-		$(BIN)/python -m pip install --quiet --no-deps -e .; \
-	fi
+		$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e .; } || \
+	{ $(BIN)/python -m pip install --quiet --require-hashes -r $(1) && \
+		$(BIN)/python -m pip install --quiet --no-deps -e .; }
 endef
 
 $(BIN)/python:

@@ -11,6 +11,7 @@ from shared.errors import Invalid, Problem
 from shared.wire import is_id
 
 T = TypeVar("T")
+MOST_PARAMETERS = 100
 
 _AT = re.compile(r" - at `(\$[^`]*)`\Z")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
@@ -60,7 +61,10 @@ def decode_body(kind: type[T], raw: bytes, *, look_for_nul: bool = True) -> T:
 def decode_query(kind: type[T], raw: bytes) -> T:
     try:
         text = raw.decode("ascii")
-        values = dict(parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=100))
+        if text.count("&") >= MOST_PARAMETERS:
+            message = f"At most {MOST_PARAMETERS} query parameters are taken."
+            raise Invalid([Problem(("query",), message, "value_error")])
+        values = dict(parse_qsl(text, keep_blank_values=True, errors="strict"))
     except ValueError:
         raise Invalid([Problem(("query",), "The query string is not valid UTF-8.", "value_error")]) from None
     for name, value in values.items():
@@ -69,11 +73,40 @@ def decode_query(kind: type[T], raw: bytes) -> T:
         # An offset's plus that was not percent-encoded arrives as a space.
         values[name] = _SPACE_OFFSET.sub(r"\1+\2", value)
     try:
-        return lower_ids(msgspec.convert(values, kind, strict=False))
+        return lower_ids(msgspec.convert(_typed(kind, values), kind))
     except msgspec.ValidationError as problem:
         raise Invalid(
-            _each_field(kind, values, ("query",), strict=False) or [_problem(problem, ("query",))]
+            _each_field(kind, _typed(kind, values), ("query",)) or [_problem(problem, ("query",))]
         ) from None
+
+
+_WHOLE = re.compile(r"-?[0-9]{1,18}\Z")
+_BOOLEANS = {"true": True, "false": False}
+_TYPED_FIELDS: dict[type, dict[str, type]] = {}
+
+
+def _typed(kind: type, values: dict[str, str]) -> dict[str, Any]:
+    """Numbers and booleans out of a query's texts; msgspec's lax mode would take `null`, `1e1` and epochs."""
+    wanted = _TYPED_FIELDS.get(kind)
+    if wanted is None:
+        wanted = _TYPED_FIELDS[kind] = {
+            field.name: base
+            for field in msgspec.structs.fields(kind)
+            for base in (bool, int)
+            if _holds(field.type, base)
+        }
+    typed: dict[str, Any] = dict(values)
+    for name, base in wanted.items():
+        text = values.get(name)
+        if text is not None and base is int and _WHOLE.match(text):
+            typed[name] = int(text)
+        elif text is not None and base is bool:
+            typed[name] = _BOOLEANS.get(text.lower(), text)
+    return typed
+
+
+def _holds(kind: Any, base: type) -> bool:
+    return kind is base or any(_holds(part, base) for part in get_args(kind) if not isinstance(part, str))
 
 
 def path_id(name: str, text: str) -> str:
@@ -130,14 +163,14 @@ def _all_problems(kind: type, raw: bytes, first: msgspec.ValidationError) -> lis
     """msgspec stops at the first problem; a second look, field by field, costs only who was wrong."""
     try:
         values = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         values = None
     if isinstance(values, dict) and isinstance(kind, type) and issubclass(kind, Struct):
-        return _each_field(kind, values, ("body",), strict=True) or [_problem(first, ("body",))]
+        return _each_field(kind, values, ("body",)) or [_problem(first, ("body",))]
     return [_problem(first, ("body",))]
 
 
-def _each_field(kind: type, values: dict[str, Any], loc: tuple[str, ...], *, strict: bool) -> list[Problem]:
+def _each_field(kind: type, values: dict[str, Any], loc: tuple[str, ...]) -> list[Problem]:
     problems: list[Problem] = []
     fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
     for name, field in fields.items():
@@ -146,7 +179,7 @@ def _each_field(kind: type, values: dict[str, Any], loc: tuple[str, ...], *, str
                 problems.append(Problem((*loc, name), "This field is required.", "missing"))
             continue
         try:
-            msgspec.convert(values[name], field.type, strict=strict)
+            msgspec.convert(values[name], field.type)
         except msgspec.ValidationError as problem:
             problems.append(_problem(problem, (*loc, name)))
     if kind.__struct_config__.forbid_unknown_fields:  # type: ignore[attr-defined]

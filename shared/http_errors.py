@@ -93,7 +93,7 @@ def answer_for(problem: BaseException, request_id: str) -> ErrorAnswer:
     if isinstance(problem, errors.Invalid):
         body = ValidationErrorBody(problem.problems, info)
     headers = problem.headers
-    if status == 401:
+    if status == 401 and not headers:
         headers = (*headers, (b"www-authenticate", b'ApiKey realm="studio", header="X-Service-Key"'))
     return ErrorAnswer(status, encode(body), headers)
 

@@ -101,4 +101,6 @@ def reason_of(problem: Any) -> str:
         return f"A value is out of its range ({getattr(problem, 'constraint_name', 'check')})."
     if isinstance(problem, asyncpg.NotNullViolationError):
         return f"{getattr(problem, 'column_name', 'A field')} must not be null."
-    return f"The database refuses a value: {type(problem).__name__}."
+    if isinstance(problem, asyncpg.CardinalityViolationError):
+        return "An id stands twice in this line."
+    return "The database refuses a value of this line."

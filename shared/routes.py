@@ -118,13 +118,15 @@ def idempotency_key(headers: Mapping[bytes, bytes]) -> str:
     return text
 
 
-async def read_body(receive: Receive, headers: Mapping[bytes, bytes], limit: int) -> bytes:
+async def read_body(
+    receive: Receive, headers: Mapping[bytes, bytes], limit: int, *, seconds: float = BODY_SECONDS
+) -> bytes:
     """A body that does not come whole in time is refused: nobody waits for ever for its end."""
     try:
-        async with asyncio.timeout(BODY_SECONDS):
+        async with asyncio.timeout(seconds):
             return await _whole_body(receive, headers, limit)
     except TimeoutError:
-        text = f"The body did not arrive within {BODY_SECONDS:.0f} s."
+        text = f"The body did not arrive within {seconds:.0f} s."
         raise Invalid([Problem(("body",), text, "json_invalid")]) from None
 
 

@@ -18,6 +18,8 @@ from shared.draining import Draining
 
 log = structlog.get_logger("serve")
 
+STOP_SECONDS = 5.0
+
 
 class PortTaken(Exception):
     """The message is one sentence for the operator."""
@@ -36,7 +38,13 @@ class Listener(Struct, frozen=True):
 
 def refuse_taken_ports(addresses: Sequence[Address]) -> None:
     """granian binds with SO_REUSEPORT, so a second server would silently share the port: look first."""
+    taken: set[int] = set()
     for address in addresses:
+        if address.port in taken and address.port:
+            raise PortTaken(
+                f"The {address.name} cannot listen on {address.port}: it needs a port of its own."
+            )
+        taken.add(address.port)
         family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         with socket.socket(family, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -77,7 +85,10 @@ async def listening(listeners: Sequence[Listener]) -> AsyncIterator[Draining]:
         await draining.finish()
         for server in servers:
             server.stop()  # type: ignore[no-untyped-call]
-        await asyncio.gather(*tasks, return_exceptions=True)
+        # Draining gave requests their time; a client that never finishes its own must not hold us up.
+        _, stuck = await asyncio.wait(tasks, timeout=STOP_SECONDS)
+        for task in stuck:
+            task.cancel()
 
 
 async def _until_connectable(listeners: Sequence[Listener], tasks: Sequence[asyncio.Task[None]]) -> None:

@@ -133,7 +133,7 @@ def health_routes(checks: Mapping[str, Check]) -> dict[str, ASGIApp]:
     """Live touches no dependency; ready tells which part is not."""
 
     async def live(scope: Scope, receive: Receive, send: Send) -> None:
-        await send_answer(send, Answer(b'{"status":"ok"}'), new_id())
+        await send_answer(send, Answer(b'{"status":"ok"}'), _request_id(scope))
 
     async def ready(scope: Scope, receive: Receive, send: Send) -> None:
         parts = {part: await check() for part, check in checks.items()}
@@ -144,19 +144,24 @@ def health_routes(checks: Mapping[str, Check]) -> dict[str, ASGIApp]:
                 "parts": {part: problem or "ok" for part, problem in parts.items()},
             }
         )
-        await send_answer(send, Answer(body, 200 if is_ready else 503), new_id())
+        await send_answer(send, Answer(body, 200 if is_ready else 503), _request_id(scope))
 
     async def exposition(scope: Scope, receive: Receive, send: Send) -> None:
-        await send_answer(send, Answer(metrics.exposition(), content_type=metrics.CONTENT_TYPE), new_id())
+        answer = Answer(metrics.exposition(), content_type=metrics.CONTENT_TYPE)
+        await send_answer(send, answer, _request_id(scope))
 
     return {"/health/live": live, "/health/ready": ready, "/metrics": exposition}
+
+
+def _request_id(scope: Scope) -> str:
+    return sane_request_id(dict(scope["headers"]).get(REQUEST_ID_HEADER))
 
 
 def _litestar_error(request: Any, problem: Exception) -> Any:
     """Litestar's own refusals: an unknown path, above all."""
     from litestar import Response
 
-    request_id = sane_request_id(dict(request.scope["headers"]).get(REQUEST_ID_HEADER))
+    request_id = _request_id(request.scope)
     known = NotFound() if getattr(problem, "status_code", 500) == 404 else problem
     failed = answer_for(known, request_id)
     return Response(

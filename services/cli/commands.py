@@ -23,6 +23,14 @@ def seconds(text: str) -> int:
     return int(found[1]) * _UNITS[found[2]]
 
 
+def _listed(text: str, option: str) -> list[str]:
+    """An option that is there but empty, as from an unset variable, must not mean "everything"."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not parts:
+        raise CommandFailed(f"{option} is empty; leave it out or name something.", exit_code=2)
+    return parts
+
+
 def client(settings: Settings) -> OperatorClient:
     return OperatorClient.for_settings(with_secrets(settings, make=False))
 
@@ -46,10 +54,10 @@ def create_key(settings: Settings, given: argparse.Namespace) -> None:
     body = {
         "studio": given.studio,
         "name": given.name,
-        "scopes": [scope.strip() for scope in given.scopes.split(",") if scope.strip()],
-        "location_ids": given.locations.split(",") if given.locations else None,
+        "scopes": _listed(given.scopes, "--scopes"),
+        "location_ids": _listed(given.locations, "--locations") if given.locations is not None else None,
         "client": given.client,
-        "expires_in": seconds(given.expires_in) if given.expires_in else None,
+        "expires_in": seconds(given.expires_in) if given.expires_in is not None else None,
     }
     show(client(settings).post("/keys", body), as_json=given.json)
 

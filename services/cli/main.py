@@ -34,14 +34,20 @@ def run_command(words: Sequence[str]) -> int:
         return 1
 
 
+def port(text: str) -> int:
+    if not text.isdigit() or not 1 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; ports go from 1 to 65535")
+    return int(text)
+
+
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="studioctl", description="Run and look after the Studio Partner API.")
     top.add_argument("--json", action="store_true", help="print JSON (accepted anywhere on the line)")
     words = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     up = words.add_parser("up", help="everything in one process, on an embedded Postgres")
-    up.add_argument("--port", type=int, help="partner port (8080)")
-    up.add_argument("--operator-port", type=int, help="operators' port (8081)")
+    up.add_argument("--port", type=port, help="partner port (8080)")
+    up.add_argument("--operator-port", type=port, help="operators' port (8081)")
     up.add_argument("--home", help="where data and secrets are kept (./.studio)")
     up.add_argument("--no-demo", action="store_true", help="do not load the demo studio on first start")
     up.set_defaults(run="run.up")

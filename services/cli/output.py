@@ -14,7 +14,9 @@ def show(answer: Any, *, as_json: bool, columns: tuple[str, ...] = ()) -> None:
         return
     rows = answer["data"] if isinstance(answer, dict) and answer.get("object") == "list" else [answer]
     if columns and isinstance(answer, dict) and answer.get("object") == "list":
-        table = Table(*columns)
+        table = Table()
+        for column in columns:
+            table.add_column(column, overflow="fold")  # an id that is cut off cannot be copied
         for row in rows:
             table.add_row(*(_text(row.get(column)) for column in columns))
         Console().print(table if rows else "Nothing yet.")

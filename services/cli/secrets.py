@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from services.cli.problem import CommandFailed
 from shared.settings import SECRETS, Settings
 
 FILE = "secrets.json"
@@ -16,12 +17,24 @@ FILE = "secrets.json"
 def with_secrets(settings: Settings, *, make: bool) -> Settings:
     """What the environment leaves unset comes from the home; with `make`, what is missing there is made."""
     path = settings.home / FILE
-    kept: dict[str, list[str]] = json.loads(path.read_text()) if path.exists() else {}
+    kept = _read(path)
     if make and (missing := [name for name in SECRETS if name not in kept]):
         kept |= {name: [_new(name)] for name in missing}
         write_private(path, json.dumps(kept, indent=2) + "\n")
     found = {name: tuple(kept[name]) for name in SECRETS if name in kept and not getattr(settings, name)}
     return msgspec.structs.replace(settings, **found)
+
+
+def _read(path: Path) -> dict[str, list[str]]:
+    try:
+        found: dict[str, list[str]] = json.loads(path.read_text())
+        return found
+    except FileNotFoundError:
+        return {}
+    except PermissionError:
+        raise CommandFailed(
+            f"{path} belongs to another user; run this as its owner or set STUDIO_OPERATOR_TOKEN."
+        ) from None
 
 
 def _new(name: str) -> str:

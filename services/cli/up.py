@@ -5,6 +5,8 @@ import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Any
 
 import msgspec
 import structlog
@@ -18,8 +20,9 @@ from services.gateway.app import gateway_addresses, gateway_listeners
 from shared.migrate import migrate
 from shared.serve import listening, refuse_taken_ports, until_stopped
 from shared.servers.postgres import EmbeddedPostgres
-from shared.servers.problem import explained
+from shared.servers.problem import ServerProblem, explained
 from shared.settings import SERVICES, Settings
+from shared.wire import now
 
 log = structlog.get_logger("up")
 
@@ -48,12 +51,35 @@ async def _database(settings: Settings) -> AsyncIterator[str]:
     if settings.database_url is not None:
         yield settings.database_url
         return
-    server = await asyncio.to_thread(EmbeddedPostgres.start, settings.home)
-    log.info("postgres_started", origin=server.origin, port=server.port)
+    kept = _KeptPostgres(await asyncio.to_thread(EmbeddedPostgres.start, settings.home), settings)
+    log.info("postgres_started", origin=kept.server.origin, port=kept.server.port, data=str(kept.server.data))
+    keeping = asyncio.create_task(kept.keep())
     try:
-        yield server.url
+        yield kept.server.url
     finally:
-        await asyncio.to_thread(server.stop)
+        keeping.cancel()
+        await asyncio.gather(keeping, return_exceptions=True)
+        await asyncio.to_thread(kept.server.stop)
+
+
+class _KeptPostgres:
+    """Started again where it ended by itself: the services wait for it and go on."""
+
+    def __init__(self, server: EmbeddedPostgres, settings: Settings) -> None:
+        self.server = server
+        self._home = settings.home
+
+    async def keep(self) -> None:
+        while True:
+            await asyncio.sleep(1)
+            if self.server.alive:
+                continue
+            print(f"Postgres ended (its log is {self.server.log}); starting it again.", file=sys.stderr)
+            await asyncio.to_thread(self.server.stop)
+            try:
+                self.server = await asyncio.to_thread(EmbeddedPostgres.start, self._home)
+            except ServerProblem as problem:
+                print(problem, file=sys.stderr)
 
 
 def _demo_key(settings: Settings, operator_url: str) -> str:
@@ -61,17 +87,23 @@ def _demo_key(settings: Settings, operator_url: str) -> str:
     client = OperatorClient(operator_url, settings.operator_tokens[0])
     path = settings.home / DEMO_KEY
     known = {studio["id"] for studio in client.get("/studios")["data"]}
-    if STUDIO_ID not in known:
+    if STUDIO_ID not in known or not path.exists():
+        # Without the kept key an earlier start was cut off while loading; loading again does no harm.
         print("Loading the demo studio …", file=sys.stderr, flush=True)
         load_demo(client)
     if path.exists():
         kept: dict[str, str] = json.loads(path.read_text())
         key = next((key for key in client.get("/keys")["data"] if key["id"] == kept["id"]), None)
-        if key is not None and key["revoked_at"] is None:
+        if key is not None and _is_live(key):
             return kept["key"]
     issued = client.post("/keys", {"studio": STUDIO_ID, "name": "demo", "scopes": ["all"]})
     write_private(path, json.dumps({"id": issued["id"], "key": issued["key"]}) + "\n")
     return str(issued["key"])
+
+
+def _is_live(key: dict[str, Any]) -> bool:
+    expires = key["expires_at"]
+    return key["revoked_at"] is None and (expires is None or datetime.fromisoformat(expires) > now())
 
 
 def _welcome(settings: Settings, key: str | None) -> str:

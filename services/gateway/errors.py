@@ -27,10 +27,18 @@ class BadOperatorToken(Unauthenticated):
     code = "invalid_operator_token"
     message = "Send the operator token as Authorization: Bearer …"
 
+    def __init__(self) -> None:
+        super().__init__(headers=[(b"www-authenticate", b'Bearer realm="studio-operators"')])
+
 
 class KeyNotLive(Conflict):
     code = "key_not_live"
     message = "The key is revoked or expired, so it cannot be rotated; create a new one."
+
+
+class StudioExists(Conflict):
+    code = "studio_exists"
+    message = "There is a studio with this id; import its line to change it."
 
 
 class SlugTaken(Conflict):

@@ -25,6 +25,9 @@ class RouteTable:
             rows.sort(key=lambda row: row[0].count(None))
 
     def find(self, method: str, raw_path: bytes) -> PartnerRoute:
+        if b"%" in raw_path and b"%2f" in raw_path.lower():
+            # Whoever decodes the path later would see another one than the page was asked for.
+            raise NotFound
         parts = raw_path[len(PREFIX) + 1 :].split(b"/")
         for pattern, methods in self._patterns.get((len(parts), parts[0]), ()):
             if all(

@@ -114,12 +114,15 @@ class PartnerApi:
         text = request.headers.get(KEY_HEADER)
         if not text:
             raise MissingKey
+        now = time.monotonic()
         try:
             if not text.isascii():
                 raise InvalidKey
-            return await self._directory.authenticate(text.decode())
+            # An address that has used up its refusals costs no look-up either; keys known here still pass.
+            look_up = not self._refused.used_up(request.address, now)
+            return await self._directory.authenticate(text.decode(), look_up=look_up)
         except Unauthenticated:
-            wait = self._refused.take(request.address, time.monotonic())
+            wait = self._refused.take(request.address, now)
             if wait is not None:
                 raise RateLimited(wait) from None
             raise
@@ -149,7 +152,8 @@ class PartnerApi:
         except OutcomeUnknown:
             raise UpstreamTimeout from None
         except ValueError as problem:
-            raise Invalid([Problem(("header",), str(problem), "value_error")]) from None
+            place = "header" if request.target.isascii() else "query"
+            raise Invalid([Problem((place,), str(problem), "value_error")]) from None
         if answer.status == 401:
             # A service refused our signature: keys or clocks differ. That is not the partner's fault.
             log.error("service_refused_the_gateway", owner=route.owner, request_id=request.id)

@@ -62,6 +62,10 @@ class RefusedKeys:
     def __init__(self) -> None:
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
 
+    def used_up(self, address: str, now: float) -> bool:
+        bucket = self._buckets.get(address)
+        return bucket is not None and bucket.tokens + (now - bucket.at) * bucket.rate < 1.0
+
     def take(self, address: str, now: float) -> int | None:
         """None while another refusal is due, else the seconds to wait."""
         bucket = self._buckets.pop(address, None) or Bucket(self.RATE, self.BURST, float(self.BURST), now)

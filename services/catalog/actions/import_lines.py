@@ -1,6 +1,7 @@
 """Upsert a batch of imported lines, each kind in one statement, and name the lines that are not usable."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from zoneinfo import available_timezones
 
 from services.catalog.store import imported
@@ -26,6 +27,14 @@ async def import_lines(db: Database, lines: Sequence[ImportLine]) -> ImportRepor
     return ImportReport(imported=len(lines) - len(rejected), rejected=rejected)
 
 
+def _usable(amount: Decimal) -> bool:
+    """Kept as it is written; six decimals are more than any currency has."""
+    if not amount.is_finite() or not 0 <= amount < 10**12:
+        return False
+    exponent = amount.as_tuple().exponent
+    return isinstance(exponent, int) and exponent >= -6
+
+
 def _refusal(value: AnyImported) -> str | None:
     if isinstance(value, (ImportedStudio, ImportedLocation)):
         timezone = value.timezone
@@ -33,6 +42,6 @@ def _refusal(value: AnyImported) -> str | None:
             return f"timezone {timezone!r} is no IANA time zone."
     if isinstance(value, ImportedProduct):
         for price in value.prices:
-            if not price.amount.is_finite() or not 0 <= price.amount < 10**12:
+            if not _usable(price.amount):
                 return f"The price {price.id} has no usable amount: {price.amount}."
     return None

@@ -81,7 +81,7 @@ CREATE TABLE prices (
     studio_id uuid NOT NULL,
     id uuid NOT NULL,
     product_id uuid NOT NULL,
-    amount numeric(14, 2) NOT NULL CONSTRAINT price_not_negative CHECK (amount >= 0),
+    amount numeric NOT NULL CONSTRAINT price_not_negative CHECK (amount >= 0),
     currency text NOT NULL,
     price_type text NOT NULL,
     interval text NOT NULL,

@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 
+from services.catalog.store import locations
 from services.catalog.wire.room import Room, RoomsQuery
 from shared.caller import Caller
 from shared.database import Connection
@@ -40,9 +41,13 @@ ORDER BY r.created_at, r.id LIMIT $4
 
 async def page(conn: Connection, caller: Caller, query: RoomsQuery) -> Page[Room]:
     after = await start_after(conn, CURSOR, query.cursor, caller.studio_id, caller.location_ids)
-    locations: Sequence[str] | None = [query.location_id] if query.location_id else caller.location_ids
-    if locations is None:
+    permitted: Sequence[str] | None = caller.location_ids
+    if query.location_id is not None:
+        # After the cursor: 400 comes before 404.
+        await locations.get(conn, caller, query.location_id)
+        permitted = [query.location_id]
+    if permitted is None:
         rows = await conn.fetch(ALL, caller.studio_id, *after, query.limit + 1)
     else:
-        rows = await conn.fetch(OF_LOCATIONS, caller.studio_id, *after, query.limit + 1, locations)
+        rows = await conn.fetch(OF_LOCATIONS, caller.studio_id, *after, query.limit + 1, permitted)
     return page_of([Room(**row) for row in rows], query.limit)

@@ -1,6 +1,7 @@
 """Create a studio here and in every service that keeps a copy: it is an import of one line."""
 
 from services.gateway.actions.import_batch import ImportBatch
+from services.gateway.errors import SlugTaken, StudioExists
 from services.gateway.operator.context import Operators
 from services.gateway.store import studios
 from services.gateway.wire.studio import OperatorStudio, StudioCreate
@@ -9,7 +10,13 @@ from shared.wire import encode, new_id
 
 
 async def create_studio(operators: Operators, wanted: StudioCreate, request_id: str) -> OperatorStudio:
-    studio_id = wanted.id or new_id()
+    studio_id = (wanted.id or new_id()).lower()
+    async with operators.db.connection() as conn:
+        known = await studios.all_of(conn)
+    if any(studio.id == studio_id for studio in known):
+        raise StudioExists(param="id")
+    if any(studio.slug == wanted.slug for studio in known):
+        raise SlugTaken(param="slug")
     line = {
         "object": "studio",
         "id": studio_id,

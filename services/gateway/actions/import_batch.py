@@ -4,16 +4,15 @@ import asyncio
 from collections import defaultdict
 from typing import Final
 
-import asyncpg
 import msgspec
 from msgspec import Struct
 
-from services.gateway.errors import SlugTaken
+from services.gateway.actions.studio_lines import judge_studios, keep_studio
 from services.gateway.operator.context import Operators
 from services.gateway.store import studios
 from shared.errors import Unavailable
-from shared.importing import BATCH, ImportLine, ImportReport, Rejected, reason_of
-from shared.wire import encode, is_id
+from shared.importing import BATCH, ImportLine, ImportReport, Rejected
+from shared.wire import encode
 
 # Who keeps a copy of what. A line goes to all of its owners.
 OWNERS: Final[dict[str, tuple[str, ...]]] = {
@@ -45,7 +44,9 @@ class _Head(Struct):
     studio_id: str | None = None
 
 
-_head = msgspec.json.Decoder(_Head)
+# Wrapped as deep as the batch wraps a line, so that what is decoded here can be decoded by its owner.
+_head = msgspec.json.Decoder(list[list[_Head]])
+_BOM = b"\xef\xbb\xbf"
 
 
 class ImportBatch:
@@ -66,8 +67,9 @@ class ImportBatch:
         return len(self._lines) >= BATCH or self._bytes >= BATCH_BYTES
 
     def add(self, number: int, text: bytes) -> None:
+        text = text.removeprefix(_BOM)
         try:
-            head = _head.decode(text)
+            head = _head.decode(b"[[" + text + b"]]")[0][0]
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
             self.rejected.append(Rejected(number, f"The line is no usable JSON object: {problem}"))
             return
@@ -83,52 +85,48 @@ class ImportBatch:
         self._bytes += len(text)
 
     async def flush(self) -> None:
+        """Studios first and in every service, then the rest: a line must name a studio that was taken."""
         lines, self._lines, self._bytes = self._lines, [], 0
-        refused = await self._refuse_unknown_studios(lines)
+        refused: dict[int, Rejected] = {}
+        known = await self._studios()
+        studio_lines = [line for owners, line in lines if owners is OWNERS["studio"]]
+        if studio_lines:
+            await self._take_studios(studio_lines, known, refused)
         shares: dict[str, list[ImportLine]] = defaultdict(list)
         for owners, line in lines:
-            if line.number not in refused:
-                for owner in owners:
-                    shares[owner].append(line)
-        reports = await asyncio.gather(*(self._hand_over(owner, share) for owner, share in shares.items()))
-        for rejected in (row for report in reports for row in report.rejected):
-            refused.setdefault(rejected.line, rejected)
+            if owners is OWNERS["studio"]:
+                continue
+            studio_id = known.get(line.studio_id)
+            if studio_id is None:
+                refused[line.number] = Rejected(line.number, f"The studio {line.studio_id!r} is not known.")
+                continue
+            line.studio_id = studio_id
+            for owner in owners:
+                shares[owner].append(line)
+        await self._hand_out(shares, refused)
         self.imported += len(lines) - len(refused)
         self.rejected += sorted(refused.values(), key=lambda row: row.line)
 
-    async def _refuse_unknown_studios(
-        self, lines: list[tuple[tuple[str, ...], ImportLine]]
-    ) -> dict[int, Rejected]:
-        """Studio lines enter the gateway's own table first, then every line must name a known studio."""
-        refused: dict[int, Rejected] = {}
-        known = await self._studios()
-        for owners, line in lines:
-            if owners is not OWNERS["studio"]:
+    async def _take_studios(
+        self, lines: list[ImportLine], known: dict[str, str], refused: dict[int, Rejected]
+    ) -> None:
+        """A studio's line is judged whole; our own copy is kept once every service has taken theirs."""
+        judged = await judge_studios(self._operators.db, lines, refused)
+        good = [line for line in lines if line.number in judged]
+        await self._hand_out(dict.fromkeys(OWNERS["studio"], good) if good else {}, refused)
+        for line in good:
+            if line.number in refused:
                 continue
-            if reason := await self._keep_studio(line):
+            if reason := await keep_studio(self._operators.db, judged[line.number]):
                 refused[line.number] = Rejected(line.number, reason)
-            else:
-                known[line.studio_id] = line.studio_id
-        for _, line in lines:
-            studio_id = known.get(line.studio_id)
-            if studio_id is None:
-                reason = f"The studio {line.studio_id!r} is not known."
-                refused.setdefault(line.number, Rejected(line.number, reason))
-            else:
-                line.studio_id = studio_id
-        return refused
+                continue
+            studio = judged[line.number]
+            known |= {name: studio.id for name in (studio.id, studio.slug) if name}
 
-    async def _keep_studio(self, line: ImportLine) -> str | None:
-        if not is_id(line.studio_id):
-            return "id must be a UUID."
-        try:
-            async with self._operators.db.transaction() as conn:
-                await studios.upsert(conn, [msgspec.json.decode(line.resource)])
-        except SlugTaken as problem:
-            return problem.text
-        except (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError) as problem:
-            return reason_of(problem)
-        return None
+    async def _hand_out(self, shares: dict[str, list[ImportLine]], refused: dict[int, Rejected]) -> None:
+        reports = await asyncio.gather(*(self._hand_over(owner, share) for owner, share in shares.items()))
+        for rejected in (row for report in reports for row in report.rejected):
+            refused.setdefault(rejected.line, rejected)
 
     async def _studios(self) -> dict[str, str]:
         """Slug or id → id."""

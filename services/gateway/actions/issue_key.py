@@ -9,15 +9,15 @@ from services.gateway.operator.context import Operators
 from services.gateway.routing import SCOPES
 from services.gateway.store import clients, keys, studios
 from services.gateway.wire.key import IssuedKey, KeyCreate
-from shared.errors import Invalid, Problem
-from shared.wire import now
+from shared.errors import Invalid, Problem, Unavailable
 
 
-async def issue_key(operators: Operators, wanted: KeyCreate) -> IssuedKey:
+async def issue_key(operators: Operators, wanted: KeyCreate, request_id: str) -> IssuedKey:
     scopes = _scopes(wanted.scopes)
-    new_expiry = now() + timedelta(seconds=wanted.expires_in) if wanted.expires_in else None
-    async with operators.db.transaction() as conn:
+    async with operators.db.connection() as conn:
         studio = await studios.find(conn, wanted.studio)
+    locations = await _locations(operators, studio.id, wanted.location_ids, request_id)
+    async with operators.db.transaction() as conn:
         client_id = await clients.ensure(conn, studio.id, wanted.client or wanted.name)
         new = make_key(test=studio.test)
         key = await keys.add(
@@ -28,12 +28,28 @@ async def issue_key(operators: Operators, wanted: KeyCreate) -> IssuedKey:
             client_id=client_id,
             name=wanted.name,
             scopes=scopes,
-            location_ids=[location.lower() for location in wanted.location_ids]
-            if wanted.location_ids is not None
-            else None,
-            expires_at=new_expiry,
+            location_ids=locations,
+            lifetime=timedelta(seconds=wanted.expires_in) if wanted.expires_in else None,
         )
     return IssuedKey(**msgspec.structs.asdict(key), key=new.text)
+
+
+async def _locations(
+    operators: Operators, studio_id: str, wanted: list[str] | None, request_id: str
+) -> list[str] | None:
+    """The catalog knows the studio's locations; a mistyped one would make a key that sees nothing."""
+    if wanted is None:
+        return None
+    for location in wanted:
+        answer = await operators.ask(
+            "catalog", "GET", f"/locations/{location}", studio_id=studio_id, request_id=request_id
+        )
+        if answer.status == 404:
+            text = f"The studio has no location {location}."
+            raise Invalid([Problem(("body", "location_ids"), text, "value_error")])
+        if answer.status != 200:
+            raise Unavailable("The catalog service could not be asked for the locations.")
+    return [location.lower() for location in wanted]
 
 
 def _scopes(wanted: list[str]) -> list[str]:

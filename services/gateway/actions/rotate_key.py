@@ -7,7 +7,6 @@ from services.gateway.key_text import hash_secret, make_key
 from services.gateway.operator.context import Operators
 from services.gateway.store import clients, keys, studios
 from services.gateway.wire.key import IssuedKey
-from shared.wire import now
 
 
 async def rotate_key(operators: Operators, key_id: str, *, overlap: int) -> IssuedKey:
@@ -18,8 +17,6 @@ async def rotate_key(operators: Operators, key_id: str, *, overlap: int) -> Issu
         studio = await studios.find(conn, old.studio_id)
         await clients.ensure(conn, studio.id, old.client_name)
         new = make_key(test=studio.test)
-        # A key made for 90 days is followed by another one for 90 days.
-        lifetime = old.expires_at - old.created_at if old.expires_at else None
         key = await keys.add(
             conn,
             new,
@@ -29,7 +26,8 @@ async def rotate_key(operators: Operators, key_id: str, *, overlap: int) -> Issu
             name=old.name,
             scopes=old.scopes,
             location_ids=old.location_ids,
-            expires_at=now() + lifetime if lifetime else None,
+            # A key made for 90 days is followed by another one for 90 days.
+            lifetime=await keys.lifetime_of(conn, key_id),
         )
     await operators.directory.follow()
     return IssuedKey(**msgspec.structs.asdict(key), key=new.text)

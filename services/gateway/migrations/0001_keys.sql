@@ -34,6 +34,8 @@ CREATE TABLE keys (
     location_ids uuid[],
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     expires_at timestamptz,
+    -- How long the key was made for, which an overlap does not change: its successor is made for as long.
+    lifetime interval,
     last_used_at timestamptz,
     revoked_at timestamptz,
     -- Every gateway replica asks for what has changed since it last looked.

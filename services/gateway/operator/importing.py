@@ -1,5 +1,6 @@
 """`POST /operator/v1/import`: NDJSON of any size, read as it comes, written by the thousand lines."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -16,6 +17,7 @@ from shared.routes import Answer
 from shared.service import sane_request_id, send_answer
 from shared.wire import encode
 
+PATIENCE: Final = 60.0  # for the next piece of a body
 LONGEST_LINE: Final = 4 * 1024 * 1024
 # A longer list of bad lines helps nobody; `rejected_count` tells how many there were.
 LISTED: Final = 10_000
@@ -53,7 +55,8 @@ class ImportStream:
     async def _import(self, receive: Receive, query: dict[str, str], request_id: str) -> ImportAnswer:
         batch = ImportBatch(self._operators, request_id, query.get("studio"))
         # `studioctl` sends a file in pieces, and says at which line of the file a piece begins.
-        first = int(query["first_line"]) if query.get("first_line", "").isdigit() else 1
+        told = query.get("first_line", "")
+        first = int(told) if told.isascii() and told.isdigit() and len(told) < 16 else 1
         count, rejected_count, rejected = 0, 0, list[Rejected]()
         async for line in lines_of(receive):
             count += 1
@@ -85,7 +88,8 @@ async def lines_of(receive: Receive) -> AsyncIterator[bytes | None]:
     held, skipping = b"", False
     more = True
     while more:
-        message: Any = await receive()
+        async with asyncio.timeout(PATIENCE):
+            message: Any = await receive()
         if message["type"] != "http.request":
             return
         more = message.get("more_body", False)

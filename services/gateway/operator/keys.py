@@ -6,7 +6,7 @@ from services.gateway.actions.create_studio import create_studio
 from services.gateway.actions.issue_key import issue_key
 from services.gateway.actions.revoke_key import revoke_key
 from services.gateway.actions.rotate_key import rotate_key
-from services.gateway.errors import KeyNotLive, SlugTaken
+from services.gateway.errors import KeyNotLive, SlugTaken, StudioExists
 from services.gateway.operator.context import Operators
 from services.gateway.store import clients, keys, studios
 from services.gateway.wire.key import Client, ClientSet, IssuedKey, Key, KeyCreate, KeyRotate, KeysQuery
@@ -46,7 +46,7 @@ async def patch_client(operators: Operators, call: Call[None, ClientSet]) -> Cli
 
 
 async def post_key(operators: Operators, call: Call[None, KeyCreate]) -> IssuedKey:
-    return await issue_key(operators, call.body)
+    return await issue_key(operators, call.body, call.caller.request_id)
 
 
 async def list_keys(operators: Operators, call: Call[KeysQuery, None]) -> Page[Key]:
@@ -90,7 +90,7 @@ ROUTES: list[Route[Operators]] = [
         OperatorStudio,
         body=StudioCreate,
         status=201,
-        errors=(SlugTaken,),
+        errors=(SlugTaken, StudioExists),
     ),
     _route("GET", "/studios", list_studios, "List studios", Page[OperatorStudio]),
     _route("GET", "/studios/{studio}", get_studio, "Read a studio", OperatorStudio, errors=(NotFound,)),
@@ -106,6 +106,7 @@ ROUTES: list[Route[Operators]] = [
         "Rotate a key",
         IssuedKey,
         body=KeyRotate,
+        optional_body=True,
         status=201,
         errors=(KeyNotLive,),
     ),

@@ -1,7 +1,7 @@
 """Keys in the database: what operators do with them, and what the directory reads."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import asyncpg
@@ -12,8 +12,9 @@ from shared.database import Connection
 from shared.errors import NotFound
 
 INSERT = """
-INSERT INTO keys (id, studio_id, client_id, name, prefix, secret_hash, scopes, location_ids, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO keys
+    (id, studio_id, client_id, name, prefix, secret_hash, scopes, location_ids, lifetime, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() + $9)
 """
 
 
@@ -27,9 +28,9 @@ async def add(
     name: str,
     scopes: Sequence[str],
     location_ids: Sequence[str] | None,
-    expires_at: datetime | None,
+    lifetime: timedelta | None,
 ) -> Key:
-    values = (new.id, studio_id, client_id, name, new.prefix, secret_hash, scopes, location_ids, expires_at)
+    values = (new.id, studio_id, client_id, name, new.prefix, secret_hash, scopes, location_ids, lifetime)
     await conn.execute(INSERT, *values)
     return await get(conn, new.id)
 
@@ -47,6 +48,14 @@ async def get(conn: Connection, key_id: str) -> Key:
     if row is None:
         raise NotFound
     return Key(**row)
+
+
+LIFETIME = "SELECT lifetime FROM keys WHERE id = $1"
+
+
+async def lifetime_of(conn: Connection, key_id: str) -> timedelta | None:
+    found: timedelta | None = await conn.fetchval(LIFETIME, key_id)
+    return found
 
 
 LIST = """

@@ -29,6 +29,13 @@ async def find(conn: Connection, slug_or_id: str) -> OperatorStudio:
     return OperatorStudio(**row)
 
 
+TAKEN = "SELECT FROM studios WHERE slug = $1 AND id <> $2"
+
+
+async def slug_is_taken(conn: Connection, slug: str, studio_id: str) -> bool:
+    return await conn.fetchrow(TAKEN, slug, studio_id) is not None
+
+
 UPSERT = """
 INSERT INTO studios (id, slug, name, timezone, test)
 SELECT id, slug, name, timezone, coalesce(test, false)

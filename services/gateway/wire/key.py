@@ -55,7 +55,7 @@ class KeyCreate(Body, frozen=True, kw_only=True):
     studio: Annotated[str, Meta(description="The studio's slug or id.")]
     name: Name
     scopes: Annotated[list[str], Meta(min_length=1)]
-    location_ids: list[Id] | None = None
+    location_ids: Annotated[list[Id], Meta(min_length=1)] | None = None
     client: Name | None = None
     expires_in: Seconds | None = None
 

@@ -1,6 +1,7 @@
+from decimal import Decimal
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from shared.wire import Body, Id, Instant, Resource
 
@@ -15,9 +16,33 @@ class OperatorStudio(Resource, kw_only=True):
     created_at: Instant
 
 
+Slug = Annotated[
+    str, Meta(pattern="^[a-z0-9](?:[a-z0-9_-]{0,98}[a-z0-9])?$", description="Lower-case, told from an id.")
+]
+
+
+class StudioLine(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A studio's line of an import, whole: it is judged here, before any service takes its copy."""
+
+    object: Literal["studio"]
+    id: Id
+    studio_id: Id | None = None
+    created_at: Instant | None = None
+    name: Annotated[str, Meta(min_length=1, max_length=500)]
+    slug: Slug | None = None
+    timezone: str | None = None
+    logo_url: str | None = None
+    primary_color: str | None = None
+    test: bool = False
+    late_window_minutes: Annotated[int, Meta(ge=0, le=525_600)] | UnsetType = UNSET
+    late_fee_amount: Decimal | None = None
+    late_fee_currency: Annotated[str, Meta(pattern="^[A-Z]{3}$")] | None = None
+    forfeit_credit: bool | UnsetType = UNSET
+
+
 class StudioCreate(Body, frozen=True, kw_only=True):
     name: Annotated[str, Meta(min_length=1, max_length=500)]
-    slug: Annotated[str, Meta(pattern="^[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$")]
+    slug: Slug
     timezone: str
     id: Id | None = None
     test: bool = False

@@ -101,7 +101,9 @@ async def test_the_three_kinds_of_404_are_the_same_bytes(system: System) -> None
     other_studio = await system.new_studio()
     foreign = lines.location()
     await system.import_lines([foreign], studio=other_studio)
-    client = system.partner(await system.key(locations=[new_id()]))
+    visible = lines.location()
+    await system.import_lines([visible])
+    client = system.partner(await system.key(locations=[visible["id"]]))
     same = {"X-Request-Id": "the-same"}
     answers = [
         await client.get(f"/locations/{one}", headers=same) for one in (new_id(), foreign["id"], hidden["id"])

@@ -99,8 +99,8 @@ async def test_refusals_are_a_sentence_with_the_code(system: System) -> None:
     assert (done.code, done.out) == (1, "")
     assert "no-such-studio" in done.err
     assert "not_found" in done.err
-    bad = await studioctl(system, *words, "--expires-in", "soon")
-    assert bad.code == 2
+    for option in (("--expires-in", "soon"), ("--expires-in", ""), ("--locations", "")):
+        assert (await studioctl(system, *words, *option)).code == 2
 
 
 async def test_status_tells_of_every_service(system: System) -> None:

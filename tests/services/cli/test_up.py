@@ -7,12 +7,14 @@ import socket
 import stat
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from services.cli.demo import STUDIO_ID
 from shared.servers.ports import free_port
 from tests.harness.system import ROOT, Process, environment_for
 
@@ -105,6 +107,35 @@ def test_a_home_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     assert str(tmp_path / "home") in done.stderr
     assert "Traceback" not in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_one_port_for_both_apis_is_one_sentence(tmp_path: Path) -> None:
+    """The two would share it by turns."""
+    number = str(free_port())
+    done = run(tmp_path / "home", "up", "--port", number, "--operator-port", number)
+    assert done.returncode == 1
+    assert "port of its own" in done.stderr
+    assert run(tmp_path / "home", "up", "--port", "99999").returncode == 2
+
+
+def test_a_demo_that_was_cut_off_is_loaded_by_the_next_start(tmp_path: Path) -> None:
+    """Killed at the worst moments of its first start, the next one has classes all the same."""
+    home = tmp_path / "home"
+    log = tmp_path / "up.log"
+    with up(home, "--no-demo") as (_, _, _):
+        made = run(
+            home, "studios", "create", "--name", "D", "--slug", "demo", "--timezone", "UTC", "--id", STUDIO_ID
+        )
+        assert made.returncode == 0, made.stderr
+    with up(home) as (_, port, _):
+        while "Ctrl-C stops" not in (text := log.read_text()):
+            pass
+        key = next(line for line in text.splitlines() if line.startswith("A key")).rsplit(" ", 1)[1]
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{port}/partner/v1/classes", headers={"X-Service-Key": key}
+        )
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            assert json.load(answer)["data"]
 
 
 def test_two_runs_on_one_home_are_told_apart(tmp_path: Path) -> None:

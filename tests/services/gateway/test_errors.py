@@ -52,6 +52,7 @@ async def test_an_unserved_version_is_refused(system: System) -> None:
         (b"", "missing"),
         (b'{"email": "a@example.com", "emial": "b"}', "extra_forbidden"),
         (b"{}", "missing"),
+        (b'{"email": "a@example.com", "emial": "\xff"}', "json_invalid"),
     ],
 )
 async def test_a_bad_body_is_422_and_says_where(system: System, raw: bytes, type_: str) -> None:
@@ -88,6 +89,50 @@ async def test_a_malformed_path_id_is_422_at_its_name(system: System) -> None:
         answer = await client.get(f"/rooms/{bad}")
         assert answer.status == 422, answer.body
         assert answer.json()["detail"][0]["loc"] == ["path", "room_id"]
+
+
+async def test_an_encoded_slash_divides_nothing(system: System) -> None:
+    """A path that reads differently once decoded must not slip past the scope of the page's row."""
+    client = system.partner(await system.key())
+    field = {"key": "goal", "label": "Goal", "type": "text"}
+    form = (await client.post("/forms", {"title": "Open", "status": "published", "fields": [field]})).json()
+    reader = system.partner(await system.key(["forms:read", "schedule:read"]))
+    for path in (
+        f"/forms/{form['id']}%2Fsubmissions",
+        f"/forms/{form['id']}%2fsubmissions",
+        f"/forms/{form['id']}%2F",
+        "/rooms/%2F",
+        "/rooms%2F",
+    ):
+        answer = await reader.get(path)
+        assert (answer.status, answer.code) == (404, "not_found"), path
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "limit=1.0",
+        "limit=1e1",
+        "limit=null",
+        "starts_after=null",
+        "starts_after=1700000000",
+        "starts_after=0001-01-01T00:00:00%2B14:00",
+        "starts_after=9999-12-31T23:59:59-14:00",
+    ],
+)
+async def test_query_values_are_not_read_loosely(system: System, query: str) -> None:
+    """A filter that is not understood is told so, never dropped in silence."""
+    answer = await system.partner(await system.key()).get(f"/classes?{query}")
+    assert answer.status == 422, answer.body
+    assert answer.json()["detail"][0]["loc"] == ["query", query.partition("=")[0]]
+
+
+async def test_a_bad_cursor_comes_before_an_unknown_location(system: System) -> None:
+    """400 for a cursor, then 404."""
+    client = system.partner(await system.key())
+    for path in ("/rooms", "/classes"):
+        answer = await client.get(path, location_id=new_id(), cursor="bad")
+        assert (answer.status, answer.code) == (400, "invalid_cursor"), path
 
 
 @pytest.mark.parametrize("limit", ["0", "201", "ten", "1.5", ""])

@@ -2,6 +2,9 @@
 
 import json
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from services.cli.import_file import import_stream
 from services.cli.operator_client import OperatorClient
@@ -49,6 +52,57 @@ async def test_a_line_of_an_unknown_studio_is_rejected(system: System) -> None:
     assert [row["line"] for row in report["rejected"]] == [3]
     client = system.partner(await system.key(studio=other))
     assert [row["id"] for row in (await client.get("/locations")).json()["data"]] == [theirs["id"]]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"timezone": "Mars/Base"},
+        {"name": 5},
+        {"nmae": "x"},
+        {"late_window_minutes": "abc"},
+        {"slug": "UPPER"},
+    ],
+)
+async def test_a_rejected_studio_line_changes_nothing_anywhere(system: System, fault: dict[str, Any]) -> None:
+    """It goes to several services: none of them takes what another one would refuse."""
+    line = {"object": "studio", "id": system.studio_id, "name": "Changed", "slug": f"s-{new_id()[:8]}"}
+    before = (await system.operator.get(f"/studios/{system.studio_id}")).json()
+    client = system.partner(await system.key())
+    read = (await client.get("/studio")).body
+    report = await system.try_import(json.dumps(line | fault).encode())
+    assert [row["line"] for row in report["rejected"]] == [1]
+    assert (await system.operator.get(f"/studios/{system.studio_id}")).json() == before
+    assert (await client.get("/studio")).body == read
+
+
+async def test_a_file_may_bring_its_own_studio(system: System) -> None:
+    """Its lines may name the studio by the slug that its first line gives it; a BOM does no harm."""
+    studio = {
+        "object": "studio",
+        "id": new_id(),
+        "name": "New",
+        "slug": f"s-{new_id()[:8]}",
+        "timezone": "UTC",
+    }
+    raw = b"\xef\xbb\xbf" + b"\r\n".join(json.dumps(line).encode() for line in (studio, lines.location()))
+    report = await system.try_import(raw, studio=str(studio["slug"]))
+    assert (report["imported"], report["rejected"]) == (2, [])
+
+
+async def test_a_deeply_nested_line_is_its_own_problem(system: System) -> None:
+    """Whatever its depth, it is named and the others are kept."""
+    for depth in range(970, 1000, 3):
+        deep = (
+            b'{"object": "class_type", "id": "'
+            + new_id().encode()
+            + b'", "name": '
+            + b"[" * depth
+            + b"]" * depth
+        )
+        raw = b"\n".join([deep + b"}", json.dumps(lines.class_type()).encode()])
+        report = await system.try_import(raw)
+        assert [row["line"] for row in report["rejected"]] == [1]
 
 
 async def test_lines_of_one_batch_may_come_in_any_order(system: System) -> None:

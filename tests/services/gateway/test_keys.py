@@ -2,12 +2,14 @@
 
 import asyncio
 import time
+from datetime import datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from services.gateway.key_text import LENGTH, base62, from_base62, hash_secret, make_key, parse_key
+from shared.wire import new_id
 from tests.harness.system import System
 
 
@@ -125,6 +127,26 @@ async def test_rotation_gives_the_same_client_a_second_key(system: System) -> No
     assert late.code == "api_key_expired"
     again = await system.operator.post(f"/keys/{old['id']}/rotate", {"overlap": 0})
     assert (again.status, again.code) == (409, "key_not_live")
+
+
+async def test_a_successor_is_made_for_as_long_as_the_key_was(system: System) -> None:
+    """An overlap shortens the old key's life, not the life of what follows it."""
+    endless = await system.issue()
+    await system.operator.post(f"/keys/{endless['id']}/rotate", {"overlap": 3600})
+    again = (await system.operator.post(f"/keys/{endless['id']}/rotate", {"overlap": 3600})).json()
+    assert again["expires_at"] is None
+    brief = await system.issue(expires_in=7200)
+    followed = (await system.operator.post(f"/keys/{brief['id']}/rotate", {"overlap": 60})).json()
+    life = datetime.fromisoformat(followed["expires_at"]) - datetime.fromisoformat(followed["created_at"])
+    assert 7190 < life.total_seconds() < 7210
+
+
+async def test_a_location_that_the_studio_does_not_have_is_refused(system: System) -> None:
+    """A mistyped location would make a key that sees nothing."""
+    body = {"studio": system.studio_id, "name": "x", "scopes": ["all"], "location_ids": [new_id()]}
+    answer = await system.operator.post("/keys", body)
+    assert answer.status == 422
+    assert answer.json()["detail"][0]["loc"] == ["body", "location_ids"]
 
 
 @pytest.mark.parametrize("overlap", [-1, 7 * 86400 + 1])

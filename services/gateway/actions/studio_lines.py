@@ -1,0 +1,54 @@
+"""A studio's line goes to several services: it is judged whole before any of them takes it."""
+
+from collections.abc import Sequence
+from zoneinfo import available_timezones
+
+import msgspec
+
+from services.gateway.errors import SlugTaken
+from services.gateway.store import studios
+from services.gateway.wire.studio import StudioLine
+from shared.database import Database
+from shared.importing import ImportLine, Rejected, decode_line
+from shared.wire import is_id
+
+
+async def judge_studios(
+    db: Database, lines: Sequence[ImportLine], refused: dict[int, Rejected]
+) -> dict[int, StudioLine]:
+    """The good ones by line number; the others are added to `refused`."""
+    good: dict[int, StudioLine] = {}
+    for line in lines:
+        decoded = decode_line(StudioLine, line)
+        if isinstance(decoded, Rejected):
+            refused[line.number] = decoded
+        elif reason := await _refusal(db, decoded.value):
+            refused[line.number] = Rejected(line.number, reason)
+        else:
+            good[line.number] = decoded.value
+    return good
+
+
+async def keep_studio(db: Database, studio: StudioLine) -> str | None:
+    """None, or why not: another import may have taken the slug since it was judged."""
+    try:
+        async with db.transaction() as conn:
+            await studios.upsert(conn, [msgspec.to_builtins(studio)])
+    except SlugTaken as problem:
+        return problem.text
+    return None
+
+
+async def _refusal(db: Database, studio: StudioLine) -> str | None:
+    if studio.timezone is not None and studio.timezone not in available_timezones():
+        return f"timezone {studio.timezone!r} is no IANA time zone."
+    fee = studio.late_fee_amount
+    if fee is not None and not (fee.is_finite() and 0 <= fee < 10**10):
+        return f"late_fee_amount {fee} is not usable."
+    if studio.slug is None:
+        return None
+    if is_id(studio.slug):
+        return "A slug must not look like an id."
+    async with db.connection() as conn:
+        taken = await studios.slug_is_taken(conn, studio.slug, studio.id)
+    return "Another studio has this slug." if taken else None
