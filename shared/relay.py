@@ -65,7 +65,8 @@ class Relay:
             if done:
                 await self._conn.execute(REMOVE, done)
                 PUBLISHED.labels(self.service).inc(len(done))
-        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, asyncio.CancelledError):
+        except BaseException:
+            # Whatever it was, the connection may be in the middle of something: the next step takes a new one.
             await self.stop()
             raise
         if failure is not None:
