@@ -66,7 +66,7 @@ class Relay:
                 await self._conn.execute(REMOVE, done)
                 PUBLISHED.labels(self.service).inc(len(done))
         except BaseException:
-            # Whatever it was, the connection may be in the middle of something: the next step takes a new one.
+            # Whatever it was, the connection may be amid something: the next step takes a new one.
             await self.stop()
             raise
         if failure is not None:
@@ -100,7 +100,10 @@ class Relay:
 
 
 async def _end(database: Database, conn: Any) -> None:
-    """The session ends with the connection, and the lock with the session."""
+    """Unlocked where that still works; else the lock goes when the server sees the session's end."""
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(1):
+            await conn.execute("SELECT pg_advisory_unlock_all()")
     with contextlib.suppress(asyncpg.InterfaceError):
         conn.terminate()
     await database.pool.release(conn)
