@@ -53,7 +53,7 @@ class StudioMachine(RuleBasedStateMachine):
         self.desk = Desk.of_new_studio(self.service)
         people = [Person(credits, card, odd and card is None) for card, credits, odd in cards]
         courses = [
-            Course(capacities[0]),
+            Course(capacities[0], waitlist_capacity=2),
             Course(capacities[1], cost=2, waitlist_capacity=waitlist_capacity),
             Course(capacities[2], cost=1, late=True, spots=2),
             Course(capacities[3], late=True, allow_waitlist=False),

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from shared.wire import new_id
-from tests.services.bookings.desk import Desk, a_class, a_member
+from tests.services.bookings.desk import Desk, a_class, a_member, a_membership
 
 ODD_IDS: list[Any] = [
     None, 1, True, [], {}, "", "x", new_id() + "\n", new_id() + " ", new_id().replace("-", ""), "\u0000",
@@ -44,8 +44,15 @@ async def test_odd_times(desk: Desk, value: str) -> None:
         path = f"/staff/classes/{class_['id']}"
         assert (await desk.staff.call("PATCH", path, {name: value})).status == 422
         assert len((await desk.load(a_class() | {name: value}))["rejected"]) == 1
-    report = await desk.load(a_member(created_at=value), a_member(membership_end_date=value))
-    assert len(report["rejected"]) == 2
+    member = a_member()
+    pause = {"paused_at": "2026-01-01T00:00:00Z", "resumes_at": value, "reason": None}
+    report = await desk.load(
+        a_member(created_at=value),
+        a_member(membership_end_date=value),
+        member,
+        a_membership(member["id"], pause=pause),
+    )
+    assert len(report["rejected"]) == 3
     assert (await desk.get("/members")).status == 200
 
 
