@@ -10,7 +10,7 @@ from typing import Any
 from bench.cores import SERVED, starting_on
 from bench.measure import Sample
 from bench.problem import BenchProblem
-from bench.studios import Studio
+from bench.studios import MEMBERS, Studio
 from services.bookings.store import classes
 from services.bookings.wire.classes import ClassesQuery
 from shared.caller import Caller
@@ -20,10 +20,11 @@ BOOK = """
 \\set i :i + 1
 \\set n :first + :i * {clients} + :client_id
 \\set c :first_class + :n % :classes
-\\set m 1 + :n / :classes
+\\set m 1 + :n % {members}
 SELECT bookings.bench_book('{studio}',
-    ('{head:08x}-0000-4000-8000-' || lpad(to_hex(:c), 12, '0'))::uuid,
-    ('{head:08x}-0000-4000-9000-' || lpad(to_hex(:m), 12, '0'))::uuid, 'bench-' || :first_class || '-' || :n);
+    ('{head:08x}-0000-4000-8000-' || lpad(to_hex(:c::bigint), 12, '0'))::uuid,
+    ('{head:08x}-0000-4000-9000-' || lpad(to_hex(:m::bigint), 12, '0'))::uuid,
+    'bench-' || (:first_class)::text || '-' || (:n)::text);
 """
 
 
@@ -62,7 +63,7 @@ class Pgbench:
 
 
 def book_script(studio: Studio) -> str:
-    return BOOK.format(clients=CLIENTS, studio=studio.id, head=studio.number)
+    return BOOK.format(clients=CLIENTS, members=MEMBERS, studio=studio.id, head=studio.number)
 
 
 class _Recorder:

@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from services.cli.operator_client import OperatorClient
 
-MEMBERS = 50_000
+# No divisor in common with the numbers of classes: then n % classes and n % MEMBERS is a new pair for each n.
+MEMBERS = 49_999
 HOT_CLASSES = 200
 FIRST_HOT = 2_000_000
 

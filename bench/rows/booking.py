@@ -5,10 +5,10 @@ from itertools import count
 from bench.measure import Measure, Sample
 from bench.pgbench import Pgbench
 from bench.stage import Stage
-from bench.studios import FIRST_HOT, HOT_CLASSES, Studio
+from bench.studios import FIRST_HOT, HOT_CLASSES, MEMBERS, Studio
 from bench.system import System
 
-# Numbers that one round may use up: n is class n % classes for member n / classes.
+# Numbers that one round may use up.
 SHARE = 100_000
 
 
@@ -40,7 +40,9 @@ class Bookings:
         return {"first": share * SHARE, "classes": self.studio.classes, "first_class": 1}
 
     def _wrk(self, url: str, key: str, pids: list[int]) -> Measure:
-        load = self.stage.load(url, key=key, script="book.lua", served_by=pids, studio=self.studio.number)
+        load = self.stage.load(
+            url, key=key, script="book.lua", served_by=pids, studio=self.studio.number, members=MEMBERS
+        )
 
         def measure(seconds: float) -> Sample:
             numbers = self.next_numbers()

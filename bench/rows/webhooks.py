@@ -11,7 +11,7 @@ from bench.events import copy_endpoint, deliver
 from bench.measure import Line, Measure, Outcome, Plan, Ratio, Sample, interleaved
 from bench.partner import Receiver, post
 from bench.stage import Stage
-from bench.studios import TOLD, WRITING, Studio
+from bench.studios import MEMBERS, TOLD, WRITING, Studio
 from bench.system import System
 
 ROW = "webhooks"
@@ -99,7 +99,7 @@ def receipt(stage: Stage, system: System, keys: dict[str, str], name: str, plan:
         endpoint = {"url": receiver.url, "event_types": [KIND]}
         post(f"{system.partner_url}/webhook-endpoints", key, endpoint)
         for number in range(40 if plan.quick else 200):
-            body = {"class_id": WRITING.class_id(1 + number), "member_id": WRITING.member_id(49_000)}
+            body = {"class_id": WRITING.class_id(1 + number), "member_id": WRITING.member_id(MEMBERS)}
             run = f"idle-{name}-{number}"
             post(f"{system.partner_url}/bookings", key, body, **{"Idempotency-Key": f"bench-{run}"})
             receiver.wait_for(number + 1)
