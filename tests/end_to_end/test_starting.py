@@ -1,0 +1,80 @@
+"""A service that starts before what it needs waits for it, and says which part is missing."""
+
+import asyncio
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+
+from services.cli.secrets import with_secrets
+from shared.migrate import migrate
+from shared.servers.ports import free_port
+from shared.settings import Settings
+from tests.harness.servers import Postgres
+from tests.harness.system import Process, environment_for
+
+
+def _service(folder: Path, name: str, **settings: str) -> Process:
+    with_secrets(Settings(home=folder), make=True)
+    port = free_port()
+    environment = environment_for(folder, STUDIO_PORT=str(port), **settings)
+    url = f"http://127.0.0.1:{port}/health/ready"
+    return Process(["serve", name], environment, url, folder / f"{name}.log")
+
+
+async def _until(fact: Callable[[], Any], process: Process) -> Any:
+    for _ in range(1200):
+        if found := fact():
+            return found
+        assert process.child is not None and process.child.poll() is None, process.log.read_text()
+        await asyncio.sleep(0.1)
+    raise AssertionError(process.log.read_text())
+
+
+async def test_a_service_waits_for_its_schema(tmp_path: Path, postgres: Postgres) -> None:
+    """New pods may be there before the migration job is done: they wait, and then they are ready."""
+    name = f"late_{tmp_path.name[-6:].strip('_').lower()}_{free_port()}"
+    admin: asyncpg.Connection[Any] = await asyncpg.connect(postgres.url_of("postgres"))
+    await admin.execute(f"CREATE DATABASE {name}")
+    process = _service(tmp_path, "catalog", STUDIO_DATABASE_URL=postgres.url_of(name))
+    try:
+        process.start()
+        await _until(lambda: "waiting_for_the_schema" in process.log.read_text(), process)
+        await migrate(postgres.url_of(name), ["catalog"])
+        await asyncio.to_thread(process.wait_ready)
+    finally:
+        process.stop()
+        await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        await admin.close()
+
+
+@pytest.mark.timeout(240)
+async def test_readiness_names_the_part_that_is_missing(tmp_path: Path, database_url: str) -> None:
+    """Without its broker the dispatcher starts, is live, and says what it waits for."""
+    dead = f"amqp://guest:guest@127.0.0.1:{free_port()}/"
+    process = _service(tmp_path, "webhooks", STUDIO_DATABASE_URL=database_url, STUDIO_AMQP_URL=dead)
+    try:
+        process.start()
+        status, body = await _until(lambda: _ask(process.ready_url), process)
+        assert (
+            status == 503 and body["parts"]["database"] == "ok" and "webhooks.events" in body["parts"]["bus"]
+        )
+        live = _ask(process.ready_url.replace("ready", "live"))
+        assert live is not None and live[0] == 200
+    finally:
+        process.stop()
+
+
+def _ask(url: str) -> tuple[int, Any] | None:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return answer.status, json.loads(answer.read())
+    except urllib.error.HTTPError as refused:
+        return refused.code, json.loads(refused.read())
+    except OSError:
+        return None
