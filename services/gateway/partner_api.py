@@ -56,7 +56,11 @@ class PartnerApi:
         self._table = RouteTable(ROUTES)
         self._limits = ClientLimits()
         self._refused = RefusedKeys()
-        self._metrics = {route: RouteMetrics("gateway", route.method, route.path) for route in ROUTES}
+        self._metrics: dict[PartnerRoute | None, RouteMetrics] = {
+            route: RouteMetrics("gateway", route.method, route.path) for route in ROUTES
+        }
+        # Refused before a route was looked for: no key, too fast, no such path.
+        self._metrics[None] = RouteMetrics("gateway", "", "")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
@@ -70,8 +74,7 @@ class PartnerApi:
             answer = UpstreamAnswer(failed.status, headers + list(failed.headers), failed.body)
         await self._send(send, request, answer)
         seconds = time.perf_counter() - started
-        if request.route is not None:
-            self._metrics[request.route].observe(answer.status, seconds)
+        self._metrics[request.route].observe(answer.status, seconds)
         if request.span is not None:
             request.span.end(
                 failed=answer.status >= 500,
