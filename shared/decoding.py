@@ -8,6 +8,8 @@ import msgspec
 from msgspec import Struct
 
 from shared.errors import Invalid, Problem
+from shared.instants import refuse_far_instants
+from shared.json_faults import DEEPEST, faults_of, refuse_depth, refuse_nul
 from shared.wire import is_id
 
 T = TypeVar("T")
@@ -25,10 +27,14 @@ _KINDS = (
     ("UUID", "uuid_parsing"),
     ("[0-9a-fA-F]{8}-", "uuid_parsing"),
     ("matching regex", "string_pattern_mismatch"),
+    ("`str` of length >=", "string_too_short"),
+    ("`str` of length <=", "string_too_long"),
+    ("of length >=", "too_short"),
+    ("of length <=", "too_long"),
     (">=", "too_small"),
     ("<=", "too_large"),
     ("Invalid enum value", "enum"),
-    ("Number out of range", "number_out_of_range"),
+    ("out of range", "number_out_of_range"),
     ("Expected `str`", "string_type"),
     ("Expected `int`", "int_parsing"),
     ("Expected `bool`", "bool_parsing"),
@@ -38,23 +44,26 @@ _KINDS = (
 )
 
 
-def decode_body(kind: type[T], raw: bytes, *, look_for_nul: bool = True) -> T:
+def decode_body(kind: type[T], raw: bytes, *, look_inside: bool = True) -> T:
     """A JSON body as `kind`. All problems of the top level are reported, not the first one only.
 
     An import's batch is not refused whole for a NUL in one of its lines: each line is looked at on its own.
     """
+    if look_inside:
+        refuse_depth(raw, ("body",))
     try:
         value = msgspec.json.decode(raw, type=kind)
     except msgspec.ValidationError as problem:
         raise Invalid(_all_problems(kind, raw, problem)) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as problem:
-        raise Invalid(
-            [Problem(("body",), f"The body is not valid JSON: {problem}", "json_invalid")]
-        ) from None
+        broken = Problem(("body",), f"The body is not valid JSON: {problem}", "json_invalid")
+        raise Invalid(faults_of(raw, ("body",)) or [broken]) from None
     except RecursionError:
-        raise Invalid([Problem(("body",), "The body is nested too deeply.", "json_invalid")]) from None
-    if look_for_nul and b"\\u0000" in raw:
+        text = f"Nested too deeply; at most {DEEPEST} levels are read."
+        raise Invalid([Problem(("body",), text, "json_invalid")]) from None
+    if look_inside and b"\\u0000" in raw:
         refuse_nul(msgspec.json.decode(raw), ("body",))
+    refuse_far_instants(value, ("body",))
     return lower_ids(value)
 
 
@@ -115,23 +124,6 @@ def path_id(name: str, text: str) -> str:
     return text.lower()
 
 
-def refuse_nul(value: object, loc: tuple[str | int, ...]) -> None:
-    """NUL is valid JSON and no valid text for Postgres: name the place."""
-    stack: list[tuple[object, tuple[str | int, ...]]] = [(value, loc)]
-    while stack:
-        item, place = stack.pop()
-        if isinstance(item, str) and "\x00" in item:
-            raise Invalid([Problem(place, "Text must not hold NUL.", "value_error")])
-        if isinstance(item, dict):
-            for key, inner in item.items():
-                shown = str(key).replace("\x00", "\\u0000")
-                if "\x00" in key:
-                    raise Invalid([Problem((*place, shown), "A key must not hold NUL.", "value_error")])
-                stack.append((inner, (*place, shown)))
-        elif isinstance(item, list):
-            stack.extend((inner, (*place, index)) for index, inner in enumerate(item))
-
-
 _ID_FIELDS: dict[type, tuple[str, ...]] = {}
 
 
@@ -164,7 +156,8 @@ def _all_problems(kind: type, raw: bytes, first: msgspec.ValidationError) -> lis
     try:
         values = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        values = None
+        # msgspec does not name the keys of a free-form object on its way to a number that it cannot read.
+        return faults_of(raw, ("body",)) or [_problem(first, ("body",))]
     if isinstance(values, dict) and isinstance(kind, type) and issubclass(kind, Struct):
         return _each_field(kind, values, ("body",)) or [_problem(first, ("body",))]
     return [_problem(first, ("body",))]

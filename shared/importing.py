@@ -9,8 +9,10 @@ import msgspec
 from msgspec import Struct
 
 from shared.database import Connection, Database
-from shared.decoding import lower_ids, refuse_nul
+from shared.decoding import lower_ids
 from shared.errors import Invalid
+from shared.instants import refuse_far_instants
+from shared.json_faults import faults_of, refuse_depth, refuse_nul
 
 T = TypeVar("T")
 BATCH = 1000
@@ -47,11 +49,14 @@ class Decoded(Struct, Generic[T]):
 def decode_line(kind: Any, line: ImportLine) -> Decoded[Any] | Rejected:
     raw = bytes(line.resource)
     try:
+        refuse_depth(raw, ("line",))
         value = msgspec.json.decode(raw, type=kind)
         if b"\\u0000" in raw:
             refuse_nul(msgspec.json.decode(raw), ())
+        refuse_far_instants(value, ())
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
-        return Rejected(line.number, str(problem))
+        faults = faults_of(raw, ())
+        return Rejected(line.number, Invalid(faults).text if faults else str(problem))
     except Invalid as problem:
         return Rejected(line.number, problem.text)
     return Decoded(line.number, line.studio_id, lower_ids(value))

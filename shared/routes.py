@@ -92,7 +92,7 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
                 call.body = self.body()
             else:
                 json = checked_json(call.raw_body, headers)
-                call.body = decode_body(self.body, json, look_for_nul=not self.internal)
+                call.body = decode_body(self.body, json, look_inside=not self.internal)
         result = await self.handler(context, call)
         if isinstance(result, Answer):
             return result

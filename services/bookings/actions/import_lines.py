@@ -1,13 +1,12 @@
 """Upsert a batch of imported lines and name those that are not usable. Sends no events."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
 from typing import Any
 
 import msgspec
 
 from services.bookings.context import Bookings
-from services.bookings.rules.class_times import EARLIEST, LATEST, problem_with_times
+from services.bookings.rules.class_times import problem_with_times
 from services.bookings.store import imported, imported_people, imported_seats
 from services.bookings.store.imported import LOCK_CLASSES, LOCK_MEMBERS, Lines
 from services.bookings.store.purchases import grant_credits
@@ -75,10 +74,6 @@ async def _write_products(conn: Connection, lines: Lines) -> None:
 
 def _settle_value(value: wire.AnyImported) -> str | None:
     """Fills what the wire derives; the reason why the line is not usable, if there is one."""
-    for name in value.__struct_fields__:
-        moment = getattr(value, name)
-        if isinstance(moment, datetime) and not EARLIEST <= moment < LATEST:
-            return f"{name} lies outside the years 1970 to 3000."
     if isinstance(value, wire.ImportedClass):
         return problem_with_times(value.start_time, value.end_time)
     if isinstance(value, wire.ImportedMember):

@@ -1,9 +1,8 @@
 """What times must be before they are written: within years that every part can calculate with."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 
-EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-LATEST = datetime(3000, 1, 1, tzinfo=UTC)
+from shared.instants import EARLIEST, LATEST
 
 
 def problem_with_times(start: datetime, end: datetime) -> str | None:

@@ -172,3 +172,26 @@ async def test_rules_with_odd_values_never_fail(studio: Studio) -> None:
         reply = await studio.post(f"/forms/{form['id']}/evaluate", {"data": {"c": answer}})
         assert reply.status == 200
         assert msgspec.json.decode(reply.body)["visible_fields"][0] == "c"
+
+
+@pytest.mark.parametrize("value", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+async def test_an_instant_that_nothing_can_calculate_with_never_gets_in(studio: Studio, value: str) -> None:
+    """422 in a form's settings, a named line in an import; every list can still be read afterwards."""
+    form = await studio.form(field("a"))
+    settings = {"settings": {"closes_at": value}}
+    for reply in (
+        await studio.post("/forms", {"title": "x", **settings}),
+        await studio.put(f"/forms/{form['id']}", settings),
+    ):
+        assert reply.problems == [(("body", "settings", "closes_at"), "datetime_out_of_range")]
+    submission = {"form_id": form["id"], "submitter_email": "a@b.example"}
+    report = await studio.import_lines(
+        {"object": "lead", "id": new_id(), "email": "a@b.example", "created_at": value},
+        {"object": "form", "id": new_id(), "title": "x", "created_at": value},
+        {"object": "form", "id": new_id(), "title": "y", "status": "published", **settings},
+        {"object": "form_submission", "id": new_id(), **submission, "created_at": value},
+    )
+    assert [one["line"] for one in report["rejected"]] == [1, 2, 3, 4]
+    assert all("1970" in one["reason"] for one in report["rejected"])
+    for path in ("/forms?include_drafts=true", "/leads", f"/forms/{form['id']}/submissions"):
+        assert (await studio.get(path)).status == 200
