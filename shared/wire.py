@@ -1,7 +1,9 @@
 """What every body has in common: base structs, ids, instants, emails."""
 
+import contextlib
 import os
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -68,3 +70,12 @@ def normalize_email(text: str) -> str:
     except EmailNotValidError as problem:
         raise ValueError(str(problem)) from None
     return f"{checked.local_part}@{checked.ascii_domain}".lower()
+
+
+def normalized_emails(texts: Iterable[str]) -> set[str]:
+    """Those of the texts that are emails at all."""
+    found: set[str] = set()
+    for text in texts:
+        with contextlib.suppress(ValueError):
+            found.add(normalize_email(text))
+    return found

@@ -8,21 +8,35 @@ from services.bookings.context import Bookings
 from services.bookings.store import locks, members
 from services.bookings.wire.erasure import Erased, PersonToErase
 from shared.caller import Caller
-from shared.wire import encode
+from shared.database import Connection
+from shared.wire import encode, normalized_emails
 
 
 async def erase_person(service: Bookings, caller: Caller, body: PersonToErase) -> Erased:
-    if body.member_id is None:
-        return Erased(members=0, emails=[])
+    """The member that is named, and whoever has one of the emails: a lead may have become a member."""
+    erased = Erased(members=0, emails=[], member_ids=[])
     async with service.db.transaction() as conn:
-        await locks.lock_members(conn, caller, [body.member_id])
-        member = await members.get(conn, caller, body.member_id)
-        await members.erase(conn, caller, body.member_id)
-        for row in await members.stored_answers(conn, caller, body.member_id):
-            answer = _without_reason(row["body"])
-            if answer is not None:
-                await members.replace_answer(conn, caller, row["client_id"], row["key"], answer)
-    return Erased(members=int(member is not None), emails=[member.email] if member and member.email else [])
+        found = {await members.id_by_email(conn, caller, email) for email in normalized_emails(body.emails)}
+        member_ids = sorted(one for one in found | {body.member_id} if one is not None)
+        await locks.lock_members(conn, caller, member_ids)
+        for member_id in member_ids:
+            await _erase(conn, caller, member_id, erased)
+    return erased
+
+
+async def _erase(conn: Connection, caller: Caller, member_id: str, erased: Erased) -> None:
+    member = await members.get(conn, caller, member_id)
+    if member is None:
+        return
+    erased.members += 1
+    erased.member_ids.append(member_id)
+    if member.email:
+        erased.emails.append(member.email)
+    await members.erase(conn, caller, member_id)
+    for row in await members.stored_answers(conn, caller, member_id):
+        answer = _without_reason(row["body"])
+        if answer is not None:
+            await members.replace_answer(conn, caller, row["client_id"], row["key"], answer)
 
 
 def _without_reason(body: bytes) -> bytes | None:

@@ -11,7 +11,8 @@ class PersonToErase(Body, frozen=True, kw_only=True):
 
 
 class Erased(Resource, kw_only=True):
-    """How many rows were made anonymous, and under which email the person was known here."""
+    """How many rows were made anonymous, and under which emails and ids the person was known here."""
 
     members: int
     emails: list[str]
+    member_ids: list[str]

@@ -13,7 +13,7 @@ from services.forms.rules.field_checks.contacts import PHONE, is_phone
 from services.forms.rules.lead_metadata import metadata_text, require_sound_metadata
 from services.forms.rules.merge_patch import merge_patch
 from services.forms.rules.states import LEAD_STATES, require_transition
-from services.forms.store import leads, studios
+from services.forms.store import leads, studios, submissions
 from services.forms.wire.json_text import read_json, write_json
 from services.forms.wire.leads import LeadUpdate, MutationResult, StaffLead
 from shared.caller import Caller
@@ -39,6 +39,8 @@ async def update_lead(
                 require_transition(LEAD_STATES, lead.status, body.status)
             changed = _changed(lead, body, email, patch)
             if changed is not None:
+                if changed.email != lead.email:
+                    await submissions.keep_for_lead(conn, caller, lead.id, lead.email)
                 await add_event(conn, lead_updated(caller, await leads.update(conn, caller, changed)))
     except asyncpg.UniqueViolationError as problem:
         if problem.constraint_name != "leads_one_per_email":

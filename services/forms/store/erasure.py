@@ -9,8 +9,8 @@ from shared.database import Connection
 
 # In the order of their ids, so that two erasures at once wait for each other instead of blocking each other.
 LEADS_OF_PERSON = """
-SELECT id, email FROM leads
-WHERE studio_id = $1 AND (id = $2 OR email = ANY ($3)) AND email NOT LIKE 'erased-%@erased.invalid'
+SELECT id, email, email = 'erased-' || id || '@erased.invalid' AS is_erased FROM leads
+WHERE studio_id = $1 AND (id = $2 OR email = ANY ($3))
 ORDER BY id FOR UPDATE
 """
 
@@ -18,25 +18,34 @@ ORDER BY id FOR UPDATE
 class KnownLead(Struct, frozen=True):
     id: str
     email: str
+    is_erased: bool
 
 
 async def leads_of_person(
     conn: Connection, caller: Caller, lead_id: str | None, emails: Collection[str]
 ) -> list[KnownLead]:
-    """Those that are not erased yet."""
+    """The one that is named too where it was erased before: partners may have written to it since."""
     rows = await conn.fetch(LEADS_OF_PERSON, caller.studio_id, lead_id, list(emails))
-    return [KnownLead(row["id"], row["email"]) for row in rows]
+    return [KnownLead(row["id"], row["email"], row["is_erased"]) for row in rows]
 
 
+# `source` is free text: a partner may have written who sent the person. The specification's own values stay.
 LEADS = """
 UPDATE leads SET email = 'erased-' || id || '@erased.invalid', first_name = '', last_name = NULL,
-    phone = NULL, notes = NULL, metadata = '{}', version = version + 1, updated_at = clock_timestamp()
-WHERE studio_id = $1 AND id = ANY ($2)
+    phone = NULL, notes = NULL, metadata = '{}',
+    source = CASE WHEN source IN ('partner_api', 'waitlist') THEN source END,
+    version = version + 1, updated_at = clock_timestamp()
+WHERE studio_id = $1 AND id = ANY ($2) AND NOT (
+    email = 'erased-' || id || '@erased.invalid' AND first_name = '' AND metadata::text = '{}'
+    AND num_nonnulls(last_name, phone, notes) = 0
+    AND coalesce(source, 'partner_api') IN ('partner_api', 'waitlist'))
+RETURNING id
 """
 
 
-async def erase_leads(conn: Connection, caller: Caller, lead_ids: Sequence[str]) -> None:
-    await conn.execute(LEADS, caller.studio_id, lead_ids)
+async def erase_leads(conn: Connection, caller: Caller, lead_ids: Sequence[str]) -> int:
+    """How many had anything left to erase."""
+    return len(await conn.fetch(LEADS, caller.studio_id, lead_ids))
 
 
 # Consents keep the policy that was shown and whether it was agreed to, which names nobody.
@@ -44,7 +53,7 @@ SUBMISSIONS = """
 UPDATE form_submissions SET submitter_email = 'erased-' || id || '@erased.invalid', submitter_name = NULL,
     data = '{}', version = version + 1
 WHERE studio_id = $1 AND (submitter_email = ANY ($2) OR lead_id = ANY ($3))
-    AND submitter_email NOT LIKE 'erased-%@erased.invalid'
+    AND submitter_email <> 'erased-' || id || '@erased.invalid'
 RETURNING id
 """
 

@@ -61,6 +61,8 @@ FROM jsonb_to_recordset($1) AS line (
 ON CONFLICT (studio_id, id) DO UPDATE SET
     form_id = excluded.form_id, form_version = excluded.form_version,
     submitter_name = excluded.submitter_name, submitter_email = excluded.submitter_email,
+    lead_id = CASE WHEN form_submissions.submitter_email = excluded.submitter_email
+        THEN form_submissions.lead_id END,
     data = excluded.data, consents = excluded.consents, status = excluded.status,
     version = form_submissions.version + 1
 """
@@ -88,9 +90,21 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
 """
 
 
+# As in `submissions.keep_for_lead`: before a lead gives its email up.
+KEEP_SUBMISSIONS = """
+UPDATE form_submissions SET lead_id = leads.id
+FROM jsonb_to_recordset($1) AS line (studio_id uuid, id uuid, email text)
+JOIN leads ON leads.studio_id = line.studio_id AND leads.id = line.id AND leads.email <> line.email
+WHERE form_submissions.studio_id = leads.studio_id AND form_submissions.submitter_email = leads.email
+    AND form_submissions.lead_id IS NULL
+"""
+
+
 async def write_leads(conn: Connection, lines: Sequence[Decoded[Row]]) -> None:
     await _take_turn(conn, lines)
-    await conn.execute(LEADS, _with_studio(lines))
+    rows = _with_studio(lines)
+    await conn.execute(KEEP_SUBMISSIONS, rows)
+    await conn.execute(LEADS, rows)
 
 
 def _with_studio(lines: Sequence[Decoded[Row]]) -> list[Row]:

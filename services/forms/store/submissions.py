@@ -109,6 +109,16 @@ async def first_of_email(conn: Connection, caller: Caller, form_id: str, email: 
     return found
 
 
+KEEP_FOR_LEAD = """
+UPDATE form_submissions SET lead_id = $3 WHERE studio_id = $1 AND submitter_email = $2 AND lead_id IS NULL
+"""
+
+
+async def keep_for_lead(conn: Connection, caller: Caller, lead_id: str, email: str) -> None:
+    """Before a lead gives its email up: what came under it, from before the lead too, stays the person's."""
+    await conn.execute(KEEP_FOR_LEAD, caller.studio_id, email, lead_id)
+
+
 SET_STATUS = """
 UPDATE form_submissions SET status = $3, version = version + 1 WHERE studio_id = $1 AND id = $2
 """

@@ -15,8 +15,9 @@ class Erasure(Body, frozen=True, kw_only=True):
 
 
 class Erased(Resource, kw_only=True):
-    """How many rows were made anonymous, and under which emails the person was known here."""
+    """How many rows were made anonymous, and under which emails and ids the person was known here."""
 
     leads: int
     submissions: int
     emails: list[str]
+    lead_ids: list[str]

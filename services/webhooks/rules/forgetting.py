@@ -7,6 +7,8 @@ from typing import Any
 BLANKED = {"name": "", "first_name": "", "last_name": "", "submitter_name": "", "phone": None, "notes": None}
 EMAILS = frozenset({"email", "submitter_email"})
 EMPTIED = frozenset({"metadata", "data"})
+# Where a lead came from is free text; the specification's own words name nobody.
+KNOWN_SOURCES = ("partner_api", "waitlist")
 
 
 def forget(value: Any, ids: Collection[str], emails: Collection[str]) -> Any:
@@ -27,6 +29,8 @@ def _blank(key: str, item: Any, owner: str) -> Any:
         return None if item is None else f"erased-{owner}@erased.invalid"
     if key in BLANKED:
         return BLANKED[key] if item is not None else None
+    if key == "source" and item not in KNOWN_SOURCES:
+        return None
     if key in EMPTIED and isinstance(item, dict):
         return {}
     return item

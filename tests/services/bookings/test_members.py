@@ -50,7 +50,7 @@ async def test_an_erased_member_leaves_counts_and_no_trace_of_the_person(desk: D
     kept = (await desk.book(class_["id"], member["id"])).json
     body = {"studio_id": desk.caller.studio_id, "member_id": member["id"], "emails": []}
     erased = await desk.staff.call("POST", "/internal/erase", body)
-    assert erased.json == {"members": 1, "emails": ["ada@example.com"]}
+    assert erased.json == {"members": 1, "emails": ["ada@example.com"], "member_ids": [member["id"]]}
     shown = await desk.ok(f"/members/{member['id']}")
     assert (shown["name"], shown["email"], shown["first_name"], shown["last_name"]) == (
         "Erased",
@@ -68,4 +68,20 @@ async def test_an_erased_member_leaves_counts_and_no_trace_of_the_person(desk: D
             rows = await conn.fetch(f"SELECT * FROM {table}")  # noqa: S608
             assert b"ada" not in repr([tuple(row) for row in rows]).lower().encode(), table
     again = await desk.staff.call("POST", "/internal/erase", body)
-    assert again.json == {"members": 1, "emails": []}
+    assert again.json == {"members": 1, "emails": [], "member_ids": [member["id"]]}
+
+
+async def test_a_lead_who_became_a_member_is_erased_by_email(desk: Desk) -> None:
+    """The lead's id says nothing here, its email does; whoever has another email stays."""
+    ada, bob = a_member(email="ada@example.com"), a_member(email="bob@example.com", first_name="Bob")
+    await desk.loaded(ada, bob)
+    body = {
+        "studio_id": desk.caller.studio_id,
+        "lead_id": new_id(),
+        "emails": [" ADA@example.com", "no email"],
+    }
+    erased = await desk.staff.call("POST", "/internal/erase", body)
+    assert erased.json == {"members": 1, "emails": ["ada@example.com"], "member_ids": [ada["id"]]}
+    assert (await desk.ok(f"/members/{ada['id']}"))["email"] is None
+    assert (await desk.ok(f"/members/{bob['id']}"))["email"] == "bob@example.com"
+    assert (await desk.staff.call("POST", "/internal/erase", body)).json["members"] == 0

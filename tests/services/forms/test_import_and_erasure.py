@@ -141,7 +141,12 @@ async def test_an_erased_person_is_nobody_and_the_counts_stay(studio: Studio) ->
     await studio.patch(f"/leads/{lead['id']}", {"email": "ann.married@example.com"})
     person = {"studio_id": studio.id, "lead_id": lead["id"], "emails": []}
     erased = await studio.post("/internal/erase", person, actor="operator")
-    assert erased.json == {"leads": 1, "submissions": 2, "emails": ["ann.married@example.com"]}
+    assert erased.json == {
+        "leads": 1,
+        "submissions": 2,
+        "emails": ["ann.married@example.com"],
+        "lead_ids": [lead["id"]],
+    }
     again = await studio.post(
         "/internal/erase", {**person, "emails": ["ann.MARRIED@example.com"]}, actor="operator"
     )

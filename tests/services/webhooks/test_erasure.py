@@ -36,6 +36,7 @@ async def test_a_person_is_forgotten_in_events_and_in_what_receivers_answered(
                 "object": "lead",
                 "email": "ada@love.example",
                 "first_name": "Ada",
+                "source": "her aunt Ada",
                 "metadata": {"pet": "Byron"},
             },
         ),

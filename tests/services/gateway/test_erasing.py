@@ -1,0 +1,109 @@
+"""Erasing a person through the operators' API: one person in every service, and safe to repeat."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+from services.gateway.actions.erase_person import erase_person
+from services.gateway.operator.context import Operators
+from services.gateway.store import studios
+from services.gateway.upstream import Upstream, UpstreamAnswer
+from shared.caller import CallerSigner
+from shared.database import Database
+from shared.errors import NotFound, Unavailable
+from shared.wire import encode, new_id
+from tests.harness.http import Client
+from tests.harness.system import System
+
+
+class Asked:
+    """A service that answers what the test wrote down, and keeps what it was asked."""
+
+    def __init__(self, erased: dict[str, Any], found: tuple[int, dict[str, Any]] = (404, {})) -> None:
+        self.erased = erased
+        self.found = found
+        self.bodies: list[dict[str, Any]] = []
+
+    async def request(self, method: bytes, target: bytes, headers: Any, body: bytes) -> UpstreamAnswer:
+        if method == b"GET":
+            return UpstreamAnswer(status=self.found[0], headers=[], body=encode(self.found[1]))
+        self.bodies.append(msgspec.json.decode(body))
+        return UpstreamAnswer(status=200, headers=[], body=encode(self.erased))
+
+
+@pytest.fixture
+async def db(database_url: str) -> AsyncIterator[Database]:
+    db = await Database.connect(database_url, "gateway", size=2)
+    try:
+        async with db.transaction() as conn:
+            await studios.upsert(conn, [{"id": new_id(), "slug": "s", "name": "S", "timezone": "UTC"}])
+        yield db
+    finally:
+        await db.close()
+
+
+def operators(db: Database, **services: Asked) -> Operators:
+    upstreams = cast(dict[str, Upstream], services)
+    return Operators(
+        db=db, directory=cast(Any, None), peppers=(), signer=CallerSigner(("k",)), upstreams=upstreams
+    )
+
+
+async def test_only_a_404_means_that_the_person_is_not_there(db: Database) -> None:
+    """A service that fails is no proof that nobody has the id: 503, erase again."""
+    for status, error in ((404, NotFound), (500, Unavailable), (403, Unavailable)):
+        forms = Asked({}, found=(status, {}))
+        with pytest.raises(error):
+            await erase_person(operators(db, forms=forms), "lead", new_id(), None, "r")
+        assert forms.bodies == []
+
+
+async def test_what_one_service_knows_of_the_person_is_passed_on(db: Database) -> None:
+    """The owner comes last but for the event log, which is searched for every id and email of the person."""
+    lead_id, member_id = new_id(), new_id()
+    forms = Asked({"leads": 1, "emails": ["ann@example.com", "old@example.com"], "lead_ids": [lead_id]})
+    forms.found = (200, {"email": "ann@example.com"})
+    bookings = Asked({"members": 1, "emails": ["ann@example.com"], "member_ids": [member_id]})
+    webhooks = Asked({"events": 2, "deliveries": 0})
+    services = operators(db, forms=forms, bookings=bookings, webhooks=webhooks)
+    done = await erase_person(services, "lead", lead_id, "s", "r")
+    studio_id = done["studio_id"]
+    first = {"studio_id": studio_id, "lead_id": lead_id, "emails": ["ann@example.com"]}
+    both = first | {"member_id": member_id}
+    assert bookings.bodies == [first]
+    assert forms.bodies == [both]
+    assert webhooks.bodies == [first, both | {"emails": ["ann@example.com", "old@example.com"]}]
+    assert done["erased"] == {"webhooks": {"events": 4, "deliveries": 0}, "bookings": {"members": 1},
+                              "forms": {"leads": 1}}  # fmt: skip
+
+
+async def until_the_lead_converted(client: Client) -> None:
+    """The last news of the person is in the event log: lead made, member made, lead converted."""
+    async with asyncio.timeout(30):
+        while len((await client.get("/events")).json()["data"]) < 3:
+            await asyncio.sleep(0.05)
+
+
+@pytest.mark.parametrize("kind", ["member", "lead"])
+async def test_a_person_who_is_lead_and_member_is_erased_whole_from_either_side(
+    system: System, kind: str
+) -> None:
+    """The email is nowhere afterwards: not in members, leads or events; doing it again changes nothing."""
+    client = system.partner(await system.key())
+    email = f"both-{kind}-{system.studio_id}@example.com"
+    lead = (await client.post("/leads", {"email": email, "first_name": "Ada", "source": "Ada's aunt"})).json()
+    body = {"email": email, "first_name": "Ada", "last_name": "King"}
+    member = (await client.post("/members", body)).json()
+    await until_the_lead_converted(client)
+    ids = {"member": member["id"], "lead": lead["id"]}
+    path = f"/{kind}s/{ids[kind]}/erase"
+    for _ in range(2):
+        done = await system.operator.post(path)
+        assert done.status == 200, done.body
+    for shown in (f"/members/{member['id']}", f"/leads/{lead['id']}", "/members", "/leads", "/events"):
+        answer = (await client.get(shown)).body
+        assert email.encode() not in answer, shown
+        assert b"Ada" not in answer, shown
