@@ -85,6 +85,12 @@ class Lane:
     async def _look(self) -> bool:
         """Fill the hand; True when the lane was let go or lost."""
         async with self.tools.database.connection() as conn:
+            # All that was due is done, and `wakes` tells the release whether more has come since: without
+            # another look, which matters where many endpoints have one delivery each.
+            if self._target and self._exhausted and not self._held and not self._nudged.is_set():
+                if await lanes.release(conn, self.lease, self._target, self.breaker, now()):
+                    return True
+                self._exhausted = False
             target = await lanes.target(conn, self.lease)
             if target is None:
                 return True
