@@ -69,12 +69,16 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
     staff: bool = False
     internal: bool = False
     max_body: int = MAX_BODY
+    # Who may ask comes before what is asked: sees the raw query, for a parameter that needs its own scope.
+    guard: Callable[[Caller, bytes], None] | None = None
     errors: tuple[type[DomainError], ...] = ()
     tag: str = ""
 
     async def respond(self, context: C, caller: Caller, scope: Mapping[str, Any], receive: Receive) -> Answer:
         if (self.staff or self.internal) and caller.actor != "operator":
             raise NotFound
+        if self.guard is not None:
+            self.guard(caller, scope["query_string"])
         headers: dict[bytes, bytes] = dict(scope["headers"])
         call: Call[Any, Any] = Call(
             caller=caller,

@@ -5,7 +5,7 @@ from services.forms.actions.evaluate_form import evaluate_form
 from services.forms.actions.update_form import update_form
 from services.forms.context import Forms
 from services.forms.errors import InvalidStateTransition, SlugTaken
-from services.forms.rules.who_sees_forms import require_list, require_visible
+from services.forms.rules.who_sees_forms import manages_forms, require_list, require_visible
 from services.forms.store import forms
 from services.forms.wire.forms import Form, FormsQuery, PartnerFormCreate, StudioFormUpdate, as_drawn
 from services.forms.wire.submissions import FormEvaluate, FormEvaluation
@@ -15,9 +15,8 @@ from shared.routes import Call, Route
 
 
 async def list_forms(service: Forms, call: Call[FormsQuery, None]) -> Page[Form]:
-    require_list(call.caller, call.query)
     async with service.db.connection() as conn:
-        return await forms.page(conn, call.caller, call.query)
+        return await forms.page(conn, call.caller, call.query, drafts_known=manages_forms(call.caller))
 
 
 async def get_form(service: Forms, call: Call[None, None]) -> Form:
@@ -47,6 +46,7 @@ ROUTES: list[Route[Forms]] = [
         summary="List published forms",
         description="With `include_drafts` draft and archived ones too, for keys with the scope forms:write.",
         query=FormsQuery,
+        guard=require_list,
         answer=Page[Form],
         errors=(InvalidCursor, InsufficientScope),
         tag="Forms",

@@ -33,7 +33,10 @@ async def get_locked(conn: Connection, caller: Caller, form_id: str) -> Form:
     return _form(await conn.fetchrow(GET_LOCKED, caller.studio_id, form_id))
 
 
-CURSOR = "SELECT created_at, id FROM forms WHERE studio_id = $1 AND id = $2"
+# A draft was never in the list of who may not see drafts; what was archived since still marks its place.
+CURSOR = """
+SELECT created_at, id FROM forms WHERE studio_id = $1 AND id = $3 AND ($2 OR status <> 'draft')
+"""
 ALL = """
 SELECT id, title, slug, description, fields::text AS fields, settings::text AS settings, status, version
 FROM forms WHERE studio_id = $1 AND (created_at, id) > ($2, $3)
@@ -46,8 +49,8 @@ ORDER BY created_at, id LIMIT $4
 """
 
 
-async def page(conn: Connection, caller: Caller, query: FormsQuery) -> Page[Form]:
-    after = await start_after(conn, CURSOR, query.cursor, caller.studio_id)
+async def page(conn: Connection, caller: Caller, query: FormsQuery, *, drafts_known: bool) -> Page[Form]:
+    after = await start_after(conn, CURSOR, query.cursor, caller.studio_id, drafts_known)
     sql = ALL if query.include_drafts else PUBLISHED
     rows = await conn.fetch(sql, caller.studio_id, *after, query.limit + 1)
     return page_of([_form(row) for row in rows], query.limit)

@@ -8,9 +8,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from services.forms.wire.fields import FormField
 from shared.decoding import decode_body
-from shared.wire import Body, Email, Id, Instant, PageQuery, Resource
+from shared.wire import Body, Email, Id, Instant, PageQuery, Query, Resource
 
-Title = Annotated[str, Meta(min_length=1, max_length=300)]
+# Something to read: blanks alone are no title.
+Title = Annotated[str, Meta(min_length=1, max_length=300, pattern=r"\S")]
 # Ends in a lookahead, since Python's `$` would let a newline pass; JSON Schema's dialect knows it too.
 Slug = Annotated[str, Meta(max_length=120, pattern=r"^[a-z0-9][a-z0-9_-]*(?![\s\S])")]
 Description = Annotated[str, Meta(max_length=10_000)]
@@ -58,10 +59,17 @@ class Form(Resource, kw_only=True):
     version: int
 
 
+IncludeDrafts = Annotated[
+    bool, Meta(description="Draft and archived forms too; needs the scope forms:write.")
+]
+
+
+class DraftsAsked(Query, frozen=True, kw_only=True):
+    include_drafts: IncludeDrafts = False
+
+
 class FormsQuery(PageQuery, frozen=True, kw_only=True):
-    include_drafts: Annotated[
-        bool, Meta(description="Draft and archived forms too; needs the scope forms:write.")
-    ] = False
+    include_drafts: IncludeDrafts = False
 
 
 class PartnerFormCreate(Body, frozen=True, kw_only=True):

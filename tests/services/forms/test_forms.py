@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.services.forms.studio import READER, Studio, field
+from tests.services.forms.studio import EVERY_SCOPE, READER, Studio, field
 
 
 async def test_unknown_properties_survive_create_update_and_read_unchanged(studio: Studio) -> None:
@@ -119,6 +119,15 @@ async def test_drafts_are_for_form_managers(studio: Studio) -> None:
     refused = await studio.get("/forms?include_drafts=true", scopes=READER)
     assert (refused.status, refused.code) == (403, "insufficient_scope")
     assert refused.json["error"]["details"]["required_scope"] == "forms:write"
+    for more in ("limit=0", "cursor=x", "limit=x&include_drafts=false&include_drafts=TRUE"):
+        refused = await studio.get(f"/forms?include_drafts=true&{more}", scopes=READER)
+        assert (refused.status, refused.code) == (403, "insufficient_scope"), more
+    assert (await studio.get("/forms?include%5Fdrafts=true", scopes=READER)).status == 403
+    for wrong in ("include_drafts=maybe", "include_drafts=false&limit=0", "limit=0&x=include_drafts"):
+        assert (await studio.get(f"/forms?{wrong}", scopes=READER)).status == 422, wrong
+    cursor = f"/forms?cursor={draft['id']}"
+    assert (await studio.get(cursor, scopes=READER)).code == "invalid_cursor"
+    assert (await studio.get(cursor)).status == 200
     assert (await studio.get(path)).status == 200
     assert (await studio.get(path, scopes=READER)).status == 404
     assert (await studio.post(f"{path}/evaluate", {"data": {}}, scopes=READER)).status == 404
@@ -147,6 +156,8 @@ def setting(name: str, value: Any) -> dict[str, Any]:
     ("body", "loc", "kind"),
     [
         ({}, ("body", "title"), "missing"),
+        ({"title": " \t\u3000\n"}, ("body", "title"), "string_pattern_mismatch"),
+        ({"title": ""}, ("body", "title"), "string_too_short"),
         ({"title": "x", "owner": "me"}, ("body", "owner"), "extra_forbidden"),
         ({"title": "x", "status": "archived"}, ("body", "status"), "enum"),
         ({"title": "x", "slug": "Not A Slug"}, ("body", "slug"), "string_pattern_mismatch"),
@@ -179,5 +190,6 @@ async def test_the_list_goes_on_where_it_stopped_even_at_a_form_that_has_left_it
     forms = [await studio.form() for _ in range(5)]
     page = (await studio.get("/forms?limit=2")).json
     await studio.put(f"/forms/{page['next_cursor']}", {"status": "archived"})
-    rest = (await studio.get(f"/forms?cursor={page['next_cursor']}")).json
-    assert [form["id"] for form in rest["data"]] == [form["id"] for form in forms[2:]]
+    for scopes in (EVERY_SCOPE, READER):
+        rest = (await studio.get(f"/forms?cursor={page['next_cursor']}", scopes=scopes)).json
+        assert [form["id"] for form in rest["data"]] == [form["id"] for form in forms[2:]]
