@@ -1,0 +1,14 @@
+"""`make soak`: the large runs, one after the other: sizes, faults, and what stayed unaccounted for."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def main() -> int:
+    return int(pytest.main([str(Path(__file__).parent), "-s", "-v", "-o", "norecursedirs=", *sys.argv[1:]]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
