@@ -7,10 +7,15 @@ from msgspec import UNSET, Raw, UnsetType, structs
 from services.forms.actions.lead_events import lead_created, lead_updated
 from services.forms.context import Forms
 from services.forms.rules.emails import read_email
-from services.forms.rules.lead_metadata import metadata_text, require_sound_metadata, with_blanks_filled
+from services.forms.rules.lead_metadata import (
+    is_blank,
+    metadata_text,
+    require_sound_metadata,
+    with_blanks_filled,
+)
 from services.forms.store import leads
 from services.forms.wire.json_text import read_json
-from services.forms.wire.leads import LeadCreate, MutationResult, StaffLead
+from services.forms.wire.leads import DEFAULT_SOURCE, LeadCreate, MutationResult, StaffLead
 from shared.caller import Caller
 from shared.database import Connection
 from shared.errors import Invalid
@@ -27,11 +32,10 @@ async def create_lead(
         raise Invalid(problems)
     metadata = _metadata(body, sent)
     text = metadata_text(metadata)
+    source = body.source if body.source is not UNSET else DEFAULT_SOURCE
     async with service.db.transaction() as conn:
         while True:
-            made = await leads.insert_if_new(
-                conn, caller, new_id(), email, body.first_name, body.source, text
-            )
+            made = await leads.insert_if_new(conn, caller, new_id(), email, body.first_name, source, text)
             if made is not None:
                 await add_event(conn, lead_created(caller, made))
                 break
@@ -60,8 +64,8 @@ async def _fill_blanks(
     filled = structs.replace(
         known,
         first_name=known.first_name or body.first_name,
-        source=known.source if known.source is not None else body.source,
-        metadata=Raw(metadata_text(with_blanks_filled(bytes(known.metadata), metadata)).encode()),
+        source=body.source if is_blank(known.source) and body.source else known.source,
+        metadata=Raw(with_blanks_filled(bytes(known.metadata), metadata)),
     )
     if _content(filled) != _content(known):
         await add_event(conn, lead_updated(caller, await leads.update(conn, caller, filled)))

@@ -6,11 +6,15 @@ from typing import Any
 from services.forms.rules.nesting import too_deep, too_large
 from services.forms.wire.json_text import read_json, write_json
 from shared.errors import Invalid, Problem
+from shared.wire import is_id
 
 LOC = ("body", "metadata")
 FORM_CONTEXT = "form_submissions"
 # The newest are kept: a person who submits every day must not make the lead unreadable.
 MOST_CONTEXT = 100
+ENTRY = frozenset({"form_id", "form_slug", "submission_id", "submitted_at"})
+# Bytes: the names, two ids, an instant and a long slug; what is longer counts as the partner's.
+LONGEST_ENTRY = 500
 
 
 def require_sound_metadata(sent: Any) -> None:
@@ -27,17 +31,46 @@ def require_sound_metadata(sent: Any) -> None:
 
 
 def metadata_text(metadata: dict[str, Any]) -> str:
-    """What the server added does not count: it must not make the partner's next change too large."""
-    own = {key: value for key, value in metadata.items() if key != FORM_CONTEXT}
-    if problems := too_large(write_json(own), LOC):
+    """Raises `Invalid` where it is too large."""
+    if problems := _too_large(metadata):
         raise Invalid(problems)
     return write_json(metadata)
 
 
-def with_blanks_filled(stored: str | bytes, given: dict[str, Any]) -> dict[str, Any]:
-    """What is there stays; only keys that are missing are added."""
+def with_blanks_filled(stored: bytes, given: dict[str, Any]) -> bytes:
+    """What is there stays; keys that are missing, null or an empty text take what is given.
+
+    Where that would pass the limit all stays as it was: a lead is identified all the same.
+    """
     kept: dict[str, Any] = read_json(stored)
-    return kept | {key: value for key, value in given.items() if key not in kept}
+    filled = kept | {
+        key: value for key, value in given.items() if key not in kept or _fills(kept[key], value)
+    }
+    return stored if _too_large(filled) else write_json(filled).encode()
+
+
+def is_blank(value: Any) -> bool:
+    return value is None or value == ""
+
+
+def _fills(kept: Any, given: Any) -> bool:
+    return is_blank(kept) and not is_blank(given)
+
+
+def _too_large(metadata: dict[str, Any]) -> list[Problem]:
+    """What the server adds does not count, or it would make the partner's next change too large."""
+    context = metadata.get(FORM_CONTEXT)
+    counted = {key: value for key, value in metadata.items() if key != FORM_CONTEXT}
+    if isinstance(context, list) and (theirs := [entry for entry in context if not _is_ours(entry)]):
+        counted[FORM_CONTEXT] = theirs
+    return too_large(write_json(counted), LOC)
+
+
+def _is_ours(entry: Any) -> bool:
+    """Of the shape that `with_form_context` gives it, and no larger than it can be."""
+    if not isinstance(entry, dict) or set(entry) != ENTRY or len(write_json(entry).encode()) > LONGEST_ENTRY:
+        return False
+    return all(isinstance(entry[name], str) and is_id(entry[name]) for name in ("form_id", "submission_id"))
 
 
 def with_form_context(

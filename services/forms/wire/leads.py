@@ -14,6 +14,7 @@ Name = Annotated[str, Meta(max_length=200)]
 Phone = Annotated[str, Meta(max_length=50)]
 Source = Annotated[str, Meta(max_length=200)]
 Notes = Annotated[str, Meta(max_length=5_000)]
+DEFAULT_SOURCE = "partner_api"
 
 
 class LeadStatus(StrEnum):
@@ -75,7 +76,7 @@ def partner_page(page: Page[StaffLead]) -> Page[Lead]:
 class LeadCreate(Body, frozen=True, kw_only=True):
     email: Email
     first_name: Name = ""
-    source: Source = "partner_api"
+    source: Annotated[Source, Meta(extra_json_schema={"default": DEFAULT_SOURCE})] | UnsetType = UNSET
     metadata: dict[str, Any] = field(default_factory=dict)
     utm_source: Source | UnsetType = UNSET
     utm_campaign: Source | UnsetType = UNSET
