@@ -6,6 +6,7 @@ dates as dates; where an order is asked for and neither fits, the rule does not 
 
 import operator
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from services.forms.rules.answer_values import Answer, as_date, as_decimal, items_of
@@ -59,7 +60,7 @@ def _equals(items: list[str], value: Any, controller: FieldType) -> bool:
         return False
     if text in items:
         return True
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    is_number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
     if not is_number and controller not in _COUNTED:
         return False
     number = as_decimal(text)
@@ -78,6 +79,6 @@ def _text_of(value: Any) -> str | None:
     """A rule's value in the form in which answers come; arrays and objects have none."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (str, int, float)):
+    if isinstance(value, (str, int, float, Decimal)):
         return str(value)
     return None

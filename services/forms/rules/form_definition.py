@@ -7,11 +7,13 @@ from typing import Any
 import msgspec
 
 from services.forms.rules.field_checks.choices import option_value
-from services.forms.wire.fields import ConditionalRule, FieldType, FormField
+from services.forms.wire.fields import ConditionalRule, FieldType, FormField, Operator
 from shared.errors import Problem
 
 MOST_FIELDS = 500
 
+# A list would never be met by an answer, or always: nobody means that.
+ONE_VALUE = frozenset(Operator) - {Operator.IN, Operator.NOT_IN, Operator.EMPTY, Operator.NOT_EMPTY}
 _CHOICES = (FieldType.SELECT, FieldType.CHECKBOX_GROUP)
 _DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(FormField) if not field.required}
 
@@ -35,6 +37,10 @@ def check_fields(fields: Sequence[FormField]) -> list[Problem]:
 
 def _check_field(index: int, field: FormField) -> list[Problem]:
     problems = []
+    rule = field.display_when
+    if rule is not None and rule.op in ONE_VALUE and isinstance(rule.value, list):
+        place = ("body", "fields", index, "display_when", "value")
+        problems.append(Problem(place, f"{rule.op} compares with one value; use in or not_in.", "rule_value"))
     if field.type is FieldType.SELECT and not field.options:
         problems.append(_at(index, "options", "A select needs options.", "missing_options"))
     if field.type in _CHOICES and any(option_value(option) is None for option in field.options or ()):

@@ -1,5 +1,6 @@
 """Forms: what is read, what is written."""
 
+from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -105,8 +106,12 @@ def as_drawn(body: bytes) -> AsDrawn:
     return msgspec.json.decode(body, type=AsDrawn)
 
 
+# Numbers among options and in rules' values keep their digits: 1.10 is not the nearest binary fraction.
+_fields_decoder = msgspec.json.Decoder(list[FormField], float_hook=Decimal)
+
+
 def fields_of(form: Form) -> list[FormField]:
-    return msgspec.json.decode(form.fields, type=list[FormField])
+    return _fields_decoder.decode(form.fields)
 
 
 def settings_of(form: Form) -> FormSettings:

@@ -46,6 +46,8 @@ OPERATORS = [
     "empty",
     "not_empty",
 ]
+# The others compare with one value: a form that gives them a list is refused.
+LIST_OPERATORS = ["in", "not_in", "empty", "not_empty"]
 RULE_VALUES = st.one_of(
     st.none(),
     st.booleans(),
@@ -68,8 +70,9 @@ def fields(draw: st.DrawFn) -> list[dict[str, Any]]:
         if draw(st.booleans()):
             earlier = keys[:place] or keys
             controller = draw(st.sampled_from(keys if draw(st.integers(0, 9)) == 0 else earlier))
-            op = draw(st.sampled_from(OPERATORS))
-            field["display_when"] = {"field_key": controller, "op": op, "value": draw(RULE_VALUES)}
+            value = draw(RULE_VALUES)
+            op = draw(st.sampled_from(LIST_OPERATORS if isinstance(value, list) else OPERATORS))
+            field["display_when"] = {"field_key": controller, "op": op, "value": value}
         made.append(field)
     return draw(st.permutations(made))
 

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from shared.wire import new_id
+from tests.services.forms.drawn_forms import LIST_OPERATORS
 from tests.services.forms.studio import Studio, field
 
 ODD = [
@@ -165,7 +166,10 @@ async def test_rules_with_odd_values_never_fail(studio: Studio) -> None:
         "not_empty",
     ]
     drawn = [field("c", "number")]
-    for place, (op, value) in enumerate((op, value) for op in ops for value in values):
+    pairs = [(op, value) for op in ops for value in values]
+    for place, (op, value) in enumerate(pairs):
+        if isinstance(value, list) and op not in LIST_OPERATORS:
+            continue
         drawn.append(field(f"k{place}", display_when={"field_key": "c", "op": op, "value": value}))
     form = await studio.form(*drawn)
     for answer in ("1", "1e300", "x", ["1", "2"], [], ""):

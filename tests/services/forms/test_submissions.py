@@ -146,3 +146,22 @@ async def test_phones_are_read_in_the_studios_own_way(studio: Studio) -> None:
     assert (await studio.submit(form, {"phone": "020 7946 0018"})).status == 201
     evaluated = (await studio.post(f"/forms/{form['id']}/evaluate", {"data": {"phone": "12"}})).json
     assert evaluated["problems"][0]["type"] == "phone_parsing"
+
+
+async def test_a_number_that_was_drawn_is_answered_with_its_digits(studio: Studio) -> None:
+    """Options and rules' values are no binary fractions: 1.10 is answered by 1.10 or 1.1."""
+    options = b'[1.10,{"value":0.12345678901234567890},1e2]'
+    drawn = b'{"key":"a","label":"a","type":"select","options":%s}' % options
+    rule = b'{"field_key":"a","op":"eq","value":0.12345678901234567890}'
+    hidden = b'{"key":"b","label":"b","type":"text","required":true,"display_when":%s}' % rule
+    made = await studio.post(
+        "/forms", b'{"title":"x","status":"published","fields":[%s,%s]}' % (drawn, hidden)
+    )
+    for answer in ("1.10", "1.1", "100", "1e2"):
+        assert (await studio.submit(made.json, {"a": answer})).status == 201, answer
+    assert (await studio.submit(made.json, {"a": "0.12345678901234567890"})).problems == [
+        (("body", "data", "b"), "missing")
+    ]
+    for answer in ("1.11", "0.12345678901234568", "one"):
+        problems = (await studio.submit(made.json, {"a": answer})).problems
+        assert problems == [(("body", "data", "a"), "not_an_option")], answer

@@ -1,20 +1,23 @@
 """Answers chosen from what the studio offers."""
 
+from decimal import Decimal
 from typing import Any
 
-from services.forms.rules.answer_values import Answer
+from services.forms.rules.answer_values import Answer, as_decimal
 from services.forms.rules.field_checks.finding import ONE_TEXT, Asked, Finding
 
 _TICKED = ("true", "false")
 
 
-def option_value(option: Any) -> str | None:
+def option_value(option: Any) -> str | Decimal | None:
     """An option is a text or a number, or an object that holds one as `value`; anything else is none."""
     if isinstance(option, dict):
         option = option.get("value")
-    if isinstance(option, bool) or not isinstance(option, (str, int, float)):
+    if isinstance(option, str):
+        return option
+    if isinstance(option, bool) or not isinstance(option, (int, float, Decimal)):
         return None
-    return str(option)
+    return Decimal(str(option))
 
 
 def check_select(asked: Asked, answer: Answer) -> Finding | None:
@@ -45,8 +48,10 @@ def check_consent(asked: Asked, answer: Answer) -> Finding | None:
 def _offered(asked: Asked, answer: Answer) -> Finding | None:
     chosen = answer if isinstance(answer, list) else [answer]
     offered = {option_value(option) for option in asked.field.options or ()}
-    if not offered.issuperset(chosen):
+    # A number may be answered as it was drawn or as a widget prints it: 1.10 and 1.1 are the same option.
+    options = [text if text in offered else as_decimal(text) for text in chosen]
+    if None in options or not offered.issuperset(options):
         return Finding("Choose from the options that the form offers.", "not_an_option")
-    if len(set(chosen)) < len(chosen):
+    if len(set(options)) < len(options):
         return Finding("Each option can be chosen once.", "duplicate_option")
     return None

@@ -3,6 +3,7 @@
 import base64
 import binascii
 import mimetypes
+import re
 from typing import NamedTuple
 from urllib.parse import unquote, unquote_to_bytes
 
@@ -14,8 +15,16 @@ from services.forms.wire.fields import FormField
 _KINDS = mimetypes.MimeTypes()
 
 
+UNSPECIFIC = "application/octet-stream"
+# RFC 6838's names, both halves of them.
+_KIND = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*")
+
+
 class Upload(NamedTuple):
+    """`declared`: the kind is the sender's own word, not our guess or a word for anything."""
+
     kind: str
+    declared: bool
     name: str
     size: int
 
@@ -23,15 +32,17 @@ class Upload(NamedTuple):
 def check_file_upload(asked: Asked, answer: Answer) -> Finding | None:
     if isinstance(answer, list) and not asked.field.multiple:
         return ONE_TEXT
-    for uri in answer if isinstance(answer, list) else [answer]:
-        finding = _check_one(asked.field, uri)
+    uploads = [read_data_uri(uri) for uri in (answer if isinstance(answer, list) else [answer])]
+    for upload in uploads:
+        finding = _check_one(asked.field, upload)
         if finding is not None:
             return finding
+    if asked.field.required and not any(upload.size for upload in uploads if upload):
+        return Finding("This field is required, and the file is empty.", "missing")
     return None
 
 
-def _check_one(field: FormField, uri: str) -> Finding | None:
-    upload = read_data_uri(uri)
+def _check_one(field: FormField, upload: Upload | None) -> Finding | None:
     if upload is None:
         return Finding("A file is sent as a data: URI, like data:image/png;base64,….", "data_uri_parsing")
     if field.max_file_size is not None and upload.size > field.max_file_size:
@@ -49,15 +60,17 @@ def read_data_uri(uri: str) -> Upload | None:
     kind, *parameters = head[5:].split(";")
     encoded = bool(parameters) and parameters[-1].strip().lower() == "base64"
     named = dict(part.strip().partition("=")[::2] for part in parameters)
-    kind = kind.strip().lower() or "text/plain"
-    if "/" not in kind:
+    kind = kind.strip().lower()
+    if kind and not _KIND.fullmatch(kind):
         return None
     try:
         content = unquote_to_bytes(payload)
         size = len(base64.b64decode(content, validate=True)) if encoded else len(content)
     except (binascii.Error, ValueError):
         return None
-    return Upload(kind, unquote(named.get("name", "")).lower(), size)
+    return Upload(
+        kind or "text/plain", bool(kind) and kind != UNSPECIFIC, unquote(named.get("name", "")).lower(), size
+    )
 
 
 def _is_accepted(upload: Upload, accept: str) -> bool:
@@ -72,5 +85,7 @@ def _fits(upload: Upload, wanted: str) -> bool:
     if wanted.endswith("/*"):
         return upload.kind.startswith(wanted[:-1])
     if wanted.startswith("."):
-        return _KINDS.guess_type(f"file{wanted}")[0] == upload.kind or upload.name.endswith(wanted)
+        kind = _KINDS.guess_type(f"file{wanted}")[0]
+        # The name speaks where the declared kind says nothing against it.
+        return kind == upload.kind or (upload.name.endswith(wanted) and not (upload.declared and kind))
     return False

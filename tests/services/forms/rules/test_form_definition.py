@@ -31,6 +31,17 @@ TABLE: list[tuple[list[FormField], list[tuple[tuple[Any, ...], str]]]] = [
     ([drawn("a", "checkbox_group", options=[None])], [((0, "options"), "option_value")]),
     ([drawn("a", "number", min=2, max=1.5)], [((0, "min"), "min_over_max")]),
     ([drawn("a", "number", min=2, max=2)], []),
+    *(
+        (
+            [drawn("a"), drawn("b", display_when=when("a", op, ["x"]))],
+            [((1, "display_when", "value"), "rule_value")],
+        )
+        for op in ("eq", "neq", "gt", "gte", "lt", "lte", "contains", "not_contains")
+    ),
+    *(
+        ([drawn("a"), drawn("b", display_when=when("a", op, ["x"]))], [])
+        for op in ("in", "not_in", "empty", "not_empty")
+    ),
 ]
 
 
