@@ -27,6 +27,7 @@ check: $(VENV)/development
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m services.cli.openapi --check
+	$(BIN)/python -m tests.deploy
 
 fresh: $(VENV)/development
 	$(BIN)/python -m tests.fresh

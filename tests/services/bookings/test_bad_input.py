@@ -7,9 +7,10 @@ import pytest
 from shared.wire import new_id
 from tests.services.bookings.desk import Desk, a_class, a_member, a_membership
 
+AN_ID = "3f6b1c5e-0d57-4d55-9a44-0f1f7f3f8a11"
 ODD_IDS: list[Any] = [
-    None, 1, True, [], {}, "", "x", new_id() + "\n", new_id() + " ", new_id().replace("-", ""), "\u0000",
-    "{" + new_id() + "}",
+    None, 1, True, [], {}, "", "x", AN_ID + "\n", AN_ID + " ", AN_ID.replace("-", ""), "\u0000",
+    "{" + AN_ID + "}",
 ]  # fmt: skip
 ODD_TIMES = [
     "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2026-02-30T00:00:00Z", "now", "", "infinity",
