@@ -57,10 +57,12 @@ class Process:
             time.sleep(0.01)
         raise BenchProblem(f"{' '.join(self.words)} did not get ready:\n{self.log.read_text()[-2000:]}")
 
+    def ask_to_stop(self) -> None:
+        if self._child.poll() is None:
+            self._child.send_signal(signal.SIGTERM)
+
     def stop(self) -> None:
-        if self._child.poll() is not None:
-            return
-        self._child.send_signal(signal.SIGTERM)
+        self.ask_to_stop()
         try:
             self._child.wait(20)
         except subprocess.TimeoutExpired:

@@ -12,6 +12,8 @@ from services.cli.secrets import with_secrets
 from shared.servers.ports import free_port
 from shared.settings import SERVICES, Settings
 
+# As many as pgbench and the peer have: group commit is what a disk gives to those who come together.
+POOL_SIZE = 32
 STUDIOCTL = [sys.executable, "-m", "services.cli.main"]
 
 
@@ -27,6 +29,7 @@ class System:
             "STUDIO_HOME": str(home),
             "STUDIO_DATABASE_URL": database_url,
             "STUDIO_LOG_FORMAT": "json",
+            "STUDIO_POOL_SIZE": str(POOL_SIZE),
             "STUDIO_WEBHOOK_ALLOW_HTTP": "true",
             "STUDIO_WEBHOOK_ALLOW_HOSTS": "127.0.0.1",
         }
@@ -86,6 +89,8 @@ class System:
         return process.wait_ready(f"http://127.0.0.1:{self.ports['gateway']}/health/ready")
 
     def stop(self) -> None:
+        for process in self.processes.values():
+            process.ask_to_stop()
         for process in self.processes.values():
             process.stop()
         self.processes.clear()
