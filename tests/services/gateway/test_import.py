@@ -29,10 +29,13 @@ async def test_bad_lines_are_named_and_good_ones_kept(system: System) -> None:
         json.dumps(lines.class_type(name="a\u0000b")).encode(),
         json.dumps(lines.product(prices=[lines.price(amount="NaN")])).encode(),
         json.dumps(lines.room(good["id"])).encode(),
+        json.dumps(lines.class_type(created_at="0001-01-01T00:00:00+14:00")).encode(),
+        json.dumps(lines.room(good["id"], created_at="9999-12-31T23:59:59-14:00")).encode(),
     ]
     report = await system.try_import(b"\n".join(raw))
     reasons = {row["line"]: row["reason"] for row in report["rejected"]}
-    assert sorted(reasons) == [2, 4, 5, 6, 7, 8, 9, 10]
+    assert sorted(reasons) == [2, 4, 5, 6, 7, 8, 9, 10, 12, 13]
+    assert "1970" in reasons[12] and "1970" in reasons[13]
     assert report["imported"] == 2
     assert "spaceship" in reasons[4]
     assert "Mars/Olympus" in reasons[5]
