@@ -102,6 +102,8 @@ def reason_of(problem: Any) -> str:
         return f"{found[1]} names {found[2]}, which is not among the studio's {found[3]}."
     if found := _TAKEN.search(detail):
         return f"{found[1]} {found[2]} is already taken by another row."
+    if hint := getattr(problem, "hint", None):
+        return str(hint)
     if isinstance(problem, asyncpg.CheckViolationError):
         return f"A value is out of its range ({getattr(problem, 'constraint_name', 'check')})."
     if isinstance(problem, asyncpg.NotNullViolationError):

@@ -7,7 +7,7 @@ import msgspec
 
 from services.bookings.context import Bookings
 from services.bookings.rules.class_times import problem_with_times
-from services.bookings.store import imported, imported_people, imported_seats
+from services.bookings.store import imported, imported_people, imported_queue, imported_seats
 from services.bookings.store.imported import LOCK_CLASSES, LOCK_MEMBERS, Lines
 from services.bookings.store.purchases import grant_credits
 from services.bookings.wire import imported as wire
@@ -95,5 +95,5 @@ WRITERS: tuple[tuple[type[Any], Locker | None, Writer], ...] = (
     (wire.ImportedMembership, _lock(LOCK_MEMBERS, "member_id"), imported_people.write_memberships),
     (wire.ImportedPurchase, _lock(LOCK_MEMBERS, "member_id"), imported_people.write_purchases),
     (wire.ImportedBooking, _lock(LOCK_CLASSES, "class_id"), imported_seats.write_bookings),
-    (wire.ImportedEntry, _lock(LOCK_CLASSES, "class_id"), imported_seats.write_entries),
+    (wire.ImportedEntry, _lock(LOCK_CLASSES, "class_id"), imported_queue.write_entries),
 )

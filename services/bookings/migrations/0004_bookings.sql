@@ -20,6 +20,7 @@ CREATE TABLE bookings (
     FOREIGN KEY (studio_id, class_id) REFERENCES classes (studio_id, id),
     FOREIGN KEY (studio_id, member_id) REFERENCES members (studio_id, id),
     FOREIGN KEY (studio_id, class_id, class_spot_id) REFERENCES class_spots (studio_id, class_id, id),
+    CONSTRAINT bookings_placeholder_waits CHECK (NOT placeholder OR status = 'waitlisted'),
     CONSTRAINT bookings_one_per_spot EXCLUDE USING btree
         (studio_id WITH =, class_id WITH =, class_spot_id WITH =)
         WHERE (status IN ('confirmed', 'checked_in') AND class_spot_id IS NOT NULL) DEFERRABLE
@@ -54,6 +55,7 @@ CREATE TABLE waitlist (
     FOREIGN KEY (studio_id, class_id) REFERENCES classes (studio_id, id),
     FOREIGN KEY (studio_id, member_id) REFERENCES members (studio_id, id),
     FOREIGN KEY (studio_id, booking_id) REFERENCES bookings (studio_id, id),
+    CONSTRAINT waitlist_placeholder_waits CHECK (NOT placeholder OR status = 'waiting'),
     CONSTRAINT waitlist_one_per_position EXCLUDE USING btree
         (studio_id WITH =, class_id WITH =, position WITH =) WHERE (status = 'waiting') DEFERRABLE
 );

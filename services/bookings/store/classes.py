@@ -1,5 +1,6 @@
 """Class sessions: read, listed, written by staff."""
 
+from datetime import datetime
 from typing import Any
 
 import asyncpg
@@ -109,11 +110,15 @@ async def move_along(conn: Connection, studio_id: str, class_ids: list[str]) -> 
 
 
 STARTED_WITH_WAITLIST = """
-SELECT studio_id, id FROM classes
-WHERE waitlist_count > 0 AND start_time <= clock_timestamp() ORDER BY start_time LIMIT $1
+SELECT studio_id, id, start_time FROM classes
+WHERE waitlist_count > 0 AND start_time <= clock_timestamp()
+  AND ($2::timestamptz IS NULL OR start_time >= $2 AND (start_time, studio_id, id) > ($2, $3::uuid, $4::uuid))
+ORDER BY start_time, studio_id, id LIMIT $1
 """
 
 
-async def started_with_waitlist(conn: Connection, most: int) -> list[asyncpg.Record]:
+async def started_with_waitlist(
+    conn: Connection, most: int, after: tuple[datetime, str, str] | None
+) -> list[asyncpg.Record]:
     """Of every studio: for the loop that expires their waitlists."""
-    return await conn.fetch(STARTED_WITH_WAITLIST, most)
+    return await conn.fetch(STARTED_WITH_WAITLIST, most, *(after or (None, None, None)))

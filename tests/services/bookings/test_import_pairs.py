@@ -1,0 +1,112 @@
+"""Waitlist pairs imported in unlucky orders: no waiting entry without its booking, nor the reverse."""
+
+import pytest
+
+from services.bookings.actions.expire_waitlists import expire_waitlists
+from tests.services.bookings.accounts import CHECKS
+from tests.services.bookings.desk import Desk, a_class, a_member, soon
+from tests.services.bookings.test_cancel_booking import seated
+from tests.services.bookings.test_import import a_booking, an_entry
+
+
+async def halves(desk: Desk) -> list[object]:
+    async with desk.service.db.connection() as conn:
+        return [
+            row
+            for name in ("waitlist pair", "counter", "positions")
+            for row in await conn.fetch(CHECKS[name], desk.caller.studio_id)
+        ]
+
+
+@pytest.mark.parametrize("status", ["cancelled", "expired", "no_show"])
+async def test_a_historic_booking_leaves_the_one_who_waits_waiting(desk: Desk, status: str) -> None:
+    """Only a live line takes a placeholder's place; the queue stays whole and the class can be cancelled."""
+    class_, member = a_class(), a_member()
+    entry = an_entry(class_["id"], member["id"], 1)
+    await desk.loaded(class_, member, entry)
+    await desk.loaded(a_booking(class_["id"], member["id"], status=status))
+    assert await halves(desk) == []
+    assert (await desk.ok(f"/waitlist/{entry['id']}"))["status"] == "waiting"
+    assert (await desk.staff.call("POST", f"/staff/classes/{class_['id']}/cancel", {})).status == 200
+
+
+@pytest.mark.parametrize("status", ["cancelled", "skipped", "expired", "converted"])
+async def test_a_historic_entry_leaves_a_waitlisted_booking_its_place(desk: Desk, status: str) -> None:
+    """The same the other way round: the booking keeps its placeholder entry and can be cancelled."""
+    class_, member = a_class(), a_member()
+    place = a_booking(class_["id"], member["id"], status="waitlisted")
+    await desk.loaded(class_, member, place)
+    await desk.loaded(an_entry(class_["id"], member["id"], 1, status=status))
+    assert await halves(desk) == []
+    assert (await desk.ok(f"/bookings/{place['id']}"))["waitlist_position"] == 1
+    assert (await desk.cancel(str(place["id"]))).status == 200
+
+
+async def test_a_seat_for_the_one_who_waits_converts_the_entry(desk: Desk) -> None:
+    """The booking's own line may come after it was promoted where it comes from."""
+    class_, member = a_class(), a_member()
+    entry, seat = an_entry(class_["id"], member["id"], 1), a_booking(class_["id"], member["id"])
+    await desk.loaded(class_, member, entry)
+    await desk.loaded(seat)
+    assert await halves(desk) == []
+    assert (await desk.ok(f"/waitlist/{entry['id']}"))["converted_to_booking"] is True
+    assert [row["id"] for row in await desk.all_of("/bookings")] == [seat["id"]]
+
+
+async def test_one_broken_class_does_not_keep_others_from_expiring(desk: Desk) -> None:
+    """It is skipped and tried again at the next step."""
+    start = soon(days=-1)
+    broken, sound = a_class(start_time=start), a_class(start_time=soon(hours=-1))
+    people = [a_member() for _ in range(2)]
+    entries = [an_entry(c["id"], p["id"], 1) for c, p in zip((broken, sound), people, strict=True)]
+    await desk.loaded(broken, sound, *people, *entries)
+    link = "UPDATE waitlist SET booking_id = $2 WHERE id = $1"
+    async with desk.service.db.connection() as conn:
+        kept = await conn.fetchval("SELECT booking_id FROM waitlist WHERE id = $1", entries[0]["id"])
+        await conn.execute(link, entries[0]["id"], None)
+    assert await expire_waitlists(desk.service) is False
+    assert (await desk.ok(f"/waitlist/{entries[1]['id']}"))["status"] == "expired"
+    assert (await desk.ok(f"/waitlist/{entries[0]['id']}"))["status"] == "waiting"
+    async with desk.service.db.connection() as conn:
+        await conn.execute(link, entries[0]["id"], kept)
+    await expire_waitlists(desk.service)
+    assert (await desk.ok(f"/waitlist/{entries[0]['id']}"))["status"] == "expired"
+
+
+async def test_a_promoted_placeholder_is_an_ordinary_booking(desk: Desk) -> None:
+    """No later line deletes or replaces it, and an entry that left the queue does not come back."""
+    class_, people = a_class(), [a_member() for _ in range(2)]
+    await desk.loaded(class_, *people)
+    (first,) = await seated(desk, class_, people[:1])
+    entry = an_entry(class_["id"], people[1]["id"], 1)
+    await desk.loaded(entry)
+    (stand_in,) = await desk.all_of("/bookings", status="waitlisted")
+    await desk.loaded(entry)
+    assert [row["id"] for row in await desk.all_of("/bookings", status="waitlisted")] == [stand_in["id"]]
+    await desk.cancel(first["id"])
+    other = await desk.load(a_booking(class_["id"], people[1]["id"], status="waitlisted"))
+    again = await desk.load(entry, stand_in)
+    assert [len(report["rejected"]) for report in (other, again)] == [1, 2]
+    assert {line["reason"] for line in again["rejected"]} == {
+        "The entry has left the waitlist, which is final.",
+        "The booking has left the waitlist; it cannot wait again.",
+    }
+    assert (await desk.ok(f"/bookings/{stand_in['id']}"))["status"] == "confirmed"
+    assert (await desk.cancel(stand_in["id"])).status == 200
+    await desk.loaded(a_booking(class_["id"], people[1]["id"]))
+    assert (await desk.ok(f"/bookings/{stand_in['id']}"))["status"] == "cancelled"
+    assert await halves(desk) == []
+
+
+async def test_what_was_cancelled_here_is_final_for_the_import(desk: Desk) -> None:
+    """Its receipt has been given out: a live line is refused by reason, the same state again is fine."""
+    class_, member = a_class(), a_member()
+    await desk.loaded(class_, member)
+    (booking,) = await seated(desk, class_, [member])
+    await desk.cancel(booking["id"])
+    for status in ("confirmed", "waitlisted", "no_show"):
+        report = await desk.load(booking | {"status": status})
+        assert report["rejected"][0]["reason"] == "The booking was cancelled here, which is final."
+    await desk.loaded(booking | {"status": "cancelled"})
+    assert (await desk.cancel(booking["id"])).code == "booking_already_cancelled"
+    assert (await desk.book(class_["id"], member["id"])).status == 201
