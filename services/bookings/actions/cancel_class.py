@@ -9,6 +9,7 @@ from services.bookings.rules.cancellation import terms_by_studio
 from services.bookings.store import bookings, classes, studios
 from services.bookings.wire.classes import Class, ClassStatus
 from shared.caller import Caller
+from shared.database import Connection
 from shared.errors import NotFound
 from shared.events import ClassCancelled, EventResource
 from shared.outbox import add_event
@@ -21,17 +22,7 @@ async def cancel_class(service: Bookings, caller: Caller, class_id: str, reason:
             raise NotFound
         if roster.class_.status is not ClassStatus.SCHEDULED:
             raise InvalidStateTransition(roster.class_.status, ClassStatus.CANCELLED, [])
-        policy = await studios.policy(conn, caller)
-        await roster.load_waiting(conn)
-        live = await bookings.read_live(conn, caller, class_id)
-        await roster.lock_members(conn, {booking.member_id for booking in live})
-        for booking in live:
-            held = booking.held(roster.class_.start_time)
-            roster.cancel(
-                roster.bookings.setdefault(booking.id, booking),
-                terms_by_studio(held, policy, roster.now),
-                reason,
-            )
+        await release_everybody(conn, roster, reason)
         roster.class_ = msgspec.structs.replace(roster.class_, status=ClassStatus.CANCELLED)
         await roster.save(conn)
         class_ = await classes.get(conn, caller, class_id)
@@ -51,3 +42,13 @@ async def cancel_class(service: Bookings, caller: Caller, class_id: str, reason:
         )
     service.bell.ring()
     return class_
+
+
+async def release_everybody(conn: Connection, roster: Roster, reason: str | None) -> None:
+    policy = await studios.policy(conn, roster.caller)
+    await roster.load_waiting(conn)
+    live = await bookings.read_live(conn, roster.caller, roster.class_.id)
+    await roster.lock_members(conn, {booking.member_id for booking in live})
+    for booking in live:
+        terms = terms_by_studio(booking.held(roster.class_.start_time), policy, roster.now)
+        roster.cancel(roster.bookings.setdefault(booking.id, booking), terms, reason)

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from services.bookings.actions.follow_up import follow_up_classes
 from services.bookings.context import Bookings
 from services.bookings.rules.class_times import problem_with_times
 from services.bookings.store import imported, imported_people, imported_queue, imported_seats
@@ -32,6 +33,9 @@ async def import_lines(service: Bookings, lines: Sequence[ImportLine]) -> Import
         group = [line for line in usable if isinstance(line.value, kind)]
         if group:
             rejected += await apply_batch(service.db, group, _under_locks(_rows(group), lock, write))
+    await follow_up_classes(
+        service, _rows([line for line in usable if isinstance(line.value, wire.ImportedClass)])
+    )
     return ImportReport(imported=len(lines) - len(rejected), rejected=rejected)
 
 
@@ -64,6 +68,11 @@ def _lock(statement: str, column: str) -> Locker:
     return locker
 
 
+async def _lock_classes_and_credited(conn: Connection, lines: Lines) -> None:
+    await _lock(LOCK_CLASSES, "class_id")(conn, lines)
+    await imported_seats.lock_credited(conn, lines)
+
+
 async def _write_products(conn: Connection, lines: Lines) -> None:
     await imported.write_products(conn, lines)
     members = await imported_people.members_waiting_for(conn, lines)
@@ -94,6 +103,6 @@ WRITERS: tuple[tuple[type[Any], Locker | None, Writer], ...] = (
     (wire.ImportedMember, _lock(LOCK_MEMBERS, "id"), imported_people.write_members),
     (wire.ImportedMembership, _lock(LOCK_MEMBERS, "member_id"), imported_people.write_memberships),
     (wire.ImportedPurchase, _lock(LOCK_MEMBERS, "member_id"), imported_people.write_purchases),
-    (wire.ImportedBooking, _lock(LOCK_CLASSES, "class_id"), imported_seats.write_bookings),
+    (wire.ImportedBooking, _lock_classes_and_credited, imported_seats.write_bookings),
     (wire.ImportedEntry, _lock(LOCK_CLASSES, "class_id"), imported_queue.write_entries),
 )

@@ -110,7 +110,8 @@ class Roster:
         left = {booking.class_spot_id for booking in self._changed.values() if booking.status not in SEATED}
         return [SpotFacts(id=spot.id, taken=spot.taken and spot.id not in left) for spot in spots]
 
-    async def save(self, conn: Connection) -> None:
+    async def save(self, conn: Connection, *, told: bool = True) -> None:
+        """`told` is false for an import, which sends no events."""
         self._close_ranks()
         assert set(self._credits) <= self._locked
         self.class_ = msgspec.structs.replace(self.class_, version=self.class_.version + 1)
@@ -124,7 +125,8 @@ class Roster:
             credits=[CreditChange(member_id, change) for member_id, change in self._credits.items()],
             receipts=self._receipts,
         )
-        await add_events(conn, self._events())
+        if told:
+            await add_events(conn, self._events())
 
     def _close_ranks(self) -> None:
         for position, entry in enumerate(self.waiting, 1):

@@ -1,4 +1,5 @@
 -- The class row is the lock of everything that happens in the class; its counters are kept under that lock.
+-- `promotion_due`: an import raised the capacity, and who waits has not moved up yet.
 CREATE TABLE classes (
     studio_id           uuid        NOT NULL,
     id                  uuid        NOT NULL,
@@ -19,6 +20,7 @@ CREATE TABLE classes (
     spot_selection_mode text        CHECK (spot_selection_mode IN ('none', 'optional', 'required')),
     status              text        NOT NULL CHECK (status IN ('scheduled', 'completed', 'cancelled')),
     visible             boolean     NOT NULL,
+    promotion_due       boolean     NOT NULL DEFAULT false,
     version             integer     NOT NULL DEFAULT 1,
     PRIMARY KEY (studio_id, id),
     CONSTRAINT classes_end_after_start CHECK (end_time > start_time),

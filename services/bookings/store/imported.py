@@ -58,7 +58,9 @@ SELECT n.studio_id, n.id, {", ".join("n." + column for column in _SAME)},
 FROM jsonb_array_elements($1) line CROSS JOIN LATERAL jsonb_populate_record(NULL::classes, line) n
 LEFT JOIN classes old ON old.studio_id = n.studio_id AND old.id = n.id
 ON CONFLICT (studio_id, id) DO UPDATE SET
-    {", ".join(f"{column} = excluded.{column}" for column in WRITABLE)}, version = classes.version + 1
+    {", ".join(f"{column} = excluded.{column}" for column in WRITABLE)}, version = classes.version + 1,
+    promotion_due = classes.promotion_due
+        OR excluded.capacity > classes.capacity AND classes.waitlist_count > 0
 """  # noqa: S608
 
 
@@ -70,6 +72,27 @@ async def write_classes(conn: Connection, lines: Lines) -> None:
         by_studio.setdefault(str(line["studio_id"]), []).append(str(line["id"]))
     for studio_id, class_ids in by_studio.items():
         await move_along(conn, studio_id, class_ids)
+
+
+TO_FOLLOW_UP = """
+SELECT c.studio_id, c.id
+FROM jsonb_to_recordset($1) AS line (studio_id uuid, id uuid)
+JOIN classes c ON c.studio_id = line.studio_id AND c.id = line.id
+WHERE c.promotion_due OR c.status = 'cancelled' AND c.booked_count + c.waitlist_count > 0
+ORDER BY c.studio_id, c.id
+"""
+
+
+async def classes_to_follow_up(conn: Connection, lines: Lines) -> list[tuple[str, str]]:
+    """Those with new seats for who waits, and cancelled ones that still hold somebody."""
+    return [(row["studio_id"], row["id"]) for row in await conn.fetch(TO_FOLLOW_UP, lines)]
+
+
+PROMOTED = "UPDATE classes SET promotion_due = false WHERE studio_id = $1 AND id = $2"
+
+
+async def mark_promoted(conn: Connection, studio_id: str, class_id: str) -> None:
+    await conn.execute(PROMOTED, studio_id, class_id)
 
 
 SPOTS = """

@@ -32,6 +32,25 @@ WHERE line.status IN ('waitlisted', 'confirmed', 'checked_in') AND b.placeholder
   AND b.id <> line.id
 """,
 )
+# A booking that a line ends gives its credits back, without a receipt: only what was cancelled here has one.
+LOCK_CREDITED = """
+SELECT 1 FROM members m
+WHERE (m.studio_id, m.id) IN (
+    SELECT b.studio_id, b.member_id
+    FROM bookings b, jsonb_to_recordset($1) AS line (studio_id uuid, id uuid, status text)
+    WHERE b.studio_id = line.studio_id AND b.id = line.id AND b.credits_charged > 0
+      AND b.status NOT IN ('cancelled', 'expired') AND line.status IN ('cancelled', 'expired'))
+ORDER BY m.studio_id, m.id FOR NO KEY UPDATE
+"""
+GIVE_BACK = """
+UPDATE members m SET credits = m.credits + back.credits
+FROM (SELECT b.studio_id, b.member_id, sum(b.credits_charged) AS credits
+      FROM bookings b, jsonb_to_recordset($1) AS line (studio_id uuid, id uuid, status text)
+      WHERE b.studio_id = line.studio_id AND b.id = line.id AND b.credits_charged > 0
+        AND b.status NOT IN ('cancelled', 'expired') AND line.status IN ('cancelled', 'expired')
+      GROUP BY b.studio_id, b.member_id) back
+WHERE m.studio_id = back.studio_id AND m.id = back.member_id
+"""
 BOOKINGS = """
 INSERT INTO bookings (studio_id, id, class_id, member_id, location_id, status, booking_source, class_spot_id,
     created_at, updated_at)
@@ -44,6 +63,8 @@ LEFT JOIN classes c ON c.studio_id = n.studio_id AND c.id = n.class_id
 ON CONFLICT (studio_id, id) DO UPDATE SET
     class_id = same_class_and_member(
         (bookings.class_id, bookings.member_id) = (excluded.class_id, excluded.member_id), excluded.class_id),
+    credits_charged = CASE WHEN bookings.status NOT IN ('cancelled', 'expired')
+        AND excluded.status IN ('cancelled', 'expired') THEN 0 ELSE bookings.credits_charged END,
     status = excluded.status, booking_source = excluded.booking_source,
     class_spot_id = excluded.class_spot_id, placeholder = false, created_at = excluded.created_at,
     updated_at = excluded.updated_at, version = bookings.version + 1
@@ -78,9 +99,15 @@ WHERE b.status = 'waitlisted' AND NOT EXISTS (
 """
 
 
+async def lock_credited(conn: Connection, lines: Lines) -> None:
+    """The members whose credits come back, after the locks of the classes."""
+    await conn.execute(LOCK_CREDITED, lines)
+
+
 async def write_bookings(conn: Connection, lines: Lines) -> None:
     await conn.execute(DEFER)
-    steps = (REFUSE_BOOKINGS, *DROP_PLACEHOLDER_BOOKINGS, BOOKINGS, LINK_TO_LINE, ENTRIES_FOLLOW, ADD_ENTRIES)
-    for statement in steps:
+    for statement in (REFUSE_BOOKINGS, *DROP_PLACEHOLDER_BOOKINGS, GIVE_BACK, BOOKINGS):
+        await conn.execute(statement, lines)
+    for statement in (LINK_TO_LINE, ENTRIES_FOLLOW, ADD_ENTRIES):
         await conn.execute(statement, lines)
     await settle(conn, lines)
