@@ -26,6 +26,7 @@ async def change_endpoint(
         changed = changed_by(stored, body)
         require_scopes(changed.event_types, stored.view.scopes)
         updated = await endpoints.update(conn, caller, changed)
+        await lanes.changed(conn, endpoint_id)
         if changed.status == "enabled" and stored.shown.status == "disabled":
             await lanes.resume(conn, endpoint_id)
     service.bell.ring()
@@ -70,6 +71,7 @@ async def delete_endpoint(service: Webhooks, caller: Caller, endpoint_id: str) -
     async with service.db.transaction() as conn:
         await get_endpoint(conn, caller, endpoint_id, lock=True)
         await endpoints.mark_deleted(conn, caller, endpoint_id)
+    service.bell.ring()
 
 
 async def disable_client(service: Webhooks, studio_id: str, client_id: str) -> int:
@@ -77,4 +79,5 @@ async def disable_client(service: Webhooks, studio_id: str, client_id: str) -> i
     async with service.db.transaction() as conn:
         ids = await endpoints.enabled_of_client(conn, studio_id, client_id)
         await endpoints.disable(conn, studio_id, ids, "client_revoked")
+    service.bell.ring()
     return len(ids)

@@ -5,7 +5,7 @@ from datetime import timedelta
 from services.webhooks.actions.change_endpoint import get_endpoint, refuse_wider_view
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.signing import new_secret
-from services.webhooks.store import secrets
+from services.webhooks.store import lanes, secrets
 from services.webhooks.wire.endpoints import EndpointWithSecret, with_secret
 from shared.caller import Caller
 from shared.wire import now
@@ -22,4 +22,6 @@ async def rotate_secret(
             conn, caller.studio_id, endpoint_id, now() + timedelta(seconds=overlap_seconds)
         )
         await secrets.add(conn, caller.studio_id, endpoint_id, service.vault.seal(secret))
+        await lanes.changed(conn, endpoint_id)
+    service.bell.ring()
     return with_secret(stored.shown, secret)

@@ -66,9 +66,9 @@ class Dispatcher:
         if not self._running:
             return
         by_id = {lane.lease.endpoint_id: lane for lane in self._running.values()}
-        woken = await lanes.woken(conn, {id_: lane.seen_wakes for id_, lane in by_id.items()})
-        for endpoint_id in woken:
-            by_id[endpoint_id].nudge()
+        woken = await lanes.woken(conn, {id_: lane.seen for id_, lane in by_id.items()})
+        for endpoint_id, changed in woken.items():
+            by_id[endpoint_id].nudge(changed=changed)
 
     async def _run(self, lane: Lane) -> None:
         """A lane that fails by a bug keeps its lease until it ends, which is its pause."""

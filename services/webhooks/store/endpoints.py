@@ -132,7 +132,7 @@ async def update(conn: Connection, caller: Caller, changed: Endpoint) -> StoredE
 
 DELETE = """
 WITH gone AS (UPDATE endpoints SET deleted_at = now(), status = 'disabled' WHERE studio_id = $1 AND id = $2)
-UPDATE lanes SET due_at = 'infinity', wakes = wakes + 1 WHERE endpoint_id = $2
+UPDATE lanes SET due_at = 'infinity', wakes = wakes + 1, changes = changes + 1 WHERE endpoint_id = $2
 """
 
 
@@ -146,7 +146,8 @@ WITH off AS (
     UPDATE endpoints SET status = 'disabled', disabled_reason = $3
     WHERE studio_id = $1 AND id = ANY($2::uuid[]) AND status = 'enabled' RETURNING id
 )
-UPDATE lanes SET due_at = 'infinity', wakes = wakes + 1 WHERE endpoint_id IN (SELECT id FROM off)
+UPDATE lanes SET due_at = 'infinity', wakes = wakes + 1, changes = changes + 1
+WHERE endpoint_id IN (SELECT id FROM off)
 """
 
 

@@ -63,6 +63,7 @@ class Target(Struct, frozen=True):
     """Where a lane's deliveries go, read anew before each batch, so that changes take effect at once."""
 
     wakes: int
+    changes: int
     enabled: bool
     url: str
     fifo: bool
@@ -71,7 +72,8 @@ class Target(Struct, frozen=True):
 
 
 TARGET = """
-SELECT l.wakes, e.status = 'enabled' AND e.deleted_at IS NULL AS enabled, e.url, e.fifo, e.rate_limit,
+SELECT l.wakes, l.changes, e.status = 'enabled' AND e.deleted_at IS NULL AS enabled, e.url, e.fifo,
+       e.rate_limit,
        ARRAY(SELECT s.sealed FROM secrets s
              WHERE s.studio_id = e.studio_id AND s.endpoint_id = e.id
                AND (s.expires_at IS NULL OR s.expires_at > now())
@@ -87,7 +89,13 @@ async def target(conn: Connection, lease: Lease) -> Target | None:
     if row is None:
         return None
     return Target(
-        row["wakes"], row["enabled"], row["url"], row["fifo"], row["rate_limit"], tuple(row["sealed"])
+        row["wakes"],
+        row["changes"],
+        row["enabled"],
+        row["url"],
+        row["fifo"],
+        row["rate_limit"],
+        tuple(row["sealed"]),
     )
 
 
@@ -131,14 +139,32 @@ async def note_success(conn: Connection, lease: Lease) -> None:
 
 
 WOKEN = """
-SELECT l.endpoint_id FROM lanes l JOIN unnest($1::uuid[], $2::bigint[]) AS mine (endpoint_id, wakes)
+SELECT l.endpoint_id, l.changes <> mine.changes AS changed
+FROM lanes l JOIN unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS mine (endpoint_id, wakes, changes)
 ON l.endpoint_id = mine.endpoint_id WHERE l.wakes <> mine.wakes
 """
 
 
-async def woken(conn: Connection, seen: dict[str, int]) -> set[str]:
-    """Which of the lanes in hand have been given work since they were last looked at."""
-    return {row["endpoint_id"] for row in await conn.fetch(WOKEN, list(seen), list(seen.values()))}
+async def woken(conn: Connection, seen: dict[str, tuple[int, int]]) -> dict[str, bool]:
+    """Which of the lanes in hand were woken since they last looked; True: what they hold is stale."""
+    wakes, changes = [wakes for wakes, _ in seen.values()], [changes for _, changes in seen.values()]
+    return {row["endpoint_id"]: row["changed"] for row in await conn.fetch(WOKEN, list(seen), wakes, changes)}
+
+
+CHANGED = "UPDATE lanes SET wakes = wakes + 1, changes = changes + 1 WHERE endpoint_id = $1"
+
+
+async def changed(conn: Connection, endpoint_id: str) -> None:
+    """Whoever has deliveries of this endpoint in hand looks them up anew before it sends more."""
+    await conn.execute(CHANGED, endpoint_id)
+
+
+CHANGED_ALL = "UPDATE lanes SET wakes = wakes + 1, changes = changes + 1 WHERE studio_id = $1"
+
+
+async def changed_all(conn: Connection, studio_id: str) -> None:
+    """The same for all of a studio; the caller holds its counter, as all who lock several lanes."""
+    await conn.execute(CHANGED_ALL, studio_id)
 
 
 GIVE_BACK = """
@@ -154,8 +180,8 @@ async def give_back(conn: Connection, leases: Sequence[Lease]) -> None:
 
 
 RESUME = """
-UPDATE lanes SET due_at = now(), wakes = wakes + 1, failures = 0, pauses = 0, paused_until = NULL,
-       failing_since = NULL
+UPDATE lanes SET due_at = now(), wakes = wakes + 1, changes = changes + 1, failures = 0, pauses = 0,
+       paused_until = NULL, failing_since = NULL
 WHERE endpoint_id = $1
 """
 

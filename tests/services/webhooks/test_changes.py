@@ -1,0 +1,136 @@
+"""Changes of an endpoint hold at once: what a lane has in hand and has not begun is looked up anew."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from aiohttp import web
+from standardwebhooks import Webhook
+from structlog.testing import capture_logs
+
+from tests.harness.receiver import Received, Receiver
+from tests.services.webhooks.desk import Desk, eventually, open_desk, statuses
+
+Change = Callable[[Desk, str], Awaitable[Any]]
+
+
+class Gate:
+    """A receiver's answers wait here, so that the lane has a full hand and a full window."""
+
+    def __init__(self, receiver: Receiver, status: int = 200) -> None:
+        self.opened = asyncio.Event()
+        self.receiver = receiver
+        self.status = status
+        receiver.answer = self.answer
+
+    async def answer(self, _: Received) -> web.StreamResponse:
+        await self.opened.wait()
+        return web.Response(status=self.status)
+
+
+async def with_a_full_hand(desk: Desk, receiver: Receiver, **fields: Any) -> dict[str, Any]:
+    """Two attempts under way, and many in hand behind them."""
+    endpoint = await desk.endpoint(receiver.url, **fields)
+    await desk.sql("UPDATE lanes SET leased_until = now() + interval '1 hour'")
+    await desk.publish_some(60)
+    await desk.sql("UPDATE lanes SET leased_until = NULL")
+    await receiver.until_count(2)
+    return endpoint
+
+
+async def disable(desk: Desk, path: str) -> Any:
+    return await desk.call("PATCH", path, {"status": "disabled"})
+
+
+async def delete(desk: Desk, path: str) -> Any:
+    return await desk.call("DELETE", path)
+
+
+async def revoke(desk: Desk, path: str) -> Any:
+    body = {"studio_id": desk.studio_id, "client_id": desk.client_id}
+    return await desk.call("POST", "/internal/clients/revoked", body, caller=desk.operator)
+
+
+async def lane_is_free(desk: Desk) -> bool | None:
+    return None if await desk.sql("SELECT 1 FROM lanes WHERE token IS NOT NULL") else True
+
+
+@asynccontextmanager
+async def beside(desk: Desk, database_url: str) -> AsyncIterator[Desk]:
+    """Another replica, which holds no lane: what it is told, the first one's look-out finds."""
+    async with open_desk(database_url) as other:
+        other.studio_id, other.client_id = desk.studio_id, desk.client_id
+        yield other
+
+
+async def until_noticed() -> None:
+    """The dispatcher's look-out has been round: by its bell at once, or within a quarter of a second."""
+    await asyncio.sleep(0.6)
+
+
+@pytest.mark.parametrize("change", [disable, delete, revoke])
+async def test_an_endpoint_that_is_switched_off_gets_nothing_more_of_what_was_in_hand(
+    desk: Desk, receiver: Receiver, change: Change
+) -> None:
+    """Only what was under way already arrives."""
+    gate = Gate(receiver)
+    endpoint = await with_a_full_hand(desk, receiver)
+    path = f"/webhook-endpoints/{endpoint['id']}"
+    assert (await change(desk, path)).status < 300
+    await until_noticed()
+    gate.opened.set()
+    await eventually(lambda: lane_is_free(desk))
+    assert receiver.count == 2
+    rows = await desk.sql(
+        "SELECT count(*) AS n FROM deliveries WHERE status = 'pending' AND attempt_count = 0"
+    )
+    assert rows[0]["n"] == 58, "they wait untouched"
+
+
+async def test_a_change_made_at_another_replica_holds_as_well(
+    desk: Desk, database_url: str, receiver: Receiver
+) -> None:
+    """The one that sends finds it in the database, with a full hand too."""
+    gate = Gate(receiver)
+    endpoint = await with_a_full_hand(desk, receiver)
+    async with beside(desk, database_url) as other:
+        assert (await disable(other, f"/webhook-endpoints/{endpoint['id']}")).status == 200
+        await until_noticed()
+        gate.opened.set()
+        await eventually(lambda: lane_is_free(desk))
+    assert receiver.count == 2
+
+
+async def test_a_new_url_and_a_new_secret_hold_for_what_was_in_hand(
+    desk: Desk, receiver: Receiver, second_receiver: Receiver
+) -> None:
+    """Everything not yet begun goes to the new place, signed with the new secret alone."""
+    gate = Gate(receiver)
+    endpoint = await with_a_full_hand(desk, receiver)
+    path = f"/webhook-endpoints/{endpoint['id']}"
+    rotated = await desk.call("POST", f"{path}/rotate-secret", {"overlap_seconds": 0})
+    await desk.call("PATCH", path, {"url": second_receiver.url})
+    await until_noticed()
+    gate.opened.set()
+    got = await second_receiver.until_count(58)
+    assert receiver.count == 2
+    for one in got:
+        Webhook(rotated.json()["secret"]).verify(one.body, one.headers)
+        assert " " not in one.headers["webhook-signature"]
+    await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 60)
+    assert second_receiver.count == 58, "nothing was sent twice"
+
+
+async def test_gone_stops_what_is_in_hand_and_is_told_once(desk: Desk, receiver: Receiver) -> None:
+    """A 410 ends the lane at once, however many answers say the same."""
+    gate = Gate(receiver, status=410)
+    endpoint = await with_a_full_hand(desk, receiver)
+    with capture_logs() as lines:
+        gate.opened.set()
+        await eventually(lambda: lane_is_free(desk))
+    assert receiver.count == 2
+    assert [line["reason"] for line in lines if line["event"] == "endpoint_disabled"] == ["gone"]
+    shown = (await desk.call("GET", f"/webhook-endpoints/{endpoint['id']}")).json()
+    assert (shown["status"], shown["disabled_reason"]) == ("disabled", "gone")
