@@ -1,7 +1,7 @@
 """Connections that are kept between uses, in front of asyncpg's pool.
 
 The pool resets a connection in a round trip each time it is given back, and starts a task for that: with this
-in front of it a list page took 0.6 of the time. Nothing here leaves a session changed (settings and advisory
+in front of it a list page took 0.7 of the time. Nothing here leaves a session changed (settings and advisory
 locks are a transaction's own), so only a use that ended badly goes by the pool's reset.
 """
 
