@@ -5,7 +5,7 @@ from msgspec import structs
 
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.forgetting import forget
-from services.webhooks.store import forgetting
+from services.webhooks.store import event_log, forgetting, lanes
 from services.webhooks.wire.events import read_logged
 from services.webhooks.wire.operators import Erase, Erased
 from shared.caller import Caller
@@ -31,6 +31,11 @@ async def erase_person(service: Webhooks, caller: Caller, person: Erase) -> Eras
                 after = found[-1].sequence
         if len(found) < BATCH:
             break
+    # Always, even if nothing was found: an erasure that broke off before this is asked for once more.
+    async with service.db.transaction() as conn:
+        await event_log.lock_counters(conn, [caller.studio_id])
+        await lanes.changed_all(conn, caller.studio_id)
+    service.bell.ring()
     return erased
 
 

@@ -88,7 +88,9 @@ class Completed(Struct, frozen=True, kw_only=True):
 # Fenced twice: by the lane's token, and by the attempt count, which a newer dispatcher would have moved on.
 COMPLETE = """
 UPDATE deliveries d SET status = c.status, step = c.step, next_attempt_at = c.next_attempt_at,
-       attempt_count = d.attempt_count + 1, attempts = d.attempts || c.attempt::jsonb
+       attempt_count = d.attempt_count + 1,
+       attempts = d.attempts || CASE WHEN d.erased THEN c.attempt::jsonb || '{"response_body": null}'
+                                     ELSE c.attempt::jsonb END
 FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::smallint[], $6::timestamptz[], $7::text[],
             $8::uuid[], $9::uuid[])
      AS c (studio_id, id, attempt_count, status, step, next_attempt_at, attempt, endpoint_id, token)

@@ -43,14 +43,16 @@ async def rewrite(conn: Connection, caller: Caller, bodies: dict[str, bytes]) ->
     await conn.execute(REWRITE, caller.studio_id, list(bodies), list(bodies.values()))
 
 
-# What a receiver answered may repeat what it was sent.
+# What a receiver answered may repeat what it was sent. Every row is marked, answered or not: an attempt under
+# way ends on one side of this lock or the other, and its answer is cleared here or never stored.
 CLEAR_ANSWERS = """
-UPDATE deliveries SET attempts = (
+UPDATE deliveries SET erased = true, attempts = (
     SELECT coalesce(jsonb_agg(attempt || '{"response_body": null}' ORDER BY place), '[]')
     FROM jsonb_array_elements(attempts) WITH ORDINALITY AS a (attempt, place))
-WHERE studio_id = $1 AND event_id = ANY($2::uuid[]) AND attempts <> '[]' RETURNING 1
+WHERE studio_id = $1 AND event_id = ANY($2::uuid[]) RETURNING attempts <> '[]' AS answered
 """
 
 
 async def clear_answers(conn: Connection, caller: Caller, event_ids: Sequence[str]) -> int:
-    return len(await conn.fetch(CLEAR_ANSWERS, caller.studio_id, list(event_ids)))
+    rows = await conn.fetch(CLEAR_ANSWERS, caller.studio_id, list(event_ids))
+    return sum(row["answered"] for row in rows)

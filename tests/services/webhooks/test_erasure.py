@@ -1,5 +1,6 @@
 """Erasure: a person's data leave the event log and the delivery log; counts and sequences stay."""
 
+import asyncio
 import json
 
 from aiohttp import web
@@ -8,6 +9,7 @@ from shared.events import BookingCreated, EventResource, LeadCreated, MemberCrea
 from shared.wire import new_id
 from tests.harness.receiver import Received, Receiver
 from tests.services.webhooks.desk import Desk, statuses
+from tests.services.webhooks.test_changes import until_noticed
 
 
 async def test_a_person_is_forgotten_in_events_and_in_what_receivers_answered(
@@ -66,3 +68,33 @@ async def test_a_person_is_forgotten_in_events_and_in_what_receivers_answered(
     assert shown[3]["data"]["object"]["member_id"] == ada, "the booking stays countable"
     again = await desk.call("POST", "/internal/erase", body, caller=desk.operator)
     assert again.status == 200
+
+
+async def test_nothing_of_an_erased_person_is_sent_or_stored_afterwards(
+    desk: Desk, receiver: Receiver
+) -> None:
+    """What was in hand goes out erased, and the answer to what was under way is not kept."""
+    opened = asyncio.Event()
+
+    async def echo(got: Received) -> web.StreamResponse:
+        await opened.wait()
+        return web.Response(body=got.body)
+
+    receiver.answer = echo
+    endpoint = await desk.endpoint(receiver.url)
+    await desk.sql("UPDATE lanes SET leased_until = now() + interval '1 hour'")
+    ada = new_id()
+    data = {"id": ada, "object": "member", "email": "ada@love.example", "name": "Ada Love"}
+    for version in range(1, 21):
+        resource = EventResource("member", ada, version)
+        await desk.publish(desk.event(MemberCreated, resource=resource, data=data))
+    await desk.sql("UPDATE lanes SET leased_until = NULL")
+    await receiver.until_count(2)
+    body = {"studio_id": desk.studio_id, "member_id": ada, "emails": ["ada@love.example"]}
+    assert (await desk.call("POST", "/internal/erase", body, caller=desk.operator)).status == 200
+    await until_noticed()
+    opened.set()
+    found = await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 20)
+    assert [b"Ada" in got.body for got in receiver.received] == [True] * 2 + [False] * 18
+    assert b"Ada" not in json.dumps(found).encode()
+    assert all(d["attempts"][0]["response_status"] == 200 for d in found)
