@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import Any
 
 import asyncpg
+import msgspec
 import structlog
 
 from shared.bus import Bus, BusError, Message
@@ -147,12 +148,16 @@ async def _publish_line(bus: Bus, line: list[Any]) -> tuple[list[int], Exception
 
 
 def _log_published(message: Message) -> None:
-    head = read_head(message.body)
+    """An envelope that cannot be read is the consumer's to park; a line about it must not stop the rest."""
+    try:
+        head = read_head(message.body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        head = None
     log.info(
         "event_published",
-        request_id=head.request_id,
+        request_id=head.request_id if head else None,
         trace_id=trace_id_of(message.traceparent),
-        studio_id=head.studio_id,
+        studio_id=head.studio_id if head else None,
         event_id=message.id,
         type=message.topic,
     )

@@ -89,6 +89,23 @@ async def test_rows_leave_after_the_confirm_and_only_then(db: Database) -> None:
     await one.stop()
 
 
+@pytest.mark.parametrize("envelope", [b"{}", b"\xff\xfe", b"not an event"])
+async def test_a_row_that_cannot_be_read_stops_nobody(db: Database, envelope: bytes) -> None:
+    """It is published like the others, and parked by the consumer, who can tell what it is."""
+    bus = StagedBus()
+    one = relay(db, bus)
+    odd, even = event(new_id(), 1), event(new_id(), 1)
+    await write(db, [odd, even])
+    async with db.connection() as conn:
+        await conn.execute(
+            "UPDATE outbox SET envelope = $1, traceparent = 'nonsense' WHERE event_id = $2", envelope, odd.id
+        )
+    assert await one.step() is True
+    assert await one.step() is False
+    assert set(bus.ids) == {odd.id, even.id}
+    await one.stop()
+
+
 async def test_many_confirms_are_outstanding_but_one_per_aggregate(db: Database) -> None:
     """Order per aggregate holds: what failed is never overtaken by what came after it."""
     bus = StagedBus()
