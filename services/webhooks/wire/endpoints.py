@@ -25,7 +25,7 @@ assert set(KINDS) == set(EventType.__args__)  # type: ignore[attr-defined]
 
 Description = Annotated[str, Meta(max_length=500)]
 EventTypes = Annotated[list[EventType], Meta(max_length=50)]
-RateLimit = Annotated[float, Meta(gt=0, le=10_000, description="Attempts a second, at most.")]
+RateLimit = Annotated[float, Meta(ge=0.1, le=10_000, description="Attempts a second, at most.")]
 Url = Annotated[str, Meta(max_length=2048)]
 
 

@@ -79,6 +79,17 @@ async def test_the_rate_limit_of_an_endpoint_is_kept(desk: Desk, receiver: Recei
     assert min(gaps) > 0.02
 
 
+async def test_a_slow_rate_is_left_as_soon_as_it_is_changed(desk: Desk, receiver: Receiver) -> None:
+    """A lane that waits ten seconds for its turn hears of the new rate; less than 0.1 a second is refused."""
+    endpoint = await desk.endpoint(receiver.url, rate_limit=0.1)
+    await desk.publish_some(5)
+    await receiver.until_count(1)
+    path = f"/webhook-endpoints/{endpoint['id']}"
+    assert (await desk.call("PATCH", path, {"rate_limit": 1e-6})).status == 422
+    assert (await desk.call("PATCH", path, {"rate_limit": 1000})).status == 200
+    await receiver.until_count(5, seconds=5)
+
+
 async def test_a_breaker_opens_and_its_pause_costs_no_attempts(database_url: str, receiver: Receiver) -> None:
     """With 40 deliveries waiting, a failing endpoint sees a handful of requests and then single ones."""
     receiver.answer = answering(503)
