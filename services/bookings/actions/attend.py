@@ -1,11 +1,11 @@
-"""At the desk: check in, undo it, mark a no-show. A seat freed before the start is handed on."""
+"""At the desk: check in, undo it, and from the class's start on mark a no-show."""
 
 from services.bookings.actions.promote import promote
 from services.bookings.actions.roster import Roster
 from services.bookings.context import Bookings
 from services.bookings.errors import AlreadyBooked, InvalidStateTransition
 from services.bookings.rules.booking import assign_spot
-from services.bookings.rules.transitions import SEATED, staff_may_move, staff_moves
+from services.bookings.rules.transitions import SEATED, staff_moves
 from services.bookings.store import bookings, locks, studios
 from services.bookings.store.rows import BookingRow
 from services.bookings.wire.bookings import Booking, BookingStatus
@@ -21,8 +21,9 @@ async def attend(service: Bookings, caller: Caller, booking_id: str, status: Boo
         booking = await bookings.read(conn, caller, booking_id)
         if roster is None or booking is None:
             raise NotFound
-        if not staff_may_move(booking.status, status):
-            raise InvalidStateTransition(booking.status, status, staff_moves(booking.status))
+        allowed = staff_moves(booking.status, roster.class_, roster.now)
+        if status not in allowed:
+            raise InvalidStateTransition(booking.status, status, list(allowed))
         await roster.load_waiting(conn)
         if booking.status not in SEATED and status in SEATED:
             await _seat_again(conn, roster, booking)

@@ -1,12 +1,17 @@
 """Which state may follow which."""
 
+from datetime import datetime
+
+from services.bookings.rules.facts import ClassFacts
 from services.bookings.wire.bookings import BookingStatus as B
+from services.bookings.wire.classes import ClassStatus
 from services.bookings.wire.memberships import MembershipStatus as M
 
 BOOKING: dict[B, frozenset[B]] = {
     B.WAITLISTED: frozenset({B.CONFIRMED, B.CANCELLED, B.EXPIRED}),
     B.CONFIRMED: frozenset({B.CHECKED_IN, B.NO_SHOW, B.CANCELLED}),
-    B.CHECKED_IN: frozenset({B.CONFIRMED}),
+    # Cancelled only with the whole class, by the studio.
+    B.CHECKED_IN: frozenset({B.CONFIRMED, B.CANCELLED}),
     B.NO_SHOW: frozenset({B.CHECKED_IN}),
     B.CANCELLED: frozenset(),
     B.EXPIRED: frozenset(),
@@ -28,15 +33,13 @@ LIVE = frozenset({B.CONFIRMED, B.CHECKED_IN, B.WAITLISTED})
 """A member has at most one of these per class."""
 
 
-def staff_may_move(before: B, after: B) -> bool:
+def staff_moves(before: B, class_: ClassFacts, now: datetime) -> list[B]:
     """Check in, undo, no-show. Promotion, cancelling and expiry have operations of their own."""
-    own_operation = before is B.WAITLISTED or after is B.CANCELLED
-    return not own_operation and after in BOOKING[before]
+    if before is B.WAITLISTED or class_.status is ClassStatus.CANCELLED:
+        return []
+    too_early = {B.NO_SHOW} if now < class_.start_time else set()
+    return sorted(BOOKING[before] - {B.CANCELLED} - too_early)
 
 
 def seat_change(before: B, after: B) -> int:
     return (after in SEATED) - (before in SEATED)
-
-
-def staff_moves(before: B) -> list[str]:
-    return [after for after in BOOKING[before] if staff_may_move(before, after)]

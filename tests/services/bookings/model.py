@@ -200,6 +200,9 @@ class Studio:
         booking = self.bookings[n]
         if (booking.status, status) not in moves | {("no_show", "checked_in")}:
             return False
+        course = self.courses[booking.course]
+        if course.status == "cancelled" or (status == "no_show" and not course.started):
+            return False
         if booking.status == "no_show":
             if self.live_of(booking.course, booking.person) is not None:
                 return False

@@ -71,7 +71,7 @@ async def test_cancelling_a_class_releases_everybody_and_charges_nobody(desk: De
 
 
 async def test_the_desk_checks_in_undoes_and_marks_no_shows(desk: Desk) -> None:
-    """Only the moves of the table; `booked_count` counts confirmed and checked in."""
+    """Only the moves of the table, a no-show from the start on; `booked_count` counts who is seated."""
     class_, people = a_class(), [a_member() for _ in range(2)]
     await desk.loaded(class_, *people)
     first, second = await seated(desk, class_, people)
@@ -85,12 +85,26 @@ async def test_the_desk_checks_in_undoes_and_marks_no_shows(desk: Desk) -> None:
     assert await move(first["id"], "no-show") == (409, "invalid_state_transition")
     assert await move(first["id"], "undo-check-in") == (200, "confirmed")
     assert await move(second["id"], "check-in") == (409, "invalid_state_transition")
+    assert await move(first["id"], "no-show") == (409, "invalid_state_transition")
+    times = {"start_time": soon(seconds=-1), "end_time": soon(hours=1)}
+    await desk.staff.call("PATCH", f"/staff/classes/{class_['id']}", times)
     assert await move(first["id"], "no-show") == (200, "no_show")
-    # The seat that came free before the start went to the one who waited.
-    assert (await desk.ok(f"/bookings/{second['id']}"))["status"] == "confirmed"
+    assert (await desk.ok(f"/classes/{class_['id']}"))["booked_count"] == 0
     assert await move(first["id"], "check-in") == (200, "checked_in")
-    assert (await desk.ok(f"/classes/{class_['id']}"))["booked_count"] == 2
+    assert (await desk.ok(f"/classes/{class_['id']}"))["booked_count"] == 1
     assert await move(new_id(), "check-in") == (404, "not_found")
+
+
+async def test_nobody_is_checked_in_to_a_cancelled_class(desk: Desk) -> None:
+    """A no-show of a class that is cancelled afterwards stays one: no seat is taken there any more."""
+    class_, member = a_class(start_time=soon(seconds=1)), a_member()
+    await desk.loaded(class_, member)
+    (booking,) = await seated(desk, class_, [member])
+    await desk.loaded(class_ | {"start_time": soon(seconds=-1)}, booking | {"status": "no_show"})
+    assert (await desk.staff.call("POST", f"/staff/classes/{class_['id']}/cancel", {})).status == 200
+    reply = await desk.staff.call("POST", f"/staff/bookings/{booking['id']}/check-in")
+    assert (reply.status, reply.details["allowed"]) == (409, [])
+    assert (await desk.ok(f"/classes/{class_['id']}"))["booked_count"] == 0
 
 
 async def test_the_waitlist_of_a_started_class_expires_by_itself(desk: Desk) -> None:
