@@ -117,8 +117,9 @@ def idempotency_key(headers: Mapping[bytes, bytes]) -> str:
     if raw is None:
         raise Invalid([Problem(loc, "Send an Idempotency-Key of 8 to 120 characters.", "missing")])
     text = raw.decode("latin-1")
-    if not 8 <= len(text) <= 120 or not text.isprintable():
-        raise Invalid([Problem(loc, "An Idempotency-Key has 8 to 120 printable characters.", "value_error")])
+    if not 8 <= len(text) <= 120 or not (text.isascii() and text.isprintable()):
+        text = "An Idempotency-Key has 8 to 120 printable ASCII characters."
+        raise Invalid([Problem(loc, text, "value_error")])
     return text
 
 

@@ -53,7 +53,10 @@ ROUTES: list[Route[Bookings]] = [
         path="/idempotency-keys/{key}",
         handler=get_idempotency_key,
         summary="See what became of a request",
-        description="For a write whose answer was lost: still running, done, or refused. Known for 24 hours.",
+        description=(
+            "For a write whose answer was lost: still running, done, or refused. Known for 24 hours. A key "
+            "with a slash cannot be asked for, since no path holds one: retry the write with it instead."
+        ),
         answer=IdempotencyKeyState,
         errors=(NotFound,),
         tag="Bookings",

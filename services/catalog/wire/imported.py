@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct
 from shared.wire import Id, Instant
 
 Name = Annotated[str, Meta(min_length=1, max_length=500)]
-Currency = Annotated[str, Meta(pattern="^[A-Z]{3}$")]
+Currency = Annotated[str, Meta(pattern=r"^[A-Z]{3}(?![\s\S])")]
 
 
 class Imported(Struct, kw_only=True, forbid_unknown_fields=True, tag_field="object"):

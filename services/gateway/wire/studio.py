@@ -17,7 +17,11 @@ class OperatorStudio(Resource, kw_only=True):
 
 
 Slug = Annotated[
-    str, Meta(pattern="^[a-z0-9](?:[a-z0-9_-]{0,98}[a-z0-9])?$", description="Lower-case, told from an id.")
+    str,
+    Meta(
+        pattern=r"^[a-z0-9](?:[a-z0-9_-]{0,98}[a-z0-9])?(?![\s\S])",
+        description="Lower-case, told from an id.",
+    ),
 ]
 
 
@@ -36,7 +40,7 @@ class StudioLine(Struct, kw_only=True, forbid_unknown_fields=True):
     test: bool = False
     late_window_minutes: Annotated[int, Meta(ge=0, le=525_600)] | UnsetType = UNSET
     late_fee_amount: Decimal | None = None
-    late_fee_currency: Annotated[str, Meta(pattern="^[A-Z]{3}$")] | None = None
+    late_fee_currency: Annotated[str, Meta(pattern=r"^[A-Z]{3}(?![\s\S])")] | None = None
     forfeit_credit: bool | UnsetType = UNSET
 
 

@@ -86,6 +86,31 @@ async def test_odd_capacities(desk: Desk, capacity: Any) -> None:
     assert len((await desk.load(a_class(capacity=capacity)))["rejected"]) == 1
 
 
+@pytest.mark.parametrize("value", ["15\n", "USD\n", "15.00\n", "\n"])
+async def test_a_trailing_newline_is_no_part_of_a_value(desk: Desk, value: str) -> None:
+    """Amounts and currencies end where their pattern ends, in bodies, queries and lines."""
+    member = a_member()
+    studio = {"object": "studio", "id": desk.caller.studio_id, "name": "S"}
+    await desk.loaded(member)
+    assert (await desk.cancel(new_id(), max_late_fee=value)).status == 422
+    for field in ("late_fee_amount", "late_fee_currency"):
+        assert len((await desk.load(studio | {field: value}))["rejected"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "status"), [("order/2026/1", 404), ("x" * 120, 404), ("x" * 121, 422), ("x" * 7, 422)]
+)
+async def test_sizes_of_keys(desk: Desk, key: str, status: int) -> None:
+    """8 to 120 characters; a slash is one like any other."""
+    assert (await desk.cancel(new_id(), key=key)).status == status
+
+
+@pytest.mark.parametrize("key", ["schlüssel-1", "key\twith-tab", "ключ-ключ", "key-\x7f-delete"])
+async def test_keys_beyond_printable_ascii(desk: Desk, key: str) -> None:
+    """What a header's bytes mean beyond ASCII is anybody's guess: such a key could not be looked up."""
+    assert (await desk.cancel(new_id(), key=key)).status == 422
+
+
 async def test_odd_keys_to_look_up(desk: Desk) -> None:
     """Any text is a key that nobody used."""
     for key in ("x", "ü", "a'b\"c", "%", "x" * 500):
