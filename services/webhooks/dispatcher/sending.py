@@ -76,33 +76,36 @@ class Sender:
             target = URL(url)
             session = self._open if self._policy.skips_address_check(target) else self._guarded
             async with session.post(target, data=body, headers=headers, allow_redirects=False) as answer:
-                raw = await _start_of(answer)
-                outcome = Outcome(
-                    answer.status,
-                    None if 200 <= answer.status < 300 else f"the endpoint answered {answer.status}",
-                    parse_retry_after(answer.headers.get("Retry-After"), now()),
-                )
-                return outcome, readable(raw)
+                retry_after = parse_retry_after(answer.headers.get("Retry-After"), now())
+                raw, broke_off = await _start_of(answer)
+                error = None if 200 <= answer.status < 300 else f"the endpoint answered {answer.status}"
+                if broke_off:
+                    error = f"{error}, and its body broke off" if error else "the answer's body broke off"
+                return Outcome(answer.status, error, retry_after), readable(raw)
         except Exception as problem:
             return Outcome(None, describe(problem)), None
 
 
-async def _start_of(answer: aiohttp.ClientResponse) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    while size < READ_AT_MOST:
-        part = await answer.content.read(READ_AT_MOST - size)
-        if not part:
-            return b"".join(parts)
-        parts.append(part)
-        size += len(part)
+async def _start_of(answer: aiohttp.ClientResponse) -> tuple[bytes, bool]:
+    """The start of the body, for the log, and whether it broke off. The status has said all that counts."""
+    raw = bytearray()
+    try:
+        while len(raw) < READ_AT_MOST:
+            part = await answer.content.read(READ_AT_MOST - len(raw))
+            if not part:
+                return bytes(raw), False
+            raw += part
+    except (aiohttp.ClientError, OSError, TimeoutError):
+        answer.close()
+        return bytes(raw), True
     answer.close()
-    return b"".join(parts)
+    return bytes(raw), False
 
 
 def readable(raw: bytes) -> str:
-    """The first 2 KiB as text that can be stored; NUL cannot."""
-    return raw[:KEEP].decode("utf-8", "replace").replace("\x00", "�")
+    """At most 2 KiB of text that can be stored; NUL cannot. Cut after decoding, which may make it longer."""
+    text = raw[:KEEP].decode("utf-8", "replace").replace("\x00", "�")
+    return text.encode()[:KEEP].decode("utf-8", "ignore")
 
 
 def describe(problem: BaseException) -> str:
@@ -113,9 +116,9 @@ def describe(problem: BaseException) -> str:
             return "not sent: the host resolves to a private, local or reserved address"
         cause = getattr(cause, "os_error", None) or cause.__cause__
     if isinstance(problem, (asyncio.TimeoutError, TimeoutError)):
-        return "timed out"
+        return "timed out before an answer came"
     if isinstance(problem, aiohttp.ClientConnectorDNSError):
-        return "the host's name does not resolve"
+        return "the host name cannot be resolved"
     if isinstance(problem, (aiohttp.ClientSSLError, aiohttp.ClientConnectorCertificateError)):
         return f"TLS failed: {problem}"[:300]
     if isinstance(problem, aiohttp.ClientConnectorError):
@@ -123,5 +126,9 @@ def describe(problem: BaseException) -> str:
     if isinstance(
         problem, (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, aiohttp.ClientPayloadError)
     ):
-        return "the connection was closed before the answer ended"
-    return f"failed: {type(problem).__name__}"
+        return "the connection was closed before an answer came"
+    if isinstance(problem, (aiohttp.ClientResponseError, aiohttp.http.HttpProcessingError)):
+        return "the answer was not valid HTTP"
+    if isinstance(problem, (aiohttp.InvalidURL, UnicodeError)):
+        return "the URL cannot be used"
+    return "the request could not be sent"
