@@ -127,6 +127,7 @@ def test_a_demo_that_was_cut_off_is_loaded_by_the_next_start(tmp_path: Path) -> 
             home, "studios", "create", "--name", "D", "--slug", "demo", "--timezone", "UTC", "--id", STUDIO_ID
         )
         assert made.returncode == 0, made.stderr
+    log.unlink()
     with up(home) as (_, port, _):
         while "Ctrl-C stops" not in (text := log.read_text()):
             pass
