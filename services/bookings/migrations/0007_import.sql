@@ -13,3 +13,12 @@ CREATE FUNCTION refuse_line(sentence text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION 'line refused' USING ERRCODE = 'check_violation', CONSTRAINT = 'line_refused', HINT = sentence;
 END $$;
+
+-- A membership or purchase that is imported again stays with its member: what it granted was granted there.
+CREATE FUNCTION same_member(before uuid, after uuid) RETURNS uuid LANGUAGE plpgsql AS $$
+BEGIN
+    IF before <> after THEN
+        PERFORM refuse_line('It belongs to another member, with whom it stays.');
+    END IF;
+    RETURN after;
+END $$;

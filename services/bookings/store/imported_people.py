@@ -26,6 +26,7 @@ async def write_members(conn: Connection, lines: Lines) -> None:
     await conn.execute(MEMBERS, lines)
 
 
+# `state_version` never goes back, and grows with every change, whatever the line says.
 MEMBERSHIPS = """
 INSERT INTO memberships (studio_id, id, member_id, product_id, status, auto_renew, state_version, pause,
     cancellation, starts_at, ends_at, created_at)
@@ -37,10 +38,15 @@ SELECT n.studio_id, n.id, n.member_id, n.product_id, n.status, n.auto_renew, n.s
 FROM jsonb_array_elements($1) line CROSS JOIN LATERAL jsonb_populate_record(NULL::memberships, line) n
 LEFT JOIN memberships old ON old.studio_id = n.studio_id AND old.id = n.id
 ON CONFLICT (studio_id, id) DO UPDATE SET
-    member_id = excluded.member_id, product_id = excluded.product_id, status = excluded.status,
-    auto_renew = excluded.auto_renew, state_version = excluded.state_version, pause = excluded.pause,
+    member_id = same_member(memberships.member_id, excluded.member_id), product_id = excluded.product_id,
+    status = excluded.status, auto_renew = excluded.auto_renew, pause = excluded.pause,
     cancellation = excluded.cancellation, starts_at = excluded.starts_at, ends_at = excluded.ends_at,
-    created_at = excluded.created_at
+    created_at = excluded.created_at,
+    state_version = greatest(excluded.state_version, memberships.state_version + (
+        (memberships.product_id, memberships.status, memberships.auto_renew, memberships.pause,
+         memberships.cancellation, memberships.starts_at, memberships.ends_at)
+        IS DISTINCT FROM (excluded.product_id, excluded.status, excluded.auto_renew, excluded.pause,
+         excluded.cancellation, excluded.starts_at, excluded.ends_at))::int)
 """
 
 
@@ -59,8 +65,9 @@ SELECT n.studio_id, n.id, n.member_id, n.product_id, n.product_key, n.product_ty
 FROM jsonb_array_elements($1) line CROSS JOIN LATERAL jsonb_populate_record(NULL::purchases, line) n
 LEFT JOIN purchases old ON old.studio_id = n.studio_id AND old.id = n.id
 ON CONFLICT (studio_id, id) DO UPDATE SET
-    member_id = excluded.member_id, product_id = excluded.product_id, product_key = excluded.product_key,
-    product_type = excluded.product_type, quantity = excluded.quantity, amount_total = excluded.amount_total,
+    member_id = same_member(purchases.member_id, excluded.member_id), product_id = excluded.product_id,
+    product_key = excluded.product_key, product_type = excluded.product_type,
+    quantity = excluded.quantity, amount_total = excluded.amount_total,
     currency = excluded.currency, refunded_amount = excluded.refunded_amount, status = excluded.status,
     location_id = excluded.location_id, created_at = excluded.created_at
 """

@@ -1,0 +1,36 @@
+"""Memberships and purchases imported again: versions only grow, and nothing changes hands."""
+
+from tests.services.bookings.desk import Desk, a_member, a_membership, a_product, a_purchase
+from tests.services.bookings.test_cancel_booking import credits_of
+
+
+async def test_the_version_of_a_membership_never_goes_back(desk: Desk) -> None:
+    """The same line changes nothing; a change is one more, or what the line says if that is higher."""
+    member = a_member()
+    card = a_membership(member["id"])
+    await desk.loaded(member, card)
+    path = f"/memberships/{card['id']}"
+    await desk.staff.call("POST", f"/staff{path}/pause", {})
+    await desk.loaded(card)
+    back = await desk.ok(path)
+    assert (back["status"], back["state_version"]) == ("active", 3)
+    await desk.loaded(card)
+    assert await desk.ok(path) == back
+    await desk.loaded(card | {"auto_renew": False, "state_version": 9})
+    assert (await desk.ok(path))["state_version"] == 9
+    await desk.loaded(card | {"status": "cancelled", "state_version": 4})
+    assert (await desk.ok(path))["state_version"] == 10
+
+
+async def test_a_membership_or_purchase_stays_with_its_member(desk: Desk) -> None:
+    """A line that names another member is refused: credits were granted to the first."""
+    product, people = a_product(5), [a_member(), a_member()]
+    card, bought = a_membership(people[0]["id"], status="expired"), a_purchase(people[0]["id"], product)
+    await desk.loaded(product, *people, card, bought)
+    report = await desk.load(*(line | {"member_id": people[1]["id"]} for line in (card, bought)))
+    assert [line["line"] for line in report["rejected"]] == [1, 2]
+    assert {line["reason"] for line in report["rejected"]} == {
+        "It belongs to another member, with whom it stays."
+    }
+    assert (await desk.ok(f"/memberships/{card['id']}"))["member_id"] == people[0]["id"]
+    assert [await credits_of(desk, person) for person in people] == [5, 0]
