@@ -5,6 +5,7 @@ as the dispatcher signs them, with a secret of this run that is printed first.
 """
 
 import argparse
+import base64
 import json
 import sys
 import time
@@ -16,7 +17,8 @@ from typing import Any
 from services.cli.commands import client
 from services.cli.operator_client import OperatorClient
 from services.cli.problem import CommandFailed
-from services.webhooks.rules.signing import new_secret, signature, signing_key
+from services.webhooks.rules.signing import PREFIX, new_secret, signature, signing_key
+from shared.events import KINDS
 from shared.settings import Settings
 
 POLL_SECONDS = 0.5
@@ -25,19 +27,40 @@ TIMEOUT = 15.0
 
 def listen(settings: Settings, given: argparse.Namespace) -> None:
     """Runs until Ctrl-C, or until `--count` events have come."""
+    wanted = _kinds(given.events)
+    secret = _checked(given.secret) if given.secret is not None else new_secret()
     operators = client(settings)
     studio = given.studio or _only_studio(operators)
-    secret = given.secret or new_secret()
     path = f"/studios/{studio}/events"
     after = int(operators.get(f"{path}/position")["last_sequence"])
-    if not given.json:
+    if given.json:
+        print(json.dumps({"listening": studio, "secret": secret}), flush=True)
+    else:
         print(f"Listening to {studio}. Verify with the secret {secret}", file=sys.stderr, flush=True)
-    events = _live(operators, path, after, set(filter(None, (given.events or "").split(","))))
+    events = _live(operators, path, after, wanted)
     for number, event in enumerate(events, start=1):
         outcome = _forward(given.forward_to, secret, event, number) if given.forward_to else None
         _tell(event, outcome, as_json=given.json)
         if given.count is not None and number >= given.count:
             return
+
+
+def _kinds(text: str | None) -> set[str]:
+    wanted = set(filter(None, (part.strip() for part in (text or "").split(","))))
+    if unknown := sorted(wanted - set(KINDS)):
+        raise CommandFailed(f"No such kind of event: {', '.join(unknown)}.", exit_code=2)
+    return wanted
+
+
+def _checked(secret: str) -> str:
+    """What `whsec_` and base64 spell, in the lengths that Standard Webhooks allows."""
+    try:
+        key = base64.b64decode(secret.removeprefix(PREFIX), validate=True)
+    except ValueError:
+        key = b""
+    if not secret.startswith(PREFIX) or not 24 <= len(key) <= 64:
+        raise CommandFailed("A secret is whsec_ and 24 to 64 bytes in base64.", exit_code=2)
+    return secret
 
 
 def _only_studio(operators: OperatorClient) -> str:
@@ -59,6 +82,16 @@ def _live(operators: OperatorClient, path: str, after: int, wanted: set[str]) ->
             time.sleep(POLL_SECONDS)
 
 
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """As the dispatcher: a redirect is an answer like any other, and nothing is sent where it points."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+_opener = urllib.request.build_opener(_NoRedirects)
+
+
 def _forward(url: str, secret: str, event: dict[str, Any], number: int) -> str:
     body = json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode()
     at = int(time.time())
@@ -71,7 +104,7 @@ def _forward(url: str, secret: str, event: dict[str, Any], number: int) -> str:
     }
     request = urllib.request.Request(url, body, headers, method="POST")
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
+        with _opener.open(request, timeout=TIMEOUT) as answer:
             return str(answer.status)
     except urllib.error.HTTPError as refusal:
         return str(refusal.code)

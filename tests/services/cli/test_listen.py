@@ -3,15 +3,37 @@
 import asyncio
 import json
 import os
+import subprocess
 import sys
+from collections.abc import Awaitable
 from typing import Any
 
+import pytest
 from standardwebhooks import Webhook
 
 from services.webhooks.rules.signing import new_secret
 from shared.wire import new_id
-from tests.harness.receiver import receiving
+from tests.harness.receiver import answering, receiving
 from tests.harness.system import ROOT, System
+
+
+def listening(system: System, *words: str) -> Awaitable[asyncio.subprocess.Process]:
+    environment = os.environ | {
+        "STUDIO_OPERATOR_TOKEN": system.running.operator_token,
+        "STUDIO_OPERATOR_URL": system.running.operator_url,
+    }
+    return asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "services.cli.main",
+        *words,
+        "--studio",
+        system.studio_id,
+        cwd=ROOT,
+        env=environment,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
 
 
 async def test_listen_forwards_live_events_signed(system: System) -> None:
@@ -31,23 +53,9 @@ async def test_listen_forwards_live_events_signed(system: System) -> None:
         while await logged() < 1:
             await asyncio.sleep(0.05)
     secret = new_secret()
-    environment = os.environ | {
-        "STUDIO_OPERATOR_TOKEN": system.running.operator_token,
-        "STUDIO_OPERATOR_URL": system.running.operator_url,
-    }
     async with receiving() as receiver:
-        words = ["webhooks", "listen", "--studio", system.studio_id, "--forward-to", receiver.url]
-        words += ["--secret", secret, "--count", "2", "--events", "member.created"]
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "services.cli.main",
-            *words,
-            cwd=ROOT,
-            env=environment,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
+        words = ["webhooks", "listen", "--forward-to", receiver.url, "--secret", secret]
+        process = await listening(system, *words, "--count", "2", "--events", "member.created")
         assert process.stderr is not None
         assert b"Listening to" in await process.stderr.readline()
         first, second = await member("one"), await member("two")
@@ -57,3 +65,40 @@ async def test_listen_forwards_live_events_signed(system: System) -> None:
         assert [line["forwarded"] for line in lines] == ["200", "200"]
         for got in receiver.received:
             Webhook(secret).verify(got.body, got.headers)
+
+
+async def test_listen_as_json_shows_its_secret_first_and_follows_no_redirect(system: System) -> None:
+    """The first line is for the program that reads the rest; a redirect is told and nothing is sent there."""
+    partner = system.partner(await system.key())
+    async with receiving() as receiver, receiving() as elsewhere:
+        receiver.answer = answering(302, headers={"Location": elsewhere.url})
+        words = ["--json", "webhooks", "listen", "--forward-to", receiver.url, "--count", "1"]
+        process = await listening(system, *words, "--events", "member.created")
+        assert process.stdout is not None
+        first = json.loads(await process.stdout.readline())
+        assert first["listening"] == system.studio_id
+        await partner.post(
+            "/members", {"email": f"{new_id()}@example.com", "first_name": "A", "last_name": "B"}
+        )
+        out, _ = await asyncio.wait_for(process.communicate(), 30)
+        assert [json.loads(line)["forwarded"] for line in out.decode().splitlines()] == ["302"]
+        assert elsewhere.count == 0
+        [got] = receiver.received
+        Webhook(first["secret"]).verify(got.body, got.headers)
+
+
+@pytest.mark.parametrize(
+    "words", [("--secret", "hush"), ("--secret", "whsec_é"), ("--secret", "whsec_QUJD"), ("--events", "nope")]
+)
+def test_listen_refuses_what_can_never_work(words: tuple[str, str]) -> None:
+    """Wrong usage: one sentence and exit code 2, before anybody is asked anything."""
+    done = subprocess.run(
+        [sys.executable, "-m", "services.cli.main", "webhooks", "listen", *words],
+        cwd=ROOT,
+        env=os.environ | {"STUDIO_OPERATOR_TOKEN": "t" * 32},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
