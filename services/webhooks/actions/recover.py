@@ -1,4 +1,4 @@
-"""Offer an endpoint what it missed since a time: dead deliveries, and events held while it was disabled.
+"""Offer an endpoint what it has not got since a time: dead deliveries, and events it has no delivery of.
 
 A recovery is durable, moves in stretches that each commit, and waits while the endpoint still has much open,
 so that it never floods what it is meant to help.
@@ -6,23 +6,30 @@ so that it never floods what it is meant to help.
 
 from datetime import datetime
 
-from services.webhooks.actions.change_endpoint import get_endpoint
+import structlog
+
+from services.webhooks.actions.change_endpoint import use_endpoint
 from services.webhooks.actions.log_events import make_deliveries
 from services.webhooks.context import Webhooks
 from services.webhooks.errors import EndpointDisabled, RecoveryRunning
 from services.webhooks.store import event_log, recoveries
 from services.webhooks.store.recoveries import Found, RunningRecovery
 from services.webhooks.wire.endpoints import Recovery
+from shared.bus.handling import is_away
 from shared.caller import Caller
 from shared.wire import new_id
 
+log = structlog.get_logger("recoveries")
+
 STRETCH = 200
 MOST_OPEN = 500
+# How many recoveries move in one step.
+AT_ONCE = 100
 
 
 async def start_recovery(service: Webhooks, caller: Caller, endpoint_id: str, since: datetime) -> Recovery:
     async with service.db.transaction() as conn:
-        stored = await get_endpoint(conn, caller, endpoint_id, lock=True)
+        stored = await use_endpoint(conn, caller, endpoint_id, lock=True)
         if stored.shown.status == "disabled":
             raise EndpointDisabled
         if await recoveries.is_running(conn, caller, endpoint_id):
@@ -34,11 +41,22 @@ async def start_recovery(service: Webhooks, caller: Caller, endpoint_id: str, si
 
 
 async def recovery_step(service: Webhooks) -> bool:
-    """One stretch of every running recovery; True when there is more to do at once."""
+    """One stretch of the recoveries whose turn it is; True when there is more to do at once."""
     async with service.db.connection() as conn:
-        running = await recoveries.running(conn)
-    moved = [await _advance(service, recovery) for recovery in running if recovery.enabled]
+        turns = await recoveries.next_ones(conn, AT_ONCE)
+    moved = [await _try_to_advance(service, recovery) for recovery in turns]
     return any(moved)
+
+
+async def _try_to_advance(service: Webhooks, recovery: RunningRecovery) -> bool:
+    """One that fails by a bug has its next turn after the others."""
+    try:
+        return await _advance(service, recovery)
+    except Exception as problem:
+        if is_away(problem):
+            raise
+        log.error("recovery_failed", recovery_id=recovery.id, exc_info=True)
+        return False
 
 
 class _MovedElsewhere(Exception):

@@ -56,19 +56,23 @@ class RunningRecovery(Struct, frozen=True, kw_only=True):
     since: datetime
     after_sequence: int
     until_sequence: int
-    enabled: bool
     subscriber: Subscriber
 
 
 RUNNING = """
 SELECT r.studio_id, r.id, r.since, r.after_sequence, r.until_sequence, r.endpoint_id, e.event_types, e.scopes,
-       e.location_ids, e.status = 'enabled' AND e.deleted_at IS NULL AS enabled
+       e.location_ids
 FROM recoveries r JOIN endpoints e ON e.studio_id = r.studio_id AND e.id = r.endpoint_id
-WHERE r.status = 'running' ORDER BY r.created_at LIMIT 100
+WHERE r.status = 'running' AND e.status = 'enabled' AND e.deleted_at IS NULL
+ORDER BY r.stepped_at, r.created_at LIMIT $1
 """
+TOOK_TURN = "UPDATE recoveries SET stepped_at = clock_timestamp() WHERE id = ANY($1::uuid[])"
 
 
-async def running(conn: Connection) -> list[RunningRecovery]:
+async def next_ones(conn: Connection, limit: int) -> list[RunningRecovery]:
+    """Those of enabled endpoints whose last turn is the longest ago; they go to the end of the line."""
+    rows = await conn.fetch(RUNNING, limit)
+    await conn.execute(TOOK_TURN, [row["id"] for row in rows])
     return [
         RunningRecovery(
             studio_id=row["studio_id"],
@@ -76,7 +80,6 @@ async def running(conn: Connection) -> list[RunningRecovery]:
             since=row["since"],
             after_sequence=row["after_sequence"],
             until_sequence=row["until_sequence"],
-            enabled=row["enabled"],
             subscriber=Subscriber(
                 row["endpoint_id"],
                 row["studio_id"],
@@ -87,7 +90,7 @@ async def running(conn: Connection) -> list[RunningRecovery]:
                 ),
             ),
         )
-        for row in await conn.fetch(RUNNING)
+        for row in rows
     ]
 
 

@@ -4,7 +4,8 @@ import asyncio
 from datetime import timedelta
 
 from services.webhooks.actions import recover
-from shared.wire import now
+from services.webhooks.store import recoveries
+from shared.wire import new_id, now
 from tests.harness.receiver import Receiver, answering
 from tests.services.webhooks.desk import Desk, eventually, open_desk, statuses
 
@@ -129,3 +130,25 @@ async def test_two_replicas_offer_everything_once(database_url: str, receiver: R
         await eventually(lambda: done(desk))
         rows = await desk.sql("SELECT count(*) AS n, count(DISTINCT event_id) AS d FROM deliveries")
         assert (rows[0]["n"], rows[0]["d"]) == (400, 400)
+
+
+async def test_recoveries_take_turns_and_disabled_endpoints_take_none(desk: Desk, receiver: Receiver) -> None:
+    """However many wait before it, for their endpoint or for room, each has its turn."""
+    first, off, last = [(await desk.endpoint(receiver.url))["id"] for _ in range(3)]
+    await set_status(desk, off, "disabled")
+    await desk.publish_some(1)
+    async with desk.context.db.transaction() as conn:
+        # Not committed, so that the service's own loop leaves them to this test.
+        for endpoint_id in (first, off, last):
+            await recoveries.start(conn, desk.caller(), new_id(), endpoint_id, now())
+        turns = [await recoveries.next_ones(conn, 1) for _ in range(4)]
+    assert [turn.subscriber.id for [turn] in turns] == [first, last, first, last]
+
+
+async def test_events_from_before_the_endpoint_are_offered_too(desk: Desk, receiver: Receiver) -> None:
+    """A new endpoint can catch up with the log, from a time on."""
+    earlier = await desk.publish_some(2)
+    endpoint = await desk.endpoint(receiver.url)
+    await start(desk, endpoint["id"])
+    await receiver.until_count(2)
+    assert set(receiver.ids) == set(earlier)
