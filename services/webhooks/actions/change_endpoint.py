@@ -21,8 +21,7 @@ async def change_endpoint(
     if body.url is not UNSET:
         refuse_url(body.url, service.urls)
     async with service.db.transaction() as conn:
-        stored = await get_endpoint(conn, caller, endpoint_id, lock=True)
-        refuse_wider_view(caller, stored.view)
+        stored = await use_endpoint(conn, caller, endpoint_id, lock=True)
         changed = changed_by(stored, body)
         require_scopes(changed.event_types, stored.view.scopes)
         updated = await endpoints.update(conn, caller, changed)
@@ -46,7 +45,7 @@ def changed_by(stored: StoredEndpoint, body: EndpointUpdate) -> Endpoint:
 
 
 def refuse_wider_view(caller: Caller, view: View) -> None:
-    """A narrower key of the same client must not turn an endpoint that sees more towards itself."""
+    """A narrower key of the same client must not use an endpoint that sees more than it may."""
     if caller.actor == "operator":
         return
     if caller.location_ids is not None and (
@@ -58,18 +57,27 @@ def refuse_wider_view(caller: Caller, view: View) -> None:
             raise InsufficientScope(kind_scope, caller.scopes)
 
 
-async def get_endpoint(
-    conn: Connection, caller: Caller, endpoint_id: str, *, lock: bool = False
-) -> StoredEndpoint:
-    stored = await endpoints.get(conn, caller, endpoint_id, lock=lock)
+async def get_endpoint(conn: Connection, caller: Caller, endpoint_id: str) -> StoredEndpoint:
+    stored = await endpoints.get(conn, caller, endpoint_id)
     if stored is None:
         raise NotFound
     return stored
 
 
+async def use_endpoint(
+    conn: Connection, caller: Caller, endpoint_id: str, *, lock: bool = False
+) -> StoredEndpoint:
+    """For everything but looking at its settings: the key must see all that the endpoint sees."""
+    stored = await endpoints.get(conn, caller, endpoint_id, lock=lock)
+    if stored is None:
+        raise NotFound
+    refuse_wider_view(caller, stored.view)
+    return stored
+
+
 async def delete_endpoint(service: Webhooks, caller: Caller, endpoint_id: str) -> None:
     async with service.db.transaction() as conn:
-        await get_endpoint(conn, caller, endpoint_id, lock=True)
+        await use_endpoint(conn, caller, endpoint_id, lock=True)
         await endpoints.mark_deleted(conn, caller, endpoint_id)
     service.bell.ring()
 

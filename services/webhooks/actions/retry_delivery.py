@@ -1,6 +1,6 @@
 """Set one delivery going again, dead or not: same body, same id, the whole schedule before it."""
 
-from services.webhooks.actions.change_endpoint import get_endpoint
+from services.webhooks.actions.change_endpoint import use_endpoint
 from services.webhooks.context import Webhooks
 from services.webhooks.errors import EndpointDisabled
 from services.webhooks.store import deliveries
@@ -14,7 +14,7 @@ async def retry_delivery(service: Webhooks, caller: Caller, delivery_id: str) ->
         known = await deliveries.get(conn, caller, delivery_id)
         if known is None:
             raise NotFound
-        endpoint = await get_endpoint(conn, caller, known.endpoint_id)
+        endpoint = await use_endpoint(conn, caller, known.endpoint_id)
         if endpoint.shown.status == "disabled":
             raise EndpointDisabled
         delivery = await deliveries.retry(conn, caller, known)

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from services.webhooks.actions.change_endpoint import get_endpoint, refuse_wider_view
+from services.webhooks.actions.change_endpoint import use_endpoint
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.signing import new_secret
 from services.webhooks.store import lanes, secrets
@@ -16,8 +16,7 @@ async def rotate_secret(
 ) -> EndpointWithSecret:
     secret = new_secret()
     async with service.db.transaction() as conn:
-        stored = await get_endpoint(conn, caller, endpoint_id, lock=True)
-        refuse_wider_view(caller, stored.view)
+        stored = await use_endpoint(conn, caller, endpoint_id, lock=True)
         await secrets.retire_all(
             conn, caller.studio_id, endpoint_id, now() + timedelta(seconds=overlap_seconds)
         )

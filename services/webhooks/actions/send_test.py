@@ -1,6 +1,6 @@
 """A test event to one endpoint, whatever it subscribes to; it goes the way of every event."""
 
-from services.webhooks.actions.change_endpoint import get_endpoint
+from services.webhooks.actions.change_endpoint import use_endpoint
 from services.webhooks.actions.log_events import add_to_log, make_deliveries
 from services.webhooks.context import Webhooks
 from services.webhooks.errors import EndpointDisabled
@@ -13,7 +13,7 @@ from shared.events import EventResource, WebhookTest, read_envelope, render
 
 async def send_test(service: Webhooks, caller: Caller, endpoint_id: str) -> Delivery:
     async with service.db.transaction() as conn:
-        stored = await get_endpoint(conn, caller, endpoint_id)
+        stored = await use_endpoint(conn, caller, endpoint_id)
         if stored.shown.status == "disabled":
             raise EndpointDisabled
         event = WebhookTest(

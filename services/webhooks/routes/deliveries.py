@@ -1,12 +1,12 @@
 """The delivery log, and retrying by hand."""
 
-from services.webhooks.actions.change_endpoint import get_endpoint
+from services.webhooks.actions.change_endpoint import use_endpoint
 from services.webhooks.actions.retry_delivery import retry_delivery
 from services.webhooks.context import Webhooks
 from services.webhooks.errors import EndpointDisabled
 from services.webhooks.store import deliveries
 from services.webhooks.wire.deliveries import DeliveriesQuery, Delivery
-from shared.errors import NotFound
+from shared.errors import InsufficientScope, NotFound
 from shared.pages import Page, page_of
 from shared.routes import Call, Route
 
@@ -15,7 +15,7 @@ async def list_of_endpoint(service: Webhooks, call: Call[DeliveriesQuery, None])
     query = call.query
     endpoint_id = call.path["endpoint_id"]
     async with service.db.connection() as conn:
-        await get_endpoint(conn, call.caller, endpoint_id)
+        await use_endpoint(conn, call.caller, endpoint_id)
         found = await deliveries.of_endpoint(
             conn, call.caller, endpoint_id, query.status, query.cursor, query.limit + 1
         )
@@ -35,7 +35,7 @@ ROUTES: list[Route[Webhooks]] = [
         description="Each with its attempts and answers. `status=dead` finds those that were given up.",
         query=DeliveriesQuery,
         answer=Page[Delivery],
-        errors=(NotFound,),
+        errors=(NotFound, InsufficientScope),
     ),
     Route(
         method="POST",
@@ -44,6 +44,6 @@ ROUTES: list[Route[Webhooks]] = [
         summary="Retry a delivery now",
         answer=Delivery,
         status=202,
-        errors=(NotFound, EndpointDisabled),
+        errors=(NotFound, InsufficientScope, EndpointDisabled),
     ),
 ]

@@ -107,7 +107,7 @@ ROUTES: list[Route[Webhooks]] = [
         summary="Delete a webhook endpoint",
         answer=None,
         status=204,
-        errors=(NotFound,),
+        errors=(NotFound, InsufficientScope),
     ),
     Route(
         method="POST",
@@ -118,7 +118,7 @@ ROUTES: list[Route[Webhooks]] = [
         body=RotateSecret,
         optional_body=True,
         answer=EndpointWithSecret,
-        errors=(NotFound,),
+        errors=(NotFound, InsufficientScope),
     ),
     Route(
         method="POST",
@@ -127,17 +127,22 @@ ROUTES: list[Route[Webhooks]] = [
         summary="Send a test event to this endpoint alone",
         answer=Delivery,
         status=202,
-        errors=(NotFound, EndpointDisabled),
+        errors=(NotFound, InsufficientScope, EndpointDisabled),
     ),
     Route(
         method="POST",
         path=f"{ONE}/recover",
         handler=recover,
-        summary="Send again what was missed since a time",
-        description="Dead deliveries and events that came while the endpoint was disabled.",
+        summary="Send what the endpoint has not got since a time",
+        description=(
+            "Every event created at `since` or later that the endpoint subscribes to and may see, and that"
+            " was not delivered to it: dead deliveries are tried again, and events it has no delivery of are"
+            " sent with the next `webhook-sequence` numbers, those from before the endpoint existed included."
+            " What was delivered or is still being tried is left alone. It runs in the background."
+        ),
         body=Recover,
         answer=Recovery,
         status=202,
-        errors=(NotFound, EndpointDisabled, RecoveryRunning),
+        errors=(NotFound, InsufficientScope, EndpointDisabled, RecoveryRunning),
     ),
 ]

@@ -65,14 +65,28 @@ async def test_a_kind_needs_its_read_scope(desk: Desk) -> None:
     assert (reply.status, reply.code) == (403, "insufficient_scope")
 
 
-async def test_a_narrower_key_of_the_same_client_cannot_turn_a_wider_endpoint_to_itself(desk: Desk) -> None:
-    """It would receive by webhook what it may not read."""
+async def test_a_narrower_key_of_the_same_client_cannot_use_a_wider_endpoint(desk: Desk) -> None:
+    """It would learn by webhook or delivery log what it may not read; nor may it stop or start anything."""
     made = await desk.endpoint(HOOK)
+    await desk.publish_some(1)
+    [delivery] = await desk.deliveries(made["id"])
     path = f"/webhook-endpoints/{made['id']}"
     less = desk.caller(scopes=frozenset({"webhooks:write", "webhooks:read"}))
-    assert (await desk.call("PATCH", path, {"url": "https://other.example/"}, caller=less)).status == 403
     elsewhere = desk.caller(location_ids=(new_id(),))
-    assert (await desk.call("PATCH", path, {"url": "https://other.example/"}, caller=elsewhere)).status == 404
+    for method, target, body in (
+        ("PATCH", path, {"url": "https://other.example/"}),
+        ("POST", f"{path}/rotate-secret", None),
+        ("POST", f"{path}/test", None),
+        ("POST", f"{path}/recover", {"since": "2026-01-01T00:00:00Z"}),
+        ("GET", f"{path}/deliveries", None),
+        ("POST", f"/webhook-deliveries/{delivery['id']}/retry", None),
+        ("DELETE", path, None),
+    ):
+        reply = await desk.call(method, target, body, caller=less)
+        assert (reply.status, reply.code) == (403, "insufficient_scope"), (method, target)
+        reply = await desk.call(method, target, body, caller=elsewhere)
+        assert (reply.status, reply.code) == (404, "not_found"), (method, target)
+    assert (await desk.call("GET", path)).json()["status"] == "enabled"
 
 
 async def test_an_endpoint_gets_what_its_key_may_see(desk: Desk, receiver: Receiver) -> None:
