@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from services.bookings.actions.expire_waitlists import expire_waitlists, prune_keys
+from services.bookings.actions.turn_memberships import turn_memberships
 from services.bookings.context import Bookings, Stage
 from services.bookings.routes import routes
 from shared.bus import Bus
@@ -31,6 +32,7 @@ async def open_service(
     loops = {
         "relay": Loop("bookings-relay", relay.step, idle=1.0, bell=bell),
         "waitlists": Loop("bookings-waitlists", lambda: expire_waitlists(service), idle=1.0),
+        "memberships": Loop("bookings-memberships", lambda: turn_memberships(service), idle=5.0),
         "pruning": Loop("bookings-pruning", lambda: prune_keys(service), idle=60.0),
     }
 

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from services.bookings.context import Bookings
 from services.bookings.errors import InvalidStateTransition
+from services.bookings.rules.membership_time import status_at
 from services.bookings.rules.transitions import MEMBERSHIP
 from services.bookings.store import locks, memberships
 from services.bookings.wire.memberships import (
@@ -16,7 +17,7 @@ from services.bookings.wire.memberships import (
 )
 from shared.caller import Caller
 from shared.database import Connection
-from shared.errors import NotFound
+from shared.errors import Invalid, NotFound, Problem
 
 
 async def pause_membership(
@@ -31,6 +32,9 @@ async def pause_membership(
 async def resume_membership(service: Bookings, caller: Caller, membership_id: str) -> Membership:
     async with service.db.transaction() as conn:
         membership, _ = await _locked(conn, caller, membership_id, MembershipStatus.ACTIVE)
+        if membership.status is not MembershipStatus.PAUSED:
+            others = MEMBERSHIP[membership.status] - {MembershipStatus.ACTIVE}
+            raise InvalidStateTransition(membership.status, MembershipStatus.ACTIVE, list(others))
         return await _change(conn, caller, membership, MembershipStatus.ACTIVE, pause=None)
 
 
@@ -41,10 +45,15 @@ async def cancel_membership(
     async with service.db.transaction() as conn:
         membership, now = await _locked(conn, caller, membership_id, MembershipStatus.CANCELLED)
         term = await memberships.term(conn, caller, membership_id)
-        later = body.at_period_end and term.ends_at is not None and term.ends_at > now
+        ends_at = term.facts.ends_at
+        if body.at_period_end and ends_at is None:
+            raise Invalid(
+                [Problem(("body", "at_period_end"), "The membership's period has no end.", "value_error")]
+            )
+        later = body.at_period_end and ends_at is not None and ends_at > now
         membership.cancellation = Cancellation(
             requested_at=now,
-            effective_at=term.ends_at if later and term.ends_at else now,
+            effective_at=ends_at if later and ends_at else now,
             at_period_end=body.at_period_end,
             reason=body.reason,
         )
@@ -53,20 +62,35 @@ async def cancel_membership(
         return await _change(conn, caller, membership, status, pause=membership.pause if later else None)
 
 
+async def turn_membership(service: Bookings, caller: Caller, membership_id: str) -> None:
+    """Stores the status that time has given it; where that is stored already, nothing happens."""
+    async with service.db.transaction() as conn:
+        membership = await _lock(conn, caller, membership_id)
+        term = await memberships.term(conn, caller, membership_id)
+        status = status_at(term.facts, term.now)
+        if status is not membership.status:
+            await _change(conn, caller, membership, status, pause=None)
+
+
 async def _locked(
     conn: Connection, caller: Caller, membership_id: str, after: MembershipStatus
 ) -> tuple[Membership, datetime]:
+    membership = await _lock(conn, caller, membership_id)
+    allowed = MEMBERSHIP[membership.status]
+    if after not in allowed:
+        raise InvalidStateTransition(membership.status, after, list(allowed))
+    term = await memberships.term(conn, caller, membership_id)
+    return membership, term.now
+
+
+async def _lock(conn: Connection, caller: Caller, membership_id: str) -> Membership:
     found = await memberships.get(conn, caller, membership_id)
     if found is None:
         raise NotFound
     await locks.lock_members(conn, caller, [found.member_id])
     membership = await memberships.get(conn, caller, membership_id)
     assert membership is not None
-    allowed = MEMBERSHIP[membership.status]
-    if after not in allowed:
-        raise InvalidStateTransition(membership.status, after, list(allowed))
-    term = await memberships.term(conn, caller, membership_id)
-    return membership, term.now
+    return membership
 
 
 async def _change(

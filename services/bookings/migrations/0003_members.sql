@@ -34,10 +34,24 @@ CREATE TABLE memberships (
     pause         jsonb,
     cancellation  jsonb,
     created_at    timestamptz NOT NULL,
+    due_at        timestamptz,
     PRIMARY KEY (studio_id, id),
     FOREIGN KEY (studio_id, member_id) REFERENCES members (studio_id, id)
 );
 CREATE INDEX memberships_by_member ON memberships (studio_id, member_id, created_at, id);
+CREATE INDEX memberships_due ON memberships (due_at) WHERE due_at IS NOT NULL;
+
+-- `due_at`: when time alone gives the membership another status (rules/membership_time.py says which).
+CREATE FUNCTION set_membership_due() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.due_at := CASE WHEN NEW.status NOT IN ('cancelled', 'expired') THEN least(
+        (NEW.cancellation ->> 'effective_at')::timestamptz,
+        CASE WHEN NEW.status = 'paused' THEN (NEW.pause ->> 'resumes_at')::timestamptz END,
+        CASE WHEN NEW.status = 'active' AND NOT NEW.auto_renew THEN NEW.ends_at END) END;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER memberships_due BEFORE INSERT OR UPDATE ON memberships
+    FOR EACH ROW EXECUTE FUNCTION set_membership_due();
 
 -- `credits_granted` is null until the purchase has granted: what was granted once is never granted again.
 CREATE TABLE purchases (

@@ -26,7 +26,9 @@ CREATE FUNCTION member_facts(member members) RETURNS json LANGUAGE sql STABLE AS
         'id', member.id, 'suspended', member.suspended, 'credits', member.credits,
         'memberships', (
             SELECT coalesce(json_agg(json_build_object(
-                'status', s.status, 'starts_at', s.starts_at, 'ends_at', s.ends_at)), '[]')
+                'status', s.status, 'starts_at', s.starts_at, 'ends_at', s.ends_at, 'auto_renew', s.auto_renew,
+                'resumes_at', s.pause -> 'resumes_at',
+                'effective_at', s.cancellation -> 'effective_at')), '[]')
             FROM memberships s WHERE s.studio_id = member.studio_id AND s.member_id = member.id))
 $$;
 
@@ -53,7 +55,9 @@ BEGIN
                 'id', m.id, 'suspended', m.suspended, 'credits', m.credits,
                 'memberships', CASE WHEN c.credit_cost = 0 THEN '[]'::json ELSE (
                     SELECT coalesce(json_agg(json_build_object(
-                        'status', s.status, 'starts_at', s.starts_at, 'ends_at', s.ends_at)), '[]')
+                        'status', s.status, 'starts_at', s.starts_at, 'ends_at', s.ends_at,
+                        'auto_renew', s.auto_renew, 'resumes_at', s.pause -> 'resumes_at',
+                        'effective_at', s.cancellation -> 'effective_at')), '[]')
                     FROM memberships s WHERE s.studio_id = p_studio AND s.member_id = p_member) END) END,
             'live', (
                 SELECT json_build_object('id', b.id, 'status', b.status) FROM bookings b

@@ -35,7 +35,7 @@ def decide_booking(facts: BookingFacts, *, join_waitlist: bool, spot_id: str | N
     class_ = facts.class_
     if not seat_is_free(class_):
         return Place(class_.waitlist_count + 1)
-    charged = judge_member(class_, facts.member).credits_charged
+    charged = judge_member(class_, facts.member, facts.now).credits_charged
     return Seat(charged, assign_spot(class_.spot_selection_mode, facts.spots, wished=spot_id))
 
 

@@ -26,7 +26,7 @@ def review(facts: BookingFacts, *, join_waitlist: bool, spot_id: str | None) -> 
     return [
         check_bookable(class_, facts.now),
         *check_not_booked_yet(facts.live),
-        check_member(class_, facts.member),
+        check_member(class_, facts.member, facts.now),
         *check_spot(facts, join_waitlist=join_waitlist, spot_id=spot_id),
         *check_seat(class_, join_waitlist=join_waitlist),
     ]
@@ -54,8 +54,8 @@ def check_not_booked_yet(live: LiveBooking | None) -> list[Check]:
     ]
 
 
-def check_member(class_: ClassFacts, member: MemberFacts) -> Check:
-    eligibility = judge_member(class_, member)
+def check_member(class_: ClassFacts, member: MemberFacts, now: datetime) -> Check:
+    eligibility = judge_member(class_, member, now)
     details = {"reasons": list(eligibility.reasons)}
     return _check("member_not_eligible", not eligibility.ok, details, "member_id")
 

@@ -5,7 +5,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from services.bookings.rules.facts import ClassFacts, MemberFacts, MembershipFacts
+from services.bookings.rules.facts import ClassFacts, MemberFacts
+from services.bookings.rules.membership_time import holds, status_at
 from services.bookings.wire.memberships import MembershipStatus
 
 
@@ -25,12 +26,12 @@ class Eligibility(Struct, frozen=True):
         return not self.reasons
 
 
-def judge_member(class_: ClassFacts, member: MemberFacts) -> Eligibility:
+def judge_member(class_: ClassFacts, member: MemberFacts, now: datetime) -> Eligibility:
     """A membership that holds the class's start pays first; credits pay what no membership covers."""
     suspended = (Ineligible.MEMBER_SUSPENDED,) if member.suspended else ()
     if class_.credit_cost == 0:
         return Eligibility(suspended)
-    holding = {m.status for m in member.memberships if _holds(m, class_.start_time)}
+    holding = {status_at(m, now) for m in member.memberships if holds(m, class_.start_time)}
     if MembershipStatus.ACTIVE in holding:
         return Eligibility(suspended)
     if member.credits >= class_.credit_cost:
@@ -45,9 +46,3 @@ def _why_not_covered(holding: set[MembershipStatus]) -> tuple[Ineligible, ...]:
     }
     found = tuple(reason for status, reason in why.items() if status in holding)
     return found or (Ineligible.NO_MEMBERSHIP_OR_CREDITS,)
-
-
-def _holds(membership: MembershipFacts, start: datetime) -> bool:
-    """The first instant counts, the last one does not; an open end holds everything."""
-    begun = membership.starts_at is None or membership.starts_at <= start
-    return begun and (membership.ends_at is None or start < membership.ends_at)

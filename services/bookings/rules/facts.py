@@ -30,9 +30,14 @@ class ClassFacts(Struct, frozen=True, kw_only=True):
 
 
 class MembershipFacts(Struct, frozen=True, kw_only=True):
+    """`resumes_at` ends a pause, `effective_at` is a cancellation's."""
+
     status: MembershipStatus
     starts_at: datetime | None
     ends_at: datetime | None
+    auto_renew: bool
+    resumes_at: datetime | None
+    effective_at: datetime | None
 
 
 class MemberFacts(Struct, frozen=True, kw_only=True):

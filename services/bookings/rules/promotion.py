@@ -38,7 +38,7 @@ def decide_promotion(
     for candidate in waiting:
         if len(promoted) >= class_.seats_left:
             break
-        eligibility = judge_member(class_, candidate.member)
+        eligibility = judge_member(class_, candidate.member, now)
         if not eligibility.ok:
             skipped.append(candidate.entry_id)
             continue

@@ -7,6 +7,7 @@ import asyncpg
 import msgspec
 from msgspec import Struct
 
+from services.bookings.rules.facts import MembershipFacts
 from services.bookings.store.listing import Filters, Listed, fetch_page, shown
 from services.bookings.wire.memberships import Cancellation, Membership, MembershipStatus, Pause
 from shared.caller import Caller
@@ -39,17 +40,36 @@ async def get(conn: Connection, caller: Caller, membership_id: str) -> Membershi
 
 
 class Term(Struct, frozen=True, kw_only=True):
-    ends_at: datetime | None
+    facts: MembershipFacts
     now: datetime
 
 
-TERM = "SELECT ends_at, clock_timestamp() AS now FROM memberships WHERE studio_id = $1 AND id = $2"
+TERM = """
+SELECT status, starts_at, ends_at, auto_renew, (pause ->> 'resumes_at')::timestamptz AS resumes_at,
+    (cancellation ->> 'effective_at')::timestamptz AS effective_at, clock_timestamp() AS now
+FROM memberships WHERE studio_id = $1 AND id = $2
+"""
 
 
 async def term(conn: Connection, caller: Caller, membership_id: str) -> Term:
     row: asyncpg.Record | None = await conn.fetchrow(TERM, caller.studio_id, membership_id)
     assert row is not None
-    return Term(ends_at=row["ends_at"], now=row["now"])
+    values = dict(row)
+    now = values.pop("now")
+    return Term(facts=msgspec.convert(values, MembershipFacts), now=now)
+
+
+DUE = """
+SELECT studio_id, id, due_at FROM memberships
+WHERE due_at <= clock_timestamp()
+  AND ($2::timestamptz IS NULL OR due_at >= $2 AND (due_at, studio_id, id) > ($2, $3::uuid, $4::uuid))
+ORDER BY due_at, studio_id, id LIMIT $1
+"""
+
+
+async def due(conn: Connection, most: int, after: tuple[datetime, str, str] | None) -> list[asyncpg.Record]:
+    """Of every studio: for the loop that gives them the status that time has given them."""
+    return await conn.fetch(DUE, most, *(after or (None, None, None)))
 
 
 CHANGE = """

@@ -39,9 +39,9 @@ def a_member(*memberships: MembershipFacts, **fields: Any) -> MemberFacts:
     return msgspec.structs.replace(member, **fields)
 
 
-def a_card(status: str = "active", **dates: datetime | None) -> MembershipFacts:
-    known = {"starts_at": None, "ends_at": None} | dates
-    return MembershipFacts(status=MembershipStatus(status), **known)
+def a_card(status: str = "active", *, auto_renew: bool = True, **dates: datetime | None) -> MembershipFacts:
+    known = {"starts_at": None, "ends_at": None, "resumes_at": None, "effective_at": None} | dates
+    return MembershipFacts(status=MembershipStatus(status), auto_renew=auto_renew, **known)
 
 
 def the_facts(

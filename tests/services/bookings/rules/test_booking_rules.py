@@ -91,6 +91,12 @@ def test_a_preview_names_every_check_in_the_order_of_precedence() -> None:
         (2, [a_card(ends_at=START)], {}, ["no_membership_or_credits"], 0),
         (2, [a_card(ends_at=START + SECOND)], {}, [], 0),
         (2, [a_card("paused", ends_at=START)], {}, ["no_membership_or_credits"], 0),
+        # Time decides, whatever status is stored.
+        (2, [a_card("paused", resumes_at=NOW)], {}, [], 0),
+        (2, [a_card("paused", resumes_at=NOW + SECOND)], {}, ["membership_paused"], 0),
+        (2, [a_card(effective_at=NOW)], {}, ["no_membership_or_credits"], 0),
+        (2, [a_card(effective_at=START)], {}, ["no_membership_or_credits"], 0),
+        (2, [a_card(effective_at=START + SECOND)], {}, [], 0),
         (2, [], {"suspended": True, "credits": 2}, ["member_suspended"], 2),
     ],
 )
@@ -98,7 +104,7 @@ def test_eligibility(
     cost: int, cards: list[Any], fields: dict[str, Any], reasons: list[str], charged: int
 ) -> None:
     """A membership over the class's start, else credits; each missing thing has its name."""
-    judged = judge_member(a_class(credit_cost=cost), a_member(*cards, **fields))
+    judged = judge_member(a_class(credit_cost=cost), a_member(*cards, **fields), NOW)
     assert (list(judged.reasons), judged.credits_charged) == (reasons, charged)
 
 
