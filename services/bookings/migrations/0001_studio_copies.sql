@@ -4,7 +4,8 @@ CREATE TABLE studios (
     late_window_minutes integer       NOT NULL DEFAULT 720 CHECK (late_window_minutes BETWEEN 0 AND 525600),
     late_fee_amount     numeric(14, 4) CHECK (late_fee_amount >= 0),
     late_fee_currency   text,
-    forfeit_credit      boolean       NOT NULL DEFAULT false
+    forfeit_credit      boolean       NOT NULL DEFAULT false,
+    CONSTRAINT studios_fee_has_currency CHECK (late_fee_currency IS NOT NULL OR coalesce(late_fee_amount, 0) = 0)
 );
 
 CREATE TABLE locations (

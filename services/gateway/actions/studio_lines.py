@@ -45,6 +45,8 @@ async def _refusal(db: Database, studio: StudioLine) -> str | None:
     fee = studio.late_fee_amount
     if fee is not None and not (fee.is_finite() and 0 <= fee < 10**10):
         return f"late_fee_amount {fee} is not usable."
+    if fee and studio.late_fee_currency is None:
+        return "A late_fee_amount needs its late_fee_currency in the same line."
     if studio.slug is None:
         return None
     if is_id(studio.slug):

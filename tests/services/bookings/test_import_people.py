@@ -1,6 +1,6 @@
 """Memberships and purchases imported again: versions only grow, and nothing changes hands."""
 
-from tests.services.bookings.desk import Desk, a_member, a_membership, a_product, a_purchase
+from tests.services.bookings.desk import Desk, a_member, a_membership, a_product, a_purchase, a_studio
 from tests.services.bookings.test_cancel_booking import credits_of
 
 
@@ -34,3 +34,14 @@ async def test_a_membership_or_purchase_stays_with_its_member(desk: Desk) -> Non
     }
     assert (await desk.ok(f"/memberships/{card['id']}"))["member_id"] == people[0]["id"]
     assert [await credits_of(desk, person) for person in people] == [5, 0]
+
+
+async def test_a_late_fee_has_a_currency(desk: Desk) -> None:
+    """Of the line or of the studio as it is; no line leaves an amount without one."""
+    studio = a_studio(desk.caller.studio_id)
+    alone = await desk.load(studio | {"late_fee_amount": "15"})
+    assert "studios_fee_has_currency" in alone["rejected"][0]["reason"]
+    await desk.loaded(studio | {"late_fee_amount": "15", "late_fee_currency": "USD"})
+    await desk.loaded(studio | {"late_fee_amount": "20"})
+    assert len((await desk.load(studio | {"late_fee_currency": None}))["rejected"]) == 1
+    await desk.loaded(studio | {"late_fee_amount": "0", "late_fee_currency": None})

@@ -65,6 +65,9 @@ async def test_a_line_of_an_unknown_studio_is_rejected(system: System) -> None:
         {"nmae": "x"},
         {"late_window_minutes": "abc"},
         {"slug": "UPPER"},
+        {"slug": "newline-after\n"},
+        {"late_fee_amount": "15", "late_fee_currency": "USD\n"},
+        {"late_fee_amount": "15"},
     ],
 )
 async def test_a_rejected_studio_line_changes_nothing_anywhere(system: System, fault: dict[str, Any]) -> None:
