@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 
-from services.webhooks.rules.retrying import Outcome
+from services.webhooks.rules.retrying import JITTER, LONGEST_WAIT, Outcome
 
 # Trouble in a row that opens the breaker.
 THRESHOLD = 5
@@ -25,6 +25,7 @@ class Breaker(Struct, frozen=True):
     pauses: int = 0
     paused_until: datetime | None = None
     failing_since: datetime | None = None
+    last_failed_at: datetime | None = None
     window: int = 2
 
     def is_paused(self, now: datetime) -> bool:
@@ -38,16 +39,37 @@ def after(breaker: Breaker, outcome: Outcome, schedule: Sequence[float], now: da
     """The breaker after one more attempt."""
     if outcome.succeeded:
         return Breaker(window=min(breaker.window + 1, WIDEST_WINDOW))
-    since = breaker.failing_since or now
+    since = failing_since(breaker, schedule, now)
     if not outcome.shows_trouble:
         # It answers: the event is refused, the endpoint is not down.
-        return Breaker(failing_since=since, window=breaker.window)
+        return Breaker(failing_since=since, last_failed_at=now, window=breaker.window)
     failures = breaker.failures + 1
+    if asked := wait_asked_for(outcome):
+        until = max(now + timedelta(seconds=asked), breaker.paused_until or now)
+        return Breaker(failures, breaker.pauses + 1, until, since, now, 1)
     if breaker.is_paused(now) or (failures < THRESHOLD and breaker.pauses == 0):
         # Stragglers of a breaker that has opened already do not lengthen its pause.
-        return Breaker(failures, breaker.pauses, breaker.paused_until, since, max(1, breaker.window // 2))
+        return Breaker(
+            failures, breaker.pauses, breaker.paused_until, since, now, max(1, breaker.window // 2)
+        )
     pause = pause_seconds(breaker.pauses, schedule)
-    return Breaker(failures, breaker.pauses + 1, now + timedelta(seconds=pause), since, 1)
+    return Breaker(failures, breaker.pauses + 1, now + timedelta(seconds=pause), since, now, 1)
+
+
+def failing_since(breaker: Breaker, schedule: Sequence[float], now: datetime) -> datetime:
+    """When this run of failures began. After a silence longer than any wait between attempts it begins anew:
+    a failure of last week and one of today are no week of failures."""
+    longest = max((LONGEST_WAIT, *schedule)) * (1 + 2 * JITTER)
+    if breaker.failing_since is None or breaker.last_failed_at is None:
+        return now
+    return now if now - breaker.last_failed_at > timedelta(seconds=longest) else breaker.failing_since
+
+
+def wait_asked_for(outcome: Outcome) -> float | None:
+    """How long the receiver asks to be left alone, as a whole: 429 and 503 are not about one event."""
+    if outcome.status not in (429, 503) or outcome.retry_after is None:
+        return None
+    return min(outcome.retry_after, LONGEST_WAIT)
 
 
 def pause_seconds(pauses: int, schedule: Sequence[float]) -> float:

@@ -23,7 +23,7 @@ WHERE endpoint_id = ANY (ARRAY(
     SELECT endpoint_id FROM lanes
     WHERE due_at <= now() AND due_at < 'infinity' AND (leased_until IS NULL OR leased_until < now())
     ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED))
-RETURNING endpoint_id, studio_id, failures, pauses, paused_until, failing_since
+RETURNING endpoint_id, studio_id, failures, pauses, paused_until, failing_since, last_failed_at
 """
 
 
@@ -37,6 +37,7 @@ async def claim(conn: Connection, token: str, limit: int) -> list[tuple[Lease, B
                 row["pauses"],
                 row["paused_until"],
                 row["failing_since"],
+                row["last_failed_at"],
                 window=1 if row["pauses"] else 2,
             ),
         )
@@ -103,7 +104,7 @@ async def target(conn: Connection, lease: Lease) -> Target | None:
 # came between the last look and this: then nothing is updated, and the lane is looked at again.
 RELEASE = """
 UPDATE lanes l SET token = NULL, leased_until = NULL, failures = $4, pauses = $5, paused_until = $6,
-       failing_since = $7,
+       failing_since = $7, last_failed_at = $9,
        due_at = CASE WHEN NOT $8 THEN 'infinity' ELSE coalesce($6, (
            SELECT min(next_attempt_at) FROM deliveries d
            WHERE d.endpoint_id = l.endpoint_id AND d.status = 'pending' AND d.step > 0), 'infinity') END
@@ -123,12 +124,14 @@ async def release(conn: Connection, lease: Lease, seen: Target, breaker: Breaker
         breaker.paused_until if breaker.is_paused(now) else None,
         breaker.failing_since,
         seen.enabled,
+        breaker.last_failed_at,
     )
     return bool(released)
 
 
 NOTE_SUCCESS = """
-UPDATE lanes SET failures = 0, pauses = 0, paused_until = NULL, failing_since = NULL
+UPDATE lanes SET failures = 0, pauses = 0, paused_until = NULL, failing_since = NULL,
+       last_failed_at = NULL
 WHERE endpoint_id = $1 AND token = $2
 """
 
@@ -181,7 +184,8 @@ async def give_back(conn: Connection, leases: Sequence[Lease]) -> None:
 
 RESUME = """
 UPDATE lanes SET due_at = now(), wakes = wakes + 1, changes = changes + 1, failures = 0, pauses = 0,
-       paused_until = NULL, failing_since = NULL
+       paused_until = NULL, failing_since = NULL,
+       last_failed_at = NULL
 WHERE endpoint_id = $1
 """
 

@@ -10,7 +10,8 @@ from standardwebhooks import Webhook
 
 from shared.events import MemberCreated
 from tests.harness.receiver import Received, Receiver, answering
-from tests.services.webhooks.desk import Desk, open_desk, statuses
+from tests.services.webhooks.desk import Desk, eventually, open_desk, statuses
+from tests.services.webhooks.test_changes import lane_is_free
 
 
 async def test_an_event_arrives_signed_and_the_oracle_verifies_it(desk: Desk, receiver: Receiver) -> None:
@@ -126,6 +127,9 @@ async def test_retry_after_is_honoured(database_url: str, receiver: Receiver) ->
         [waiting] = await desk.until_deliveries(endpoint["id"], lambda ds: ds[0]["attempt_count"] == 1)
         wait = datetime.fromisoformat(waiting["next_attempt_at"]) - datetime.now(UTC)
         assert 3500 < wait.total_seconds() <= 3600
+        [other] = await desk.publish_some(1)
+        await eventually(lambda: lane_is_free(desk))
+        assert other not in receiver.ids, "what came later waits as well"
 
 
 async def test_little_of_an_answer_is_kept_and_nul_is_survived(desk: Desk, receiver: Receiver) -> None:

@@ -201,7 +201,7 @@ async def test_five_days_of_nothing_but_failures_disable_an_endpoint(desk: Desk,
     """And one success in between starts the count anew."""
     receiver.answer = answering(500, 200, 500)
     endpoint = await desk.endpoint(receiver.url)
-    long_ago = "UPDATE lanes SET failing_since = now() - interval '6 days'"
+    long_ago = "UPDATE lanes SET failing_since = now() - interval '6 days', last_failed_at = now()"
     await desk.sql(long_ago)
     await desk.publish_some(1)
 

@@ -94,6 +94,28 @@ def test_an_event_that_is_refused_does_not_open_the_breaker() -> None:
     assert not breaker.is_hopeless(NOW + timedelta(days=4, hours=23))
 
 
+def test_a_silence_between_failures_is_no_run_of_failures() -> None:
+    """Five days of failures have attempts in between, no further apart than the longest wait."""
+    breaker = after(Breaker(), FAILED, DEFAULT_RETRY_SCHEDULE, NOW)
+    silent = after(breaker, FAILED, DEFAULT_RETRY_SCHEDULE, NOW + timedelta(days=6))
+    assert not silent.is_hopeless(NOW + timedelta(days=6))
+    for day in range(1, 6):
+        breaker = after(breaker, FAILED, DEFAULT_RETRY_SCHEDULE, NOW + timedelta(days=day))
+    assert breaker.is_hopeless(NOW + timedelta(days=5))
+
+
+@pytest.mark.parametrize(
+    ("status", "asked", "held"), [(429, 600, 600), (503, 10_000_000, 86_400), (500, 600, 0)]
+)
+def test_a_wish_for_patience_holds_the_whole_lane(status: int, asked: float, held: float) -> None:
+    """429 and 503 with Retry-After are about the receiver, not about one event; a day at most."""
+    breaker = after(Breaker(), Outcome(status, "x", asked), DEFAULT_RETRY_SCHEDULE, NOW)
+    assert breaker.is_paused(NOW) == (held > 0)
+    assert (breaker.paused_until or NOW) - NOW == timedelta(seconds=held)
+    straggler = after(breaker, FAILED, DEFAULT_RETRY_SCHEDULE, NOW)
+    assert straggler.paused_until == breaker.paused_until
+
+
 @given(pauses=st.integers(0, 1000), schedule=st.lists(st.floats(0.01, 1e6), max_size=9))
 def test_a_pause_is_never_longer_than_five_minutes(pauses: int, schedule: list[float]) -> None:
     """However long it has been down, the water is tried again soon."""
