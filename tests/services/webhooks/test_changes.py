@@ -10,6 +10,12 @@ from aiohttp import web
 from standardwebhooks import Webhook
 from structlog.testing import capture_logs
 
+from services.webhooks.dispatcher.dispatcher import Dispatcher
+from services.webhooks.dispatcher.lane import LOOK_LASTS, Lane
+from services.webhooks.dispatcher.sending import Sender
+from services.webhooks.rules.breaker import Breaker
+from services.webhooks.store.lanes import Lease
+from shared.wire import new_id
 from tests.harness.receiver import Received, Receiver
 from tests.services.webhooks.desk import Desk, eventually, open_desk, statuses
 
@@ -100,6 +106,28 @@ async def test_a_change_made_at_another_replica_holds_as_well(
         await until_noticed()
         gate.opened.set()
         await eventually(lambda: lane_is_free(desk))
+    assert receiver.count == 2
+
+
+async def test_nothing_is_sent_on_a_look_older_than_a_second(desk: Desk, receiver: Receiver) -> None:
+    """Even if no nudge comes, as when the look-out is stuck: the lane asks again by itself."""
+    gate = Gate(receiver)
+    endpoint = await desk.endpoint(receiver.url)
+    token = new_id()
+    await desk.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '1 hour'", token)
+    await desk.publish_some(60)
+    async with Sender(desk.context.urls) as sender:
+        tools = Dispatcher(desk.context.db, sender, desk.context.vault, (0.05,))
+        completing = asyncio.create_task(tools.completer.run())
+        running = asyncio.create_task(
+            Lane(tools, Lease(endpoint["id"], desk.studio_id, token), Breaker()).run()
+        )
+        await receiver.until_count(2)
+        await disable(desk, f"/webhook-endpoints/{endpoint['id']}")
+        await asyncio.sleep(LOOK_LASTS)
+        gate.opened.set()
+        await asyncio.wait_for(running, 10)
+        completing.cancel()
     assert receiver.count == 2
 
 
