@@ -1,8 +1,12 @@
 """Waitlist pairs imported in unlucky orders: no waiting entry without its booking, nor the reverse."""
 
+import random
+
 import pytest
 
 from services.bookings.actions.expire_waitlists import expire_waitlists
+from services.bookings.wire.bookings import BookingStatus
+from services.bookings.wire.waitlist import WaitlistStatus
 from tests.services.bookings.accounts import CHECKS
 from tests.services.bookings.desk import Desk, a_class, a_member, soon
 from tests.services.bookings.test_cancel_booking import seated
@@ -110,3 +114,30 @@ async def test_what_was_cancelled_here_is_final_for_the_import(desk: Desk) -> No
     await desk.loaded(booking | {"status": "cancelled"})
     assert (await desk.cancel(booking["id"])).code == "booking_already_cancelled"
     assert (await desk.book(class_["id"], member["id"])).status == 201
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_any_sequence_of_lines_leaves_pairs_whole(desk: Desk, seed: int) -> None:
+    """Halves of few pairs in every state and order, between cancellations: refused or applied, never half."""
+    dice = random.Random(seed)
+    class_, people = a_class(capacity=2), [a_member() for _ in range(3)]
+    await desk.loaded(class_, *people)
+    halved = [
+        make(class_["id"], person["id"])
+        for person in people
+        for make in (a_booking, lambda c, m: an_entry(c, m, 1))
+        for _ in range(2)
+    ]
+    states: dict[str, list[str]] = {"booking": list(BookingStatus), "waitlist": list(WaitlistStatus)}
+    for _ in range(40):
+        chosen = dice.sample(halved, dice.choice((1, 1, 2, 3)))
+        await desk.load(*(line | {"status": dice.choice(states[str(line["object"])])} for line in chosen))
+        if dice.random() < 0.3:
+            rows = await desk.all_of("/bookings")
+            live = [row["id"] for row in rows if row["status"] in ("confirmed", "waitlisted")]
+            replies = [await desk.cancel(booking_id) for booking_id in live[:1]]
+            assert [reply.status for reply in replies] in ([], [200])
+        assert await halves(desk) == []
+    cancelled = await desk.staff.call("POST", f"/staff/classes/{class_['id']}/cancel", {})
+    assert (cancelled.status, cancelled.json["booked_count"]) == (200, 0)
+    assert await halves(desk) == []
