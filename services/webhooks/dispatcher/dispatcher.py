@@ -63,10 +63,11 @@ class Dispatcher:
         return len(claimed) == room > 0
 
     async def _nudge(self, conn: Connection) -> None:
-        if not self._running:
-            return
         by_id = {lane.lease.endpoint_id: lane for lane in self._running.values()}
-        woken = await lanes.woken(conn, {id_: lane.seen for id_, lane in by_id.items()})
+        seen = {id_: lane.seen for id_, lane in by_id.items() if lane.seen is not None}
+        if not seen:
+            return
+        woken = await lanes.woken(conn, seen)
         for endpoint_id, changed in woken.items():
             by_id[endpoint_id].nudge(changed=changed)
 

@@ -56,9 +56,9 @@ class Lane:
         self._stirred = asyncio.Event()
 
     @property
-    def seen(self) -> tuple[int, int]:
-        """The wakes and changes that the last look saw."""
-        return (self._target.wakes, self._target.changes) if self._target else (-1, -1)
+    def seen(self) -> tuple[int, int] | None:
+        """The wakes and changes that the last look saw; None before the first, which needs no nudge."""
+        return (self._target.wakes, self._target.changes) if self._target else None
 
     def nudge(self, *, changed: bool) -> None:
         """New work has come, or (`changed`) what is in hand is stale: the endpoint or the bodies changed."""
