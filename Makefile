@@ -45,6 +45,8 @@ lock:
 		--python-version 3.11 pyproject.toml -o deploy/requirements.lock
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header \
 		--python-version 3.11 --group dev pyproject.toml -o deploy/requirements-dev.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header \
+		--python-version 3.11 bench/requirements.in -o bench/requirements.lock
 
 # uv installs in seconds; where it cannot be had, pip does the same in a minute.
 define install
