@@ -12,6 +12,8 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
+OTHERS = ("nginx", "FastAPI", "pgbench", "raw", "the backend")
+
 
 def draw(results: dict[str, Any], out: str) -> None:
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -29,7 +31,7 @@ def draw(results: dict[str, Any], out: str) -> None:
             [max(found) - middle for middle, found in zip(middles, rates, strict=True)],
         ]
         names = [line["name"] for line in lines]
-        colours = ["#2a6f97" if name.startswith(("our", "page", "10", "1 ")) else "#adb5bd" for name in names]
+        colours = ["#adb5bd" if name.startswith(OTHERS) else "#2a6f97" for name in names]
         axis.barh(names, middles, xerr=reach, color=colours, ecolor="#495057", capsize=3)
         axis.invert_yaxis()
         axis.set_title(title, loc="left", fontsize=10)
