@@ -37,8 +37,8 @@ async def test_bookings_go_on_while_the_broker_is_away() -> None:
 async def test_nobody_waits_for_a_slow_neighbour(database_url: str) -> None:
     """10 healthy endpoints beside a hanging one with 5,000 waiting.
 
-    Whoever waited for the hanging one would wait for its time-out of many seconds. The ratios are the soak's: on a
-    machine that runs other tests beside this one, a p99 of a few hundred waits says nothing finer than that.
+    Whoever waited for the hanging one would wait for its time-out of many seconds. The ratios are the soak's:
+    where other tests run beside this one, a p99 of a few hundred waits says nothing finer than that.
     """
     sizes = Sizes(healthy=10, backlog=5_000, rounds=2, burst=40, steady_seconds=3, steady_rate=5)
     report = await run_isolation(database_url, sizes)
