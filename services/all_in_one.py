@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -22,11 +21,7 @@ log = structlog.get_logger("start")
 OpenService = Callable[[Settings, Bus], AbstractAsyncContextManager[Service[Any]]]
 
 # Consumers first: an event published before its consumer is there would only wait for the next try.
-ORDER = tuple(
-    name
-    for name in ("webhooks", "forms", "bookings", "catalog")
-    if (Path(__file__).parent / name / "app.py").exists()
-)
+ORDER = ("webhooks", "forms", "bookings", "catalog")
 
 
 def opener(name: str) -> OpenService:
