@@ -112,6 +112,7 @@ ROUTES: Final[tuple[PartnerRoute, ...]] = (
         ("POST", "/webhook-endpoints/{endpoint_id}/rotate-secret", "webhooks:write"),
         ("POST", "/webhook-endpoints/{endpoint_id}/test", "webhooks:write"),
         ("POST", "/webhook-endpoints/{endpoint_id}/recover", "webhooks:write"),
+        ("GET", "/webhook-endpoints/{endpoint_id}/recoveries/{recovery_id}", "webhooks:read"),
         ("GET", "/webhook-endpoints/{endpoint_id}/deliveries", "webhooks:read"),
         ("POST", "/webhook-deliveries/{delivery_id}/retry", "webhooks:write"),
         ("GET", "/events", "webhooks:read"),

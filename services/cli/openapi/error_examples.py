@@ -1,6 +1,7 @@
 """What an error's `param` and `details` hold, by code, and sentences that only an instance would know."""
 
 from services.cli.openapi.written import BOOKING_ID, CANCELLATION, LEAD_ID, MEMBER_ID, SUBMISSION_ID
+from services.cli.openapi.written_webhooks import RECOVERY_ID
 from shared.wire import API_VERSION
 
 Said = tuple[str | None, dict[str, object]]
@@ -43,6 +44,7 @@ SAID: dict[str, Said] = {
     "form_closed": ("form_id", {"closes_at": "2026-08-01T00:00:00Z"}),
     "submission_limit_reached": ("form_id", {"max_submissions": 100}),
     "already_submitted": ("submitter_email", {"submission_id": SUBMISSION_ID}),
+    "recovery_in_progress": (None, {"recovery_id": RECOVERY_ID}),
     "lead_exists": ("email", {"lead_id": LEAD_ID}),
 }
 MESSAGES: dict[str, str] = {

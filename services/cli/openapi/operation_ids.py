@@ -16,6 +16,7 @@ SPECIAL: Final = {
     ("GET", "/waitlist/{waitlist_id}"): "get_waitlist_entry",
     ("POST", "/leads/{lead_id}/update"): "update_lead_by_post",
     ("POST", "/webhook-endpoints/{endpoint_id}/rotate-secret"): "rotate_webhook_secret",
+    ("GET", "/webhook-endpoints/{endpoint_id}/recoveries/{recovery_id}"): "get_webhook_recovery",
     ("GET", "/webhook-endpoints/{endpoint_id}/deliveries"): "list_webhook_deliveries",
 }
 VERBS: Final = {"POST": "create", "PUT": "update", "PATCH": "update", "DELETE": "delete"}

@@ -6,6 +6,7 @@ from services.cli.demo.ids import STUDIO_ID, demo_id
 from shared.wire import API_VERSION
 
 ENDPOINT_ID = demo_id("webhook_endpoint", "demo")
+RECOVERY_ID = demo_id("webhook_recovery", "demo")
 EVENT_ID = demo_id("event", "booking.created")
 
 ENDPOINT: dict[str, Any] = {
@@ -71,7 +72,7 @@ WEBHOOKS: dict[str, Any] = {
     "RotateSecret": {"overlap_seconds": 86400},
     "Recover": {"since": "2026-08-03T00:00:00Z"},
     "Recovery": {
-        "id": demo_id("webhook_recovery", "demo"),
+        "id": RECOVERY_ID,
         "object": "webhook_recovery",
         "endpoint_id": ENDPOINT_ID,
         "since": "2026-08-03T00:00:00Z",

@@ -32,8 +32,8 @@ async def start_recovery(service: Webhooks, caller: Caller, endpoint_id: str, si
         stored = await use_endpoint(conn, caller, endpoint_id, lock=True)
         if stored.shown.status == "disabled":
             raise EndpointDisabled
-        if await recoveries.is_running(conn, caller, endpoint_id):
-            raise RecoveryRunning
+        if running := await recoveries.running_of(conn, caller, endpoint_id):
+            raise RecoveryRunning(details={"recovery_id": running})
         await event_log.lock_counters(conn, [caller.studio_id])
         recovery = await recoveries.start(conn, caller, new_id(), endpoint_id, since)
     service.recovery_bell.ring()

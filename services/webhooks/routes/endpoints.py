@@ -2,11 +2,10 @@
 
 from services.webhooks.actions.change_endpoint import change_endpoint, delete_endpoint, get_endpoint
 from services.webhooks.actions.create_endpoint import create_endpoint
-from services.webhooks.actions.recover import start_recovery
 from services.webhooks.actions.rotate_secret import rotate_secret
 from services.webhooks.actions.send_test import send_test
 from services.webhooks.context import Webhooks
-from services.webhooks.errors import EndpointDisabled, RecoveryRunning, TooManyEndpoints
+from services.webhooks.errors import EndpointDisabled, TooManyEndpoints
 from services.webhooks.store import endpoints
 from services.webhooks.wire.deliveries import Delivery
 from services.webhooks.wire.endpoints import (
@@ -14,8 +13,6 @@ from services.webhooks.wire.endpoints import (
     EndpointCreate,
     EndpointUpdate,
     EndpointWithSecret,
-    Recover,
-    Recovery,
     RotateSecret,
 )
 from shared.errors import InsufficientScope, NotFound
@@ -54,10 +51,6 @@ async def rotate(service: Webhooks, call: Call[None, RotateSecret]) -> EndpointW
 
 async def test(service: Webhooks, call: Call[None, None]) -> Answer:
     return Answer(encode(await send_test(service, call.caller, call.path["endpoint_id"])), 202)
-
-
-async def recover(service: Webhooks, call: Call[None, Recover]) -> Recovery:
-    return await start_recovery(service, call.caller, call.path["endpoint_id"], call.body.since)
 
 
 ONE = "/webhook-endpoints/{endpoint_id}"
@@ -128,21 +121,5 @@ ROUTES: list[Route[Webhooks]] = [
         answer=Delivery,
         status=202,
         errors=(NotFound, InsufficientScope, EndpointDisabled),
-    ),
-    Route(
-        method="POST",
-        path=f"{ONE}/recover",
-        handler=recover,
-        summary="Send what the endpoint has not got since a time",
-        description=(
-            "Every event created at `since` or later that the endpoint subscribes to and may see, and that"
-            " was not delivered to it: dead deliveries are tried again, and events it has no delivery of are"
-            " sent with the next `webhook-sequence` numbers, those from before the endpoint existed included."
-            " What was delivered or is still being tried is left alone. It runs in the background."
-        ),
-        body=Recover,
-        answer=Recovery,
-        status=202,
-        errors=(NotFound, InsufficientScope, EndpointDisabled, RecoveryRunning),
     ),
 ]

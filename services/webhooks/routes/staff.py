@@ -1,11 +1,12 @@
 """For operators: a studio's endpoints and deliveries, and the queues that serve them all."""
 
-from services.webhooks.actions.recover import start_recovery
 from services.webhooks.actions.retry_delivery import retry_delivery
 from services.webhooks.context import Webhooks
 from services.webhooks.errors import EndpointDisabled, RecoveryRunning
 from services.webhooks.routes.endpoints import list_all
 from services.webhooks.routes.events import list_events
+from services.webhooks.routes.recoveries import get as get_recovery
+from services.webhooks.routes.recoveries import recover
 from services.webhooks.store import event_log, figures
 from services.webhooks.wire.deliveries import Delivery, StudioDeliveriesQuery
 from services.webhooks.wire.endpoints import Endpoint, Recover, Recovery
@@ -42,10 +43,6 @@ async def list_deliveries(service: Webhooks, call: Call[StudioDeliveriesQuery, N
 
 async def retry(service: Webhooks, call: Call[None, None]) -> Delivery:
     return await retry_delivery(service, call.caller, call.path["delivery_id"])
-
-
-async def recover(service: Webhooks, call: Call[None, Recover]) -> Recovery:
-    return await start_recovery(service, call.caller, call.path["endpoint_id"], call.body.since)
 
 
 async def position(service: Webhooks, call: Call[None, None]) -> Position:
@@ -107,6 +104,15 @@ ROUTES: list[Route[Webhooks]] = [
         status=202,
         staff=True,
         errors=(NotFound, EndpointDisabled, RecoveryRunning),
+    ),
+    Route(
+        method="GET",
+        path="/staff/webhook-endpoints/{endpoint_id}/recoveries/{recovery_id}",
+        handler=get_recovery,
+        summary="How far a recovery has come",
+        answer=Recovery,
+        staff=True,
+        errors=(NotFound,),
     ),
     Route(
         method="GET",

@@ -11,15 +11,16 @@ from services.webhooks.wire.endpoints import Recovery
 from shared.caller import Caller
 from shared.database import Connection
 
-START = """
+COLUMNS = "id, endpoint_id, since, status, offered, created_at"
+START = f"""
 INSERT INTO recoveries (studio_id, id, endpoint_id, since, after_sequence, until_sequence)
 SELECT $1, $2, $3, $4,
        coalesce((SELECT min(sequence) - 1 FROM events WHERE studio_id = $1 AND created_at >= $4),
                 c.last_sequence),
        c.last_sequence
 FROM event_counters c WHERE c.studio_id = $1
-RETURNING id, endpoint_id, since, status, offered, created_at
-"""
+RETURNING {COLUMNS}
+"""  # noqa: S608
 
 
 async def start(
@@ -30,13 +31,23 @@ async def start(
     return _recovery(row)
 
 
+GET = f"SELECT {COLUMNS} FROM recoveries WHERE studio_id = $1 AND endpoint_id = $2 AND id = $3"  # noqa: S608
+
+
+async def get(conn: Connection, caller: Caller, endpoint_id: str, recovery_id: str) -> Recovery | None:
+    row = await conn.fetchrow(GET, caller.studio_id, endpoint_id, recovery_id)
+    return None if row is None else _recovery(row)
+
+
 RUNNING_OF = """
-SELECT 1 FROM recoveries WHERE studio_id = $1 AND endpoint_id = $2 AND status = 'running'
+SELECT id FROM recoveries WHERE studio_id = $1 AND endpoint_id = $2 AND status = 'running'
 """
 
 
-async def is_running(conn: Connection, caller: Caller, endpoint_id: str) -> bool:
-    return await conn.fetchval(RUNNING_OF, caller.studio_id, endpoint_id) is not None
+async def running_of(conn: Connection, caller: Caller, endpoint_id: str) -> str | None:
+    """The id of the one that is under way, if there is one."""
+    found: str | None = await conn.fetchval(RUNNING_OF, caller.studio_id, endpoint_id)
+    return found
 
 
 def _recovery(row: asyncpg.Record) -> Recovery:

@@ -60,7 +60,7 @@ async def test_every_read_answers_as_documented(system: System) -> None:
 
 
 async def written(partner: Client) -> dict[str, str]:
-    """A booking and a webhook endpoint, made by the documented examples, so that there is more to read."""
+    """A booking, a webhook endpoint and its recovery, so that there is more to read."""
     key = f"read-{secrets.token_hex(8)}"
     posted = await partner.post("/bookings", await bookable(partner), headers={"Idempotency-Key": key})
     conforms("post", "/bookings", posted, 201)
@@ -68,7 +68,9 @@ async def written(partner: Client) -> dict[str, str]:
     endpoint = conforms("post", "/webhook-endpoints", await partner.post("/webhook-endpoints", body), 201)
     path = "/webhook-endpoints/{endpoint_id}/test"
     conforms("post", path, await partner.post(path.format(endpoint_id=endpoint["id"])), 202)
-    return {"key": key}
+    path, since = "/webhook-endpoints/{endpoint_id}/recover", {"since": endpoint["created_at"]}
+    recovery = conforms("post", path, await partner.post(path.format(endpoint_id=endpoint["id"]), since), 202)
+    return {"key": key, "recovery_id": recovery["id"]}
 
 
 async def bookable(partner: Client) -> dict[str, str]:
