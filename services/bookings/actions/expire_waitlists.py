@@ -1,9 +1,6 @@
 """Waitlists of classes that have started expire by themselves; old idempotency keys are pruned."""
 
-from datetime import datetime
-
-import structlog
-
+from services.bookings.actions.one_by_one import one_by_one
 from services.bookings.actions.roster import Roster
 from services.bookings.context import Bookings
 from services.bookings.store import classes, idempotency
@@ -11,28 +8,13 @@ from services.bookings.wire.bookings import BookingStatus
 from services.bookings.wire.waitlist import WaitlistStatus
 from shared.caller import Caller
 
-log = structlog.get_logger("bookings")
-
-AT_ONCE = 100
 PRUNED_AT_ONCE = 1000
 
 
 async def expire_waitlists(service: Bookings) -> bool:
-    """One step of the loop: all that have started. A class that fails is left for the next step."""
-    after: tuple[datetime, str, str] | None = None
-    while True:
-        async with service.db.connection() as conn:
-            started = await classes.started_with_waitlist(conn, AT_ONCE, after)
-        for row in started:
-            after = (row["start_time"], row["studio_id"], row["id"])
-            try:
-                await expire_waitlist(
-                    service, Caller(studio_id=row["studio_id"], actor="operator"), row["id"]
-                )
-            except Exception:
-                log.exception("waitlist_not_expired", studio_id=row["studio_id"], class_id=row["id"])
-        if len(started) < AT_ONCE:
-            return False
+    """One step of the loop."""
+    await one_by_one(service, classes.started_with_waitlist, expire_waitlist, failed="waitlist_not_expired")
+    return False
 
 
 async def expire_waitlist(service: Bookings, caller: Caller, class_id: str) -> None:
