@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 import httpx
+from structlog.testing import capture_logs
 
 from services.webhooks.app import open_service
 from services.webhooks.context import Webhooks
@@ -126,6 +127,20 @@ async def eventually(fact: Callable[[], Awaitable[T | None]], *, seconds: float 
         while (answer := await fact()) is None:
             await asyncio.sleep(0.02)
     return answer
+
+
+@asynccontextmanager
+async def taken_up(desk: Desk) -> AsyncIterator[None]:
+    """At the end the lane has looked at the endpoint as it was changed meanwhile."""
+    with capture_logs() as lines:
+        yield
+        [row] = await desk.sql("SELECT changes FROM lanes")
+
+        async def looked() -> bool | None:
+            seen = [line["changes"] for line in lines if line["event"] == "change_taken_up"]
+            return True if row["changes"] in seen else None
+
+        await eventually(looked)
 
 
 def settings_for(database_url: str, **fields: Any) -> Settings:

@@ -17,7 +17,7 @@ from services.webhooks.rules.breaker import Breaker
 from services.webhooks.store.lanes import Lease
 from shared.wire import new_id
 from tests.harness.receiver import Received, Receiver
-from tests.services.webhooks.desk import Desk, eventually, open_desk, statuses
+from tests.services.webhooks.desk import Desk, eventually, open_desk, statuses, taken_up
 
 Change = Callable[[Desk, str], Awaitable[Any]]
 
@@ -71,11 +71,6 @@ async def beside(desk: Desk, database_url: str) -> AsyncIterator[Desk]:
         yield other
 
 
-async def until_noticed() -> None:
-    """The dispatcher's look-out has been round: by its bell at once, or within a quarter of a second."""
-    await asyncio.sleep(0.6)
-
-
 @pytest.mark.parametrize("change", [disable, delete, revoke])
 async def test_an_endpoint_that_is_switched_off_gets_nothing_more_of_what_was_in_hand(
     desk: Desk, receiver: Receiver, change: Change
@@ -84,8 +79,8 @@ async def test_an_endpoint_that_is_switched_off_gets_nothing_more_of_what_was_in
     gate = Gate(receiver)
     endpoint = await with_a_full_hand(desk, receiver)
     path = f"/webhook-endpoints/{endpoint['id']}"
-    assert (await change(desk, path)).status < 300
-    await until_noticed()
+    async with taken_up(desk):
+        assert (await change(desk, path)).status < 300
     gate.opened.set()
     await eventually(lambda: lane_is_free(desk))
     assert receiver.count == 2
@@ -102,8 +97,8 @@ async def test_a_change_made_at_another_replica_holds_as_well(
     gate = Gate(receiver)
     endpoint = await with_a_full_hand(desk, receiver)
     async with beside(desk, database_url) as other:
-        assert (await disable(other, f"/webhook-endpoints/{endpoint['id']}")).status == 200
-        await until_noticed()
+        async with taken_up(desk):
+            assert (await disable(other, f"/webhook-endpoints/{endpoint['id']}")).status == 200
         gate.opened.set()
         await eventually(lambda: lane_is_free(desk))
     assert receiver.count == 2
@@ -138,9 +133,9 @@ async def test_a_new_url_and_a_new_secret_hold_for_what_was_in_hand(
     gate = Gate(receiver)
     endpoint = await with_a_full_hand(desk, receiver)
     path = f"/webhook-endpoints/{endpoint['id']}"
-    rotated = await desk.call("POST", f"{path}/rotate-secret", {"overlap_seconds": 0})
-    await desk.call("PATCH", path, {"url": second_receiver.url})
-    await until_noticed()
+    async with taken_up(desk):
+        rotated = await desk.call("POST", f"{path}/rotate-secret", {"overlap_seconds": 0})
+        await desk.call("PATCH", path, {"url": second_receiver.url})
     gate.opened.set()
     got = await second_receiver.until_count(58)
     assert receiver.count == 2

@@ -8,8 +8,7 @@ from aiohttp import web
 from shared.events import BookingCreated, EventResource, LeadCreated, MemberCreated
 from shared.wire import new_id
 from tests.harness.receiver import Received, Receiver
-from tests.services.webhooks.desk import Desk, statuses
-from tests.services.webhooks.test_changes import until_noticed
+from tests.services.webhooks.desk import Desk, statuses, taken_up
 
 
 async def test_a_person_is_forgotten_in_events_and_in_what_receivers_answered(
@@ -91,8 +90,8 @@ async def test_nothing_of_an_erased_person_is_sent_or_stored_afterwards(
     await desk.sql("UPDATE lanes SET leased_until = NULL")
     await receiver.until_count(2)
     body = {"studio_id": desk.studio_id, "member_id": ada, "emails": ["ada@love.example"]}
-    assert (await desk.call("POST", "/internal/erase", body, caller=desk.operator)).status == 200
-    await until_noticed()
+    async with taken_up(desk):
+        assert (await desk.call("POST", "/internal/erase", body, caller=desk.operator)).status == 200
     opened.set()
     found = await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 20)
     assert [b"Ada" in got.body for got in receiver.received] == [True] * 2 + [False] * 18

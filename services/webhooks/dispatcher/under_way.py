@@ -1,0 +1,121 @@
+"""The attempts of one lane that are under way: sent, recorded, and what they tell of the endpoint."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+import structlog
+
+from services.webhooks.dispatcher.attempt import completed, headers_for
+from services.webhooks.dispatcher.completion import Completer
+from services.webhooks.dispatcher.hand import Hand
+from services.webhooks.dispatcher.sending import Sender, Sent
+from services.webhooks.rules import breaker as breaking
+from services.webhooks.rules.breaker import Breaker
+from services.webhooks.store import endpoints, lanes
+from services.webhooks.store.attempts import Due
+from services.webhooks.store.lanes import Lease
+from services.webhooks.telling import tell_attempt
+from services.webhooks.vault import Vault
+from shared.database import Database
+from shared.wire import now
+
+log = structlog.get_logger("dispatcher")
+
+
+class Tools(Protocol):
+    """What every lane of a dispatcher shares."""
+
+    database: Database
+    sender: Sender
+    completer: Completer
+    vault: Vault
+    schedule: tuple[float, ...]
+
+
+class UnderWay:
+    """`lost`: another dispatcher owns the lane now. `ending`: why the endpoint is being disabled.
+    `stirred` is set whenever an attempt has ended."""
+
+    def __init__(self, tools: Tools, lease: Lease, breaker: Breaker, hand: Hand) -> None:
+        self.breaker = breaker
+        self.lost = False
+        self.ending: str | None = None
+        self.stirred = asyncio.Event()
+        self._tools = tools
+        self._lease = lease
+        self._hand = hand
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._tasks)
+
+    @property
+    def has_room(self) -> bool:
+        return len(self._tasks) < self.breaker.window
+
+    def is_halted(self, moment: datetime) -> bool:
+        """Nothing more may be begun."""
+        return self.lost or self.ending is not None or self.breaker.is_paused(moment)
+
+    def begin(self, due: Due, url: str, keys: Sequence[bytes]) -> None:
+        task = asyncio.create_task(self._deliver(due, url, keys))
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self.stirred.set()
+
+    async def wait_for_all(self) -> None:
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def cancel(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _deliver(self, due: Due, url: str, keys: Sequence[bytes]) -> None:
+        sent = await self._tools.sender.post(url, headers_for(due, keys, int(time.time())), due.body)
+        try:
+            await self._record(due, sent)
+        except Exception:
+            log.error("recording_failed", endpoint_id=self._lease.endpoint_id, exc_info=True)
+            self.lost = True
+
+    async def _record(self, due: Due, sent: Sent) -> None:
+        moment = now()
+        schedule = self._tools.schedule
+        was_failing = self.breaker.failing_since is not None
+        self.breaker = breaking.after(self.breaker, sent.outcome, schedule, moment)
+        reason = self._reason_to_end(sent, moment)
+        done = completed(self._lease, due, sent, schedule, moment)
+        written = await self._tools.completer.record(done)
+        tell_attempt(due, sent, done)
+        self._hand.held.discard(due.id)
+        if not written:
+            # Somebody else owns the lane now. It is left alone, not looked at again.
+            log.warning("completion_fenced_off", endpoint_id=self._lease.endpoint_id, delivery_id=due.id)
+            self.lost = True
+            return
+        if was_failing and sent.outcome.succeeded:
+            async with self._tools.database.connection() as conn:
+                await lanes.note_success(conn, self._lease)
+        if reason is not None:
+            await self._disable(reason)
+
+    def _reason_to_end(self, sent: Sent, moment: datetime) -> str | None:
+        """Why the endpoint is to be disabled, told once: from here on nothing more is begun."""
+        reason = "gone" if sent.outcome.gone else "failing" if self.breaker.is_hopeless(moment) else None
+        if reason is None or self.ending is not None:
+            return None
+        self.ending = reason
+        return reason
+
+    async def _disable(self, reason: str) -> None:
+        log.warning("endpoint_disabled", endpoint_id=self._lease.endpoint_id, reason=reason)
+        async with self._tools.database.connection() as conn:
+            await endpoints.disable(conn, self._lease.studio_id, [self._lease.endpoint_id], reason)
