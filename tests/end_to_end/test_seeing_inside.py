@@ -131,7 +131,9 @@ async def test_every_query_of_dashboard_and_alerts_names_an_exported_metric(
 ) -> None:
     """A renamed metric would leave an empty panel, and an alert that never fires."""
     await book(inside, receiver)
-    exported = await _exported(inside)
+    async with asyncio.timeout(20):  # an attempt is counted once it is recorded, after it has arrived
+        while "studio_delivery_attempts_total" not in (exported := await _exported(inside)):
+            await asyncio.sleep(0.05)
     for where, expression in queries():
         for metric, labels in metrics_in(expression).items():
             if metric == "up":  # Prometheus's own
