@@ -7,95 +7,37 @@ from services.catalog.wire import imported as wire
 from shared.database import Connection
 from shared.importing import Decoded, Write
 
-STUDIOS = """
-INSERT INTO studios (id, name, slug, timezone, logo_url, primary_color, created_at)
-SELECT id, name, slug, timezone, logo_url, primary_color, coalesce(created_at, clock_timestamp())
-FROM jsonb_to_recordset($1) AS line (
-    id uuid, name text, slug text, timezone text, logo_url text, primary_color text, created_at timestamptz)
-ON CONFLICT (id) DO UPDATE SET
-    name = excluded.name, slug = excluded.slug, timezone = excluded.timezone, logo_url = excluded.logo_url,
-    primary_color = excluded.primary_color
-"""
+
+def upsert(table: str, *columns: str, key: str = "studio_id, id") -> str:
+    """A line's fields are called as its table's columns. `created_at` is set once: a row keeps its place."""
+    return f"""
+INSERT INTO {table} ({key}, {", ".join(columns)}, created_at)
+SELECT {key}, {", ".join(columns)}, coalesce(created_at, clock_timestamp())
+FROM jsonb_populate_recordset(NULL::{table}, $1)
+ON CONFLICT ({key}) DO UPDATE SET {", ".join(f"{column} = excluded.{column}" for column in columns)}
+"""  # noqa: S608
+
+
+STUDIOS = upsert("studios", "name", "slug", "timezone", "logo_url", "primary_color", key="id")
 
 
 async def write_studios(conn: Connection, lines: Sequence[Decoded[Any]]) -> None:
     await conn.execute(STUDIOS, [line.value for line in lines])
 
 
-LOCATIONS = """
-INSERT INTO locations (studio_id, id, name, city, state, timezone, active, is_primary, created_at)
-SELECT studio_id, id, name, city, state, timezone, active, is_primary, coalesce(created_at, clock_timestamp())
-FROM jsonb_to_recordset($1) AS line (
-    studio_id uuid, id uuid, name text, city text, state text, timezone text, active boolean,
-    is_primary boolean, created_at timestamptz)
-ON CONFLICT (studio_id, id) DO UPDATE SET
-    name = excluded.name, city = excluded.city, state = excluded.state, timezone = excluded.timezone,
-    active = excluded.active, is_primary = excluded.is_primary
-"""
+def writing(statement: str) -> Write[Any]:
+    async def write(conn: Connection, lines: Sequence[Decoded[Any]]) -> None:
+        await conn.execute(statement, _with_studio(lines))
+
+    return write
 
 
-async def write_locations(conn: Connection, lines: Sequence[Decoded[Any]]) -> None:
-    await conn.execute(LOCATIONS, _with_studio(lines))
+write_locations = writing(upsert("locations", "name", "city", "state", "timezone", "active", "is_primary"))
+write_rooms = writing(upsert("rooms", "location_id", "name", "capacity", "active"))
+write_class_types = writing(upsert("class_types", "name", "description", "beginner_safe", "recovery"))
+write_instructors = writing(upsert("instructors", "name", "tagline", "tags", "active"))
 
-
-ROOMS = """
-INSERT INTO rooms (studio_id, id, location_id, name, capacity, active, created_at)
-SELECT studio_id, id, location_id, name, capacity, active, coalesce(created_at, clock_timestamp())
-FROM jsonb_to_recordset($1) AS line (
-    studio_id uuid, id uuid, location_id uuid, name text, capacity integer, active boolean,
-    created_at timestamptz)
-ON CONFLICT (studio_id, id) DO UPDATE SET
-    location_id = excluded.location_id, name = excluded.name, capacity = excluded.capacity,
-    active = excluded.active
-"""
-
-
-async def write_rooms(conn: Connection, lines: Sequence[Decoded[Any]]) -> None:
-    await conn.execute(ROOMS, _with_studio(lines))
-
-
-CLASS_TYPES = """
-INSERT INTO class_types (studio_id, id, name, description, beginner_safe, recovery, created_at)
-SELECT studio_id, id, name, description, beginner_safe, recovery, coalesce(created_at, clock_timestamp())
-FROM jsonb_to_recordset($1) AS line (
-    studio_id uuid, id uuid, name text, description text, beginner_safe boolean, recovery boolean,
-    created_at timestamptz)
-ON CONFLICT (studio_id, id) DO UPDATE SET
-    name = excluded.name, description = excluded.description, beginner_safe = excluded.beginner_safe,
-    recovery = excluded.recovery
-"""
-
-
-async def write_class_types(conn: Connection, lines: Sequence[Decoded[Any]]) -> None:
-    await conn.execute(CLASS_TYPES, _with_studio(lines))
-
-
-INSTRUCTORS = """
-INSERT INTO instructors (studio_id, id, name, tagline, tags, active, created_at)
-SELECT studio_id, id, name, tagline, tags, active, coalesce(created_at, clock_timestamp())
-FROM jsonb_to_recordset($1) AS line (
-    studio_id uuid, id uuid, name text, tagline text, tags text[], active boolean, created_at timestamptz)
-ON CONFLICT (studio_id, id) DO UPDATE SET
-    name = excluded.name, tagline = excluded.tagline, tags = excluded.tags, active = excluded.active
-"""
-
-
-async def write_instructors(conn: Connection, lines: Sequence[Decoded[Any]]) -> None:
-    await conn.execute(INSTRUCTORS, _with_studio(lines))
-
-
-PRODUCTS = """
-INSERT INTO products
-    (studio_id, id, key, name, product_type, active, client_visible, credits_granted, created_at)
-SELECT studio_id, id, key, name, product_type, active, client_visible, credits_granted,
-    coalesce(created_at, clock_timestamp())
-FROM jsonb_to_recordset($1) AS line (
-    studio_id uuid, id uuid, key text, name text, product_type text, active boolean, client_visible boolean,
-    credits_granted integer, created_at timestamptz)
-ON CONFLICT (studio_id, id) DO UPDATE SET
-    key = excluded.key, name = excluded.name, product_type = excluded.product_type, active = excluded.active,
-    client_visible = excluded.client_visible, credits_granted = excluded.credits_granted
-"""
+PRODUCTS = upsert("products", "key", "name", "product_type", "active", "client_visible", "credits_granted")
 # A product's line says all its prices: one that is no longer named is gone.
 DROPPED_PRICES = """
 DELETE FROM prices USING jsonb_to_recordset($1) AS line (studio_id uuid, product_id uuid)
