@@ -62,6 +62,23 @@ def decode_line(kind: Any, line: ImportLine) -> Decoded[Any] | Rejected:
     return Decoded(line.number, line.studio_id, lower_ids(value))
 
 
+def usable_lines(
+    kind: Any, lines: Sequence[ImportLine], refusal: Callable[[Any], str | None]
+) -> tuple[list[Decoded[Any]], list[Rejected]]:
+    """`refusal` tells of a decoded value why it cannot be used; None where it can."""
+    usable: list[Decoded[Any]] = []
+    rejected: list[Rejected] = []
+    for line in lines:
+        decoded = decode_line(kind, line)
+        if not isinstance(decoded, Rejected) and (reason := refusal(decoded.value)):
+            decoded = Rejected(line.number, reason)
+        if isinstance(decoded, Rejected):
+            rejected.append(decoded)
+        else:
+            usable.append(decoded)
+    return usable, rejected
+
+
 Write = Callable[[Connection, Sequence[Decoded[T]]], Awaitable[None]]
 
 

@@ -6,9 +6,10 @@ import msgspec
 
 from services.bookings.context import Bookings
 from services.bookings.store import locks, members
-from services.bookings.wire.erasure import Erased, PersonToErase
+from services.bookings.wire.erasure import Erased
 from shared.caller import Caller
 from shared.database import Connection
+from shared.erasure import PersonToErase
 from shared.wire import encode, normalized_emails
 
 

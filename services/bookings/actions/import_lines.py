@@ -13,21 +13,12 @@ from services.bookings.store.imported import LOCK_CLASSES, LOCK_MEMBERS, Lines
 from services.bookings.store.purchases import grant_credits
 from services.bookings.wire import imported as wire
 from shared.database import Connection
-from shared.importing import Decoded, ImportLine, ImportReport, Rejected, apply_batch, decode_line
+from shared.importing import Decoded, ImportLine, ImportReport, apply_batch, usable_lines
 from shared.wire import normalize_email
 
 
 async def import_lines(service: Bookings, lines: Sequence[ImportLine]) -> ImportReport:
-    usable: list[Decoded[wire.AnyImported]] = []
-    rejected: list[Rejected] = []
-    for line in lines:
-        decoded: Decoded[wire.AnyImported] | Rejected = decode_line(wire.AnyImported, line)
-        if not isinstance(decoded, Rejected) and (reason := _settle_value(decoded.value)):
-            decoded = Rejected(line.number, reason)
-        if isinstance(decoded, Rejected):
-            rejected.append(decoded)
-        else:
-            usable.append(decoded)
+    usable, rejected = usable_lines(wire.AnyImported, lines, _settle_value)
     # What others refer to goes first, so that the lines of a batch may come in any order.
     for kind, lock, write in WRITERS:
         group = [line for line in usable if isinstance(line.value, kind)]

@@ -1,7 +1,11 @@
 """Decode, call once, return."""
 
+from services.bookings.actions.erase_person import erase_person
+from services.bookings.actions.import_lines import import_lines
 from services.bookings.context import Bookings
-from services.bookings.routes import bookings, classes, members, operators, purchases, staff, waitlist
+from services.bookings.routes import bookings, classes, members, purchases, staff, waitlist
+from services.bookings.wire.erasure import Erased
+from shared.internal_routes import erase_route, import_route
 from shared.outbox_status import OUTBOX_STATUS
 from shared.routes import Route
 
@@ -14,6 +18,7 @@ def routes() -> list[Route[Bookings]]:
         *waitlist.ROUTES,
         *purchases.ROUTES,
         *staff.ROUTES,
-        *operators.ROUTES,
+        import_route(import_lines),
+        erase_route(erase_person, Erased),
         OUTBOX_STATUS,
     ]

@@ -1,13 +1,6 @@
-"""The operators' request to make a person anonymous."""
+"""What came of making a person anonymous."""
 
-from shared.wire import Body, Id, Resource
-
-
-class PersonToErase(Body, frozen=True, kw_only=True):
-    studio_id: Id
-    member_id: Id | None = None
-    lead_id: Id | None = None
-    emails: tuple[str, ...] = ()
+from shared.wire import Resource
 
 
 class Erased(Resource, kw_only=True):

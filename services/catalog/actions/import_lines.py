@@ -4,26 +4,19 @@ from collections.abc import Sequence
 from decimal import Decimal
 from zoneinfo import available_timezones
 
+from services.catalog.context import Catalog
 from services.catalog.store import imported
 from services.catalog.wire.imported import AnyImported, ImportedLocation, ImportedProduct, ImportedStudio
-from shared.database import Database
-from shared.importing import Decoded, ImportLine, ImportReport, Rejected, apply_batch, decode_line
+from shared.importing import ImportLine, ImportReport, apply_batch, usable_lines
 
 
-async def import_lines(db: Database, lines: Sequence[ImportLine]) -> ImportReport:
-    usable: list[Decoded[AnyImported]] = []
-    rejected: list[Rejected] = []
-    for line in lines:
-        decoded: Decoded[AnyImported] | Rejected = decode_line(AnyImported, line)
-        if not isinstance(decoded, Rejected) and (reason := _refusal(decoded.value)):
-            decoded = Rejected(line.number, reason)
-        if isinstance(decoded, Rejected):
-            rejected.append(decoded)
-        else:
-            usable.append(decoded)
+async def import_lines(catalog: Catalog, lines: Sequence[ImportLine]) -> ImportReport:
+    usable, rejected = usable_lines(AnyImported, lines, _refusal)
     # What others refer to goes first, so that the lines of a batch may come in any order.
     for kind, write in imported.WRITERS:
-        rejected += await apply_batch(db, [line for line in usable if isinstance(line.value, kind)], write)
+        rejected += await apply_batch(
+            catalog.db, [line for line in usable if isinstance(line.value, kind)], write
+        )
     return ImportReport(imported=len(lines) - len(rejected), rejected=rejected)
 
 

@@ -1,9 +1,11 @@
 """Decode, call once, return."""
 
+from services.catalog.actions.import_lines import import_lines
 from services.catalog.context import Catalog
-from services.catalog.routes import importing, products, schedule, studio
+from services.catalog.routes import products, schedule, studio
+from shared.internal_routes import import_route
 from shared.routes import Route
 
 
 def routes() -> list[Route[Catalog]]:
-    return [*studio.ROUTES, *schedule.ROUTES, *products.ROUTES, *importing.ROUTES]
+    return [*studio.ROUTES, *schedule.ROUTES, *products.ROUTES, import_route(import_lines)]

@@ -1,16 +1,14 @@
 """Make a person anonymous in leads and submissions. Doing it twice changes nothing more."""
 
-from msgspec import structs
-
 from services.forms.context import Forms
 from services.forms.store import erasure
-from services.forms.wire.erasure import Erased, Erasure
+from services.forms.wire.erasure import Erased
 from shared.caller import Caller
+from shared.erasure import PersonToErase
 from shared.wire import normalized_emails
 
 
-async def erase_person(service: Forms, caller: Caller, person: Erasure) -> Erased:
-    caller = structs.replace(caller, studio_id=person.studio_id)
+async def erase_person(service: Forms, caller: Caller, person: PersonToErase) -> Erased:
     emails = normalized_emails(person.emails)
     async with service.db.transaction() as conn:
         known = await erasure.leads_of_person(conn, caller, person.lead_id, emails)

@@ -1,7 +1,11 @@
 """Decode, call once, return."""
 
+from services.forms.actions.erase_person import erase_person
+from services.forms.actions.import_lines import import_lines
 from services.forms.context import Forms
-from services.forms.routes import forms, importing, leads, staff, submissions
+from services.forms.routes import forms, leads, staff, submissions
+from services.forms.wire.erasure import Erased
+from shared.internal_routes import erase_route, import_route
 from shared.outbox_status import OUTBOX_STATUS
 from shared.routes import Route
 
@@ -12,6 +16,7 @@ def routes() -> list[Route[Forms]]:
         *submissions.ROUTES,
         *leads.ROUTES,
         *staff.ROUTES,
-        *importing.ROUTES,
+        import_route(import_lines),
+        erase_route(erase_person, Erased),
         OUTBOX_STATUS,
     ]

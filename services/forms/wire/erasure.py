@@ -1,17 +1,6 @@
-"""Making a person anonymous: whom, and what came of it."""
+"""What came of making a person anonymous."""
 
-from msgspec import field
-
-from shared.wire import Body, Id, Resource
-
-
-class Erasure(Body, frozen=True, kw_only=True):
-    """A person to make anonymous: a lead by id, or whoever has one of the emails."""
-
-    studio_id: Id
-    member_id: Id | None = None
-    lead_id: Id | None = None
-    emails: list[str] = field(default_factory=list)
+from shared.wire import Resource
 
 
 class Erased(Resource, kw_only=True):

@@ -7,15 +7,15 @@ from services.webhooks.context import Webhooks
 from services.webhooks.rules.forgetting import forget
 from services.webhooks.store import event_log, forgetting, lanes
 from services.webhooks.wire.events import read_logged
-from services.webhooks.wire.operators import Erase, Erased
+from services.webhooks.wire.operators import Erased
 from shared.caller import Caller
+from shared.erasure import PersonToErase
 from shared.wire import encode
 
 BATCH = 200
 
 
-async def erase_person(service: Webhooks, caller: Caller, person: Erase) -> Erased:
-    caller = structs.replace(caller, studio_id=person.studio_id)
+async def erase_person(service: Webhooks, caller: Caller, person: PersonToErase) -> Erased:
     ids = {found for found in (person.member_id, person.lead_id) if found}
     emails = {email.strip().lower() for email in person.emails if email.strip()}
     erased = Erased(events=0, deliveries=0)

@@ -6,23 +6,14 @@ from services.webhooks.context import Webhooks
 from services.webhooks.routes.staff import queue_depths
 from services.webhooks.store import figures
 from services.webhooks.wire.endpoints import ClientRevoked, Count
-from services.webhooks.wire.operators import Erase, Erased, Figures
-from shared.importing import ImportLine, ImportReport
+from services.webhooks.wire.operators import Erased, Figures
+from shared.internal_routes import erase_route
 from shared.outbox import backlog
 from shared.routes import Call, Route
 
 
 async def client_revoked(service: Webhooks, call: Call[None, ClientRevoked]) -> Count:
     return Count(await disable_client(service, call.body.studio_id, call.body.client_id))
-
-
-async def erase(service: Webhooks, call: Call[None, Erase]) -> Erased:
-    return await erase_person(service, call.caller, call.body)
-
-
-async def import_batch(service: Webhooks, call: Call[None, list[ImportLine]]) -> ImportReport:
-    """Studio lines go to every service; this one keeps nothing of them."""
-    return ImportReport(imported=len(call.body), rejected=[])
 
 
 async def status(service: Webhooks, call: Call[None, None]) -> Figures:
@@ -50,25 +41,7 @@ ROUTES: list[Route[Webhooks]] = [
         answer=Count,
         internal=True,
     ),
-    Route(
-        method="POST",
-        path="/internal/erase",
-        handler=erase,
-        summary="Make a person anonymous",
-        body=Erase,
-        answer=Erased,
-        internal=True,
-    ),
-    Route(
-        method="POST",
-        path="/internal/import",
-        handler=import_batch,
-        summary="Import lines",
-        body=list[ImportLine],
-        answer=ImportReport,
-        internal=True,
-        max_body=64 * 1024 * 1024,
-    ),
+    erase_route(erase_person, Erased),
     Route(
         method="GET",
         path="/internal/status",

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from shared.wire import Body, Id, Query
+from shared.wire import Body, Query
 
 
 class QueueRead(Struct, kw_only=True):
@@ -52,15 +52,6 @@ class Figures(Struct, kw_only=True):
     dead_deliveries: int
     oldest_pending_seconds: float
     running_recoveries: int
-
-
-class Erase(Body, frozen=True, kw_only=True):
-    """Whoever is to be forgotten, by any of these."""
-
-    studio_id: Id
-    member_id: Id | None = None
-    lead_id: Id | None = None
-    emails: tuple[str, ...] = ()
 
 
 class Erased(Struct, kw_only=True):
