@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from enum import StrEnum
+from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from shared.database import Database
 from shared.outbox import Bell
+from shared.routes import Answer
+from shared.together import Together
 
 
 class Stage(StrEnum):
@@ -26,3 +29,4 @@ class Bookings(Struct, frozen=True, kw_only=True):
     db: Database
     bell: Bell
     reached: Callable[[Stage], None] = _nothing
+    together: Together[Any, Answer] = field(default_factory=Together)

@@ -12,6 +12,7 @@ import structlog
 from aiohttp import web
 from msgspec import Struct
 
+from shared.events import LeadCreated, render
 from shared.settings import DEFAULT_RETRY_SCHEDULE
 from tests.harness.receiver import Received, Receiver, answering, hang, receiving
 from tests.services.webhooks.desk import Desk, eventually, open_desk
@@ -159,7 +160,7 @@ WITH numbered AS (
     SELECT n, gen_random_uuid() AS id FROM generate_series(1, $3::int) AS n
 ), logged AS (
     INSERT INTO events (studio_id, id, sequence, type, created_at, body)
-    SELECT $1, id, n, 'lead.created', now(), convert_to('{"filler": "' || repeat('x', 600) || '"}', 'UTF8')
+    SELECT $1, id, n, 'lead.created', now(), $4::bytea
     FROM numbered RETURNING id, sequence
 ), counted AS (
     INSERT INTO event_counters (studio_id, last_sequence) VALUES ($1, $3)
@@ -175,7 +176,8 @@ FROM logged
 
 
 async def _fill(desk: Desk, endpoint_id: str, backlog: int) -> None:
+    body = render(desk.event(LeadCreated, data={"filler": "x" * 600}))
     async with desk.context.db.transaction() as conn:
         # The foreign key looks for rows that this very statement makes.
-        await conn.execute(FILL, desk.studio_id, endpoint_id, backlog, timeout=300)
+        await conn.execute(FILL, desk.studio_id, endpoint_id, backlog, body, timeout=300)
     await desk.sql("SELECT 1")

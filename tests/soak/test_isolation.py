@@ -8,7 +8,7 @@ from tests.harness.isolation import Sizes, run_isolation
 @pytest.mark.timeout(1800)
 async def test_nobody_waits_for_a_slow_neighbour(database_url: str) -> None:
     """The healthy ones' p99 moves by less than 10 % and their throughput by less than 5 %."""
-    sizes = Sizes(healthy=50, backlog=100_000, rounds=24, burst=20, steady_seconds=4, steady_rate=2)
+    sizes = Sizes(healthy=50, backlog=100_000, rounds=24, burst=40, steady_seconds=4, steady_rate=2)
     report = await run_isolation(database_url, sizes)
     print(f"\n{report.text()}")
     assert report.backlog_left >= 99_000

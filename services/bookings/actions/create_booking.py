@@ -1,112 +1,136 @@
-"""Book a class: a seat, a place in the queue, or a refusal that is kept like an answer."""
+"""Book a class: a seat, a place in the queue, or a refusal that is kept like an answer.
 
-from services.bookings.actions.idempotently import Keyed, Refused, refused, replay
-from services.bookings.actions.telling import booking_event, entry_event
+Asks that come while others are being written are decided and written together, in one transaction.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+import structlog
+from msgspec import Struct
+
+from services.bookings.actions.decide_bookings import Decided, Deciding
+from services.bookings.actions.idempotently import Keyed, replay
 from services.bookings.context import Bookings, Stage
-from services.bookings.errors import refusal
-from services.bookings.rules.booking import Decision, Place, Refusal, Seat, decide_booking, knows_spot
-from services.bookings.rules.facts import BookingFacts
-from services.bookings.store import booking_write, idempotency
-from services.bookings.store.booking_write import FactsRead
-from services.bookings.store.rows import BookingRow, EntryRow
-from services.bookings.wire.bookings import BookingCreate, BookingStatus
-from services.bookings.wire.waitlist import WaitlistStatus
+from services.bookings.store import booking_start, booking_write, idempotency
+from services.bookings.store.booking_start import Asked
+from services.bookings.store.idempotency import Claim
+from services.bookings.wire.bookings import BookingCreate
+from shared.bus.handling import is_away
 from shared.caller import Caller
-from shared.errors import NotFound
-from shared.events import BookingCreated
+from shared.errors import DomainError
 from shared.metrics import BOOKINGS
-from shared.outbox import row_of
 from shared.routes import Answer
-from shared.wire import encode, new_id
+
+log = structlog.get_logger("bookings")
+
+Mark = tuple[str, str, str]
+Result = Answer | Exception | None
+
+
+class Ask(Struct, frozen=True):
+    caller: Caller
+    request: Keyed
+    body: BookingCreate
+
+    @property
+    def line(self) -> tuple[str, str]:
+        """Its row is locked: a class is booked by one transaction at a time anyway."""
+        return self.caller.studio_id, self.body.class_id
+
+    @property
+    def mark(self) -> Mark:
+        """A key's lock does not hold off a second ask in the same transaction."""
+        return self.caller.studio_id, self.caller.client_id, self.request.key
+
+    @property
+    def asked(self) -> Asked:
+        return Asked(*self.mark, self.body.class_id, self.body.member_id)
 
 
 async def create_booking(service: Bookings, caller: Caller, request: Keyed, body: BookingCreate) -> Answer:
+    async def serve(asks: Sequence[Ask], patient: bool) -> Sequence[Result]:
+        return await book_together(service, asks, patient=patient)
+
+    return await service.together.served(Ask(caller, request, body), serve)
+
+
+async def book_together(service: Bookings, asks: Sequence[Ask], *, patient: bool) -> Sequence[Result]:
+    """A result for each ask. None: its key, class or member is held elsewhere, and it was not to wait.
+
+    Patient asks are all of one class.
+    """
+    if patient:
+        return await _book_patiently(service, asks)
+    try:
+        results = await _book(service, asks)
+    except Exception as problem:
+        if is_away(problem):
+            raise
+        # One that cannot be written must not cost the others theirs: class by class, then one by one.
+        log.error("bookings_taken_apart", asks=len(asks), exc_info=True)
+        return [None] * len(asks)
+    return [results[ask.mark] for ask in asks]
+
+
+async def _book_patiently(service: Bookings, asks: Sequence[Ask]) -> Sequence[Result]:
+    try:
+        results = await _book(service, sorted(asks, key=lambda ask: ask.body.member_id), patient=True)
+    except Exception as problem:
+        if len(asks) == 1 or is_away(problem):
+            raise
+        log.error("bookings_taken_apart", asks=len(asks), exc_info=True)
+        return [await _book_alone(service, ask) for ask in asks]
+    waiting = [ask for ask in asks if results[ask.mark] is None]
+    results |= zip(
+        (ask.mark for ask in waiting),
+        await asyncio.gather(*(_book_alone(service, ask) for ask in waiting)),
+        strict=True,
+    )
+    return [results[ask.mark] for ask in asks]
+
+
+async def _book_alone(service: Bookings, ask: Ask) -> Result:
+    """Waits for its key, too; nothing else is locked meanwhile."""
+    try:
+        return (await _book(service, [ask], patient=True, wait_for_key=True))[ask.mark]
+    except Exception as problem:
+        return problem
+
+
+async def _book(
+    service: Bookings, asks: Sequence[Ask], *, patient: bool = False, wait_for_key: bool = False
+) -> dict[Mark, Result]:
+    results: dict[Mark, Result] = {}
+    made: list[Decided] = []
+    deciding = Deciding()
     async with service.db.transaction() as conn:
-        claim, read = await booking_write.start(conn, caller, request.key, body.class_id, body.member_id)
-        if claim.state == "busy":
-            await idempotency.wait_for_key(conn, caller, request.key)
-            claim, read = await booking_write.start(conn, caller, request.key, body.class_id, body.member_id)
-        if read is None:
-            return replay(request, claim, caller)
+        if wait_for_key:
+            await idempotency.wait_for_key(conn, asks[0].caller, asks[0].request.key)
+        begun = await booking_start.start(conn, [ask.asked for ask in asks], patient=patient)
         service.reached(Stage.CLAIMED)
-        try:
-            facts = known_facts(read, caller, body)
-            decision = seat_or_place(facts, body)
-        except Refused as problem:
-            answer = refused(problem, caller)
-            BOOKINGS.labels(problem.code).inc()
-            await idempotency.keep(
-                conn, caller, request.kept(answer, resource_id=None, class_id=_seen_class(read, caller))
-            )
-            return answer
-        booking, entry = made_of(facts, body, decision)
-        answer = Answer(encode(booking.shown(entry.position if entry else None)), 201)
-        events = [
-            booking_event(
-                BookingCreated, caller, booking, facts.now, position=entry.position if entry else None
-            )
-        ]
-        if entry is not None:
-            events.append(entry_event(caller, entry, facts.now))
+        for ask, (claim, read) in zip(asks, begun, strict=True):
+            if claim.state == "new":
+                assert read is not None
+                decided = deciding.decide(ask.caller, ask.request, ask.body, read)
+                made.append(decided)
+                results[ask.mark] = decided.answer
+            else:
+                results[ask.mark] = _replayed(ask, claim) if claim.state == "stored" else None
         service.reached(Stage.DECIDED)
-        kept = request.kept(answer, resource_id=booking.id, class_id=booking.class_id)
-        await booking_write.write(conn, caller, booking, entry, [row_of(event) for event in events], kept)
+        if made:
+            await booking_write.write(conn, [decided.outcome for decided in made])
         service.reached(Stage.WRITTEN)
     service.reached(Stage.COMMITTED)
-    BOOKINGS.labels(booking.status.value).inc()
-    service.bell.ring()
-    return answer
+    for decided in made:
+        BOOKINGS.labels(decided.label).inc()
+    if any(decided.outcome.events for decided in made):
+        service.bell.ring()
+    return results
 
 
-def _seen_class(read: FactsRead, caller: Caller) -> str | None:
-    """What a replay must check again: a refusal that told nothing of the class is told to anyone again."""
-    return read.class_.id if read.class_ and caller.may_see(read.class_.location_id) else None
-
-
-def known_facts(read: FactsRead, caller: Caller, body: BookingCreate) -> BookingFacts:
-    if read.class_ is None or not caller.may_see(read.class_.location_id):
-        raise NotFound(param="class_id")
-    if read.member is None:
-        raise NotFound(param="member_id")
-    facts = read.complete()
-    if not knows_spot(facts, body.class_spot_id):
-        raise NotFound(param="class_spot_id")
-    return facts
-
-
-def seat_or_place(facts: BookingFacts, body: BookingCreate) -> Seat | Place:
-    decision: Decision = decide_booking(facts, join_waitlist=body.join_waitlist, spot_id=body.class_spot_id)
-    if isinstance(decision, Refusal):
-        raise refusal(decision.check.code, decision.check.details, decision.check.param)
-    return decision
-
-
-def made_of(
-    facts: BookingFacts, body: BookingCreate, decision: Seat | Place
-) -> tuple[BookingRow, EntryRow | None]:
-    seated = isinstance(decision, Seat)
-    booking = BookingRow(
-        id=new_id(),
-        class_id=body.class_id,
-        member_id=body.member_id,
-        location_id=facts.class_.location_id,
-        status=BookingStatus.CONFIRMED if seated else BookingStatus.WAITLISTED,
-        booking_source="partner_api",
-        class_spot_id=decision.spot_id if isinstance(decision, Seat) else None,
-        credits_charged=decision.credits_charged if isinstance(decision, Seat) else 0,
-        promoted_at=None,
-        created_at=facts.now,
-        updated_at=facts.now,
-    )
-    if isinstance(decision, Seat):
-        return booking, None
-    entry = EntryRow(
-        id=new_id(),
-        class_id=body.class_id,
-        member_id=body.member_id,
-        booking_id=booking.id,
-        location_id=facts.class_.location_id,
-        position=decision.position,
-        status=WaitlistStatus.WAITING,
-    )
-    return booking, entry
+def _replayed(ask: Ask, claim: Claim) -> Answer | DomainError:
+    try:
+        return replay(ask.request, claim, ask.caller)
+    except DomainError as problem:
+        return problem

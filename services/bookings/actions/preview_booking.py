@@ -1,10 +1,10 @@
 """The same rules as a booking, without a lock and without a trace."""
 
-from services.bookings.actions.create_booking import known_facts
+from services.bookings.actions.decide_bookings import known_facts
 from services.bookings.context import Bookings
 from services.bookings.rules.booking import Place, Refusal, decide_booking
 from services.bookings.rules.checks import review
-from services.bookings.store import booking_write
+from services.bookings.store import booking_start
 from services.bookings.wire.bookings import BookingCreate
 from services.bookings.wire.previews import BookingPreview, PreviewCheck
 from shared.caller import Caller
@@ -12,7 +12,7 @@ from shared.caller import Caller
 
 async def preview_booking(service: Bookings, caller: Caller, body: BookingCreate) -> BookingPreview:
     async with service.db.connection() as conn:
-        read = await booking_write.look(conn, caller, body.class_id, body.member_id)
+        read = await booking_start.look(conn, caller, body.class_id, body.member_id)
     facts = known_facts(read, caller, body)
     decision = decide_booking(facts, join_waitlist=body.join_waitlist, spot_id=body.class_spot_id)
     checks = review(facts, join_waitlist=body.join_waitlist, spot_id=body.class_spot_id)

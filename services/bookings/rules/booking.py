@@ -1,10 +1,12 @@
 """The decision on a booking: a seat, a place in the queue, or a refusal."""
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from services.bookings.rules.checks import Check, review, seat_is_free
 from services.bookings.rules.eligibility import judge_member
-from services.bookings.rules.facts import BookingFacts, SpotFacts
+from services.bookings.rules.facts import BookingFacts, LiveBooking, SpotFacts
+from services.bookings.wire.bookings import BookingStatus
 from services.bookings.wire.classes import SpotMode
 
 
@@ -37,6 +39,24 @@ def decide_booking(facts: BookingFacts, *, join_waitlist: bool, spot_id: str | N
         return Place(class_.waitlist_count + 1)
     charged = judge_member(class_, facts.member, facts.now).credits_charged
     return Seat(charged, assign_spot(class_.spot_selection_mode, facts.spots, wished=spot_id))
+
+
+def facts_after(facts: BookingFacts, decision: Seat | Place, booking_id: str) -> BookingFacts:
+    """What the next booking finds that is decided before this one is written."""
+    class_, member = facts.class_, facts.member
+    if isinstance(decision, Place):
+        return replace(
+            facts,
+            class_=replace(class_, waitlist_count=class_.waitlist_count + 1, version=class_.version + 1),
+            live=LiveBooking(id=booking_id, status=BookingStatus.WAITLISTED),
+        )
+    return replace(
+        facts,
+        class_=replace(class_, booked_count=class_.booked_count + 1, version=class_.version + 1),
+        member=replace(member, credits=member.credits - decision.credits_charged),
+        live=LiveBooking(id=booking_id, status=BookingStatus.CONFIRMED),
+        spots=[replace(spot, taken=True) if spot.id == decision.spot_id else spot for spot in facts.spots],
+    )
 
 
 def knows_spot(facts: BookingFacts, spot_id: str | None) -> bool:

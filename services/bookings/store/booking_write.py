@@ -1,105 +1,90 @@
-"""The booking write in two statements: one claims, locks and reads, one writes everything."""
+"""The second half of a booking, for many at once: one statement writes everything."""
 
-from datetime import datetime
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from services.bookings.rules.facts import BookingFacts, ClassFacts, LiveBooking, MemberFacts, SpotFacts
-from services.bookings.store.idempotency import Claim, Kept, claim_of
+from services.bookings.store.idempotency import Kept
 from services.bookings.store.rows import BookingRow, EntryRow
-from services.bookings.wire.bookings import BookingStatus
-from shared.caller import Caller
 from shared.database import Connection
 from shared.outbox import OutboxRow
 
 
-class FactsRead(Struct, frozen=True, kw_only=True):
-    """As the database tells them: class or member may be unknown."""
+class Outcome(Struct, frozen=True, kw_only=True):
+    """What one ask came to. A refusal has no booking; a booking that waits has an entry."""
 
-    now: datetime
-    class_: ClassFacts | None
-    member: MemberFacts | None
-    live: LiveBooking | None
-    spots: list[SpotFacts]
-
-    def complete(self) -> BookingFacts:
-        assert self.class_ is not None and self.member is not None
-        return BookingFacts(
-            now=self.now, class_=self.class_, member=self.member, live=self.live, spots=self.spots
-        )
-
-
-_facts = msgspec.json.Decoder(FactsRead)
-
-START = """
-SELECT state, fingerprint, http_status, body, class_id, location_id, facts
-FROM start_booking($1, $2, $3, $4, $5)
-"""
-
-
-async def start(
-    conn: Connection, caller: Caller, key: str, class_id: str, member_id: str
-) -> tuple[Claim, FactsRead | None]:
-    """Facts come with a new key only; class and member are locked then."""
-    row = await conn.fetchrow(START, caller.studio_id, caller.client_id, key, class_id, member_id)
-    assert row is not None
-    return claim_of(row), _facts.decode(row["facts"]) if row["facts"] is not None else None
-
-
-async def look(conn: Connection, caller: Caller, class_id: str, member_id: str) -> FactsRead:
-    """The same facts without a lock, for a preview."""
-    text = await conn.fetchval("SELECT booking_facts($1, $2, $3)", caller.studio_id, class_id, member_id)
-    return _facts.decode(text)
+    studio_id: str
+    client_id: str
+    kept: Kept
+    booking: BookingRow | None = None
+    entry: EntryRow | None = None
+    events: Sequence[OutboxRow] = ()
 
 
 # One statement: round trips are what a booking costs, and on a hot class the time that its lock is held.
 WRITE = """
-WITH seat AS (
-    UPDATE classes SET version = version + 1,
-        booked_count = booked_count + ($8 = 'confirmed')::int,
-        waitlist_count = waitlist_count + ($8 = 'waitlisted')::int
-    WHERE studio_id = $1 AND id = $5
-), paid AS (
-    UPDATE members SET credits = credits - $11 WHERE studio_id = $1 AND id = $6 AND $11 > 0
-), booked AS (
+WITH booked AS (
     INSERT INTO bookings (studio_id, id, class_id, member_id, location_id, status, booking_source,
                           class_spot_id, credits_charged, created_at, updated_at)
-    VALUES ($1, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)
+    SELECT studio_id, id, class_id, member_id, location_id, status, source, spot_id, credits, at, at
+    FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::text[],
+                $8::uuid[], $9::int[], $10::timestamptz[])
+         AS made (studio_id, id, class_id, member_id, location_id, status, source, spot_id, credits, at)
+    RETURNING studio_id, class_id, member_id, status, credits_charged
+), seated AS (
+    UPDATE classes c SET version = c.version + n.all_of_them, booked_count = c.booked_count + n.seats,
+        waitlist_count = c.waitlist_count + n.all_of_them - n.seats
+    FROM (SELECT studio_id, class_id, count(*) AS all_of_them,
+                 count(*) FILTER (WHERE status = 'confirmed') AS seats
+          FROM booked GROUP BY studio_id, class_id) n
+    WHERE c.studio_id = n.studio_id AND c.id = n.class_id
+), paid AS (
+    UPDATE members m SET credits = m.credits - n.credits
+    FROM (SELECT studio_id, member_id, sum(credits_charged) AS credits FROM booked
+          WHERE credits_charged > 0 GROUP BY studio_id, member_id) n
+    WHERE m.studio_id = n.studio_id AND m.id = n.member_id
 ), queued AS (
     INSERT INTO waitlist (studio_id, id, class_id, member_id, booking_id, location_id, position, status,
                           created_at, updated_at)
-    SELECT $1, $13, $5, $6, $4, $7, $14, 'waiting', $12, $12 WHERE $13::uuid IS NOT NULL
+    SELECT studio_id, id, class_id, member_id, booking_id, location_id, position, 'waiting', at, at
+    FROM unnest($11::uuid[], $12::uuid[], $13::uuid[], $14::uuid[], $15::uuid[], $16::uuid[], $17::int[],
+                $18::timestamptz[])
+         AS entry (studio_id, id, class_id, member_id, booking_id, location_id, position, at)
 ), told AS (
     INSERT INTO outbox (event_id, type, aggregate, envelope, traceparent)
     SELECT event_id, type, aggregate, envelope, traceparent
-    FROM unnest($15::uuid[], $16::text[], $17::text[], $18::bytea[], $19::text[])
+    FROM unnest($19::uuid[], $20::text[], $21::text[], $22::bytea[], $23::text[])
          WITH ORDINALITY AS event (event_id, type, aggregate, envelope, traceparent, place)
     ORDER BY place
 )
 INSERT INTO idempotency_keys
     (studio_id, client_id, key, fingerprint, http_status, body, resource_id, class_id, expires_at)
-VALUES ($1, $2, $3, $20, $21, $22, $4, $5, clock_timestamp() + interval '24 hours')
+SELECT studio_id, client_id, key, fingerprint, http_status, body, resource_id, class_id,
+       clock_timestamp() + interval '24 hours'
+FROM unnest($24::uuid[], $25::text[], $26::text[], $27::bytea[], $28::smallint[], $29::bytea[], $30::uuid[],
+            $31::uuid[])
+     AS kept (studio_id, client_id, key, fingerprint, http_status, body, resource_id, class_id)
 ON CONFLICT (studio_id, client_id, key) DO UPDATE SET
     fingerprint = excluded.fingerprint, http_status = excluded.http_status, body = excluded.body,
     resource_id = excluded.resource_id, class_id = excluded.class_id, expires_at = excluded.expires_at
 """
 
 
-async def write(
-    conn: Connection,
-    caller: Caller,
-    booking: BookingRow,
-    entry: EntryRow | None,
-    events: list[OutboxRow],
-    kept: Kept,
-) -> None:
-    assert booking.status in (BookingStatus.CONFIRMED, BookingStatus.WAITLISTED)
+async def write(conn: Connection, outcomes: Sequence[Outcome]) -> None:
+    """In the given order, which is also the order of their events."""
+    made = [(o.studio_id, *_booking_values(o.booking)) for o in outcomes if o.booking]
+    queued = [(o.studio_id, *_entry_values(o.entry, o.booking)) for o in outcomes if o.entry and o.booking]
+    events = [msgspec.structs.astuple(event) for o in outcomes for event in o.events]
+    kept = [(o.studio_id, o.client_id, *msgspec.structs.astuple(o.kept)) for o in outcomes]
     await conn.execute(
-        WRITE,
-        caller.studio_id,
-        caller.client_id,
-        kept.key,
+        WRITE, *_columns(made, 10), *_columns(queued, 8), *_columns(events, 5), *_columns(kept, 8)
+    )
+
+
+def _booking_values(booking: BookingRow) -> tuple[Any, ...]:
+    return (
         booking.id,
         booking.class_id,
         booking.member_id,
@@ -109,14 +94,20 @@ async def write(
         booking.class_spot_id,
         booking.credits_charged,
         booking.created_at,
-        entry.id if entry else None,
-        entry.position if entry else None,
-        [event.event_id for event in events],
-        [event.type for event in events],
-        [event.aggregate for event in events],
-        [event.envelope for event in events],
-        [event.traceparent for event in events],
-        kept.fingerprint,
-        kept.http_status,
-        kept.body,
     )
+
+
+def _entry_values(entry: EntryRow, booking: BookingRow) -> tuple[Any, ...]:
+    return (
+        entry.id,
+        entry.class_id,
+        entry.member_id,
+        entry.booking_id,
+        entry.location_id,
+        entry.position,
+        booking.created_at,
+    )
+
+
+def _columns(rows: list[tuple[Any, ...]], width: int) -> list[list[Any]]:
+    return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(width)]

@@ -15,7 +15,7 @@ WAIT = "2s"
 
 
 class Claim(Struct, frozen=True, kw_only=True):
-    state: Literal["new", "stored", "busy"]
+    state: Literal["new", "stored", "busy", "locked"]
     fingerprint: bytes | None = None
     http_status: int | None = None
     body: bytes | None = None

@@ -42,21 +42,26 @@ class Reply(Struct):
 
 
 class Desk:
-    """One caller of one studio. `as_client` and `as_staff` give others of the same studio."""
+    """One caller of one studio. `as_client` and `as_staff` give others of the same studio.
 
-    def __init__(self, service: Bookings, caller: Caller) -> None:
+    `apart`: every call goes to a replica of its own, so that calls meet in the database and nowhere before.
+    """
+
+    def __init__(self, service: Bookings, caller: Caller, *, apart: bool = False) -> None:
         self.service = service
         self.caller = caller
+        self.apart = apart
 
     @classmethod
-    def of_new_studio(cls, service: Bookings) -> "Desk":
-        return cls(service, Caller(studio_id=new_id(), client_id=new_id(), key_id="k1", request_id="r0"))
+    def of_new_studio(cls, service: Bookings, *, apart: bool = False) -> "Desk":
+        caller = Caller(studio_id=new_id(), client_id=new_id(), key_id="k1", request_id="r0")
+        return cls(service, caller, apart=apart)
 
     def as_client(self, *, locations: tuple[str, ...] | None = None, client_id: str | None = None) -> "Desk":
         caller = msgspec.structs.replace(
             self.caller, client_id=client_id or self.caller.client_id, location_ids=locations, key_id=new_id()
         )
-        return Desk(self.service, caller)
+        return Desk(self.service, caller, apart=self.apart)
 
     @property
     def staff(self) -> "Desk":
@@ -86,8 +91,9 @@ class Desk:
             return {"type": "http.request", "body": encode(body), "more_body": False}
 
         caller = msgspec.structs.replace(self.caller, request_id=new_id())
+        service = Bookings(db=self.service.db, bell=self.service.bell) if self.apart else self.service
         try:
-            answer: Any = await route.respond(self.service, caller, scope, receive)
+            answer: Any = await route.respond(service, caller, scope, receive)
         except Exception as problem:
             answer = answer_for(problem, caller.request_id)
         return Reply(answer.status, answer.body, dict(answer.headers))

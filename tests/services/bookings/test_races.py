@@ -115,11 +115,14 @@ SCENARIOS = {
 Scenario = Callable[[Desk], Awaitable[list[str]]]
 
 
+@pytest.mark.parametrize("apart", [True, False], ids=["in replicas of their own", "in one process"])
 @pytest.mark.parametrize("name", SCENARIOS)
-async def test_a_race_ends_as_if_one_had_come_after_the_other(service: Bookings, name: str) -> None:
+async def test_a_race_ends_as_if_one_had_come_after_the_other(
+    service: Bookings, name: str, apart: bool
+) -> None:
     """Exactly capacity, dense positions, every credit and event accounted for."""
     for _ in range(3):
-        assert await SCENARIOS[name](Desk.of_new_studio(service)) == []
+        assert await SCENARIOS[name](Desk.of_new_studio(service, apart=apart)) == []
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -131,10 +134,11 @@ async def test_without_the_row_locks_the_same_race_goes_wrong(
     assert await goes_wrong(SCENARIOS[name], service)
 
 
-async def test_copies_of_one_key_have_one_effect(service: Bookings) -> None:
+@pytest.mark.parametrize("apart", [True, False], ids=["in replicas of their own", "in one process"])
+async def test_copies_of_one_key_have_one_effect(service: Bookings, apart: bool) -> None:
     """20 at once: one booking, one event, and the same bytes for everyone."""
     for _ in range(3):
-        assert await copies_of_one_key(Desk.of_new_studio(service)) == []
+        assert await copies_of_one_key(Desk.of_new_studio(service, apart=apart)) == []
 
 
 async def test_without_the_keys_lock_copies_get_different_answers(
@@ -147,6 +151,6 @@ async def test_without_the_keys_lock_copies_get_different_answers(
 
 async def goes_wrong(scenario: Scenario, service: Bookings) -> bool:
     for _ in range(ATTEMPTS):
-        if await scenario(Desk.of_new_studio(service)):
+        if await scenario(Desk.of_new_studio(service, apart=True)):
             return True
     return False

@@ -11,12 +11,21 @@ CREATE OR REPLACE FUNCTION bookings.lock_members(p_studio uuid, p_members uuid[]
 LANGUAGE plpgsql AS $$ BEGIN END $$
 """
 
+NO_LOCK_AT_ONCE = """
+CREATE OR REPLACE FUNCTION bookings.has_{what}_lock(p_studio uuid, p_{what} uuid) RETURNS boolean
+LANGUAGE plpgsql AS $$ BEGIN RETURN true; END $$
+"""
+
 
 async def remove_row_locks(database_url: str) -> None:
+    """And the net below them: a booking that a constraint refuses is decided anew, and comes out right."""
     conn = await asyncpg.connect(database_url)
     try:
         await conn.execute(NO_CLASS_LOCK)
         await conn.execute(NO_MEMBER_LOCK)
+        await conn.execute("ALTER TABLE bookings.members DROP CONSTRAINT members_credits_not_negative")
+        for what in ("class", "member"):
+            await conn.execute(NO_LOCK_AT_ONCE.format(what=what))
     finally:
         await conn.close()
 
