@@ -93,7 +93,7 @@ async def test_only_those_who_must_wait_wait(counter: Counter) -> None:
     assert await asking(together, counter, "b", 4) == "b4"
     assert not slow.done() and not later.done()
     counter.blocked = set()
-    assert await asyncio.gather(slow, later) == ["a0", "a3"]
+    assert [await slow, await later] == ["a0", "a3"]
 
 
 async def test_a_repetition_goes_by_itself(counter: Counter) -> None:
