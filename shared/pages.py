@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Any, Generic, Literal, TypeVar
 
 import asyncpg
+import msgspec
 from msgspec import Struct
 
 from shared.database import Connection
@@ -28,6 +29,19 @@ def page_of(rows: list[T], limit: int) -> Page[T]:
     more = len(rows) > limit
     shown = rows[:limit] if more else rows
     return Page(data=shown, has_more=more, next_cursor=shown[-1].id if more else None)  # type: ignore[attr-defined]
+
+
+class _Named(Struct):
+    id: str
+
+
+def json_page_of(rows: list[str], limit: int) -> bytes:
+    """`page_of` for rows that are JSON already, to the same bytes. Only the last one shown is looked into."""
+    more = len(rows) > limit
+    shown = rows[:limit] if more else rows
+    cursor = f'"{msgspec.json.decode(shown[-1], type=_Named).id}"' if more else "null"
+    end = f'],"has_more":{"true" if more else "false"},"next_cursor":{cursor}}}'
+    return f'{{"object":"list","data":[{",".join(shown)}{end}'.encode()
 
 
 async def resolve_cursor(conn: Connection, sql: str, cursor: str | None, *args: Any) -> asyncpg.Record | None:

@@ -1,15 +1,16 @@
 """A page of 50 classes through gateway and service, warm."""
 
 from bench.measure import Line, Outcome, Plan, Ratio, interleaved
-from bench.pgbench import Pgbench, page_script
+from bench.pgbench import Pgbench, own_page_script, plain_page_script
 from bench.stage import Stage
 from bench.studios import READING
 
 ROW = "read"
-OURS, ONE, FLOOR, USUAL = (
+OURS, ONE, FLOOR, OWN, USUAL = (
     "our services",
     "our `up`",
-    "pgbench, the same SQL",
+    "pgbench, the plain statement",
+    "pgbench, our statement",
     "FastAPI + SQLAlchemy, no gateway",
 )
 
@@ -19,7 +20,10 @@ def run(stage: Stage, plan: Plan) -> Outcome:
     usual = stage.fastapi_studio
     target = "/classes?limit=50"
     ours = stage.load(five.partner_url + target, key=stage.keys[READING.name], served_by=five.chain)
-    floor = Pgbench(stage.tools.pgbench, five.database_url, page_script(READING), stage.folder)
+    floor, own = (
+        Pgbench(stage.tools.pgbench, five.database_url, script(READING), stage.folder)
+        for script in (plain_page_script, own_page_script)
+    )
     found = interleaved(
         ROW,
         {
@@ -28,6 +32,7 @@ def run(stage: Stage, plan: Plan) -> Outcome:
                 one.partner_url + target, key=stage.up_keys[READING.name], served_by=one.chain
             ).run,
             FLOOR: floor.run,
+            OWN: own.run,
             USUAL: stage.load(usual.words[-1] + target, key=READING.id, served_by=[usual.pid]).run,
         },
         plan,
@@ -52,6 +57,7 @@ def run(stage: Stage, plan: Plan) -> Outcome:
                 aim=6,
             ),
             Ratio(row=ROW, text="`up`, of pgbench", value=found[ONE].median / found[FLOOR].median),
+            Ratio(row=ROW, text="of pgbench with our statement", value=peak / found[OWN].median),
             Ratio(
                 row=ROW,
                 text="p99 at 70 % of peak, of p50",

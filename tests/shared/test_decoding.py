@@ -98,6 +98,18 @@ def test_a_bad_query_value_is_told_at_its_name(query: bytes, loc: tuple[str, ...
     assert (caught.value.problems[0].loc, caught.value.problems[0].type) == (loc, type_)
 
 
+def test_a_query_that_comes_again_is_decoded_alike() -> None:
+    """What was decoded once is kept, for its own kind of query only; a refusal is told every time anew."""
+    raw = f"limit=7&location_id={ID}".encode()
+    for _ in range(2):
+        assert decode_query(Times, raw) == Times(limit=7, location_id=ID.lower())
+        assert decode_query(PageQuery, raw) == PageQuery(limit=7)
+        with pytest.raises(Invalid):
+            decode_query(Times, b"limit=0")
+    long = b"limit=7&unknown=" + b"x" * 10_000
+    assert decode_query(Times, long) == Times(limit=7)
+
+
 @given(st.binary(max_size=200))
 def test_any_bytes_decode_or_are_invalid(raw: bytes) -> None:
     """Nothing that a partner sends raises anything else."""

@@ -4,19 +4,19 @@ from services.bookings.context import Bookings
 from services.bookings.store import classes, spots, studios
 from services.bookings.wire.classes import Class, ClassesQuery, ClassSpot
 from shared.errors import InvalidCursor, NotFound
-from shared.pages import Page, page_of
-from shared.routes import Call, Route
+from shared.pages import Page, json_page_of, page_of
+from shared.routes import Answer, Call, Route
 from shared.wire import PageQuery
 
 
-async def list_classes(service: Bookings, call: Call[ClassesQuery, None]) -> Page[Class]:
+async def list_classes(service: Bookings, call: Call[ClassesQuery, None]) -> Answer:
     query = call.query
     async with service.db.connection() as conn:
         # A cursor that this list did not give out is told before a location that the key may not see.
-        found = await classes.list_page(conn, call.caller, query)
+        found = await classes.list_json(conn, call.caller, query)
         if query.location_id and not await studios.knows_location(conn, call.caller, query.location_id):
             raise NotFound(param="location_id")
-    return page_of(found, query.limit)
+    return Answer(json_page_of(found, query.limit))
 
 
 async def get_class(service: Bookings, call: Call[None, None]) -> Class:

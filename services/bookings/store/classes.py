@@ -6,26 +6,29 @@ from typing import Any
 import asyncpg
 
 from services.bookings.rules.class_times import within_years
-from services.bookings.store.listing import Filters, Listed, fetch_page, in_order
+from services.bookings.store.listing import Filters, Listed, fetch_page
 from services.bookings.wire.classes import Class, ClassesQuery, ClassStatus
 from shared.caller import Caller
 from shared.database import Connection
 
-# In the order of the struct's fields, ids as text: a page takes 0.6 of the time of one put together by
-# name, with a call for each id.
 SHOWN_COLUMNS = """
 t.id::text, t.title, t.description, t.class_type_id::text, t.location_id::text, t.room_id::text,
 t.instructor_id::text, t.start_time, t.end_time, t.capacity, t.booked_count,
 greatest(0, t.capacity - t.booked_count) AS available_count, t.allow_waitlist, t.spot_selection_mode,
 t.status, t.visible
 """
-LISTED = Listed(table="classes", columns=SHOWN_COLUMNS, order="start_time", statuses=tuple(ClassStatus))
+# The JSON that each row keeps (migration 0009) around its counts of this moment: one object for each row of a
+# page where the columns above are 16, and the same bytes as a `Class` is encoded to. With || in its place
+# Postgres took a fifth longer.
+SHOWN_JSON = """
+concat(t.json_head, t.booked_count, ',"available_count":', greatest(0, t.capacity - t.booked_count),
+    t.json_tail) AS json
+"""
+LISTED = Listed(table="classes", columns=SHOWN_JSON, order="start_time", statuses=tuple(ClassStatus))
 
 
-listed_class, WIDTH = in_order(Class)
-
-
-async def list_page(conn: Connection, caller: Caller, query: ClassesQuery) -> list[Class]:
+async def list_json(conn: Connection, caller: Caller, query: ClassesQuery) -> list[str]:
+    """Classes as JSON, ready to be sent: `limit + 1` of them where there are more."""
     where: list[tuple[str, Any]] = []
     if query.starts_after is not None:
         where.append(("t.start_time >= {}", within_years(query.starts_after)))
@@ -33,7 +36,7 @@ async def list_page(conn: Connection, caller: Caller, query: ClassesQuery) -> li
         where.append(("t.start_time < {}", within_years(query.starts_before)))
     filters = Filters(status=query.status, location_id=query.location_id, where=where)
     rows = await fetch_page(conn, caller, LISTED, filters, cursor=query.cursor, limit=query.limit)
-    return [listed_class(*row[:WIDTH]) for row in rows]
+    return [row[0] for row in rows]
 
 
 GET = f"SELECT {SHOWN_COLUMNS} FROM classes t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608

@@ -3,18 +3,14 @@
 One statement with `$3 IS NULL OR …` for every filter would be planned once for all of them and scan.
 """
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import asyncpg
-import msgspec
 from msgspec import Struct
 
 from shared.caller import Caller
 from shared.database import Connection
 from shared.pages import resolve_cursor
-
-T = TypeVar("T", bound=Struct)
 
 
 class Listed(Struct, frozen=True, kw_only=True):
@@ -97,14 +93,6 @@ async def _resolve(
     sql = f"SELECT {listed.order}, id FROM {listed.table} WHERE studio_id = $1 {located} AND id = $3"  # noqa: S608
     permitted = list(caller.location_ids) if listed.located and caller.location_ids is not None else None
     return await resolve_cursor(conn, sql, cursor, caller.studio_id, permitted)
-
-
-def in_order(kind: type[T]) -> tuple[Callable[..., T], int]:
-    """A twin of a resource that takes the fields without a default in their order, and how many there are."""
-    fields = msgspec.structs.fields(kind)
-    given = [(field.name, field.type) for field in fields if field.required]
-    fixed = [(field.name, field.type, field.default) for field in fields if not field.required]
-    return cast("Callable[..., T]", msgspec.defstruct(kind.__name__, [*given, *fixed])), len(given)
 
 
 def shown(row: asyncpg.Record) -> dict[str, Any]:
