@@ -1,11 +1,13 @@
 """`studioctl up`: an embedded Postgres, every service, the demo studio, and a few lines to try."""
 
+import argparse
 import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,19 +16,35 @@ import structlog
 from services.all_in_one import open_all
 from services.cli.demo import STUDIO_ID
 from services.cli.demo_studio import load_demo
+from services.cli.loop import run_loop
 from services.cli.operator_client import RUN_FILE, OperatorClient
 from services.cli.secrets import with_secrets, write_private
 from services.gateway.app import gateway_addresses, gateway_listeners
+from shared.log import set_up_logging
 from shared.migrate import migrate
 from shared.serve import listening, refuse_taken_ports, until_stopped
 from shared.servers.postgres import EmbeddedPostgres
 from shared.servers.problem import ServerProblem, explained
 from shared.settings import SERVICES, Settings
+from shared.tracing import set_up_tracing
 from shared.wire import now
 
 log = structlog.get_logger("up")
 
 DEMO_KEY = "demo_key.json"
+
+
+def up(settings: Settings, given: argparse.Namespace) -> None:
+    home = Path(given.home).absolute() if given.home else settings.home
+    settings = msgspec.structs.replace(
+        settings,
+        home=home,
+        port=given.port if given.port is not None else settings.port,
+        operator_port=given.operator_port if given.operator_port is not None else settings.operator_port,
+    )
+    set_up_logging(settings, "studio")
+    set_up_tracing(settings, "studio")
+    run_loop(run_up(settings, demo=not given.no_demo))
 
 
 async def run_up(settings: Settings, *, demo: bool) -> None:

@@ -1,0 +1,24 @@
+"""One event loop for a command that runs things; what it fails by becomes a sentence."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import asyncpg
+import uvloop
+
+from services.cli.problem import CommandFailed
+from shared.migrate import MigrationProblem
+from shared.serve import PortTaken
+from shared.servers.problem import ServerProblem
+
+
+def run_loop(work: Coroutine[Any, Any, Any]) -> Any:
+    try:
+        return uvloop.run(work)
+    except (ServerProblem, PortTaken, MigrationProblem) as problem:
+        raise CommandFailed(str(problem)) from None
+    except (asyncpg.PostgresError, OSError) as problem:
+        raise CommandFailed(f"The database cannot be used: {problem}") from None
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None

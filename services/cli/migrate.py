@@ -1,0 +1,26 @@
+"""`studioctl migrate`: schemas, roles, migrations."""
+
+import argparse
+import os
+
+from services.cli.loop import run_loop
+from services.cli.output import show
+from services.cli.problem import CommandFailed
+from shared.log import set_up_logging
+from shared.migrate import migrate
+from shared.settings import SERVICES, Settings, with_files
+
+
+def migrate_schemas(settings: Settings, given: argparse.Namespace) -> None:
+    unknown = [name for name in given.services if name not in SERVICES]
+    if unknown:
+        raise CommandFailed(f"There is no service {', '.join(unknown)}.", exit_code=2)
+    if settings.database_url is None:
+        raise CommandFailed("Set STUDIO_DATABASE_URL to a role that may create roles and schemas.")
+    set_up_logging(settings, "migrate")
+    environ = with_files(os.environ)
+    passwords = {
+        name: password for name in SERVICES if (password := environ.get(f"STUDIO_{name.upper()}_DB_PASSWORD"))
+    }
+    applied = run_loop(migrate(settings.database_url, given.services or SERVICES, passwords=passwords))
+    show({"object": "migrations", "applied": applied}, as_json=given.json)

@@ -1,0 +1,53 @@
+"""`studioctl serve SERVICE`: one service, and nothing of the others in its memory."""
+
+import argparse
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+
+from services.cli.loop import run_loop
+from services.cli.problem import CommandFailed
+from services.cli.secrets import with_secrets
+from shared.bus.opening import open_bus
+from shared.log import set_up_logging
+from shared.migrate import until_applied
+from shared.serve import Address, Listener, listening, until_stopped
+from shared.settings import Settings
+from shared.tracing import set_up_tracing
+
+
+def serve(settings: Settings, given: argparse.Namespace) -> None:
+    service: str = given.service
+    settings = with_secrets(settings, make=False)
+    if missing := settings.missing_secrets(service):
+        raise CommandFailed(f"{service} cannot start without {' and '.join(missing)}.")
+    if settings.database_url is None:
+        raise CommandFailed(f"{service} cannot start without STUDIO_DATABASE_URL.")
+    if settings.amqp_url is None and service not in ("gateway", "catalog"):
+        raise CommandFailed(f"{service} cannot start without STUDIO_AMQP_URL: its events would reach nobody.")
+    set_up_logging(settings, service)
+    set_up_tracing(settings, service)
+    run_loop(_serve(settings, service))
+
+
+async def _serve(settings: Settings, service: str) -> None:
+    assert settings.database_url is not None
+    await until_applied(settings.database_url, service)
+    async with _listeners(settings, service) as listeners, listening(listeners) as draining:
+        if await until_stopped() == "SIGTERM":
+            await draining.let_go(settings.drain_seconds)
+
+
+@asynccontextmanager
+async def _listeners(settings: Settings, service: str) -> AsyncIterator[list[Listener]]:
+    if service == "gateway":
+        from services.gateway.app import OPERATOR_TIMEOUT, gateway_listeners, http_upstreams, open_gateway
+
+        partner = http_upstreams(settings, answer_timeout=settings.answer_timeout)
+        operator = http_upstreams(settings, answer_timeout=OPERATOR_TIMEOUT)
+        async with open_gateway(settings, partner, operator) as gateway:
+            yield gateway_listeners(settings, gateway)
+        return
+    open_service = import_module(f"services.{service}.app").open_service
+    async with open_bus(settings.amqp_url) as bus, open_service(settings, bus) as running:
+        yield [Listener(Address(service, settings.host, settings.port_of(service)), running.app)]
