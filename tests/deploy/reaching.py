@@ -1,0 +1,55 @@
+"""Who reaches whom under network policies, worked out as a cluster does: both ends must allow it."""
+
+from typing import Any
+
+from tests.deploy.manifests import Manifest
+
+Labels = dict[str, str]
+NOBODY = {"matchLabels": {"nobody": "has this"}}
+
+
+def selects(selector: Any, labels: Labels) -> bool:
+    """An empty selector selects everything."""
+    wanted = all(labels.get(name) == value for name, value in selector.get("matchLabels", {}).items())
+    return wanted and all(
+        (labels.get(rule["key"]) in rule["values"]) == (rule["operator"] == "In")
+        for rule in selector.get("matchExpressions", ())
+    )
+
+
+def reaches(policies: list[Manifest], one: Labels, other: Labels, port: int) -> bool:
+    """Between two pods of the namespace."""
+    return _opens(policies, "Egress", one, other, port) and _opens(policies, "Ingress", other, one, port)
+
+
+def reached_from(policies: list[Manifest], namespace: Labels, pod: Labels, port: int) -> bool:
+    """From the pods of another namespace, whose own policies we do not know."""
+    return any(
+        _has_port(rule, port)
+        and any(selects(peer.get("namespaceSelector", NOBODY), namespace) for peer in _peers(rule))
+        for rule in _rules(policies, "Ingress", pod)
+    )
+
+
+def _opens(policies: list[Manifest], side: str, pod: Labels, peer: Labels, port: int) -> bool:
+    return any(
+        _has_port(rule, port)
+        and any("podSelector" in to and selects(to["podSelector"], peer) for to in _peers(rule))
+        for rule in _rules(policies, side, pod)
+    )
+
+
+def _rules(policies: list[Manifest], side: str, pod: Labels) -> list[Any]:
+    mine = [policy["spec"] for policy in policies if selects(policy["spec"]["podSelector"], pod)]
+    assert any(side in spec["policyTypes"] for spec in mine), f"nothing is closed for {pod}"
+    return [rule for spec in mine if side in spec["policyTypes"] for rule in spec.get(side.lower(), ())]
+
+
+def _peers(rule: Any) -> list[Any]:
+    return [*rule.get("to", ()), *rule.get("from", ())]
+
+
+def _has_port(rule: Any, port: int) -> bool:
+    return "ports" not in rule or any(
+        found["port"] <= port <= found.get("endPort", found["port"]) for found in rule["ports"]
+    )

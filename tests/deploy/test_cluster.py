@@ -1,0 +1,154 @@
+"""The overlays as a cluster reads them: what selects, targets, reaches and adds up to what."""
+
+from ipaddress import ip_network
+from itertools import product
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from services.webhooks.rules.addresses import FORBIDDEN_4, FORBIDDEN_6
+from shared.database import SPARE
+from shared.settings import SERVICES
+from tests.deploy.manifests import OVERLAYS, Manifest, named, overlay
+from tests.deploy.reaching import reached_from, reaches, selects
+
+BEHIND = ("catalog", "bookings", "forms", "webhooks")
+PUBLISHING = ("bookings", "forms", "webhooks")
+# The operators' pods are not in our manifests; these are the labels by which policies know them.
+FOREIGN_PODS = {"database": {"studio/role": "database"}, "broker": {"studio/role": "broker"}}
+PORTS = {"http": 8080, "operators": 8081, "postgres": 5432, "rabbitmq": 5672}
+
+
+@pytest.fixture(params=OVERLAYS)
+def manifests(request: pytest.FixtureRequest) -> list[Manifest]:
+    return overlay(request.param)
+
+
+def pod_labels(manifests: list[Manifest]) -> dict[str, dict[str, str]]:
+    return {
+        found["metadata"]["name"]: found["spec"]["template"]["metadata"]["labels"]
+        for found in manifests
+        if found["kind"] in ("Deployment", "StatefulSet", "Job")
+    }
+
+
+def test_every_selector_selects_exactly_its_own_pods(manifests: list[Manifest]) -> None:
+    """One that selects nothing is accepted without a word."""
+    pods = pod_labels(manifests)
+    for kind in ("Deployment", "StatefulSet", "Service", "PodDisruptionBudget"):
+        for name, found in named(manifests, kind).items():
+            selector = found["spec"]["selector"]
+            selector = {"matchLabels": selector} if kind == "Service" else selector
+            chosen = [pod for pod, labels in pods.items() if selects(selector, labels)]
+            assert chosen == [name.removesuffix("-operators")], (kind, name)
+    for name, found in named(manifests, "Deployment").items():
+        for spread in found["spec"]["template"]["spec"]["topologySpreadConstraints"]:
+            assert selects(spread["labelSelector"], pods[name]), name
+
+
+def test_every_service_leads_to_a_port_and_every_probe_too(manifests: list[Manifest]) -> None:
+    """Ports go by name; a name that no container has leads nowhere."""
+    workloads = {**named(manifests, "Deployment"), **named(manifests, "StatefulSet")}
+    for name, service in named(manifests, "Service").items():
+        [container] = workloads[name.removesuffix("-operators")]["spec"]["template"]["spec"]["containers"]
+        ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+        assert all(
+            ports[port["targetPort"]] == PORTS[port["targetPort"]] for port in service["spec"]["ports"]
+        )
+        for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+            if "httpGet" in container.get(probe, {}):
+                assert container[probe]["httpGet"]["port"] in ports
+
+
+def test_nobody_reaches_anybody_but_as_intended(manifests: list[Manifest]) -> None:
+    """Every pair of pods on every port, against the whole list of what is meant."""
+    policies = list(named(manifests, "NetworkPolicy").values())
+    pods = {**pod_labels(manifests), **FOREIGN_PODS}
+    database = "postgres" if "postgres" in pods else "database"
+    broker = "rabbitmq" if "rabbitmq" in pods else "broker"
+    meant = {("gateway", service, 8080) for service in BEHIND}
+    meant |= {(service, database, 5432) for service in (*SERVICES, "migrate")}
+    meant |= {(service, broker, 5672) for service in PUBLISHING}
+    ours = {*SERVICES, "migrate"}
+    found = {
+        (one, other, port)
+        for one, other, port in product(ours, {*ours, database, broker}, PORTS.values())
+        if reaches(policies, pods[one], pods[other], port)
+    }
+    assert found == meant
+
+
+def test_other_namespaces_come_in_where_their_label_says(manifests: list[Manifest]) -> None:
+    """Partners by the ingress, operators and Prometheus on the ports that are theirs."""
+    policies = list(named(manifests, "NetworkPolicy").values())
+    pods = pod_labels(manifests)
+    meant = {"ingress": {("gateway", 8080)}, "operators": {("gateway", 8081)}, "stranger": set()}
+    meant["monitoring"] = {("gateway", 8081)} | {(service, 8080) for service in BEHIND}
+    for label, doors in meant.items():
+        found = {
+            (name, port)
+            for name, port in product((*SERVICES, "migrate"), PORTS.values())
+            if reached_from(policies, {f"studio/{label}": "true"}, pods[name], port)
+        }
+        assert found == doors, label
+
+
+def test_the_way_out_is_closed_to_all_that_the_dispatcher_refuses(manifests: list[Manifest]) -> None:
+    """Two guards with one list: policy and code; every port is open, as partners may choose theirs."""
+    [rule] = named(manifests, "NetworkPolicy")["dispatcher-to-partners"]["spec"]["egress"]
+    closed: list[Any] = [ip_network(text) for peer in rule["to"] for text in peer["ipBlock"]["except"]]
+    forbidden: list[Any] = [*FORBIDDEN_4, *FORBIDDEN_6]
+    for network in forbidden:
+        assert any(network.version == each.version and network.subnet_of(each) for each in closed), network
+    assert rule["ports"] == [{"protocol": "TCP", "port": 1, "endPort": 65535}]
+
+
+def scaled(manifests: list[Manifest]) -> dict[str, tuple[int, int]]:
+    """Fewest and most replicas, by deployment."""
+    found = {
+        hpa["spec"]["scaleTargetRef"]["name"]: (hpa["spec"]["minReplicas"], hpa["spec"]["maxReplicas"])
+        for hpa in named(manifests, "HorizontalPodAutoscaler").values()
+    }
+    return found | {
+        keda["spec"]["scaleTargetRef"]["name"]: (
+            keda["spec"]["minReplicaCount"],
+            keda["spec"]["maxReplicaCount"],
+        )
+        for keda in named(manifests, "ScaledObject").values()
+    }
+
+
+def test_in_production_every_service_is_scaled_and_only_by_its_autoscaler() -> None:
+    """A number of replicas in the manifest would be put back by each upgrade, in the middle of the load."""
+    manifests = overlay("production")
+    ranges = scaled(manifests)
+    assert set(ranges) == set(named(manifests, "Deployment")) == set(SERVICES)
+    for name, deployment in named(manifests, "Deployment").items():
+        assert "replicas" not in deployment["spec"], name
+        budget = named(manifests, "PodDisruptionBudget")[name]["spec"]
+        assert budget["maxUnavailable"] < ranges[name][0], "a node can be drained and somebody still answers"
+
+
+def test_postgres_has_a_connection_for_every_replica_that_autoscaling_allows() -> None:
+    """All at their most, one more of each while it is rolled over, and some for whoever looks after it."""
+    manifests = overlay("production")
+    pool = int(named(manifests, "ConfigMap")["studio-settings"]["data"]["STUDIO_POOL_SIZE"]) + SPARE
+    needed = sum(
+        (most + 1) * pool * (2 if name == "webhooks" else 1) for name, (_, most) in scaled(manifests).items()
+    )
+    allowed = named(manifests, "Cluster")["studio-db"]["spec"]["postgresql"]["parameters"]["max_connections"]
+    assert needed + 30 <= int(allowed), needed
+
+
+def test_what_keda_reads_can_be_used_from_its_own_namespace() -> None:
+    """A bare host name is looked up in the namespace of whoever asks."""
+    manifests = overlay("production")
+    secrets = named(manifests, "Secret")
+    for authentication in named(manifests, "TriggerAuthentication").values():
+        for source in authentication["spec"]["secretTargetRef"]:
+            if (
+                source["name"] != "studio-broker-default-user"
+            ):  # made by the operator, with the namespace in it
+                url = secrets[source["name"]]["stringData"][source["key"]]
+                assert str(urlsplit(url).hostname).endswith(".studio.svc")
