@@ -5,8 +5,8 @@
 3. member rows, in id order, all in one statement;
 4. everything else (bookings, waitlist, memberships, purchases), only under the lock of its class or member.
 
-Bookings that are taken together take what is free, in any order, and leave the rest: who never waits is part of
-no circle. What they left is taken up class by class, in the order above.
+Bookings that are taken together take what is free, in any order, and leave the rest: who never waits is part
+of no circle. What they left is taken up class by class, in the order above.
 
 Facts are read in a later statement than the one that took the lock: a statement that waits for a lock goes on
 with the snapshot from before the wait.

@@ -1,8 +1,9 @@
 """Store events and one delivery per subscribed endpoint: one transaction, then the bus may forget them."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from itertools import islice
 
 import msgspec
 
@@ -18,6 +19,8 @@ from shared.database import Connection
 from shared.events import KINDS, Envelope, read_envelope
 from shared.wire import new_id, now
 
+STRETCH = 2_000
+
 
 async def log_events(service: Webhooks, messages: Sequence[Message]) -> None:
     """The bus's handler. What is no event is poison; a kind that this version does not know is too."""
@@ -28,7 +31,7 @@ async def log_events(service: Webhooks, messages: Sequence[Message]) -> None:
         events = await add_to_log(conn, envelopes, traces=traces)
         if events:
             interested = await endpoints.subscribers(conn, sorted({event.studio_id for event in events}))
-            await make_deliveries(conn, pair_up(events, interested))
+            await make_deliveries(conn, Pairs(events, interested))
     if events:
         service.bell.ring()
         tell_logged(events, began)
@@ -80,28 +83,43 @@ async def add_to_log(
     return events
 
 
-def pair_up(events: Sequence[StoredEvent], interested: Sequence[Subscriber]) -> list[tuple[StoredEvent, str]]:
-    """Each event with each endpoint that wants it, in the events' order."""
-    by_studio: dict[str, list[Subscriber]] = defaultdict(list)
-    for subscriber in interested:
-        by_studio[subscriber.studio_id].append(subscriber)
-    return [
-        (event, subscriber.id)
-        for event in events
-        for subscriber in by_studio[event.studio_id]
-        if subscriber.wants(event.type, event.location_id)
-    ]
+class Pairs:
+    """Each event with each endpoint that wants it, in the events' order.
+
+    Gone through as often as needed and never kept: 100 events for 10,000 endpoints are a million.
+    """
+
+    def __init__(self, events: Sequence[StoredEvent], interested: Sequence[Subscriber]) -> None:
+        self._events = events
+        self._by_studio: dict[str, list[Subscriber]] = defaultdict(list)
+        for subscriber in interested:
+            self._by_studio[subscriber.studio_id].append(subscriber)
+
+    def __iter__(self) -> Iterator[tuple[StoredEvent, str]]:
+        for event in self._events:
+            for subscriber in self._by_studio[event.studio_id]:
+                if subscriber.wants(event.type, event.location_id):
+                    yield event, subscriber.id
 
 
-async def make_deliveries(conn: Connection, pairs: Sequence[tuple[StoredEvent, str]]) -> list[NewDelivery]:
-    """The caller holds the counters of the studios, which makes each endpoint's sequence gap-free."""
-    if not pairs:
-        return []
-    counts: dict[str, int] = defaultdict(int)
-    for _, endpoint_id in pairs:
-        counts[endpoint_id] += 1
+async def make_deliveries(conn: Connection, pairs: Iterable[tuple[StoredEvent, str]]) -> str | None:
+    """The id of the last one. `pairs` are gone through twice.
+
+    The caller holds the counters of the studios, which makes each endpoint's sequence gap-free.
+    """
+    counts = Counter(endpoint_id for _, endpoint_id in pairs)
+    if not counts:
+        return None
     last = await deliveries.take_sequences(conn, counts)
-    made: list[NewDelivery] = []
+    delivery_id: str | None = None
+    made = _numbered(pairs, last)
+    while stretch := list(islice(made, STRETCH)):
+        await deliveries.insert(conn, stretch)
+        delivery_id = stretch[-1].id
+    return delivery_id
+
+
+def _numbered(pairs: Iterable[tuple[StoredEvent, str]], last: dict[str, int]) -> Iterator[NewDelivery]:
     at = now()
     for event, endpoint_id in pairs:
         if endpoint_id not in last:
@@ -109,8 +127,4 @@ async def make_deliveries(conn: Connection, pairs: Sequence[tuple[StoredEvent, s
         last[endpoint_id] += 1
         # A microsecond apart, so that the order by creation is the order by sequence.
         at += timedelta(microseconds=1)
-        made.append(
-            NewDelivery(event.studio_id, new_id(), endpoint_id, event.id, event.type, last[endpoint_id], at)
-        )
-    await deliveries.insert(conn, made)
-    return made
+        yield NewDelivery(event.studio_id, new_id(), endpoint_id, event.id, event.type, last[endpoint_id], at)

@@ -23,8 +23,8 @@ async def send_test(service: Webhooks, caller: Caller, endpoint_id: str) -> Deli
             request_id=caller.request_id or None,
         )
         logged = await add_to_log(conn, [read_envelope(render(event))], client_id=stored.client_id)
-        made = await make_deliveries(conn, [(logged[0], endpoint_id)])
-        delivery = await deliveries.get(conn, caller, made[0].id)
+        delivery_id = await make_deliveries(conn, [(logged[0], endpoint_id)])
+        delivery = await deliveries.get(conn, caller, delivery_id) if delivery_id else None
     service.bell.ring()
     if delivery is None:
         raise NotFound
