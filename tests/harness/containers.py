@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 
 from shared.servers.ports import free_port
+from shared.servers.postgres import NOT_DURABLE, SETTINGS
 from shared.servers.problem import ServerProblem
 from shared.servers.rabbitmq import SETTLE, adding_vhosts, greets
 from tests.harness.own_loop import in_own_loop
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
 POSTGRES_IMAGE = "postgres:17"
 RABBITMQ_IMAGE = "rabbitmq:4"
 START_SECONDS = 90.0
+# As the embedded one is for tests, but for where it listens: the image's own defaults give it half as many
+# connections and wait for the disk at every commit.
+POSTGRES_SETTINGS = {
+    name: value
+    for name, value in (SETTINGS | NOT_DURABLE).items()
+    if name not in ("listen_addresses", "unix_socket_directories")
+}
 
 
 def docker_answers() -> bool:
@@ -34,7 +42,11 @@ class ContainerPostgres:
         self.origin = f"Docker, {POSTGRES_IMAGE}"
         self._password = secrets.token_urlsafe(16)
         self._port = free_port()
-        self._container = _started(POSTGRES_IMAGE, 5432, self._port, POSTGRES_PASSWORD=self._password)
+        words = [word for setting in POSTGRES_SETTINGS.items() for word in ("-c", "=".join(setting))]
+        command = ["postgres", *words]
+        self._container = _started(
+            POSTGRES_IMAGE, 5432, self._port, command, POSTGRES_PASSWORD=self._password
+        )
         self._host = self._container.get_container_host_ip()
         _wait_for(self._answers, self._container)
 
@@ -61,7 +73,7 @@ class ContainerRabbit:
         self.origin = f"Docker, {RABBITMQ_IMAGE}"
         login = {"RABBITMQ_DEFAULT_USER": "studio", "RABBITMQ_DEFAULT_PASS": "studio"}
         self._port = free_port()  # bound, so that it stays the same when the container starts again
-        self._container = _started(RABBITMQ_IMAGE, 5672, self._port, **login)
+        self._container = _started(RABBITMQ_IMAGE, 5672, self._port, [], **login)
         self._host = self._container.get_container_host_ip()
         self.start_again()
 
@@ -103,10 +115,14 @@ class ContainerRabbit:
             raise ServerProblem(f"rabbitmqctl eval failed: {done.output.decode(errors='replace')}")
 
 
-def _started(image: str, inside: int, outside: int, **environment: str) -> "DockerContainer":
+def _started(
+    image: str, inside: int, outside: int, command: list[str], **environment: str
+) -> "DockerContainer":
     from testcontainers.core.container import DockerContainer
 
     container = DockerContainer(image, env=environment).with_bind_ports(inside, outside)
+    if command:
+        container = container.with_command(command)
     try:
         return container.start()
     except Exception as error:
