@@ -3,7 +3,7 @@
 import re
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -14,15 +14,16 @@ from msgspec import Struct
 from shared import metrics, tracing
 from shared.caller import REQUEST_ID_HEADER, Verifier
 from shared.errors import MethodNotAllowed, NotFound
+from shared.health import Check as Check
+from shared.health import readiness
 from shared.http_errors import answer_for
 from shared.metrics import RouteMetrics
 from shared.path_finding import by_path
 from shared.request_log import RequestLine, log_request
 from shared.routes import Answer, Route
-from shared.wire import API_VERSION, encode, new_id
+from shared.wire import API_VERSION, new_id
 
 C = TypeVar("C")
-Check = Callable[[], Awaitable[str | None]]
 _SANE_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}\Z")
 
 
@@ -130,27 +131,17 @@ async def send_answer(send: Send, answer: Answer, request_id: str) -> None:
 
 
 def health_routes(checks: Mapping[str, Check]) -> dict[str, ASGIApp]:
-    """Live touches no dependency; ready tells which part is not."""
-
     async def live(scope: Scope, receive: Receive, send: Send) -> None:
-        await send_answer(send, Answer(b'{"status":"ok"}'), _request_id(scope))
+        await write(scope, send, b'{"status":"ok"}', 200)
 
-    async def ready(scope: Scope, receive: Receive, send: Send) -> None:
-        parts = {part: await check() for part, check in checks.items()}
-        is_ready = not any(parts.values())
-        body = encode(
-            {
-                "status": "ready" if is_ready else "not_ready",
-                "parts": {part: problem or "ok" for part, problem in parts.items()},
-            }
-        )
-        await send_answer(send, Answer(body, 200 if is_ready else 503), _request_id(scope))
+    async def write(scope: Scope, send: Send, body: bytes, status: int) -> None:
+        await send_answer(send, Answer(body, status), _request_id(scope))
 
     async def exposition(scope: Scope, receive: Receive, send: Send) -> None:
         answer = Answer(metrics.exposition(), content_type=metrics.CONTENT_TYPE)
         await send_answer(send, answer, _request_id(scope))
 
-    return {"/health/live": live, "/health/ready": ready, "/metrics": exposition}
+    return {"/health/live": live, "/health/ready": readiness(checks, write), "/metrics": exposition}
 
 
 def _request_id(scope: Scope) -> str:

@@ -1,6 +1,6 @@
 """Wiring of the bookings service."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from services.bookings.actions.expire_waitlists import expire_waitlists, prune_keys
@@ -10,6 +10,7 @@ from services.bookings.routes import routes
 from shared.bus import Bus
 from shared.caller import CallerVerifier
 from shared.database import Database
+from shared.health import Beside
 from shared.loops import Loop, running
 from shared.outbox import Bell
 from shared.relay import Relay
@@ -36,9 +37,6 @@ async def open_service(
         "pruning": Loop("bookings-pruning", lambda: prune_keys(service), idle=60.0),
     }
 
-    async def bus_is_well() -> str | None:
-        return bus.problem()
-
     try:
         async with running(loops.values()):
             yield build_service(
@@ -48,17 +46,10 @@ async def open_service(
                 verifier=CallerVerifier(settings.caller_keys),
                 checks={
                     "database": db.is_ready,
-                    "bus": bus_is_well,
-                    **{part: _is_well(loop) for part, loop in loops.items()},
+                    "bus": Beside(bus.problem),
+                    **{part: Beside(loop.problem) for part, loop in loops.items()},
                 },
             )
     finally:
         await relay.stop()
         await db.close()
-
-
-def _is_well(loop: Loop) -> Callable[[], Awaitable[str | None]]:
-    async def check() -> str | None:
-        return loop.problem()
-
-    return check

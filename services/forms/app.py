@@ -10,6 +10,7 @@ from services.forms.routes import routes
 from shared.bus import NEW_MEMBERS, Bus, Message
 from shared.caller import CallerVerifier
 from shared.database import Database
+from shared.health import Beside
 from shared.loops import Loop, running
 from shared.outbox import Bell
 from shared.relay import Relay
@@ -31,12 +32,6 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Fo
     async def members_joined(messages: Sequence[Message]) -> None:
         await convert_leads(service, messages)
 
-    async def relay_is_well() -> str | None:
-        return loop.problem()
-
-    async def bus_is_well() -> str | None:
-        return bus.problem()
-
     try:
         await bus.subscribe(NEW_MEMBERS, members_joined, batch=50)
         async with running([loop]):
@@ -45,7 +40,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Fo
                 service,
                 routes(),
                 verifier=CallerVerifier(settings.caller_keys),
-                checks={"database": db.is_ready, "relay": relay_is_well, "bus": bus_is_well},
+                checks={"database": db.is_ready, "relay": Beside(loop.problem), "bus": Beside(bus.problem)},
             )
     finally:
         await relay.stop()

@@ -17,6 +17,7 @@ from services.webhooks.vault import Vault
 from shared.bus import EVENT_LOG, Bus, Message
 from shared.caller import CallerVerifier
 from shared.database import Database
+from shared.health import Beside
 from shared.loops import Loop, running
 from shared.outbox import Bell
 from shared.routes import Route
@@ -58,10 +59,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
         async def events_came(messages: Sequence[Message]) -> None:
             await log_events(service, messages)
 
-        async def bus_is_well() -> str | None:
-            return bus.problem()
-
-        async def loops_are_well() -> str | None:
+        def loops_problem() -> str | None:
             return next((problem for loop in loops if (problem := loop.problem())), None)
 
         await stack.enter_async_context(running(loops))
@@ -71,7 +69,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
             service,
             routes(),
             verifier=CallerVerifier(settings.caller_keys),
-            checks={"database": db.is_ready, "bus": bus_is_well, "dispatcher": loops_are_well},
+            checks={"database": db.is_ready, "bus": Beside(bus.problem), "dispatcher": Beside(loops_problem)},
         )
 
 

@@ -15,7 +15,7 @@ from services.cli.secrets import with_secrets
 from shared.migrate import migrate
 from shared.servers.ports import free_port
 from shared.settings import Settings
-from tests.harness.servers import Postgres
+from tests.harness.servers import Postgres, Rabbit
 from tests.harness.system import Process, environment_for
 
 
@@ -68,6 +68,28 @@ async def test_readiness_names_the_part_that_is_missing(tmp_path: Path, database
         assert live is not None and live[0] == 200
     finally:
         process.stop()
+
+
+@pytest.mark.timeout(240)
+async def test_a_service_that_loses_its_broker_is_degraded_and_goes_on_answering(
+    tmp_path: Path, database_url: str, amqp_url: str, rabbit: Rabbit
+) -> None:
+    """Not ready would take every replica out of a cluster at once, and all forms with them."""
+    process = _service(tmp_path, "forms", STUDIO_DATABASE_URL=database_url, STUDIO_AMQP_URL=amqp_url)
+    try:
+        process.start()
+        await asyncio.to_thread(process.wait_ready)
+        await asyncio.to_thread(rabbit.kill)
+        status, body = await _until(lambda: _unless_ready(process.ready_url), process)
+        assert (status, body["status"]) == (200, "degraded")
+        assert body["parts"]["database"] == "ok" and "forms.new-members" in body["parts"]["bus"]
+    finally:
+        process.stop()
+
+
+def _unless_ready(url: str) -> tuple[int, Any] | None:
+    answer = _ask(url)
+    return answer if answer and answer[1]["status"] != "ready" else None
 
 
 def _ask(url: str) -> tuple[int, Any] | None:
