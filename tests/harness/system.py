@@ -48,18 +48,29 @@ class Process:
     """One `studioctl` process that can be killed and started again with the same settings."""
 
     def __init__(
-        self, words: Sequence[str], environment: Mapping[str, str], ready_url: str, log: Path
+        self,
+        words: Sequence[str],
+        environment: Mapping[str, str],
+        ready_url: str,
+        log: Path,
+        code: Path = ROOT,
     ) -> None:
         self.words = [sys.executable, "-m", "services.cli.main", *words]
         self.environment = dict(environment)
         self.ready_url = ready_url
         self.log = log
+        self.code = code
         self.child: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         with self.log.open("ab") as log:
             self.child = subprocess.Popen(
-                self.words, env=self.environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=ROOT
+                self.words,
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                cwd=self.code,
             )
 
     def wait_ready(self) -> None:
