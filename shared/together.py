@@ -55,7 +55,7 @@ class Together(Generic[A, R]):
         self._marks: set[Hashable] = set()  # of everyone in line or being served
         self._workers = 0
         self._began_at = 0.0  # the latest batch
-        self._help: asyncio.TimerHandle | None = None
+        self._watch: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def served(self, ask: A, serve: "Serve[A, R]") -> R:
@@ -72,25 +72,30 @@ class Together(Generic[A, R]):
             line = self._lines[ask.line] = deque()
             self._free.append(ask.line)
         line.append(turn)
-        if not self._workers:
-            self._add_worker(serve)
-        elif self._help is None:
-            self._look_after(serve)
+        self._help_out(serve)
+        if self._watch is None:
+            self._look_again(serve)
         return await turn.result
 
+    def _look_again(self, serve: "Serve[A, R]") -> None:
+        self._watch = asyncio.get_running_loop().call_later(HELP_AFTER, self._look_after, serve)
+
     def _look_after(self, serve: "Serve[A, R]") -> None:
-        self._help = asyncio.get_running_loop().call_later(HELP_AFTER, self._help_out, serve)
+        """While anybody waits: whatever holds a line up, nobody stands in it for ever."""
+        self._watch = None
+        for line in self._lines.values():
+            self._refuse_late(line)
+        self._help_out(serve)
+        if any(self._lines.values()):
+            self._look_again(serve)
 
     def _help_out(self, serve: "Serve[A, R]") -> None:
-        self._help = None
-        if time.monotonic() - self._began_at >= HELP_AFTER:
-            self._add_worker(serve)
-        if self._free:
-            self._look_after(serve)
-
-    def _add_worker(self, serve: "Serve[A, R]") -> None:
+        now = time.monotonic()
+        if self._workers and now - self._began_at < HELP_AFTER:
+            return
         if self._free and self._workers < self._at_once:
             self._workers += 1
+            self._began_at = now
             self._begin(self._work(serve))
 
     def _begin(self, work: Any) -> None:
@@ -109,16 +114,14 @@ class Together(Generic[A, R]):
 
     def _take(self) -> list[Turn[A, R]]:
         batch: list[Turn[A, R]] = []
-        oldest = time.monotonic() - PATIENCE
         for _ in range(len(self._free)):
             name = self._free.popleft()
             line = self._lines[name]
+            self._refuse_late(line)
             taken = len(batch)
             while line and len(batch) < self._most:
                 turn = line.popleft()
-                if turn.came_at < oldest:
-                    self._settle(turn, Unavailable())
-                elif turn.result.done():
+                if turn.result.done():
                     self._marks.discard(turn.ask.mark)
                 else:
                     batch.append(turn)
@@ -127,6 +130,11 @@ class Together(Generic[A, R]):
             if len(batch) == self._most:
                 break
         return batch
+
+    def _refuse_late(self, line: deque[Turn[A, R]]) -> None:
+        oldest = time.monotonic() - PATIENCE
+        while line and line[0].came_at < oldest:
+            self._settle(line.popleft(), Unavailable())
 
     def _leave(self, name: Hashable) -> None:
         if self._lines[name]:
@@ -150,8 +158,7 @@ class Together(Generic[A, R]):
         for turn, result in zip(turns, await self._results(turns, serve, patient=True), strict=True):
             self._settle(turn, Unavailable() if result is None else result)
         self._leave(name)
-        if not self._workers:
-            self._add_worker(serve)
+        self._help_out(serve)
 
     def _settle(self, turn: Turn[A, R], result: R | Exception) -> None:
         self._marks.discard(turn.ask.mark)

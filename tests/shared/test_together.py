@@ -1,13 +1,13 @@
 """Served together: who waits, for whom, and with whom."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from msgspec import Struct
 
 from shared.errors import Unavailable
-from shared.together import Together
+from shared.together import HELP_AFTER, Together
 
 
 class Ask(Struct, frozen=True):
@@ -133,15 +133,41 @@ async def test_who_has_gone_is_not_served(counter: Counter) -> None:
     assert 1 not in [mark for marks, _ in counter.batches for mark in marks]
 
 
+async def test_a_line_that_comes_free_is_served_though_a_batch_of_others_hangs(counter: Counter) -> None:
+    """Who stood behind a blocked ask needs nobody else to come before a second worker does."""
+    together: Together[Ask, str] = Together(at_once=2)
+    counter.blocked = {"a"}
+    counter.go.set()
+    slow = asking(together, counter, "a", 0)
+    await until(lambda: ([0], True) in counter.batches)
+    counter.go.clear()
+    hanging = asking(together, counter, "b", 1)
+    behind = asking(together, counter, "a", 2)
+    await asyncio.sleep(HELP_AFTER * 2)
+    counter.blocked = set()
+    assert await slow == "a0"
+    await until(lambda: ([2], False) in counter.batches)
+    counter.go.set()
+    assert await asyncio.gather(hanging, behind) == ["b1", "a2"]
+
+
 async def test_nobody_stands_in_line_for_ever(counter: Counter, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who waited too long is told that nothing was done, and may come again."""
+    """Who waited too long is told that nothing was done, also while the batch before still hangs."""
     monkeypatch.setattr("shared.together.PATIENCE", 0.02)
     together: Together[Ask, str] = Together(at_once=1)
     first = asking(together, counter, "a", 0)
     await asyncio.sleep(0.01)
-    late = asking(together, counter, "a", 1)
-    await asyncio.sleep(0.05)
+    late = [asking(together, counter, line, mark) for mark, line in enumerate("ab", 1)]
+    async with asyncio.timeout(5):
+        refused = await asyncio.gather(*late, return_exceptions=True)
+    assert [type(problem) for problem in refused] == [Unavailable, Unavailable]
     counter.go.set()
     assert await first == "a0"
-    with pytest.raises(Unavailable):
-        await late
+    assert await asking(together, counter, "b", 3) == "b3"
+    assert counter.batches == [([0], False), ([3], False)]
+
+
+async def until(fact: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not fact():
+            await asyncio.sleep(0.01)
