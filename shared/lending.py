@@ -41,6 +41,7 @@ class Lender:
             conn = self._idle.pop()
             if not is_gone(conn):
                 return conn
+            _let_go(conn)
             self._free_slots += 1
         return None
 
@@ -52,8 +53,10 @@ class Lender:
             self._free_slots -= 1
         else:
             conn = await self._wait_turn()
-        if conn is not None and not is_gone(conn):
-            return conn
+        if conn is not None:
+            if not is_gone(conn):
+                return conn
+            _let_go(conn)
         try:
             return await self._pool.acquire(timeout=PATIENCE)
         except BaseException:
@@ -75,6 +78,7 @@ class Lender:
 
     def give_back(self, conn: Kept) -> None:
         if is_gone(conn):
+            _let_go(conn)
             self._grant(None)
         elif self._closed or conn.is_in_transaction():
             self.mend(conn)
@@ -112,6 +116,12 @@ class Lender:
             with contextlib.suppress(Exception):
                 await conn.close(timeout=PATIENCE)
         await asyncio.gather(*self._mending, return_exceptions=True)
+
+
+def _let_go(conn: Kept) -> None:
+    """The driver closes one that broke inside a call, and leaves its place in the pool taken for ever."""
+    with contextlib.suppress(asyncpg.InterfaceError):
+        conn.terminate()
 
 
 def is_gone(conn: Connection) -> bool:

@@ -103,6 +103,20 @@ async def test_a_connection_that_the_server_closed_is_replaced(db: Database, dat
         assert await pid(conn) != second
 
 
+async def test_connections_that_break_inside_a_call_do_not_use_up_the_pool(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The driver closes them and tells its pool nothing: their places stayed taken until none was left."""
+    monkeypatch.setattr(lending, "PATIENCE", 1.0)
+    for _ in range(db.pool.get_max_size()):
+        with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError, OSError)):
+            async with db.transaction() as conn:
+                conn._protocol.abort()  # type: ignore[union-attr]
+                await conn.fetchval("SELECT 1")
+    async with db.connection() as conn:
+        assert await conn.fetchval("SELECT 1") == 1
+
+
 async def end(database_url: str, backend: int) -> None:
     admin = await asyncpg.connect(database_url)
     try:
