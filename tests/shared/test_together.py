@@ -148,7 +148,7 @@ async def test_a_line_that_comes_free_is_served_though_a_batch_of_others_hangs(c
     assert await slow == "a0"
     await until(lambda: ([2], False) in counter.batches)
     counter.go.set()
-    assert await asyncio.gather(hanging, behind) == ["b1", "a2"]
+    assert [await hanging, await behind] == ["b1", "a2"]
 
 
 async def test_nobody_stands_in_line_for_ever(counter: Counter, monkeypatch: pytest.MonkeyPatch) -> None:
