@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
@@ -52,6 +52,9 @@ async def other_studios_ids(system: System) -> dict[str, str]:
         endpoint = (await owner.post("/webhook-endpoints", {"url": "https://example.com/hook"})).json()
         _ids["endpoint_id"] = endpoint["id"]
         assert (await owner.post(f"/webhook-endpoints/{endpoint['id']}/test")).status == 202
+        since = {"since": datetime.now(UTC).isoformat()}
+        recovery = await owner.post(f"/webhook-endpoints/{endpoint['id']}/recover", since)
+        _ids["recovery_id"] = recovery.json()["id"]
         while not (
             found := (await owner.get(f"/webhook-endpoints/{endpoint['id']}/deliveries")).json()["data"]
         ):

@@ -2,15 +2,19 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
+from unittest.mock import patch
 
 import httpx
-from structlog.testing import capture_logs
+import structlog
+from structlog.testing import LogCapture
 
 from services.webhooks.app import open_service
 from services.webhooks.context import Webhooks
+from services.webhooks.dispatcher import lane
 from shared.bus import EVENT_LOG, Bus, Message
 from shared.bus.memory import MemoryBus
 from shared.caller import CALLER_HEADER, Caller, CallerSigner
@@ -132,12 +136,15 @@ async def eventually(fact: Callable[[], Awaitable[T | None]], *, seconds: float 
 @asynccontextmanager
 async def taken_up(desk: Desk) -> AsyncIterator[None]:
     """At the end the lane has looked at the endpoint as it was changed meanwhile."""
-    with capture_logs() as lines:
+    # A logger of its own: others in this process may have set logging up, without the lines of level debug.
+    lines = LogCapture()
+    everything = structlog.make_filtering_bound_logger(logging.NOTSET)
+    with patch.object(lane, "log", structlog.wrap_logger(None, [lines], everything)):
         yield
         [row] = await desk.sql("SELECT changes FROM lanes")
 
         async def looked() -> bool | None:
-            seen = [line["changes"] for line in lines if line["event"] == "change_taken_up"]
+            seen = [line["changes"] for line in lines.entries if line["event"] == "change_taken_up"]
             return True if row["changes"] in seen else None
 
         await eventually(looked)
