@@ -75,7 +75,7 @@ async def book_together(service: Bookings, asks: Sequence[Ask], *, patient: bool
 
 async def _book_patiently(service: Bookings, asks: Sequence[Ask]) -> Sequence[Result]:
     try:
-        results = await _book(service, sorted(asks, key=lambda ask: ask.body.member_id), patient=True)
+        results = await _book(service, asks, patient=True)
     except Exception as problem:
         if len(asks) == 1 or is_away(problem):
             raise
@@ -107,9 +107,13 @@ async def _book(
     async with service.db.transaction() as conn:
         if wait_for_key:
             await idempotency.wait_for_key(conn, asks[0].caller, asks[0].request.key)
-        begun = await booking_start.start(conn, [ask.asked for ask in asks], patient=patient)
+        # Locks are taken in the order of member ids where they are waited for; seats go to who came first.
+        locking = sorted(asks, key=lambda ask: ask.body.member_id) if patient else asks
+        begun = await booking_start.start(conn, [ask.asked for ask in locking], patient=patient)
+        started = dict(zip((ask.mark for ask in locking), begun, strict=True))
         service.reached(Stage.CLAIMED)
-        for ask, (claim, read) in zip(asks, begun, strict=True):
+        for ask in asks:
+            claim, read = started[ask.mark]
             if claim.state == "new":
                 assert read is not None
                 decided = deciding.decide(ask.caller, ask.request, ask.body, read)

@@ -145,6 +145,23 @@ async def test_a_class_that_somebody_holds_keeps_nobody_elses_waiting(desk: Desk
     assert (await waiting).status == 201
 
 
+async def test_who_waited_for_a_held_class_is_served_in_the_order_of_coming(desk: Desk) -> None:
+    """Members are locked in the order of their ids; that order must not decide who gets the seat."""
+    class_, people = a_class(capacity=1), sorted((a_member() for _ in range(4)), key=lambda one: one["id"])
+    people.reverse()
+    await desk.loaded(class_, *people)
+    async with desk.service.db.transaction() as conn:
+        await conn.execute("SELECT lock_class($1, $2)", desk.caller.studio_id, class_["id"])
+        asks = [
+            asyncio.create_task(desk.book(class_["id"], person["id"], join_waitlist=True)) for person in people
+        ]
+        while not await conn.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
+            await asyncio.sleep(0.01)
+    replies = await asyncio.gather(*asks)
+    assert [reply.json["waitlist_position"] for reply in replies] == [None, 1, 2, 3]
+    assert await unaccounted(desk) == []
+
+
 async def test_one_that_cannot_be_written_costs_the_others_nothing(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
