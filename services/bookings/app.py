@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from services.bookings.actions.expire_waitlists import expire_waitlists, prune_keys
+from services.bookings.actions.keep_statistics import keep_statistics
 from services.bookings.actions.turn_memberships import turn_memberships
 from services.bookings.context import Bookings, Stage
 from services.bookings.routes import routes
@@ -34,6 +35,7 @@ async def open_service(
         "relay": Loop("bookings-relay", relay.step, idle=1.0, bell=bell),
         "waitlists": Loop("bookings-waitlists", lambda: expire_waitlists(service), idle=1.0),
         "memberships": Loop("bookings-memberships", lambda: turn_memberships(service), idle=5.0),
+        "statistics": Loop("bookings-statistics", lambda: keep_statistics(service), idle=5.0),
         "pruning": Loop("bookings-pruning", lambda: prune_keys(service), idle=60.0),
     }
 
