@@ -153,7 +153,8 @@ async def test_who_waited_for_a_held_class_is_served_in_the_order_of_coming(desk
     async with desk.service.db.transaction() as conn:
         await conn.execute("SELECT lock_class($1, $2)", desk.caller.studio_id, class_["id"])
         asks = [
-            asyncio.create_task(desk.book(class_["id"], person["id"], join_waitlist=True)) for person in people
+            asyncio.create_task(desk.book(class_["id"], person["id"], join_waitlist=True))
+            for person in people
         ]
         while not await conn.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
             await asyncio.sleep(0.01)
