@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
+import asyncpg
 import pytest
 
 from services.bookings.context import Bookings
@@ -182,3 +183,19 @@ async def test_one_that_cannot_be_written_costs_the_others_nothing(
     assert [reply.status for reply in replies] == [201, 500, 201]
     assert (await desk.ok(f"/classes/{class_['id']}"))["booked_count"] == 2
     assert await unaccounted(desk) == []
+
+
+async def test_a_class_that_comes_between_its_lock_and_its_facts_is_locked_first(
+    desk: Desk, database_url: str
+) -> None:
+    """Nothing was there to be locked, and a moment later an import had brought it: it is begun again."""
+    class_, member = a_class(), a_member()
+    await desk.loaded(class_, member)
+    conn = await asyncpg.connect(database_url)
+    await conn.execute("SET search_path TO bookings")
+    text = await conn.fetchval("SELECT pg_get_functiondef('has_class_lock'::regproc)")
+    await conn.execute("CREATE SEQUENCE looks; GRANT ALL ON looks TO studio_bookings")
+    await conn.execute(text.replace("BEGIN", "BEGIN IF nextval('looks') = 1 THEN RETURN NULL; END IF;", 1))
+    reply = await desk.book(class_["id"], member["id"])
+    assert (reply.status, await conn.fetchval("SELECT last_value FROM looks")) == (201, 2)
+    await conn.close()
