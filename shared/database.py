@@ -77,6 +77,9 @@ class Database:
                 "search_path": service,
                 "application_name": f"studio-{service}",
                 "timezone": "UTC",
+                # Whosever server it is: pages are read along an index, and short statements are not compiled.
+                "random_page_cost": "1.1",
+                "jit": "off",
             },
         )
         delay = 0.1
