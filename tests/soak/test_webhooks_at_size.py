@@ -36,8 +36,6 @@ async def test_a_page_costs_the_same_at_the_first_row_and_at_the_millionth(datab
         async with desk.context.db.transaction() as conn:
             await conn.execute(EVENTS, desk.studio_id, places, ROWS, timeout=600)
             await conn.execute(DELIVERIES, desk.studio_id, endpoint["id"], timeout=600)
-            await conn.execute("ANALYZE events", timeout=600)
-            await conn.execute("ANALYZE deliveries", timeout=600)
         narrow = desk.caller(
             scopes=frozenset({"webhooks:read", "bookings:read", "members:read"}), location_ids=(places[0],)
         )

@@ -78,15 +78,19 @@ def read_delivery(row: asyncpg.Record) -> Delivery:
 
 PLACE = "SELECT sequence FROM deliveries WHERE studio_id = $1 AND endpoint_id = $2 AND id = $3"
 # `created_at` grows with `sequence` inside an endpoint, so this is the order by (created_at, id).
+# The studio is bound on the endpoint: bound here, a table without statistics yet was read by its key as well,
+# all of the studio's deliveries for one page.
 OF_ENDPOINT = f"""
-SELECT {COLUMNS} FROM deliveries d
-WHERE d.studio_id = $1 AND d.endpoint_id = $2 AND d.sequence > $3 AND ($4::text IS NULL OR d.status = $4)
-ORDER BY d.sequence LIMIT $5
+SELECT {COLUMNS} FROM endpoints e CROSS JOIN LATERAL (
+    SELECT * FROM deliveries WHERE endpoint_id = e.id AND sequence > $3 AND ($4::text IS NULL OR status = $4)
+    ORDER BY sequence LIMIT $5) AS d
+WHERE e.studio_id = $1 AND e.id = $2 ORDER BY d.sequence
 """  # noqa: S608
 DEAD_OF_ENDPOINT = f"""
-SELECT {COLUMNS} FROM deliveries d
-WHERE d.studio_id = $1 AND d.endpoint_id = $2 AND d.sequence > $3 AND $4 = 'dead' AND d.status = 'dead'
-ORDER BY d.sequence LIMIT $5
+SELECT {COLUMNS} FROM endpoints e CROSS JOIN LATERAL (
+    SELECT * FROM deliveries WHERE endpoint_id = e.id AND sequence > $3 AND $4 = 'dead' AND status = 'dead'
+    ORDER BY sequence LIMIT $5) AS d
+WHERE e.studio_id = $1 AND e.id = $2 ORDER BY d.sequence
 """  # noqa: S608
 
 
