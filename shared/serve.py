@@ -119,8 +119,9 @@ def calm_the_collector() -> None:
     gc.set_threshold(50_000, 50, 50)
 
 
-async def until_stopped() -> str:
-    """Waits for SIGTERM or Ctrl-C and tells which it was."""
+def catch_stop_signals() -> "asyncio.Future[str]":
+    """Resolves to the name of the first SIGTERM or SIGINT. Call it before saying that the system is up: from then
+    on a Ctrl-C stops everything cleanly instead of cancelling the start."""
     loop = asyncio.get_running_loop()
     stopped: asyncio.Future[str] = loop.create_future()
 
@@ -130,4 +131,4 @@ async def until_stopped() -> str:
 
     for kind in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(kind, stop, kind.name)
-    return await stopped
+    return stopped

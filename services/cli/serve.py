@@ -11,7 +11,7 @@ from services.cli.secrets import with_secrets
 from shared.bus.opening import open_bus
 from shared.log import set_up_logging
 from shared.migrate import until_applied
-from shared.serve import Address, Listener, listening, until_stopped
+from shared.serve import Address, Listener, catch_stop_signals, listening
 from shared.settings import Settings
 from shared.tracing import set_up_tracing
 
@@ -34,7 +34,7 @@ async def _serve(settings: Settings, service: str) -> None:
     assert settings.database_url is not None
     await until_applied(settings.database_url, service)
     async with _listeners(settings, service) as listeners, listening(listeners) as draining:
-        if await until_stopped() == "SIGTERM":
+        if await catch_stop_signals() == "SIGTERM":
             await draining.let_go(settings.drain_seconds)
 
 

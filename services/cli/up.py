@@ -22,7 +22,7 @@ from services.cli.secrets import with_secrets, write_private
 from services.gateway.app import gateway_addresses, gateway_listeners
 from shared.log import set_up_logging
 from shared.migrate import migrate
-from shared.serve import listening, refuse_taken_ports, until_stopped
+from shared.serve import catch_stop_signals, listening, refuse_taken_ports
 from shared.servers.postgres import EmbeddedPostgres
 from shared.servers.problem import ServerProblem, explained
 from shared.settings import SERVICES, Settings
@@ -58,8 +58,9 @@ async def run_up(settings: Settings, *, demo: bool) -> None:
             operator_url = f"http://{settings.operator_host}:{settings.operator_port}"
             write_private(settings.home / RUN_FILE, json.dumps({"operator_url": operator_url}))
             key = await asyncio.to_thread(_demo_key, settings, operator_url) if demo else None
+            stopped = catch_stop_signals()
             print(_welcome(settings, key), flush=True)
-            await until_stopped()
+            await stopped
             print("Stopping.", file=sys.stderr, flush=True)
     (settings.home / RUN_FILE).unlink(missing_ok=True)
 
