@@ -120,8 +120,8 @@ def calm_the_collector() -> None:
 
 
 def catch_stop_signals() -> "asyncio.Future[str]":
-    """Resolves to the name of the first SIGTERM or SIGINT. Call it before saying that the system is up: from then
-    on a Ctrl-C stops everything cleanly instead of cancelling the start."""
+    """Resolves to the name of the first SIGTERM or SIGINT. Call it before saying that the system is up: from
+    then on a Ctrl-C stops everything cleanly instead of cancelling the start."""
     loop = asyncio.get_running_loop()
     stopped: asyncio.Future[str] = loop.create_future()
 

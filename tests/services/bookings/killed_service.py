@@ -13,7 +13,7 @@ from services.bookings.routes import routes
 from shared.caller import CallerVerifier
 from shared.database import Database
 from shared.outbox import Bell
-from shared.serve import Address, Listener, listening, until_stopped
+from shared.serve import Address, Listener, catch_stop_signals, listening
 from shared.service import build_service
 
 
@@ -30,7 +30,7 @@ async def main(url: str, port: str, caller_key: str, fatal: str | None = None) -
         "bookings", context, routes(), verifier=verifier, checks={"database": db.is_ready}
     )
     async with listening([Listener(Address("bookings", "127.0.0.1", int(port)), service.app)]):
-        await until_stopped()
+        await catch_stop_signals()
 
 
 if __name__ == "__main__":
