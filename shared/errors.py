@@ -119,6 +119,10 @@ class UpstreamTimeout(DomainError):
     message = "No answer came in time, so the outcome is unknown; retry with the same Idempotency-Key."
 
 
+# An answer names no more: 40,000 unknown fields in one body are one mistake.
+MOST_PROBLEMS = 100
+
+
 class Problem(Struct, frozen=True):
     """One thing wrong with a request, and where."""
 
@@ -132,8 +136,8 @@ class Invalid(DomainError):
     message = "The request is not valid."
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        self.problems = tuple(problems)
-        super().__init__(_sentence(self.problems))
+        self.problems = tuple(problems[:MOST_PROBLEMS])
+        super().__init__(_sentence(problems))
 
 
 def _sentence(problems: Sequence[Problem]) -> str:
