@@ -139,23 +139,20 @@ async def _whole_body(receive: Receive, headers: Mapping[bytes, bytes], limit: i
     declared = headers.get(b"content-length", b"0")
     if declared.isdigit() and int(declared) > limit:
         raise BodyTooLarge
-    first: Any = await receive()
-    body: bytes = first.get("body", b"")
-    if not first.get("more_body"):
-        if len(body) > limit:
-            raise BodyTooLarge
-        return body
-    parts, size = [body], len(body)
+    parts: list[bytes] = []
+    size = 0
     while True:
         message: Any = await receive()
         if message["type"] != "http.request":
+            # The first message too: a body of which nothing came is cut short, and not an empty one.
             raise Invalid([Problem(("body",), "The body ended early.", "json_invalid")])
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
+        part: bytes = message.get("body", b"")
+        size += len(part)
         if size > limit:
             raise BodyTooLarge
         if not message.get("more_body"):
-            return b"".join(parts)
+            return b"".join([*parts, part]) if parts else part
+        parts.append(part)
 
 
 def checked_json(body: bytes, headers: Mapping[bytes, bytes]) -> bytes:

@@ -1,0 +1,43 @@
+"""Bytes on a socket, for what no well-behaved client sends."""
+
+import asyncio
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+ANSWER_SECONDS = 20.0
+
+
+class RawConnection(Struct):
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    async def write(self, data: bytes) -> None:
+        self.writer.write(data)
+        await self.writer.drain()
+
+    async def answer(self) -> bytes:
+        """Everything up to the end of the connection; b"" where it was closed without a word."""
+        async with asyncio.timeout(ANSWER_SECONDS):
+            try:
+                return await self.reader.read(-1)
+            except ConnectionError:
+                return b""
+
+    async def head(self) -> bytes:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            return await self.reader.readuntil(b"\r\n\r\n")
+
+    def close(self) -> None:
+        self.writer.close()
+
+
+async def connect(url: str, *, buffer: int = 2**16) -> RawConnection:
+    parts = urlsplit(url)
+    reader, writer = await asyncio.open_connection(parts.hostname, parts.port, limit=buffer)
+    return RawConnection(reader, writer)
+
+
+def request(method: str, path: str, **headers: str) -> bytes:
+    named = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
+    return f"{method} {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n{named}\r\n".encode()

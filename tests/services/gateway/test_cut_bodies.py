@@ -1,0 +1,41 @@
+"""A body that did not come whole runs nothing."""
+
+import pytest
+
+from tests.harness.raw_http import connect, request
+from tests.harness.system import System
+
+
+@pytest.mark.parametrize(
+    ("framing", "body"),
+    [
+        ({"Content_Length": "30"}, b""),
+        ({"Content_Length": "30"}, b'{"overlap_seconds": 1'),
+        ({"Transfer_Encoding": "chunked"}, b"not a size\r\n"),
+        ({"Transfer_Encoding": "chunked"}, b"2\r\n{}\r\nnot a size\r\n"),
+    ],
+    ids=["nothing came", "cut short", "a corrupt first chunk", "a corrupt second chunk"],
+)
+async def test_a_write_whose_body_is_cut_short_does_not_run(
+    system: System, framing: dict[str, str], body: bytes
+) -> None:
+    """Rotating takes a body or none: one that was cut short is neither, and is refused before anything runs."""
+    key = await system.key()
+    partner = system.partner(key)
+    made = await partner.post("/webhook-endpoints", {"url": "https://example.com/hook"})
+    assert made.status == 201, made.body
+    path = f"/webhook-endpoints/{made.json()['id']}"
+    connection = await connect(system.running.partner_url)
+    head = request(
+        "POST",
+        f"/partner/v1{path}/rotate-secret",
+        X_Service_Key=key,
+        Content_Type="application/json",
+        **framing,
+    )
+    await connection.write(head + body)
+    connection.writer.write_eof()
+    answer = await connection.answer()
+    connection.close()
+    assert answer.startswith(b"HTTP/1.1 422"), answer
+    assert b"json_invalid" in answer
