@@ -11,8 +11,8 @@ from pathlib import Path
 
 from bench.cores import starting_on
 from bench.problem import BenchProblem
+from bench.tree import ROOT as ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 60.0
 
 
@@ -24,6 +24,7 @@ class Process:
         log: Path,
         cores: Collection[int],
         environment: Mapping[str, str] | None = None,
+        folder: Path = ROOT,
     ) -> None:
         self.words = list(words)
         self.log = log
@@ -35,7 +36,7 @@ class Process:
                 stdin=subprocess.DEVNULL,
                 stdout=sink,
                 stderr=sink,
-                cwd=ROOT,
+                cwd=folder,
                 start_new_session=True,  # a Ctrl-C is for us, who stop them in our own order
             )
         self.pid = self._child.pid

@@ -1,78 +1,138 @@
-"""Events put into the outbox by the thousand, endpoints to send them to, and when they are all delivered."""
+"""Events by the thousand, endpoints to send them to, and when they are all delivered.
+
+An event is copied from one that a booking wrote, whatever columns the outbox has by now. The last one of each
+batch is a booking, which wakes the relay as any booking does.
+"""
 
 import asyncio
+import itertools
 import time
 from typing import Any
 
 import asyncpg
 
+from bench.partner import post
 from bench.problem import BenchProblem
+from bench.rows_of_tables import copy_rows, tables_with
 from bench.studios import Studio
 from bench.system import System
-from shared.database import service_url
 
-PATIENCE = 180.0
-# As `POST /bookings` writes them, spread over the classes of the studio.
-ADD = """
-INSERT INTO bookings.outbox (event_id, type, aggregate, envelope)
-SELECT e.id, 'booking.created', 'class:' || n % 500, convert_to(format(
-    '{"id":"%s","object":"event","type":"booking.created","created_at":"%s","api_version":"2026-08-02",'
-    '"studio_id":"%s","location_id":null,"resource":{"object":"booking","id":"%s","version":1},'
-    '"request_id":null,"data":{"object":{"id":"%s","object":"booking","class_id":"%s","member_id":"%s",'
-    '"status":"confirmed","booking_source":"partner_api","class_spot_id":null,"waitlist_position":null,'
-    '"created_at":"2026-08-02T10:00:00.123456Z","updated_at":"2026-08-02T10:00:00.123456Z"}}}',
-    e.id, to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), $1::text,
-    gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid()), 'UTF8')
-FROM generate_series(1, $2::int) AS n CROSS JOIN LATERAL (SELECT gen_random_uuid() AS id WHERE n > 0) AS e
+TIMEOUT = 180.0
+POLL_SECONDS = 0.03
+TEMPLATE = "CREATE TABLE IF NOT EXISTS bookings.bench_template AS TABLE bookings.outbox WITH NO DATA"
+CAPTURE = """
+CREATE OR REPLACE FUNCTION bookings.bench_capture() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    INSERT INTO bookings.bench_template SELECT NEW.*;
+    RETURN NULL;
+END $$;
+CREATE OR REPLACE TRIGGER bench_capture AFTER INSERT ON bookings.outbox
+    FOR EACH ROW EXECUTE FUNCTION bookings.bench_capture();
 """
+CAPTURED = """
+SELECT count(*) FROM bookings.bench_template t
+WHERE convert_from(t.envelope, 'UTF8')::jsonb ->> 'studio_id' = $1
+"""
+# One class's events stay in order, so the copies are spread over 500 of them.
+COPIES = """
+(SELECT t.*, gen_random_uuid() AS new_id, n FROM bookings.bench_template t, generate_series(1, $2::int) AS n
+ WHERE convert_from(t.envelope, 'UTF8')::jsonb ->> 'studio_id' = ANY($1::text[])) AS t
+"""
+CHANGED = {
+    "event_id": "t.new_id",
+    "aggregate": "'class:' || t.n % 500",
+    "envelope": """convert_to(
+        replace(convert_from(t.envelope, 'UTF8'), t.event_id::text, t.new_id::text), 'UTF8')""",
+    "created_at": "clock_timestamp()",
+}
 DELIVERED = "SELECT count(*) FROM webhooks.deliveries WHERE studio_id = $1 AND status = 'succeeded'"
+_numbers = itertools.count()
 
 
-def deliver(system: System, studio: Studio, *, events: int, deliveries: int) -> float:
-    """Deliveries a second, from the commit until the last one is logged as delivered."""
-    return asyncio.run(_deliver(system, studio, events, deliveries))
+def book(system: System, studio: Studio, key: str) -> dict[str, Any]:
+    """A booking that nobody has made yet."""
+    number = next(_numbers)
+    class_number, member_number = 1 + number % studio.classes, studio.members - number // studio.classes
+    body = {"class_id": studio.class_id(class_number), "member_id": studio.member_id(member_number)}
+    name = f"bench-single-{time.time_ns()}"
+    return post(f"{system.partner_url}/bookings", key, body, **{"Idempotency-Key": name})
 
 
-async def _deliver(system: System, studio: Studio, events: int, deliveries: int) -> float:
+async def capture_event(conn: "asyncpg.Connection[Any]", system: System, studio: Studio, key: str) -> None:
+    """Keeps the outbox row of one booking as the template of this studio's events."""
+    await conn.execute(TEMPLATE)
+    if await conn.fetchval(CAPTURED, studio.id):
+        return
+    await conn.execute(CAPTURE)
+    await asyncio.to_thread(book, system, studio, key)
+    await conn.execute("DROP TRIGGER bench_capture ON bookings.outbox")
+
+
+async def add_copies(conn: "asyncpg.Connection[Any]", studios: list[str], each: int) -> None:
+    await copy_rows(conn, "bookings.outbox", COPIES, CHANGED, studios, each)
+
+
+def deliver(system: System, studio: Studio, key: str, *, events: int, endpoints: int) -> float:
+    """Deliveries a second, from the booking that wakes the relay until the last one is logged."""
+    return asyncio.run(_deliver(system, studio, key, events, endpoints))
+
+
+async def _deliver(system: System, studio: Studio, key: str, events: int, endpoints: int) -> float:
     conn: asyncpg.Connection[Any] = await asyncpg.connect(system.database_url)
     try:
-        before = await conn.fetchval(DELIVERED, studio.id)
-        await conn.execute(ADD, studio.id, events)
+        if events > 1:
+            await capture_event(conn, system, studio, key)
+        before = await settled(conn, DELIVERED, studio.id)
+        if events > 1:
+            await add_copies(conn, [studio.id], events - 1)
         began = time.perf_counter()
-        await conn.execute("SELECT pg_notify('outbox:bookings', '')")
-        while await conn.fetchval(DELIVERED, studio.id) < before + deliveries:
-            if time.perf_counter() - began > PATIENCE:
-                raise BenchProblem(f"{deliveries} deliveries were not made in {PATIENCE:.0f} s")
-            await asyncio.sleep(0.1)
-        return deliveries / (time.perf_counter() - began)
+        await asyncio.to_thread(book, system, studio, key)
+        while await conn.fetchval(DELIVERED, studio.id) < before + events * endpoints:
+            if time.perf_counter() - began > TIMEOUT:
+                raise BenchProblem(f"{events * endpoints} deliveries were not made in {TIMEOUT:.0f} s")
+            await asyncio.sleep(POLL_SECONDS)
+        return events * endpoints / (time.perf_counter() - began)
     finally:
         await conn.close()
 
 
-# One endpoint is made by the API; the rest are its copies, secret included.
-COPY = """
-WITH first AS (SELECT * FROM endpoints WHERE studio_id = $1 ORDER BY created_at LIMIT 1),
-made AS (
-    INSERT INTO endpoints (studio_id, id, client_id, url, event_types, scopes)
-    SELECT studio_id, gen_random_uuid(), client_id, url, event_types, scopes
-    FROM first, generate_series(2, $2::int) RETURNING studio_id, id
-), lane AS (
-    INSERT INTO lanes (endpoint_id, studio_id) SELECT id, studio_id FROM made
-)
-INSERT INTO secrets (studio_id, id, endpoint_id, sealed)
-SELECT made.studio_id, gen_random_uuid(), made.id, s.sealed
-FROM made, first JOIN secrets s ON s.studio_id = first.studio_id AND s.endpoint_id = first.id
-"""
+async def settled(conn: "asyncpg.Connection[Any]", count: str, *args: Any) -> int:
+    """The count once the outbox is empty and it has stopped growing."""
+    deadline = time.monotonic() + TIMEOUT
+    last = -1
+    while time.monotonic() < deadline:
+        found = int(await conn.fetchval(count, *args))
+        if found == last and not await conn.fetchval("SELECT count(*) FROM bookings.outbox"):
+            return found
+        last = found
+        await asyncio.sleep(0.1)
+    raise BenchProblem(f"events still wait after {TIMEOUT:.0f} s")
+
+
+FIRST_ENDPOINT = "SELECT id FROM webhooks.endpoints WHERE studio_id = $1 ORDER BY created_at LIMIT 1"
 
 
 def copy_endpoint(system: System, studio: Studio, count: int) -> None:
-    asyncio.run(_copy(service_url(system.database_url, "webhooks"), studio, count))
+    """One endpoint is made by the API; the rest are its copies, with all that hangs on it."""
+    asyncio.run(_copy(system.database_url, studio, count))
 
 
 async def _copy(url: str, studio: Studio, count: int) -> None:
-    conn: asyncpg.Connection[Any] = await asyncpg.connect(url, server_settings={"search_path": "webhooks"})
+    conn: asyncpg.Connection[Any] = await asyncpg.connect(url)
     try:
-        await conn.execute(COPY, studio.id, count)
-        await conn.execute("ANALYZE endpoints, lanes, secrets")
+        first = await conn.fetchval(FIRST_ENDPOINT, studio.id)
+        await conn.execute("CREATE TEMP TABLE bench_new (new_id uuid)")
+        await conn.execute(
+            "INSERT INTO bench_new SELECT gen_random_uuid() FROM generate_series(2, $1::int)", count
+        )
+        source = "webhooks.endpoints t, bench_new b WHERE t.id = $1"
+        await copy_rows(conn, "webhooks.endpoints", source, {"id": "b.new_id"}, first)
+        for table in await tables_with(conn, "webhooks", "endpoint_id"):
+            source = f"{table} t, bench_new b WHERE t.endpoint_id = $1"
+            await copy_rows(
+                conn, table, source, {"id": "gen_random_uuid()", "endpoint_id": "b.new_id"}, first
+            )
+            await conn.execute(f"ANALYZE {table}")
+        await conn.execute("ANALYZE webhooks.endpoints")
     finally:
         await conn.close()

@@ -1,6 +1,5 @@
 """Everything that rows need, started when the first of them asks, and ended whatever happens."""
 
-import asyncio
 import shutil
 import tempfile
 from collections.abc import Collection, Sequence
@@ -17,12 +16,9 @@ from bench.nginx import Nginx
 from bench.studios import LARGE, MANY_ENDPOINTS, READING, TOLD, WRITING, Studio, execute, furnish
 from bench.system import System
 from bench.tools import Tools
-from shared.database import service_url
-from shared.migrate import migrate
 from shared.servers.ports import free_port
 from shared.servers.postgres import EmbeddedPostgres
 from shared.servers.rabbitmq import PrivateRabbit
-from shared.settings import SERVICES
 
 
 class Stage:
@@ -74,9 +70,10 @@ class Stage:
     @cached_property
     def system(self) -> System:
         """Five processes over RabbitMQ."""
-        url = self._database("studio")
+        url = self.database("studio")
         system = System(self.home("five"), url, amqp_url=self.rabbit.url)
         self._stack.callback(system.stop)
+        system.migrate()
         system.serve()
         self.keys = furnish(system.operator, url, (READING, WRITING, TOLD, MANY_ENDPOINTS))
         return system
@@ -84,7 +81,7 @@ class Stage:
     @cached_property
     def one_process(self) -> System:
         """`up` with a database of its own on the same server."""
-        url = self._database("studio_up")
+        url = self.database("studio_up")
         system = System(self.home("one"), url)
         self._stack.callback(system.stop)
         system.up()
@@ -99,9 +96,7 @@ class Stage:
     @cached_property
     def fastapi_studio(self) -> Process:
         """FastAPI and SQLAlchemy on our own tables, without any gateway in front."""
-        return self.peer(
-            "fastapi_studio", {"PEER_DATABASE_URL": service_url(self.system.database_url, "bookings")}
-        )
+        return self.peer("fastapi_studio", {"PEER_DATABASE_URL": self.system.database_url})
 
     def peer(self, module: str, environment: dict[str, str]) -> Process:
         port = free_port()
@@ -136,8 +131,6 @@ class Stage:
             cores=cores,
         )
 
-    def _database(self, name: str) -> str:
+    def database(self, name: str) -> str:
         execute(self.postgres.url, f"CREATE DATABASE {name}")
-        url = self.postgres.url_of(name)
-        asyncio.run(migrate(url, SERVICES))
-        return url
+        return self.postgres.url_of(name)

@@ -7,7 +7,7 @@ from typing import Any
 import asyncpg
 from msgspec import Struct
 
-from services.cli.operator_client import OperatorClient
+from bench.operators import OperatorClient
 
 # No divisor in common with the numbers of classes: then n % classes and n % MEMBERS is a new pair for each n.
 MEMBERS = 49_999
@@ -19,6 +19,7 @@ class Studio(Struct, frozen=True):
     number: int
     name: str
     classes: int
+    members: int = MEMBERS
 
     @property
     def id(self) -> str:
@@ -36,6 +37,7 @@ WRITING = Studio(2, "writing", 1_000)
 LARGE = Studio(3, "large", 1_000_000)
 TOLD = Studio(4, "told", 1_000)
 MANY_ENDPOINTS = Studio(5, "many-endpoints", 1_000)
+RECEIVING = Studio(6, "receiving", 1_000)
 
 FILL_CLASSES = """
 INSERT INTO bookings.classes (studio_id, id, title, description, class_type_id, location_id, room_id,
@@ -82,7 +84,7 @@ async def _fill(database_url: str, studios: Sequence[Studio]) -> None:
             head = f"{studio.number:08x}"
             await conn.execute(FILL_CLASSES, studio.id, head, 1, studio.classes, timeout=300)
             await conn.execute(FILL_CLASSES, studio.id, head, FIRST_HOT, FIRST_HOT + HOT_CLASSES - 1)
-            await conn.execute(FILL_MEMBERS, studio.id, head, MEMBERS, timeout=300)
+            await conn.execute(FILL_MEMBERS, studio.id, head, studio.members, timeout=300)
         await conn.execute("VACUUM ANALYZE bookings.classes, bookings.members", timeout=300)
     finally:
         await conn.close()

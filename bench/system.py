@@ -1,40 +1,48 @@
-"""Our system as its users run it: five `serve` processes, or one `up`."""
+"""Our system as its users run it: `serve` processes, or one `up`. Public settings only: any commit runs."""
 
-import os
-import sys
+import base64
+import secrets
+import subprocess
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from bench.children import Process
 from bench.cores import SERVED
-from services.cli.operator_client import OperatorClient
-from services.cli.secrets import with_secrets
+from bench.operators import OperatorClient
+from bench.problem import BenchProblem
+from bench.tree import HERE, Tree
 from shared.servers.ports import free_port
-from shared.settings import SERVICES, Settings
 
+SERVICES = ("gateway", "catalog", "bookings", "forms", "webhooks")
 # As many as pgbench and the peer have: group commit is what a disk gives to those who come together.
 POOL_SIZE = 32
-STUDIOCTL = [sys.executable, "-m", "services.cli.main"]
 
 
 class System:
     """`chain` are the processes that a partner's request to bookings goes through."""
 
-    def __init__(self, home: Path, database_url: str, *, amqp_url: str | None = None) -> None:
+    def __init__(
+        self,
+        home: Path,
+        database_url: str,
+        *,
+        amqp_url: str = "",
+        tree: Tree = HERE,
+        secrets_of: "System | None" = None,
+    ) -> None:
         self.home = home
         self.database_url = database_url
-        self.token = with_secrets(Settings(home=home), make=True).operator_tokens[0]
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("STUDIO_")}
-        self._environment = kept | {
+        self.tree = tree
+        self.secrets: dict[str, str] = secrets_of.secrets if secrets_of else new_secrets()
+        self._settings = self.secrets | {
             "STUDIO_HOME": str(home),
             "STUDIO_DATABASE_URL": database_url,
+            "STUDIO_AMQP_URL": amqp_url,
             "STUDIO_LOG_FORMAT": "json",
             "STUDIO_POOL_SIZE": str(POOL_SIZE),
             "STUDIO_WEBHOOK_ALLOW_HTTP": "true",
             "STUDIO_WEBHOOK_ALLOW_HOSTS": "127.0.0.1",
         }
-        if amqp_url is not None:
-            self._environment["STUDIO_AMQP_URL"] = amqp_url
         self.processes: dict[str, Process] = {}
         self.ports: dict[str, int] = {}
         self.operator_port = 0
@@ -45,13 +53,25 @@ class System:
 
     @property
     def operator(self) -> OperatorClient:
-        return OperatorClient(f"http://127.0.0.1:{self.operator_port}", self.token)
+        return OperatorClient(f"http://127.0.0.1:{self.operator_port}", self.secrets["STUDIO_OPERATOR_TOKEN"])
 
     @property
     def chain(self) -> list[int]:
-        return [
-            process.pid for name, process in self.processes.items() if name in ("gateway", "bookings", "up")
-        ]
+        return self.pids("gateway", "bookings", "up")
+
+    def pids(self, *names: str) -> list[int]:
+        return [process.pid for name, process in self.processes.items() if name in names]
+
+    def migrate(self) -> None:
+        done = subprocess.run(
+            [*self.tree.studioctl, "migrate"],
+            env=self.tree.environment(self._settings),
+            cwd=self.tree.path,
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode != 0:
+            raise BenchProblem(f"studioctl migrate failed:\n{done.stderr[-2000:]}")
 
     def serve(
         self,
@@ -64,15 +84,10 @@ class System:
         self.ports = {name: free_port() for name in names}
         self.operator_port = free_port()
         known = {name: f"http://127.0.0.1:{port}" for name, port in self.ports.items()} | dict(urls or {})
-        shared = self._environment | {f"STUDIO_{name.upper()}_URL": url for name, url in known.items()}
-        shared["STUDIO_OPERATOR_PORT"] = str(self.operator_port)
+        shared = {f"STUDIO_{name.upper()}_URL": url for name, url in known.items()}
         for name, port in self.ports.items():
-            self.processes[name] = Process(
-                [*STUDIOCTL, "serve", name],
-                log=self.home / f"{name}.log",
-                cores=cores,
-                environment=shared | {"STUDIO_PORT": str(port)},
-            )
+            settings = {"STUDIO_PORT": str(port), "STUDIO_OPERATOR_PORT": str(self.operator_port)}
+            self.processes[name] = self._start(name, ["serve", name], shared | settings, cores)
         for name, port in self.ports.items():
             self.processes[name].wait_ready(f"http://127.0.0.1:{port}/health/ready")
 
@@ -80,13 +95,20 @@ class System:
         """Answers the seconds until it was ready."""
         self.ports, self.operator_port = {"gateway": free_port()}, free_port()
         words = ["up", "--port", str(self.ports["gateway"]), "--operator-port", str(self.operator_port)]
-        process = self.processes["up"] = Process(
-            [*STUDIOCTL, *words, *([] if demo else ["--no-demo"])],
-            log=self.home / "up.log",
-            cores=cores,
-            environment={name: value for name, value in self._environment.items() if value},
-        )
+        words += [] if demo else ["--no-demo"]
+        process = self.processes["up"] = self._start("up", words, {}, cores)
         return process.wait_ready(f"http://127.0.0.1:{self.ports['gateway']}/health/ready")
+
+    def _start(
+        self, name: str, words: list[str], settings: dict[str, str], cores: Collection[int]
+    ) -> Process:
+        return Process(
+            [*self.tree.studioctl, *words],
+            log=self.home / f"{name}.log",
+            cores=cores,
+            environment=self.tree.environment(self._settings | settings),
+            folder=self.tree.path,
+        )
 
     def stop(self) -> None:
         for process in self.processes.values():
@@ -94,3 +116,12 @@ class System:
         for process in self.processes.values():
             process.stop()
         self.processes.clear()
+
+
+def new_secrets() -> dict[str, str]:
+    return {
+        "STUDIO_KEY_PEPPER": secrets.token_hex(32),
+        "STUDIO_CALLER_KEY": secrets.token_hex(32),
+        "STUDIO_WEBHOOK_KEY": base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),
+        "STUDIO_OPERATOR_TOKEN": f"opt_{secrets.token_hex(32)}",
+    }

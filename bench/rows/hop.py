@@ -16,8 +16,7 @@ def run(stage: Stage, plan: Plan) -> Outcome:
     five = stage.system
     key = stage.keys[READING.name]
     backend = stage.nginx
-    gateway = System(stage.home("hop"), five.database_url)
-    (stage.home("hop") / "secrets.json").write_bytes((five.home / "secrets.json").read_bytes())
+    gateway = System(stage.home("hop"), five.database_url, secrets_of=five)
     front = Nginx(stage.tools.nginx, stage.home("front"), cores=SERVED, backend=backend.port)
     try:
         gateway.serve(["gateway"], urls=dict.fromkeys(BEHIND, backend.url))

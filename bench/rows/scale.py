@@ -59,7 +59,7 @@ def rows(stage: Stage, plan: Plan) -> Outcome:
 def processes(stage: Stage, plan: Plan) -> Outcome:
     """Gateway and bookings once and twice, on all cores together with Postgres and the load."""
     five = stage.system
-    second = System(five.home, five.database_url, amqp_url=stage.rabbit.url)
+    second = System(stage.home("second"), five.database_url, amqp_url=stage.rabbit.url, secrets_of=five)
     try:
         behind = {name: f"http://127.0.0.1:{five.ports[name]}" for name in ("catalog", "forms", "webhooks")}
         second.serve(["gateway", "bookings"], urls=behind, cores=ALL)
@@ -122,8 +122,8 @@ def endpoints(stage: Stage, plan: Plan) -> Outcome:
     found: dict[str, Line] = interleaved(
         f"{ROW}: endpoints",
         {
-            f"{FEW} endpoints": delivering(five, TOLD, most // FEW, FEW),
-            f"{most:,} endpoints": delivering(five, MANY_ENDPOINTS, 1, most),
+            f"{FEW} endpoints": delivering(five, TOLD, stage.keys[TOLD.name], most // FEW, FEW),
+            f"{most:,} endpoints": delivering(five, MANY_ENDPOINTS, stage.keys[MANY_ENDPOINTS.name], 1, most),
         },
         plan,
         unit="deliveries/s",

@@ -26,7 +26,9 @@ def run(stage: Stage, plan: Plan) -> Outcome:
     found = interleaved(
         ROW,
         {
-            "ours: delivered, signed, logged": delivering(five, TOLD, events, ENDPOINTS),
+            "ours: delivered, signed, logged": delivering(
+                five, TOLD, stage.keys[TOLD.name], events, ENDPOINTS
+            ),
             "raw signed posts, the same client": raw_posts(f"{stage.nginx.url}/hook", events * ENDPOINTS),
         },
         plan,
@@ -69,13 +71,13 @@ def subscribe(stage: Stage, system: System, key: str, studio: Studio, endpoints:
     copy_endpoint(system, studio, endpoints)
 
 
-def delivering(system: System, studio: Studio, events: int, endpoints: int) -> Measure:
+def delivering(system: System, studio: Studio, key: str, events: int, endpoints: int) -> Measure:
     """By count, not by time: all of them must arrive."""
 
     def measure(_: float) -> Sample:
         pids = [system.processes[name].pid for name in ("bookings", "webhooks")]
         before = cpu_seconds(pids)
-        rate = deliver(system, studio, events=events, deliveries=events * endpoints)
+        rate = deliver(system, studio, key, events=events, endpoints=endpoints)
         return Sample(rate=rate, cpu_us=(cpu_seconds(pids) - before) / (events * endpoints) * 1e6)
 
     return measure

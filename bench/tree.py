@@ -1,0 +1,31 @@
+"""A checkout of the project and the Python that runs it. Only `studioctl` and settings are used of it."""
+
+import os
+import sys
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class Tree(Struct, frozen=True):
+    path: Path
+    python: str
+
+    @property
+    def studioctl(self) -> list[str]:
+        """What the installed script does, whichever module it lives in at this commit."""
+        scripts = tomllib.loads((self.path / "pyproject.toml").read_text())["project"]["scripts"]
+        module, _, function = scripts["studioctl"].partition(":")
+        return [self.python, "-c", f"import sys; from {module} import {function} as run; sys.exit(run())"]
+
+    def environment(self, settings: Mapping[str, str]) -> dict[str, str]:
+        """`PYTHONPATH` goes before the installed packages: this tree's modules are the ones that run."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("STUDIO_")}
+        return {**kept, "PYTHONPATH": str(self.path), **{k: v for k, v in settings.items() if v}}
+
+
+HERE = Tree(ROOT, sys.executable)
