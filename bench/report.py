@@ -49,7 +49,7 @@ def table(outcome: Outcome, about: dict[str, str], minutes: float) -> str:
 def _targets(ratios: list[Ratio]) -> list[str]:
     head = ["| Row | Measured | | Must | Aim | |", "|---|---|---|---|---|---|"]
     return head + [
-        f"| {r.row} | {r.text} | **{_figure(r.value)}{_unit(r)}** "
+        f"| {r.row} | {r.text} | **{figure(r.value)}{_unit(r)}** "
         f"| {_target(r, r.must)} | {_target(r, r.aim)} | {r.verdict} |"
         for r in ratios
     ]
@@ -66,11 +66,11 @@ def _lines_of(outcome: Outcome) -> list[str]:
 def _line(line: Line) -> str:
     low, high = line.spread
     extra = (line.middle(field) for field in ("p50_ms", "p99_ms", "cpu_us"))
-    cells = [line.row, line.name, _figure(line.median), f"{_figure(low)} to {_figure(high)}", line.unit]
-    return "| " + " | ".join(cells + ["" if value is None else _figure(value) for value in extra]) + " |"
+    cells = [line.row, line.name, figure(line.median), f"{figure(low)} to {figure(high)}", line.unit]
+    return "| " + " | ".join(cells + ["" if value is None else figure(value) for value in extra]) + " |"
 
 
-def _figure(value: float) -> str:
+def figure(value: float) -> str:
     if abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self, TypeVar
 
 from bench.children import Process
 from bench.cores import BESIDE, SERVED, starting_on
@@ -19,6 +19,13 @@ from bench.tools import Tools
 from shared.servers.ports import free_port
 from shared.servers.postgres import EmbeddedPostgres
 from shared.servers.rabbitmq import PrivateRabbit
+
+
+class Closable(Protocol):
+    def close(self) -> None: ...
+
+
+T = TypeVar("T", bound=Closable)
 
 
 class Stage:
@@ -39,6 +46,11 @@ class Stage:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stack.close()
+
+    def enter(self, opened: T) -> T:
+        """Closed when the run ends."""
+        self._stack.callback(opened.close)
+        return opened
 
     def home(self, name: str) -> Path:
         folder = self.folder / name

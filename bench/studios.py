@@ -11,6 +11,7 @@ from bench.operators import OperatorClient
 
 # No divisor in common with the numbers of classes: then n % classes and n % MEMBERS is a new pair for each n.
 MEMBERS = 49_999
+FEW_MEMBERS = 100
 HOT_CLASSES = 200
 FIRST_HOT = 2_000_000
 
@@ -32,12 +33,12 @@ class Studio(Struct, frozen=True):
         return f"{self.number:08x}-0000-4000-9000-{n:012x}"
 
 
-READING = Studio(1, "reading", 1_000)
+READING = Studio(1, "reading", 1_000, FEW_MEMBERS)
 WRITING = Studio(2, "writing", 1_000)
 LARGE = Studio(3, "large", 1_000_000)
-TOLD = Studio(4, "told", 1_000)
-MANY_ENDPOINTS = Studio(5, "many-endpoints", 1_000)
-RECEIVING = Studio(6, "receiving", 1_000)
+TOLD = Studio(4, "told", 1_000, FEW_MEMBERS)
+MANY_ENDPOINTS = Studio(5, "many-endpoints", 1_000, FEW_MEMBERS)
+RECEIVING = Studio(6, "receiving", 1_000, FEW_MEMBERS)
 
 FILL_CLASSES = """
 INSERT INTO bookings.classes (studio_id, id, title, description, class_type_id, location_id, room_id,

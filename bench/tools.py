@@ -25,7 +25,8 @@ class Tools(Struct, frozen=True):
     peers_python: str
 
 
-def have_tools() -> Tools:
+def have_tools(*, peers: bool = True) -> Tools:
+    """`peers` are what the usual stack is made of; who compares only our own does without."""
     found = {name: _find(name) for name in PACKAGES}
     missing = [name for name, path in found.items() if path is None]
     if missing:
@@ -36,7 +37,7 @@ def have_tools() -> Tools:
             f"The bench needs {' and '.join(absent)}; on Debian or Ubuntu: "
             f"apt-get install {' '.join(PACKAGES[name] for name in absent)}"
         )
-    return Tools(**{name: str(path) for name, path in found.items()}, peers_python=_peers())
+    return Tools(**{name: str(path) for name, path in found.items()}, peers_python=_peers() if peers else "")
 
 
 def _find(name: str) -> str | None:

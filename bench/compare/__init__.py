@@ -1,0 +1,1 @@
+"""An older commit and this tree, measured in turns in one run."""

@@ -1,0 +1,58 @@
+"""The older commit in a worktree of its own, and a Python with the packages that it pins."""
+
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench.problem import BenchProblem
+from bench.tree import HERE, ROOT, Tree
+
+LOCK = Path("deploy/requirements.lock")
+
+
+@contextmanager
+def checked_out(revision: str, folder: Path) -> Iterator[Tree]:
+    """Nothing in this tree is touched; the worktree is gone afterwards."""
+    commit = git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    path = folder / "old"
+    git("worktree", "add", "--detach", "--quiet", str(path), commit)
+    try:
+        yield Tree(path, python_for(path, folder))
+    finally:
+        git("worktree", "remove", "--force", str(path))
+
+
+def python_for(path: Path, folder: Path) -> str:
+    """Ours where both pin the same packages; else a virtual environment for this run alone."""
+    if (path / LOCK).read_bytes() == (HERE.path / LOCK).read_bytes():
+        return HERE.python
+    print("Installing the packages of the older commit …", file=sys.stderr, flush=True)
+    uv = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
+    place = folder / "venv"
+    venv.create(place, with_pip=uv is None)
+    python = str(place / "bin" / "python")
+    install = [uv, "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]
+    words = [*install, "--quiet", "--require-hashes", "-r", str(path / LOCK)]
+    if subprocess.run(words, check=False).returncode != 0:
+        raise BenchProblem("The packages of the older commit could not be installed.")
+    return python
+
+
+def git(*words: str) -> str:
+    done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise BenchProblem(f"git {' '.join(words)} failed: {done.stderr.strip() or 'no such commit'}")
+    return done.stdout.strip()
+
+
+def described(revision: str) -> str:
+    return git("log", "-1", "--format=%h %s", revision)
+
+
+def this_tree() -> str:
+    changed = git("status", "--porcelain", "--untracked-files=no")
+    return described("HEAD") + (", with changes that are not committed" if changed else "")
