@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-.PHONY: up test check fresh soak bench lock clean help
+.PHONY: up test check fresh soak bench bench-compare lock clean help
 
 help:
 	@echo "make up      start everything (Ctrl-C stops it); pass options with ARGS='--port 9000'"
@@ -13,6 +13,7 @@ help:
 	@echo "make fresh   start it in a clean clone with an empty home, twice"
 	@echo "make soak    the large runs: many steps, many events, faults injected"
 	@echo "make bench   speed, side by side with the floor and the usual stack"
+	@echo "make bench-compare BASE=REV   this tree beside an older commit; fails if a row is worse by over 5 %"
 
 up: $(VENV)/runtime
 	@$(BIN)/studioctl up $(ARGS)
@@ -38,6 +39,10 @@ soak: $(VENV)/development
 
 bench: $(VENV)/development
 	$(BIN)/python -m bench $(ARGS)
+
+bench-compare: $(VENV)/development
+	@[ -n "$(BASE)" ] || { echo "Name the commit to compare with: make bench-compare BASE=main~20"; exit 2; }
+	$(BIN)/python -m bench.compare --against $(BASE) $(ARGS)
 
 # Hashes and versions only, no registry address.
 lock:

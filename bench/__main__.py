@@ -11,6 +11,7 @@ import bench.rows.scale
 import bench.rows.start
 import bench.rows.webhooks
 import bench.rows.write
+from bench.compare.__main__ import main as compare
 from bench.measure import Outcome, Plan
 from bench.problem import BenchProblem
 from bench.report import keep, machine, table
@@ -32,6 +33,8 @@ ROWS: dict[str, Callable[[Stage, Plan], Outcome]] = {
 
 
 def main() -> int:
+    if any(word.partition("=")[0] == "--against" for word in sys.argv[1:]):
+        return compare()
     given = parsed()
     plan = Plan(rounds=given.rounds or 5, seconds=given.seconds or 3.0)
     if given.quick:
@@ -63,6 +66,9 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="two rounds of a second: does it run at all")
     parser.add_argument(
         "--only", action="append", choices=ROWS, metavar="ROW", help=f"one of {', '.join(ROWS)}"
+    )
+    parser.add_argument(
+        "--against", metavar="REV", help="compare with an older commit instead; see --against REV --help"
     )
     parser.add_argument("--rounds", type=int, help="rounds for each line (5)")
     parser.add_argument("--seconds", type=float, help="seconds for each round (3)")

@@ -20,10 +20,15 @@ class Tree(Struct, frozen=True):
         """What the installed script does, whichever module it lives in at this commit."""
         scripts = tomllib.loads((self.path / "pyproject.toml").read_text())["project"]["scripts"]
         module, _, function = scripts["studioctl"].partition(":")
-        return [self.python, "-c", f"import sys; from {module} import {function} as run; sys.exit(run())"]
+        return [
+            self.python,
+            "-P",
+            "-c",
+            f"import sys; from {module} import {function} as run; sys.exit(run())",
+        ]
 
     def environment(self, settings: Mapping[str, str]) -> dict[str, str]:
-        """`PYTHONPATH` goes before the installed packages: this tree's modules are the ones that run."""
+        """`PYTHONPATH` goes before the installed packages: this tree's modules run, wherever it is started."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("STUDIO_")}
         return {**kept, "PYTHONPATH": str(self.path), **{k: v for k, v in settings.items() if v}}
 

@@ -1,6 +1,7 @@
 """python -m bench.compare --against REV: an older commit and this tree in turns. Fails if a row is worse."""
 
 import argparse
+import signal
 import sys
 
 from bench.compare.checkout import checked_out, described, this_tree
@@ -20,6 +21,7 @@ from shared.servers.problem import ServerProblem
 
 def main() -> int:
     given = parsed()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the worktree and the servers go all the same
     try:
         return compare(given)
     except (BenchProblem, ServerProblem) as problem:
