@@ -28,7 +28,7 @@ class Tree(Struct, frozen=True):
         ]
 
     def environment(self, settings: Mapping[str, str]) -> dict[str, str]:
-        """`PYTHONPATH` goes before the installed packages: this tree's modules run, wherever it is started."""
+        """`PYTHONPATH` goes before the installed packages: this tree's modules run, from any folder."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("STUDIO_")}
         return {**kept, "PYTHONPATH": str(self.path), **{k: v for k, v in settings.items() if v}}
 
