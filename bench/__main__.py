@@ -17,7 +17,7 @@ from bench.problem import BenchProblem
 from bench.report import keep, machine, table
 from bench.stage import Stage
 from bench.tools import have_tools
-from shared.log import set_up_logging
+from shared.observability.log import set_up_logging
 from shared.servers.problem import ServerProblem
 from shared.settings import Settings
 

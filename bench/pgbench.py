@@ -13,7 +13,7 @@ from bench.problem import BenchProblem
 from bench.studios import MEMBERS, Studio
 from services.bookings.store import classes
 from services.bookings.wire.classes import ClassesQuery
-from shared.caller import Caller
+from shared.http.caller import Caller
 
 CLIENTS = 32
 BOOK = """

@@ -12,7 +12,7 @@ import uvloop
 from services.webhooks.dispatcher.sending import Sender
 from services.webhooks.rules.signing import new_secret, signature, signing_key
 from services.webhooks.rules.urls import UrlPolicy
-from shared.serve import calm_the_collector
+from shared.http.server import calm_the_collector
 from shared.wire import new_id
 
 AT_ONCE = 200

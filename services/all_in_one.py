@@ -7,9 +7,9 @@ from typing import Any
 
 from services.gateway.app import OPERATOR_TIMEOUT, Gateway, open_gateway
 from services.gateway.upstream import AsgiUpstream, Upstream
-from shared.bus import Bus
-from shared.bus.opening import open_bus
-from shared.service import Service
+from shared.events.bus import Bus
+from shared.events.bus.factory import open_bus
+from shared.http.service import Service
 from shared.settings import Settings
 
 OpenService = Callable[[Settings, Bus], AbstractAsyncContextManager[Service[Any]]]

@@ -8,14 +8,13 @@ from services.bookings.actions.keep_statistics import keep_statistics
 from services.bookings.actions.turn_memberships import turn_memberships
 from services.bookings.context import Bookings, Stage
 from services.bookings.routes import routes
-from shared.bus import Bus
-from shared.caller import CallerVerifier
-from shared.database import Database
-from shared.health import Beside
-from shared.loops import Loop, running
-from shared.outbox import Bell
-from shared.relay import Relay
-from shared.service import Service, build_service
+from shared.background import Loop, Wakeup, running
+from shared.db.database import Database
+from shared.events.bus import Bus
+from shared.events.relay import Relay
+from shared.http.caller import CallerVerifier
+from shared.http.health import Beside
+from shared.http.service import Service, build_service
 from shared.settings import Settings
 
 __all__ = ["open_service", "routes"]
@@ -28,11 +27,11 @@ async def open_service(
     """`reached` is a test's: it is told each stage of a write."""
     assert settings.database_url is not None
     db = await Database.connect(settings.database_url, "bookings", size=settings.pool_size)
-    bell = Bell()
-    service = Bookings(db=db, bell=bell, reached=reached) if reached else Bookings(db=db, bell=bell)
-    relay = Relay(db, bus, bell)
+    wakeup = Wakeup()
+    service = Bookings(db=db, wakeup=wakeup, reached=reached) if reached else Bookings(db=db, wakeup=wakeup)
+    relay = Relay(db, bus, wakeup)
     loops = {
-        "relay": Loop("bookings-relay", relay.step, idle=1.0, bell=bell),
+        "relay": Loop("bookings-relay", relay.step, idle=1.0, wakeup=wakeup),
         "waitlists": Loop("bookings-waitlists", lambda: expire_waitlists(service), idle=1.0),
         "memberships": Loop("bookings-memberships", lambda: turn_memberships(service), idle=5.0),
         "statistics": Loop("bookings-statistics", lambda: keep_statistics(service), idle=5.0),

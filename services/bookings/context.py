@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from shared.database import Database
-from shared.outbox import Bell
-from shared.routes import Answer
-from shared.together import Together
+from services.bookings.actions.batching import Together
+from shared.background import Wakeup
+from shared.db.database import Database
+from shared.http.routes import Answer
 
 
 class Stage(StrEnum):
@@ -27,6 +27,6 @@ def _nothing(stage: Stage) -> None:
 
 class Bookings(Struct, frozen=True, kw_only=True):
     db: Database
-    bell: Bell
+    wakeup: Wakeup
     reached: Callable[[Stage], None] = _nothing
     together: Together[Any, Answer] = field(default_factory=Together)

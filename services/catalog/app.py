@@ -5,10 +5,10 @@ from contextlib import asynccontextmanager
 
 from services.catalog.context import Catalog
 from services.catalog.routes import routes
-from shared.bus import Bus
-from shared.caller import CallerVerifier
-from shared.database import Database
-from shared.service import Service, build_service
+from shared.db.database import Database
+from shared.events.bus import Bus
+from shared.http.caller import CallerVerifier
+from shared.http.service import Service, build_service
 from shared.settings import Settings
 
 __all__ = ["open_service", "routes"]

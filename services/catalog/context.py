@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from shared.database import Database
+from shared.db.database import Database
 
 
 class Catalog(Struct, frozen=True):

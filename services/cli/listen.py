@@ -18,7 +18,7 @@ from services.cli.commands import client
 from services.cli.operator_client import OperatorClient
 from services.cli.problem import CommandFailed
 from services.webhooks.rules.signing import PREFIX, new_secret, signature, signing_key
-from shared.events import KINDS
+from shared.events.kinds import KINDS
 from shared.settings import Settings
 
 POLL_SECONDS = 0.5

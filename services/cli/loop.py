@@ -8,8 +8,8 @@ import asyncpg
 import uvloop
 
 from services.cli.problem import CommandFailed
-from shared.migrate import MigrationProblem
-from shared.serve import PortTaken
+from shared.db.migrate import MigrationProblem
+from shared.http.server import PortTaken
 from shared.servers.problem import ServerProblem
 
 

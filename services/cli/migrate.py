@@ -6,8 +6,8 @@ import os
 from services.cli.loop import run_loop
 from services.cli.output import show
 from services.cli.problem import CommandFailed
-from shared.log import set_up_logging
-from shared.migrate import migrate
+from shared.db.migrate import migrate
+from shared.observability.log import set_up_logging
 from shared.settings import SERVICES, Settings, with_files
 
 

@@ -8,12 +8,12 @@ from importlib import import_module
 from services.cli.loop import run_loop
 from services.cli.problem import CommandFailed
 from services.cli.secrets import with_secrets
-from shared.bus.opening import open_bus
-from shared.log import set_up_logging
-from shared.migrate import until_applied
-from shared.serve import Address, Listener, catch_stop_signals, listening
+from shared.db.migrate import until_applied
+from shared.events.bus.factory import open_bus
+from shared.http.server import Address, Listener, catch_stop_signals, listening
+from shared.observability.log import set_up_logging
+from shared.observability.tracing import set_up_tracing
 from shared.settings import Settings
-from shared.tracing import set_up_tracing
 
 
 def serve(settings: Settings, given: argparse.Namespace) -> None:

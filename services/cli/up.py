@@ -20,13 +20,13 @@ from services.cli.loop import run_loop
 from services.cli.operator_client import RUN_FILE, OperatorClient
 from services.cli.secrets import with_secrets, write_private
 from services.gateway.app import gateway_addresses, gateway_listeners
-from shared.log import set_up_logging
-from shared.migrate import migrate
-from shared.serve import catch_stop_signals, listening, refuse_taken_ports
+from shared.db.migrate import migrate
+from shared.http.server import catch_stop_signals, listening, refuse_taken_ports
+from shared.observability.log import set_up_logging
+from shared.observability.tracing import set_up_tracing
 from shared.servers.postgres import EmbeddedPostgres
 from shared.servers.problem import ServerProblem, explained
 from shared.settings import SERVICES, Settings
-from shared.tracing import set_up_tracing
 from shared.wire import now
 
 log = structlog.get_logger("up")

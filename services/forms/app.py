@@ -7,14 +7,13 @@ from services.forms.actions.convert_leads import convert_leads
 from services.forms.context import Forms
 from services.forms.regions import read_regions
 from services.forms.routes import routes
-from shared.bus import NEW_MEMBERS, Bus, Message
-from shared.caller import CallerVerifier
-from shared.database import Database
-from shared.health import Beside
-from shared.loops import Loop, running
-from shared.outbox import Bell
-from shared.relay import Relay
-from shared.service import Service, build_service
+from shared.background import Loop, Wakeup, running
+from shared.db.database import Database
+from shared.events.bus import NEW_MEMBERS, Bus, Message
+from shared.events.relay import Relay
+from shared.http.caller import CallerVerifier
+from shared.http.health import Beside
+from shared.http.service import Service, build_service
 from shared.settings import Settings
 
 __all__ = ["open_service", "routes"]
@@ -24,10 +23,10 @@ __all__ = ["open_service", "routes"]
 async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Forms]]:
     assert settings.database_url is not None
     db = await Database.connect(settings.database_url, "forms", size=settings.pool_size)
-    bell = Bell()
-    service = Forms(db=db, bell=bell, regions=read_regions())
-    relay = Relay(db, bus, bell)
-    loop = Loop("forms-relay", relay.step, idle=1.0, bell=bell)
+    wakeup = Wakeup()
+    service = Forms(db=db, wakeup=wakeup, regions=read_regions())
+    relay = Relay(db, bus, wakeup)
+    loop = Loop("forms-relay", relay.step, idle=1.0, wakeup=wakeup)
 
     async def members_joined(messages: Sequence[Message]) -> None:
         await convert_leads(service, messages)

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from shared.database import Database
-from shared.outbox import Bell
+from shared.background import Wakeup
+from shared.db.database import Database
 
 
 class Forms(Struct, frozen=True):
     db: Database
-    bell: Bell
+    wakeup: Wakeup
     # The country of each time zone, for phone numbers written without their country code.
     regions: Mapping[str, str]

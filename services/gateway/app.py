@@ -8,19 +8,20 @@ from litestar.types import ASGIApp
 from msgspec import Struct
 
 from services.gateway.actions.close_clients import close_clients
-from services.gateway.directory import POLL_SECONDS, KeyDirectory
-from services.gateway.operator import keys, persons, status
-from services.gateway.operator.context import Operators, OperatorTokens
-from services.gateway.operator.importing import ImportStream
-from services.gateway.operator.staff import STAFF_PATHS, StaffForwarder
-from services.gateway.partner_api import PartnerApi
-from services.gateway.site import Site
+from services.gateway.context import Operators, OperatorTokens
+from services.gateway.key_cache import POLL_SECONDS, KeyDirectory
+from services.gateway.routes.operator import erasure as persons
+from services.gateway.routes.operator import keys, status
+from services.gateway.routes.operator.imports import ImportStream
+from services.gateway.routes.operator.staff import STAFF_PATHS, StaffForwarder
+from services.gateway.routes.partner import PartnerApi
+from services.gateway.routes.partner_port import Site
 from services.gateway.upstream import HttpUpstream, Upstream
-from shared.caller import CallerSigner
-from shared.database import Database
-from shared.loops import Loop, running
-from shared.serve import Address, Listener
-from shared.service import Check, build_service
+from shared.background import Loop, running
+from shared.db.database import Database
+from shared.http.caller import CallerSigner
+from shared.http.server import Address, Listener
+from shared.http.service import Check, build_service
 from shared.settings import Settings
 
 BEHIND = ("catalog", "bookings", "forms", "webhooks")

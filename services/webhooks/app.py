@@ -14,17 +14,16 @@ from services.webhooks.routes import ROUTES
 from services.webhooks.rules.urls import UrlPolicy
 from services.webhooks.telling import measure
 from services.webhooks.vault import Vault
-from shared.bus import EVENT_LOG, Bus, Message
-from shared.caller import CallerVerifier
-from shared.database import Database
-from shared.health import Beside
-from shared.loops import Loop, running
-from shared.outbox import Bell
-from shared.routes import Route
-from shared.service import Service, build_service
+from shared.background import Loop, Wakeup, running
+from shared.db.database import Database
+from shared.events.bus import EVENT_LOG, Bus, Message
+from shared.http.caller import CallerVerifier
+from shared.http.health import Beside
+from shared.http.routes import Route
+from shared.http.service import Service, build_service
 from shared.settings import Settings
 
-# The look-out for work that another process stored; in this one a bell is rung.
+# How often to poll for work that another process stored; this process is woken at once.
 LOOK_OUT = 0.25
 BATCH = 100
 
@@ -45,13 +44,17 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
         sending_db = await Database.connect(settings.database_url, "webhooks", size=settings.pool_size)
         stack.push_async_callback(sending_db.close)
         sender = await stack.enter_async_context(Sender(policy))
-        service = Webhooks(db=db, bus=bus, bell=Bell(), recovery_bell=Bell(), vault=vault, urls=policy)
+        service = Webhooks(
+            db=db, bus=bus, wakeup=Wakeup(), recovery_wakeup=Wakeup(), vault=vault, urls=policy
+        )
         dispatcher = Dispatcher(sending_db, sender, vault, settings.webhook_retry_schedule)
         stack.push_async_callback(dispatcher.stop)
         loops = [
-            Loop("webhooks-dispatcher", dispatcher.step, idle=LOOK_OUT, bell=service.bell),
+            Loop("webhooks-dispatcher", dispatcher.step, idle=LOOK_OUT, wakeup=service.wakeup),
             Loop("webhooks-leases", dispatcher.renew, idle=8.0),
-            Loop("webhooks-recoveries", _with(recovery_step, service), idle=2.0, bell=service.recovery_bell),
+            Loop(
+                "webhooks-recoveries", _with(recovery_step, service), idle=2.0, wakeup=service.recovery_wakeup
+            ),
             Loop("webhooks-figures", partial(measure, db, bus), idle=15.0, stale_after=120.0),
             Loop("webhooks-pruning", _with(prune_step, service), idle=600.0),
         ]

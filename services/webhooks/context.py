@@ -4,17 +4,17 @@ from msgspec import Struct
 
 from services.webhooks.rules.urls import UrlPolicy
 from services.webhooks.vault import Vault
-from shared.bus import Bus
-from shared.database import Database
-from shared.outbox import Bell
+from shared.background import Wakeup
+from shared.db.database import Database
+from shared.events.bus import Bus
 
 
 class Webhooks(Struct, frozen=True):
-    """`bell` wakes the dispatcher, `recovery_bell` the recoveries."""
+    """`wakeup` wakes the dispatcher, `recovery_wakeup` the recoveries."""
 
     db: Database
     bus: Bus
-    bell: Bell
-    recovery_bell: Bell
+    wakeup: Wakeup
+    recovery_wakeup: Wakeup
     vault: Vault
     urls: UrlPolicy

@@ -9,11 +9,17 @@ from services.webhooks.dispatcher.sending import Sent
 from services.webhooks.store import figures
 from services.webhooks.store.attempts import Completed, Due
 from services.webhooks.store.event_log import StoredEvent
-from shared.bus import QUEUES, Bus
-from shared.database import Database
-from shared.events import read_head
-from shared.metrics import DELIVERIES, DELIVERIES_OPEN, DELIVERY_AGE, DELIVERY_SECONDS, QUEUE_MESSAGES
-from shared.tracing import record, trace_id_of
+from shared.db.database import Database
+from shared.events.bus import QUEUES, Bus
+from shared.events.envelope import read_head
+from shared.observability.metrics import (
+    DELIVERIES,
+    DELIVERIES_OPEN,
+    DELIVERY_AGE,
+    DELIVERY_SECONDS,
+    QUEUE_MESSAGES,
+)
+from shared.observability.tracing import record, trace_id_of
 from shared.wire import now
 
 log = structlog.get_logger("webhooks")

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from services.webhooks.rules.addresses import FORBIDDEN_4, FORBIDDEN_6
-from shared.database import SPARE
+from shared.db.database import SPARE
 from shared.settings import SERVICES
 from tests.deploy.manifests import OVERLAYS, Manifest, named, overlay
 from tests.deploy.reaching import reached_from, reaches, selects

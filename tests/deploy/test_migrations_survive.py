@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.migrate import migration_files
+from shared.db.migrate import migration_files
 from shared.settings import SERVICES
 
 MARK = "old code survives:"

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
-from shared.database import role_of, role_password, service_url
-from shared.migrate import migrate
+from shared.db.database import role_of, role_password, service_url
+from shared.db.migrate import migrate
 from shared.settings import SERVICES
 from tests.harness.servers import Postgres
 

@@ -12,7 +12,7 @@ import asyncpg
 import pytest
 
 from services.cli.secrets import with_secrets
-from shared.migrate import migrate
+from shared.db.migrate import migrate
 from shared.servers.ports import free_port
 from shared.settings import Settings
 from tests.harness.servers import Postgres, Rabbit

@@ -7,7 +7,7 @@ from typing import Any
 
 import asyncpg
 
-from shared.migrate import migrate
+from shared.db.migrate import migrate
 from shared.settings import SERVICES
 from tests.harness.own_loop import in_own_loop
 from tests.harness.servers import Postgres

@@ -12,7 +12,8 @@ import structlog
 from aiohttp import web
 from msgspec import Struct
 
-from shared.events import LeadCreated, render
+from shared.events.envelope import render
+from shared.events.kinds import LeadCreated
 from shared.settings import DEFAULT_RETRY_SCHEDULE
 from tests.harness.receiver import Received, Receiver, answering, hang, receiving
 from tests.services.webhooks.desk import Desk, eventually, open_desk

@@ -10,10 +10,10 @@ from typing import Any
 import asyncpg
 from msgspec import Struct
 
-from shared.database import Database
-from shared.events import BookingCreated, Event, EventResource, LeadCreated
-from shared.http_errors import DATABASE_AWAY
-from shared.outbox import add_events
+from shared.db.database import Database
+from shared.db.unavailable import DATABASE_UNAVAILABLE
+from shared.events.kinds import BookingCreated, Event, EventResource, LeadCreated
+from shared.events.outbox import add_events
 from shared.wire import new_id
 from tests.harness.pipeline import Pipeline
 from tests.harness.receiver import Received, Receiver
@@ -136,7 +136,7 @@ async def _write(
                 await add_events(conn, chunk)
                 committing = True
                 await transaction.commit()
-        except (*DATABASE_AWAY, OSError, asyncpg.PostgresError):
+        except (*DATABASE_UNAVAILABLE, OSError, asyncpg.PostgresError):
             if committing:
                 maybe |= named
             await asyncio.sleep(0.2)

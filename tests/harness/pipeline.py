@@ -13,7 +13,7 @@ from typing import Any
 import aiohttp
 import asyncpg
 
-from shared.migrate import migrate
+from shared.db.migrate import migrate
 from shared.servers.postgres import EmbeddedPostgres
 from shared.servers.rabbitmq import PrivateRabbit
 from shared.settings import SERVICES

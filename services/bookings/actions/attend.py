@@ -9,9 +9,9 @@ from services.bookings.rules.transitions import SEATED, staff_moves
 from services.bookings.store import bookings, locks, studios
 from services.bookings.store.rows import BookingRow
 from services.bookings.wire.bookings import Booking, BookingStatus
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
 from shared.errors import NotFound
+from shared.http.caller import Caller
 
 
 async def attend(service: Bookings, caller: Caller, booking_id: str, status: BookingStatus) -> Booking:
@@ -30,7 +30,7 @@ async def attend(service: Bookings, caller: Caller, booking_id: str, status: Boo
         roster.move(booking, status)
         await promote(conn, roster, await studios.policy(conn, caller))
         await roster.save(conn)
-    service.bell.ring()
+    service.wakeup.notify()
     return booking.shown()
 
 

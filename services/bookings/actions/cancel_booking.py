@@ -17,10 +17,10 @@ from services.bookings.store.roster_write import ReceiptRow
 from services.bookings.store.rows import BookingRow
 from services.bookings.wire.bookings import BookingStatus, CancellationReceipt, CancelQuery
 from services.bookings.wire.text import money_text
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
 from shared.errors import NotFound
-from shared.routes import Answer
+from shared.http.caller import Caller
+from shared.http.routes import Answer
 from shared.wire import encode
 
 
@@ -49,7 +49,7 @@ async def cancel_booking(
         await idempotency.keep(conn, caller, kept)
         service.reached(Stage.WRITTEN)
     service.reached(Stage.COMMITTED)
-    service.bell.ring()
+    service.wakeup.notify()
     return answer
 
 

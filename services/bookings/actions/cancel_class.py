@@ -8,11 +8,11 @@ from services.bookings.errors import InvalidStateTransition
 from services.bookings.rules.cancellation import terms_by_studio
 from services.bookings.store import bookings, classes, studios
 from services.bookings.wire.classes import Class, ClassStatus
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
 from shared.errors import NotFound
-from shared.events import ClassCancelled, EventResource
-from shared.outbox import add_event
+from shared.events.kinds import ClassCancelled, EventResource
+from shared.events.outbox import add_event
+from shared.http.caller import Caller
 
 
 async def cancel_class(service: Bookings, caller: Caller, class_id: str, reason: str | None) -> Class:
@@ -40,7 +40,7 @@ async def cancel_class(service: Bookings, caller: Caller, class_id: str, reason:
                 created_at=roster.now,
             ),
         )
-    service.bell.ring()
+    service.wakeup.notify()
     return class_
 
 

@@ -13,9 +13,9 @@ from services.bookings.errors import ClassExists, InvalidStateTransition
 from services.bookings.rules.class_times import problem_with_times
 from services.bookings.store import classes, locks, studios
 from services.bookings.wire.classes import Class, ClassChange, ClassCreate, ClassStatus
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
 from shared.errors import Invalid, NotFound, Problem
+from shared.http.caller import Caller
 from shared.wire import new_id
 
 
@@ -44,7 +44,7 @@ async def change_class(service: Bookings, caller: Caller, class_id: str, body: C
         await promote(conn, roster, await studios.policy(conn, caller))
         await roster.save(conn)
         answer = await _shown(conn, caller, class_id)
-    service.bell.ring()
+    service.wakeup.notify()
     return answer
 
 

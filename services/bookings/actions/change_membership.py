@@ -15,9 +15,9 @@ from services.bookings.wire.memberships import (
     MembershipStatus,
     Pause,
 )
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
 from shared.errors import Invalid, NotFound, Problem
+from shared.http.caller import Caller
 
 
 async def pause_membership(

@@ -16,11 +16,11 @@ from services.bookings.store import booking_start, booking_write, idempotency
 from services.bookings.store.booking_start import Asked
 from services.bookings.store.idempotency import Claim
 from services.bookings.wire.bookings import BookingCreate
-from shared.bus.handling import is_away
-from shared.caller import Caller
+from shared.db.unavailable import is_unavailable
 from shared.errors import DomainError
-from shared.metrics import BOOKINGS
-from shared.routes import Answer
+from shared.http.caller import Caller
+from shared.http.routes import Answer
+from shared.observability.metrics import BOOKINGS
 
 log = structlog.get_logger("bookings")
 
@@ -65,7 +65,7 @@ async def book_together(service: Bookings, asks: Sequence[Ask], *, patient: bool
     try:
         results = await _book(service, asks)
     except Exception as problem:
-        if is_away(problem):
+        if is_unavailable(problem):
             raise
         # One that cannot be written must not cost the others theirs: class by class, then one by one.
         log.error("bookings_taken_apart", asks=len(asks), exc_info=True)
@@ -77,7 +77,7 @@ async def _book_patiently(service: Bookings, asks: Sequence[Ask]) -> Sequence[Re
     try:
         results = await _book(service, asks, patient=True)
     except Exception as problem:
-        if len(asks) == 1 or is_away(problem):
+        if len(asks) == 1 or is_unavailable(problem):
             raise
         log.error("bookings_taken_apart", asks=len(asks), exc_info=True)
         return [await _book_alone(service, ask) for ask in asks]
@@ -129,7 +129,7 @@ async def _book(
     for decided in made:
         BOOKINGS.labels(decided.label).inc()
     if any(decided.outcome.events for decided in made):
-        service.bell.ring()
+        service.wakeup.notify()
     return results
 
 

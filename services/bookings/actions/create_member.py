@@ -4,10 +4,10 @@ from services.bookings.context import Bookings
 from services.bookings.errors import MemberExists
 from services.bookings.store import members
 from services.bookings.wire.members import Member, MemberCreate
-from shared.caller import Caller
 from shared.errors import Invalid, Problem
-from shared.events import EventResource, MemberCreated
-from shared.outbox import add_event
+from shared.events.kinds import EventResource, MemberCreated
+from shared.events.outbox import add_event
+from shared.http.caller import Caller
 from shared.wire import new_id, normalize_email
 
 
@@ -36,5 +36,5 @@ async def create_member(service: Bookings, caller: Caller, body: MemberCreate) -
                 created_at=created,
             ),
         )
-    service.bell.ring()
+    service.wakeup.notify()
     return member

@@ -20,11 +20,11 @@ from services.bookings.store.booking_write import Outcome
 from services.bookings.store.rows import BookingRow, EntryRow
 from services.bookings.wire.bookings import BookingCreate, BookingStatus
 from services.bookings.wire.waitlist import WaitlistStatus
-from shared.caller import Caller
 from shared.errors import NotFound
-from shared.events import BookingCreated
-from shared.outbox import row_of
-from shared.routes import Answer
+from shared.events.kinds import BookingCreated
+from shared.events.outbox import row_of
+from shared.http.caller import Caller
+from shared.http.routes import Answer
 from shared.wire import encode, new_id
 
 

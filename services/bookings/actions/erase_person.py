@@ -7,9 +7,9 @@ import msgspec
 from services.bookings.context import Bookings
 from services.bookings.store import locks, members
 from services.bookings.wire.erasure import Erased
-from shared.caller import Caller
-from shared.database import Connection
-from shared.erasure import PersonToErase
+from shared.db.database import Connection
+from shared.http.caller import Caller
+from shared.http.erasure import PersonToErase
 from shared.wire import encode, normalized_emails
 
 

@@ -6,7 +6,7 @@ from services.bookings.context import Bookings
 from services.bookings.store import classes, idempotency
 from services.bookings.wire.bookings import BookingStatus
 from services.bookings.wire.waitlist import WaitlistStatus
-from shared.caller import Caller
+from shared.http.caller import Caller
 
 PRUNED_AT_ONCE = 1000
 
@@ -27,7 +27,7 @@ async def expire_waitlist(service: Bookings, caller: Caller, class_id: str) -> N
             roster.leave(entry, WaitlistStatus.EXPIRED)
             roster.move(roster.bookings[entry.booking_id], BookingStatus.EXPIRED)
         await roster.save(conn)
-    service.bell.ring()
+    service.wakeup.notify()
 
 
 async def prune_keys(service: Bookings) -> bool:

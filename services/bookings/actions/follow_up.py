@@ -11,7 +11,7 @@ from services.bookings.context import Bookings
 from services.bookings.store import imported, studios
 from services.bookings.store.imported import Lines
 from services.bookings.wire.classes import ClassStatus
-from shared.caller import Caller
+from shared.http.caller import Caller
 
 
 async def follow_up_classes(service: Bookings, lines: Lines) -> None:

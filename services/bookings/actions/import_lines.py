@@ -12,8 +12,8 @@ from services.bookings.store import imported, imported_people, imported_queue, i
 from services.bookings.store.imported import LOCK_CLASSES, LOCK_MEMBERS, Lines
 from services.bookings.store.purchases import grant_credits
 from services.bookings.wire import imported as wire
-from shared.database import Connection
-from shared.importing import Decoded, ImportLine, ImportReport, apply_batch, usable_lines
+from shared.db.database import Connection
+from shared.http.importing import Decoded, ImportLine, ImportReport, apply_batch, usable_lines
 from shared.wire import normalize_email
 
 

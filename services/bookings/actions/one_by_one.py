@@ -7,8 +7,8 @@ import asyncpg
 import structlog
 
 from services.bookings.context import Bookings
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
+from shared.http.caller import Caller
 
 log = structlog.get_logger("bookings")
 

@@ -7,7 +7,7 @@ from services.bookings.rules.checks import review
 from services.bookings.store import booking_start
 from services.bookings.wire.bookings import BookingCreate
 from services.bookings.wire.previews import BookingPreview, PreviewCheck
-from shared.caller import Caller
+from shared.http.caller import Caller
 
 
 async def preview_booking(service: Bookings, caller: Caller, body: BookingCreate) -> BookingPreview:

@@ -6,7 +6,7 @@ from services.bookings.rules.promotion import Waiting, decide_promotion
 from services.bookings.store import locks
 from services.bookings.wire.classes import SpotMode
 from services.bookings.wire.waitlist import WaitlistStatus
-from shared.database import Connection
+from shared.db.database import Connection
 
 
 async def promote(conn: Connection, roster: Roster, policy: Policy, *, credited: str | None = None) -> None:

@@ -4,8 +4,8 @@ from services.bookings.context import Bookings
 from services.bookings.errors import PurchaseExists
 from services.bookings.store import locks, purchases
 from services.bookings.wire.purchases import Purchase, PurchaseCreate
-from shared.caller import Caller
 from shared.errors import NotFound
+from shared.http.caller import Caller
 from shared.wire import new_id
 
 

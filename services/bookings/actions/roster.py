@@ -15,10 +15,10 @@ from services.bookings.store.roster_write import CreditChange, ReceiptRow
 from services.bookings.store.rows import BookingRow, EntryRow
 from services.bookings.wire.bookings import BookingStatus, CancellationReceipt
 from services.bookings.wire.waitlist import WaitlistStatus
-from shared.caller import Caller
-from shared.database import Connection
-from shared.events import BookingCancelled, BookingConfirmed, Event
-from shared.outbox import add_events
+from shared.db.database import Connection
+from shared.events.kinds import BookingCancelled, BookingConfirmed, Event
+from shared.events.outbox import add_events
+from shared.http.caller import Caller
 from shared.wire import new_id
 
 

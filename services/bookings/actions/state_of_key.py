@@ -3,8 +3,8 @@
 from services.bookings.context import Bookings
 from services.bookings.store import idempotency
 from services.bookings.wire.previews import IdempotencyKeyState
-from shared.caller import Caller
 from shared.errors import NotFound
+from shared.http.caller import Caller
 
 
 async def state_of_key(service: Bookings, caller: Caller, key: str) -> IdempotencyKeyState:

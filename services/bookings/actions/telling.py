@@ -6,8 +6,8 @@ from services.bookings.store.roster_write import ReceiptRow
 from services.bookings.store.rows import BookingRow, EntryRow
 from services.bookings.wire.bookings import CancellationReceipt
 from services.bookings.wire.text import money_text
-from shared.caller import Caller
-from shared.events import Event, EventResource, WaitlistUpdated
+from shared.events.kinds import Event, EventResource, WaitlistUpdated
+from shared.http.caller import Caller
 
 
 def booking_event(

@@ -5,9 +5,9 @@ from services.bookings.actions.import_lines import import_lines
 from services.bookings.context import Bookings
 from services.bookings.routes import bookings, classes, members, purchases, staff, waitlist
 from services.bookings.wire.erasure import Erased
-from shared.internal_routes import erase_route, import_route
-from shared.outbox_status import OUTBOX_STATUS
-from shared.routes import Route
+from shared.http.internal_routes import erase_route, import_route
+from shared.http.outbox_status import OUTBOX_STATUS
+from shared.http.routes import Route
 
 
 def routes() -> list[Route[Bookings]]:

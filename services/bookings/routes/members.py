@@ -7,8 +7,8 @@ from services.bookings.store import members, memberships
 from services.bookings.wire.members import Member, MemberCreate
 from services.bookings.wire.memberships import Membership
 from shared.errors import InvalidCursor, NotFound
-from shared.pages import Page, page_of
-from shared.routes import Call, Route
+from shared.http.pages import Page, page_of
+from shared.http.routes import Call, Route
 from shared.wire import PageQuery
 
 

@@ -4,8 +4,8 @@ from services.bookings.context import Bookings
 from services.bookings.store import purchases
 from services.bookings.wire.purchases import Purchase, PurchasesQuery
 from shared.errors import InvalidCursor, NotFound
-from shared.pages import Page, page_of
-from shared.routes import Call, Route
+from shared.http.pages import Page, page_of
+from shared.http.routes import Call, Route
 
 
 async def list_purchases(service: Bookings, call: Call[PurchasesQuery, None]) -> Page[Purchase]:

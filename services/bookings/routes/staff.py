@@ -15,7 +15,7 @@ from services.bookings.wire.classes import Class, ClassCancel, ClassChange, Clas
 from services.bookings.wire.memberships import Membership, MembershipCancel, MembershipPause
 from services.bookings.wire.purchases import Purchase, PurchaseCreate
 from shared.errors import DomainError, NotFound
-from shared.routes import Call, Route
+from shared.http.routes import Call, Route
 
 
 async def post_class(service: Bookings, call: Call[None, ClassCreate]) -> Class:

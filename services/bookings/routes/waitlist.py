@@ -6,8 +6,8 @@ from services.bookings.store import waitlist
 from services.bookings.wire.previews import IdempotencyKeyState
 from services.bookings.wire.waitlist import WaitlistEntry, WaitlistQuery
 from shared.errors import InvalidCursor, NotFound
-from shared.pages import Page, page_of
-from shared.routes import Call, Route
+from shared.http.pages import Page, page_of
+from shared.http.routes import Call, Route
 
 
 async def list_waitlist(service: Bookings, call: Call[WaitlistQuery, None]) -> Page[WaitlistEntry]:

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from services.bookings.rules.facts import BookingFacts, ClassFacts, LiveBooking, MemberFacts, SpotFacts
 from services.bookings.store.idempotency import Claim, claim_of
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
+from shared.http.caller import Caller
 
 
 class FactsRead(Struct, frozen=True, kw_only=True):

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from services.bookings.store.idempotency import Kept
 from services.bookings.store.rows import BookingRow, EntryRow
-from shared.database import Connection
-from shared.outbox import OutboxRow
+from shared.db.database import Connection
+from shared.events.outbox import OutboxRow
 
 
 class Outcome(Struct, frozen=True, kw_only=True):

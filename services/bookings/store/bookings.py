@@ -5,8 +5,8 @@ import asyncpg
 from services.bookings.store.listing import Filters, Listed, fetch_page, shown
 from services.bookings.store.rows import BOOKING_COLUMNS, BookingRow, booking_row
 from services.bookings.wire.bookings import Booking, BookingsQuery, BookingStatus
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
+from shared.http.caller import Caller
 
 # The place in the queue is the entry's: kept once, so that a shift of the queue writes no booking.
 SHOWN_COLUMNS = """

@@ -2,8 +2,8 @@
 
 from services.bookings.wire.bookings import CancellationReceipt
 from services.bookings.wire.text import money_text
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
+from shared.http.caller import Caller
 
 READ = """
 SELECT c.id, c.booking_id, b.class_id, b.member_id, c.cancelled_at, c.reason, c.late_cancel,

@@ -8,8 +8,8 @@ import asyncpg
 from services.bookings.rules.class_times import within_years
 from services.bookings.store.listing import Filters, Listed, fetch_page
 from services.bookings.wire.classes import Class, ClassesQuery, ClassStatus
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
+from shared.http.caller import Caller
 
 SHOWN_COLUMNS = """
 t.id::text, t.title, t.description, t.class_type_id::text, t.location_id::text, t.room_id::text,

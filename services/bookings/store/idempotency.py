@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Struct
 
 from services.bookings.errors import IdempotencyInProgress
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
+from shared.http.caller import Caller
 
 WAIT = "2s"
 

@@ -4,7 +4,7 @@
 """
 
 from services.bookings.store.classes import WRITABLE, move_along
-from shared.database import Connection
+from shared.db.database import Connection
 
 Lines = list[dict[str, object]]
 

@@ -6,7 +6,7 @@ other.
 """
 
 from services.bookings.store.imported import Lines
-from shared.database import Connection
+from shared.db.database import Connection
 
 # Positions of the lines may clash with each other or with those there; they are checked once they are dense.
 DEFER = "SET CONSTRAINTS waitlist_one_per_position DEFERRED"

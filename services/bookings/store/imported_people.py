@@ -2,7 +2,7 @@
 
 from services.bookings.store.imported import Lines
 from services.bookings.store.purchases import grant_credits
-from shared.database import Connection
+from shared.db.database import Connection
 
 MEMBERS = """
 INSERT INTO members (studio_id, id, name, first_name, last_name, email, role, membership_type,

@@ -2,7 +2,7 @@
 
 from services.bookings.store.imported import Lines
 from services.bookings.store.imported_pairs import DEFER, settle
-from shared.database import Connection
+from shared.db.database import Connection
 
 REFUSE_ENTRIES = """
 SELECT refuse_line('The entry has left the waitlist, which is final.')

@@ -2,7 +2,7 @@
 
 from services.bookings.store.imported import Lines
 from services.bookings.store.imported_pairs import DEFER, settle
-from shared.database import Connection
+from shared.db.database import Connection
 
 # A seat is never taken back, and what was cancelled here is final: its receipt has been given out.
 REFUSE_BOOKINGS = """

@@ -8,9 +8,9 @@ from typing import Any
 import asyncpg
 from msgspec import Struct
 
-from shared.caller import Caller
-from shared.database import Connection
-from shared.pages import resolve_cursor
+from shared.db.database import Connection
+from shared.http.caller import Caller
+from shared.http.pages import resolve_cursor
 
 
 class Listed(Struct, frozen=True, kw_only=True):

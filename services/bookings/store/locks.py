@@ -19,8 +19,8 @@ import msgspec
 from msgspec import Struct
 
 from services.bookings.rules.facts import ClassFacts, MemberFacts, SpotFacts
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
+from shared.http.caller import Caller
 
 CLASS_FACTS = """
 SELECT class_facts(c) AS facts, clock_timestamp() AS now

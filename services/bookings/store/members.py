@@ -7,8 +7,8 @@ import asyncpg
 
 from services.bookings.store.listing import Filters, Listed, fetch_page, shown
 from services.bookings.wire.members import Member, MemberCreate
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
+from shared.http.caller import Caller
 from shared.wire import PageQuery
 
 SHOWN_COLUMNS = """

@@ -10,8 +10,8 @@ from msgspec import Struct
 from services.bookings.rules.facts import MembershipFacts
 from services.bookings.store.listing import Filters, Listed, fetch_page, shown
 from services.bookings.wire.memberships import Cancellation, Membership, MembershipStatus, Pause
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
+from shared.http.caller import Caller
 from shared.wire import PageQuery
 
 SHOWN_COLUMNS = """

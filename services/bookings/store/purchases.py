@@ -5,8 +5,8 @@ from typing import Any
 from services.bookings.store.listing import Filters, Listed, fetch_page, shown
 from services.bookings.wire.purchases import Purchase, PurchaseCreate, PurchasesQuery
 from services.bookings.wire.text import money_of, money_text
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
+from shared.http.caller import Caller
 
 SHOWN_COLUMNS = """
 t.id, t.member_id, t.product_id, t.product_key, t.product_type, t.quantity, t.amount_total, t.currency,

@@ -8,8 +8,8 @@ from msgspec import Struct
 from services.bookings.rules.facts import ClassFacts
 from services.bookings.store.rows import BookingRow, EntryRow
 from services.bookings.wire.bookings import FeeStatus
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
+from shared.http.caller import Caller
 
 
 class ReceiptRow(Struct, kw_only=True):

@@ -1,9 +1,9 @@
 """The spots of a class, in their order."""
 
 from services.bookings.wire.classes import ClassSpot
-from shared.caller import Caller
-from shared.database import Connection
-from shared.pages import resolve_cursor
+from shared.db.database import Connection
+from shared.http.caller import Caller
+from shared.http.pages import resolve_cursor
 from shared.wire import PageQuery
 
 LIST = """

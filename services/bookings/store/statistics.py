@@ -1,6 +1,6 @@
 """What the planner knows of the tables."""
 
-from shared.database import Connection
+from shared.db.database import Connection
 
 
 async def analyze_grown(conn: Connection) -> list[str]:

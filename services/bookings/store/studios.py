@@ -3,8 +3,8 @@
 import msgspec
 
 from services.bookings.rules.cancellation import Policy
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
+from shared.http.caller import Caller
 
 POLICY = """
 SELECT late_window_minutes, late_fee_amount, late_fee_currency, forfeit_credit FROM studios WHERE id = $1

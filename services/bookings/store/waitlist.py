@@ -3,8 +3,8 @@
 from services.bookings.store.listing import Filters, Listed, fetch_page, shown
 from services.bookings.store.rows import ENTRY_COLUMNS, EntryRow, entry_row
 from services.bookings.wire.waitlist import WaitlistEntry, WaitlistQuery, WaitlistStatus
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
+from shared.http.caller import Caller
 
 SHOWN_COLUMNS = """
 t.id, t.class_id, t.member_id, t.position, t.status, t.status = 'converted' AS converted_to_booking

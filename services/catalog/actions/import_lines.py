@@ -7,7 +7,7 @@ from zoneinfo import available_timezones
 from services.catalog.context import Catalog
 from services.catalog.store import imported
 from services.catalog.wire.imported import AnyImported, ImportedLocation, ImportedProduct, ImportedStudio
-from shared.importing import ImportLine, ImportReport, apply_batch, usable_lines
+from shared.http.importing import ImportLine, ImportReport, apply_batch, usable_lines
 
 
 async def import_lines(catalog: Catalog, lines: Sequence[ImportLine]) -> ImportReport:

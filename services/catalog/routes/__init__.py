@@ -3,8 +3,8 @@
 from services.catalog.actions.import_lines import import_lines
 from services.catalog.context import Catalog
 from services.catalog.routes import products, schedule, studio
-from shared.internal_routes import import_route
-from shared.routes import Route
+from shared.http.internal_routes import import_route
+from shared.http.routes import Route
 
 
 def routes() -> list[Route[Catalog]]:

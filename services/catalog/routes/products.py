@@ -4,8 +4,8 @@ from services.catalog.context import Catalog
 from services.catalog.store import products
 from services.catalog.wire.product import Product, ProductsQuery
 from shared.errors import InvalidCursor, NotFound
-from shared.pages import Page
-from shared.routes import Call, Route
+from shared.http.pages import Page
+from shared.http.routes import Call, Route
 
 
 async def list_products(catalog: Catalog, call: Call[ProductsQuery, None]) -> Page[Product]:

@@ -6,8 +6,8 @@ from services.catalog.wire.class_type import ClassType
 from services.catalog.wire.instructor import Instructor
 from services.catalog.wire.room import Room, RoomsQuery
 from shared.errors import InvalidCursor, NotFound
-from shared.pages import Page
-from shared.routes import Call, Route
+from shared.http.pages import Page
+from shared.http.routes import Call, Route
 from shared.wire import PageQuery
 
 

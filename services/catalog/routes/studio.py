@@ -5,8 +5,8 @@ from services.catalog.store import locations, studios
 from services.catalog.wire.location import Location
 from services.catalog.wire.studio import Studio
 from shared.errors import InvalidCursor, NotFound
-from shared.pages import Page
-from shared.routes import Call, Route
+from shared.http.pages import Page
+from shared.http.routes import Call, Route
 from shared.wire import PageQuery
 
 

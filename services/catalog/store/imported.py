@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from services.catalog.wire import imported as wire
-from shared.database import Connection
-from shared.importing import Decoded, Write
+from shared.db.database import Connection
+from shared.http.importing import Decoded, Write
 
 
 def upsert(table: str, *columns: str, key: str = "studio_id, id") -> str:

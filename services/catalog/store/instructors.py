@@ -1,8 +1,8 @@
 from services.catalog.wire.instructor import Instructor
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
 from shared.errors import NotFound
-from shared.pages import Page, page_of, start_after
+from shared.http.caller import Caller
+from shared.http.pages import Page, page_of, start_after
 from shared.wire import PageQuery
 
 # An inactive instructor stays readable by id: past classes name it.

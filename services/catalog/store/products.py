@@ -4,10 +4,10 @@ from collections.abc import Sequence
 import asyncpg
 
 from services.catalog.wire.product import Price, Product, ProductsQuery
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
 from shared.errors import NotFound
-from shared.pages import Page, page_of, start_after
+from shared.http.caller import Caller
+from shared.http.pages import Page, page_of, start_after
 
 GET = """
 SELECT id, key, name, product_type, active, client_visible, credits_granted

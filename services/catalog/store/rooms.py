@@ -2,10 +2,10 @@ from collections.abc import Sequence
 
 from services.catalog.store import locations
 from services.catalog.wire.room import Room, RoomsQuery
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
 from shared.errors import NotFound
-from shared.pages import Page, page_of, start_after
+from shared.http.caller import Caller
+from shared.http.pages import Page, page_of, start_after
 
 GET = "SELECT id, location_id, name, capacity, active FROM rooms WHERE studio_id = $1 AND id = $2"
 

@@ -1,7 +1,7 @@
 from services.catalog.wire.studio import Studio
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
 from shared.errors import NotFound
+from shared.http.caller import Caller
 
 GET = "SELECT id, name, slug, timezone, logo_url, primary_color FROM studios WHERE id = $1"
 

@@ -13,8 +13,8 @@ from services.cli.openapi.written_webhooks import event_example
 from services.forms.wire.leads import Lead
 from services.webhooks.wire.endpoints import Endpoint
 from services.webhooks.wire.events import EventRead
-from shared import events
-from shared.events import Event, kind_of
+from shared.events import kinds as events
+from shared.events.kinds import Event, kind_of
 
 Json = dict[str, Any]
 

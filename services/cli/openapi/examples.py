@@ -12,7 +12,7 @@ from services.cli.demo import demo_lines
 from services.cli.openapi.written import WRITTEN
 from services.cli.openapi.written_webhooks import WEBHOOKS, event_example
 from services.webhooks.wire.events import EventRead
-from shared.pages import Page
+from shared.http.pages import Page
 
 DAY = date(2026, 8, 3)
 

@@ -8,7 +8,7 @@ from services.cli.openapi.headers import EVERYWHERE, LIMITS, headers
 from services.gateway.errors import ExpiredKey, InvalidKey, MissingKey, RevokedKey
 from shared import errors
 from shared.errors import DomainError
-from shared.http_errors import ErrorBody, ValidationErrorBody, status_of
+from shared.http.error_mapping import ErrorBody, ValidationErrorBody, status_of
 
 Json = dict[str, Any]
 

@@ -11,7 +11,7 @@ from services.forms import app as forms
 from services.gateway.routing import ROUTES, PartnerRoute
 from services.gateway.wire.key import OwnKey
 from services.webhooks import app as webhooks
-from shared.routes import NoQuery, Route
+from shared.http.routes import NoQuery, Route
 
 
 async def _answered_by_the_gateway(context: Any, call: Any) -> Any:

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from services.cli.openapi.schemas import Schemas
-from shared.routes import NoQuery, Route
+from shared.http.routes import NoQuery, Route
 from shared.wire import API_VERSION
 
 Json = dict[str, Any]

@@ -11,8 +11,8 @@ from services.cli.openapi.operations import Operation
 from services.cli.openapi.schemas import Schemas
 from services.gateway.routing import ANY_KEY
 from shared.errors import DomainError, InsufficientScope, Invalid, InvalidCursor, NotFound
-from shared.http_errors import status_of
-from shared.routes import NoQuery, Route
+from shared.http.error_mapping import status_of
+from shared.http.routes import NoQuery, Route
 
 Json = dict[str, Any]
 

@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from services.cli.openapi.names import public_name
 from shared.errors import Problem
-from shared.events import EventResource
-from shared.http_errors import ErrorBody, ErrorInfo, ValidationErrorBody
-from shared.pages import Page
+from shared.events.kinds import EventResource
+from shared.http.error_mapping import ErrorBody, ErrorInfo, ValidationErrorBody
+from shared.http.pages import Page
 from shared.wire import Query, Resource
 
 Json = dict[str, Any]

@@ -9,11 +9,11 @@ from services.forms.actions.lead_events import lead_updated
 from services.forms.context import Forms
 from services.forms.store import consumed_events, leads
 from services.forms.wire.leads import LeadStatus, LifecycleStage
-from shared.bus import Message, Poison
-from shared.caller import Caller
-from shared.database import Connection
-from shared.events import Envelope, read_envelope
-from shared.outbox import add_event
+from shared.db.database import Connection
+from shared.events.bus import Message, Poison
+from shared.events.envelope import Envelope, read_envelope
+from shared.events.outbox import add_event
+from shared.http.caller import Caller
 from shared.wire import normalize_email
 
 
@@ -31,7 +31,7 @@ async def convert_leads(service: Forms, messages: Sequence[Message]) -> None:
         if email is not None:
             async with service.db.transaction() as conn:
                 await _convert(conn, envelope, email, message.traceparent)
-    service.bell.ring()
+    service.wakeup.notify()
 
 
 def _read(message: Message) -> tuple[Envelope, str | None]:

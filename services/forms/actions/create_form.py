@@ -8,7 +8,7 @@ from services.forms.rules.slugs import slug_of
 from services.forms.store import forms
 from services.forms.store.forms import FormWritten
 from services.forms.wire.forms import AsDrawn, Form, FormStatus, PartnerFormCreate
-from shared.caller import Caller
+from shared.http.caller import Caller
 from shared.wire import new_id
 
 

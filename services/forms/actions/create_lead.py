@@ -16,10 +16,10 @@ from services.forms.rules.lead_metadata import (
 from services.forms.store import leads
 from services.forms.wire.json_text import read_json
 from services.forms.wire.leads import DEFAULT_SOURCE, LeadCreate, MutationResult, StaffLead
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
 from shared.errors import Invalid
-from shared.outbox import add_event
+from shared.events.outbox import add_event
+from shared.http.caller import Caller
 from shared.wire import new_id
 
 
@@ -44,7 +44,7 @@ async def create_lead(
                 await _fill_blanks(conn, caller, known, body, metadata)
                 break
             # The lead gave its email up between the two statements: it is free again.
-    service.bell.ring()
+    service.wakeup.notify()
     lead = made or known
     assert lead is not None
     return MutationResult(id=lead.id, created=made is not None)

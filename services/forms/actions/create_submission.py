@@ -21,11 +21,11 @@ from services.forms.wire.forms import Form, FormSettings, settings_of
 from services.forms.wire.json_text import write_json
 from services.forms.wire.leads import StaffLead
 from services.forms.wire.submissions import FormSubmission, FormSubmissionCreate, SubmissionStatus
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
 from shared.errors import Invalid
-from shared.events import Event, EventResource, FormSubmitted
-from shared.outbox import add_events
+from shared.events.kinds import Event, EventResource, FormSubmitted
+from shared.events.outbox import add_events
+from shared.http.caller import Caller
 from shared.wire import new_id, now
 
 
@@ -59,7 +59,7 @@ async def create_submission(
         if lead is not None:
             events.append(await _tell_lead(conn, caller, lead, form, submission))
         await add_events(conn, events)
-    service.bell.ring()
+    service.wakeup.notify()
     return submission
 
 

@@ -4,7 +4,7 @@ from services.forms.context import Forms
 from services.forms.rules.states import SUBMISSION_STATES, require_transition
 from services.forms.store import submissions
 from services.forms.wire.submissions import FormSubmission, SubmissionStatus
-from shared.caller import Caller
+from shared.http.caller import Caller
 
 
 async def decide_submission(

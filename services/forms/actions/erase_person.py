@@ -3,8 +3,8 @@
 from services.forms.context import Forms
 from services.forms.store import erasure
 from services.forms.wire.erasure import Erased
-from shared.caller import Caller
-from shared.erasure import PersonToErase
+from shared.http.caller import Caller
+from shared.http.erasure import PersonToErase
 from shared.wire import normalized_emails
 
 

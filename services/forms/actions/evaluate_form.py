@@ -9,9 +9,9 @@ from services.forms.store import forms, studios
 from services.forms.wire.fields import FieldType, FormField
 from services.forms.wire.forms import Form, fields_of
 from services.forms.wire.submissions import FormEvaluate, FormEvaluation
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
 from shared.errors import Invalid
+from shared.http.caller import Caller
 
 
 async def evaluate_form(service: Forms, caller: Caller, form_id: str, body: FormEvaluate) -> FormEvaluation:

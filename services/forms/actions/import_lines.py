@@ -11,7 +11,7 @@ from services.forms.rules.imported_rows import stored_line
 from services.forms.store.imported import WRITERS, Row
 from services.forms.wire.imported import AnyImported
 from shared.errors import Invalid
-from shared.importing import Decoded, ImportLine, ImportReport, Rejected, apply_batch, decode_line
+from shared.http.importing import Decoded, ImportLine, ImportReport, Rejected, apply_batch, decode_line
 
 
 async def import_lines(service: Forms, lines: Sequence[ImportLine]) -> ImportReport:

@@ -1,8 +1,8 @@
 """News of leads, written with the fact."""
 
 from services.forms.wire.leads import StaffLead, partner_view
-from shared.caller import Caller
-from shared.events import EventResource, LeadCreated, LeadUpdated
+from shared.events.kinds import EventResource, LeadCreated, LeadUpdated
+from shared.http.caller import Caller
 
 
 def lead_created(caller: Caller, lead: StaffLead) -> LeadCreated:

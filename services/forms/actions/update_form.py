@@ -8,7 +8,7 @@ from services.forms.rules.states import FORM_STATES, require_transition
 from services.forms.store import forms
 from services.forms.store.forms import FormWritten
 from services.forms.wire.forms import AsDrawn, Form, StudioFormUpdate
-from shared.caller import Caller
+from shared.http.caller import Caller
 
 
 async def update_form(

@@ -16,9 +16,9 @@ from services.forms.rules.states import LEAD_STATES, require_transition
 from services.forms.store import leads, studios, submissions
 from services.forms.wire.json_text import read_json, write_json
 from services.forms.wire.leads import LeadUpdate, MutationResult, StaffLead
-from shared.caller import Caller
 from shared.errors import Invalid, Problem
-from shared.outbox import add_event
+from shared.events.outbox import add_event
+from shared.http.caller import Caller
 
 PLAIN = ("first_name", "last_name", "phone", "status", "notes")
 
@@ -47,7 +47,7 @@ async def update_lead(
             raise
         async with service.db.connection() as conn:
             raise LeadExists(await leads.id_of(conn, caller, email)) from None
-    service.bell.ring()
+    service.wakeup.notify()
     return MutationResult(id=lead_id, created=False)
 
 

@@ -5,9 +5,9 @@ from services.forms.actions.import_lines import import_lines
 from services.forms.context import Forms
 from services.forms.routes import forms, leads, staff, submissions
 from services.forms.wire.erasure import Erased
-from shared.internal_routes import erase_route, import_route
-from shared.outbox_status import OUTBOX_STATUS
-from shared.routes import Route
+from shared.http.internal_routes import erase_route, import_route
+from shared.http.outbox_status import OUTBOX_STATUS
+from shared.http.routes import Route
 
 
 def routes() -> list[Route[Forms]]:

@@ -10,8 +10,8 @@ from services.forms.store import forms
 from services.forms.wire.forms import Form, FormsQuery, PartnerFormCreate, StudioFormUpdate, as_drawn
 from services.forms.wire.submissions import FormEvaluate, FormEvaluation
 from shared.errors import InsufficientScope, InvalidCursor, NotFound
-from shared.pages import Page
-from shared.routes import Call, Route
+from shared.http.pages import Page
+from shared.http.routes import Call, Route
 
 
 async def list_forms(service: Forms, call: Call[FormsQuery, None]) -> Page[Form]:

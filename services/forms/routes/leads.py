@@ -15,8 +15,8 @@ from services.forms.wire.leads import (
     partner_view,
 )
 from shared.errors import InvalidCursor, NotFound
-from shared.pages import Page
-from shared.routes import Call, Route
+from shared.http.pages import Page
+from shared.http.routes import Call, Route
 from shared.wire import PageQuery
 
 

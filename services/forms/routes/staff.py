@@ -10,8 +10,8 @@ from services.forms.store import leads as lead_store
 from services.forms.wire.leads import StaffLead
 from services.forms.wire.submissions import FormSubmission, SubmissionStatus
 from shared.errors import InvalidCursor, NotFound
-from shared.pages import Page
-from shared.routes import Call, Route
+from shared.http.pages import Page
+from shared.http.routes import Call, Route
 from shared.wire import PageQuery
 
 

@@ -6,8 +6,8 @@ from services.forms.errors import AlreadySubmitted, FormClosed, FormNotPublished
 from services.forms.store import forms, submissions
 from services.forms.wire.submissions import FormSubmission, FormSubmissionCreate
 from shared.errors import InvalidCursor, NotFound
-from shared.pages import Page
-from shared.routes import Call, Route
+from shared.http.pages import Page
+from shared.http.routes import Call, Route
 from shared.wire import PageQuery
 
 

@@ -4,9 +4,9 @@ from contextlib import suppress
 
 from services.forms.errors import FormNotPublished
 from services.forms.wire.forms import DraftsAsked, Form, FormStatus
-from shared.caller import Caller
-from shared.decoding import decode_query
 from shared.errors import InsufficientScope, Invalid, NotFound
+from shared.http.caller import Caller
+from shared.http.decoding import decode_query
 
 MANAGER_SCOPE = "forms:write"
 

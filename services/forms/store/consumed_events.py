@@ -1,6 +1,6 @@
 """Which events have had their effect: the bus delivers at least once."""
 
-from shared.database import Connection
+from shared.db.database import Connection
 
 # Far longer than any redelivery; a few old ones leave with each new one.
 INSERT = """

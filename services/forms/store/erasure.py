@@ -4,8 +4,8 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
+from shared.http.caller import Caller
 
 # In the order of their ids, so that two erasures at once wait for each other instead of blocking each other.
 LEADS_OF_PERSON = """

@@ -7,10 +7,10 @@ from msgspec import Raw, Struct
 
 from services.forms.errors import SlugTaken
 from services.forms.wire.forms import Form, FormsQuery, FormStatus
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
 from shared.errors import NotFound
-from shared.pages import Page, page_of, start_after
+from shared.http.caller import Caller
+from shared.http.pages import Page, page_of, start_after
 
 GET = """
 SELECT id, title, slug, description, fields::text AS fields, settings::text AS settings, status, version

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from services.forms.wire.imported import ImportedForm, ImportedLead, ImportedStudio, ImportedSubmission
-from shared.database import Connection
-from shared.importing import Decoded, Write
+from shared.db.database import Connection
+from shared.http.importing import Decoded, Write
 
 Row = dict[str, Any]
 

@@ -5,10 +5,10 @@ from typing import Any
 from msgspec import Raw
 
 from services.forms.wire.leads import LeadStatus, LifecycleStage, StaffLead
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
 from shared.errors import NotFound
-from shared.pages import Page, page_of, start_after
+from shared.http.caller import Caller
+from shared.http.pages import Page, page_of, start_after
 from shared.wire import PageQuery
 
 GET = """

@@ -1,7 +1,7 @@
 """This service's copy of a studio."""
 
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
+from shared.http.caller import Caller
 
 TIMEZONE = "SELECT timezone FROM studios WHERE id = $1"
 

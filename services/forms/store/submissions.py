@@ -8,10 +8,10 @@ from msgspec import Raw
 
 from services.forms.wire.json_text import write_json
 from services.forms.wire.submissions import ConsentGiven, FormSubmission, SubmissionStatus
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
 from shared.errors import NotFound
-from shared.pages import Page, page_of, start_after
+from shared.http.caller import Caller
+from shared.http.pages import Page, page_of, start_after
 from shared.wire import PageQuery
 
 # OFFSET 0 keeps the two conditions apart. Together, until the table was first analyzed, the planner took the

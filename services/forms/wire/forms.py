@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from services.forms.wire.fields import FormField
-from shared.decoding import decode_body
+from shared.http.decoding import decode_body
 from shared.wire import Body, Email, Id, Instant, PageQuery, Query, Resource
 
 # Something to read: blanks alone are no title.

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from services.forms.wire.json_text import JsonObject
-from shared.pages import Page
+from shared.http.pages import Page
 from shared.wire import Body, Email, Id, Instant, Resource
 
 Name = Annotated[str, Meta(max_length=200)]

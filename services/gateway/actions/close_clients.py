@@ -1,6 +1,6 @@
 """Tell the webhooks service of each client whose last live key is gone, by revocation or by time."""
 
-from services.gateway.operator.context import Operators
+from services.gateway.context import Operators
 from services.gateway.store import clients
 from shared.errors import DomainError, Unavailable
 from shared.wire import encode, new_id

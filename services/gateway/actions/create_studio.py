@@ -1,8 +1,8 @@
 """Create a studio here and in every service that keeps a copy: it is an import of one line."""
 
 from services.gateway.actions.import_batch import ImportBatch
+from services.gateway.context import Operators
 from services.gateway.errors import SlugTaken, StudioExists
-from services.gateway.operator.context import Operators
 from services.gateway.store import studios
 from services.gateway.wire.studio import OperatorStudio, StudioCreate
 from shared.errors import Invalid, Problem

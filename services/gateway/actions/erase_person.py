@@ -4,7 +4,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from services.gateway.operator.context import Operators
+from services.gateway.context import Operators
 from services.gateway.store import studios
 from shared.errors import NotFound, Unavailable
 from shared.wire import encode

@@ -8,10 +8,10 @@ import msgspec
 from msgspec import Struct
 
 from services.gateway.actions.studio_lines import judge_studios, keep_studio
-from services.gateway.operator.context import Operators
+from services.gateway.context import Operators
 from services.gateway.store import studios
 from shared.errors import Unavailable
-from shared.importing import BATCH, ImportLine, ImportReport, Rejected
+from shared.http.importing import BATCH, ImportLine, ImportReport, Rejected
 from shared.wire import encode
 
 # Who keeps a copy of what. A line goes to all of its owners.

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import msgspec
 
-from services.gateway.key_text import hash_secret, make_key
-from services.gateway.operator.context import Operators
+from services.gateway.context import Operators
 from services.gateway.routing import SCOPES
+from services.gateway.rules.key_text import hash_secret, make_key
 from services.gateway.store import clients, keys, studios
 from services.gateway.wire.key import IssuedKey, KeyCreate
 from shared.errors import Invalid, Problem, Unavailable

@@ -1,6 +1,6 @@
 """Revoke a key. This replica refuses it at once, the others within two seconds."""
 
-from services.gateway.operator.context import Operators
+from services.gateway.context import Operators
 from services.gateway.store import keys
 from services.gateway.wire.key import Key
 

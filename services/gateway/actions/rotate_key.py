@@ -2,9 +2,9 @@
 
 import msgspec
 
+from services.gateway.context import Operators
 from services.gateway.errors import KeyNotLive
-from services.gateway.key_text import hash_secret, make_key
-from services.gateway.operator.context import Operators
+from services.gateway.rules.key_text import hash_secret, make_key
 from services.gateway.store import clients, keys, studios
 from services.gateway.wire.key import IssuedKey
 

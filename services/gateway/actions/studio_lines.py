@@ -8,8 +8,8 @@ import msgspec
 from services.gateway.errors import SlugTaken
 from services.gateway.store import studios
 from services.gateway.wire.studio import StudioLine
-from shared.database import Database
-from shared.importing import ImportLine, Rejected, decode_line
+from shared.db.database import Database
+from shared.http.importing import ImportLine, Rejected, decode_line
 from shared.wire import is_id
 
 

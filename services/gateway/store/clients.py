@@ -1,7 +1,7 @@
 """Clients: a partner's integration with one studio, with its own rate."""
 
 from services.gateway.wire.key import Client
-from shared.database import Connection
+from shared.db.database import Connection
 from shared.errors import NotFound
 from shared.wire import new_id
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import asyncpg
 
-from services.gateway.key_text import NewKey
+from services.gateway.rules.key_text import NewKey
 from services.gateway.wire.key import Key
-from shared.database import Connection
+from shared.db.database import Connection
 from shared.errors import NotFound
 
 INSERT = """

@@ -7,7 +7,7 @@ import asyncpg
 
 from services.gateway.errors import SlugTaken
 from services.gateway.wire.studio import OperatorStudio
-from shared.database import Connection
+from shared.db.database import Connection
 from shared.errors import NotFound
 
 LIST = "SELECT id, name, slug, timezone, test, created_at FROM studios ORDER BY created_at, id"

@@ -8,9 +8,9 @@ from services.webhooks.rules.visibility import View
 from services.webhooks.store import endpoints, lanes
 from services.webhooks.store.endpoints import StoredEndpoint
 from services.webhooks.wire.endpoints import Endpoint, EndpointUpdate
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
 from shared.errors import InsufficientScope, NotFound
+from shared.http.caller import Caller
 
 
 async def change_endpoint(
@@ -28,7 +28,7 @@ async def change_endpoint(
         await lanes.changed(conn, endpoint_id)
         if changed.status == "enabled" and stored.shown.status == "disabled":
             await lanes.resume(conn, endpoint_id)
-    service.bell.ring()
+    service.wakeup.notify()
     return updated.shown
 
 
@@ -79,7 +79,7 @@ async def delete_endpoint(service: Webhooks, caller: Caller, endpoint_id: str) -
     async with service.db.transaction() as conn:
         await use_endpoint(conn, caller, endpoint_id, lock=True)
         await endpoints.mark_deleted(conn, caller, endpoint_id)
-    service.bell.ring()
+    service.wakeup.notify()
 
 
 async def disable_client(service: Webhooks, studio_id: str, client_id: str) -> int:
@@ -87,5 +87,5 @@ async def disable_client(service: Webhooks, studio_id: str, client_id: str) -> i
     async with service.db.transaction() as conn:
         ids = await endpoints.enabled_of_client(conn, studio_id, client_id)
         await endpoints.disable(conn, studio_id, ids, "client_revoked")
-    service.bell.ring()
+    service.wakeup.notify()
     return len(ids)

@@ -9,8 +9,8 @@ from services.webhooks.rules.urls import UrlPolicy, url_problem
 from services.webhooks.rules.visibility import scopes_needed
 from services.webhooks.store import endpoints, secrets
 from services.webhooks.wire.endpoints import EndpointCreate, EndpointWithSecret, with_secret
-from shared.caller import Caller
 from shared.errors import InsufficientScope, Invalid, Problem
+from shared.http.caller import Caller
 from shared.wire import new_id
 
 MOST = 200

@@ -8,8 +8,8 @@ from services.webhooks.rules.forgetting import forget
 from services.webhooks.store import event_log, forgetting, lanes
 from services.webhooks.wire.events import read_logged
 from services.webhooks.wire.operators import Erased
-from shared.caller import Caller
-from shared.erasure import PersonToErase
+from shared.http.caller import Caller
+from shared.http.erasure import PersonToErase
 from shared.wire import encode
 
 BATCH = 200
@@ -35,7 +35,7 @@ async def erase_person(service: Webhooks, caller: Caller, person: PersonToErase)
     async with service.db.transaction() as conn:
         await event_log.lock_counters(conn, [caller.studio_id])
         await lanes.changed_all(conn, caller.studio_id)
-    service.bell.ring()
+    service.wakeup.notify()
     return erased
 
 

@@ -14,9 +14,10 @@ from services.webhooks.store.deliveries import NewDelivery
 from services.webhooks.store.event_log import StoredEvent
 from services.webhooks.telling import tell_logged
 from services.webhooks.wire.events import render_logged
-from shared.bus import Message, Poison
-from shared.database import Connection
-from shared.events import KINDS, Envelope, read_envelope
+from shared.db.database import Connection
+from shared.events.bus import Message, Poison
+from shared.events.envelope import Envelope, read_envelope
+from shared.events.kinds import KINDS
 from shared.wire import new_id, now
 
 STRETCH = 2_000
@@ -33,7 +34,7 @@ async def log_events(service: Webhooks, messages: Sequence[Message]) -> None:
             interested = await endpoints.subscribers(conn, sorted({event.studio_id for event in events}))
             await make_deliveries(conn, Pairs(events, interested))
     if events:
-        service.bell.ring()
+        service.wakeup.notify()
         tell_logged(events, began)
 
 

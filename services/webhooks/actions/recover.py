@@ -15,8 +15,8 @@ from services.webhooks.errors import EndpointDisabled, RecoveryRunning
 from services.webhooks.store import event_log, recoveries
 from services.webhooks.store.recoveries import Found, RunningRecovery
 from services.webhooks.wire.endpoints import Recovery
-from shared.bus.handling import is_away
-from shared.caller import Caller
+from shared.db.unavailable import is_unavailable
+from shared.http.caller import Caller
 from shared.wire import new_id
 
 log = structlog.get_logger("recoveries")
@@ -36,7 +36,7 @@ async def start_recovery(service: Webhooks, caller: Caller, endpoint_id: str, si
             raise RecoveryRunning(details={"recovery_id": running})
         await event_log.lock_counters(conn, [caller.studio_id])
         recovery = await recoveries.start(conn, caller, new_id(), endpoint_id, since)
-    service.recovery_bell.ring()
+    service.recovery_wakeup.notify()
     return recovery
 
 
@@ -53,7 +53,7 @@ async def _try_to_advance(service: Webhooks, recovery: RunningRecovery) -> bool:
     try:
         return await _advance(service, recovery)
     except Exception as problem:
-        if is_away(problem):
+        if is_unavailable(problem):
             raise
         log.error("recovery_failed", recovery_id=recovery.id, exc_info=True)
         return False
@@ -81,7 +81,7 @@ async def _advance(service: Webhooks, recovery: RunningRecovery) -> bool:
                 raise _MovedElsewhere
     except _MovedElsewhere:
         return True
-    service.bell.ring()
+    service.wakeup.notify()
     return not done
 
 

@@ -5,8 +5,8 @@ from services.webhooks.context import Webhooks
 from services.webhooks.errors import EndpointDisabled
 from services.webhooks.store import deliveries
 from services.webhooks.wire.deliveries import Delivery
-from shared.caller import Caller
 from shared.errors import NotFound
+from shared.http.caller import Caller
 
 
 async def retry_delivery(service: Webhooks, caller: Caller, delivery_id: str) -> Delivery:
@@ -18,5 +18,5 @@ async def retry_delivery(service: Webhooks, caller: Caller, delivery_id: str) ->
         if endpoint.shown.status == "disabled":
             raise EndpointDisabled
         delivery = await deliveries.retry(conn, caller, known)
-    service.bell.ring()
+    service.wakeup.notify()
     return delivery

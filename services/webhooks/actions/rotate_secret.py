@@ -7,7 +7,7 @@ from services.webhooks.context import Webhooks
 from services.webhooks.rules.signing import new_secret
 from services.webhooks.store import lanes, secrets
 from services.webhooks.wire.endpoints import EndpointWithSecret, with_secret
-from shared.caller import Caller
+from shared.http.caller import Caller
 from shared.wire import now
 
 
@@ -22,5 +22,5 @@ async def rotate_secret(
         )
         await secrets.add(conn, caller.studio_id, endpoint_id, service.vault.seal(secret))
         await lanes.changed(conn, endpoint_id)
-    service.bell.ring()
+    service.wakeup.notify()
     return with_secret(stored.shown, secret)

@@ -6,9 +6,10 @@ from services.webhooks.context import Webhooks
 from services.webhooks.errors import EndpointDisabled
 from services.webhooks.store import deliveries
 from services.webhooks.wire.deliveries import Delivery
-from shared.caller import Caller
 from shared.errors import NotFound
-from shared.events import EventResource, WebhookTest, read_envelope, render
+from shared.events.envelope import read_envelope, render
+from shared.events.kinds import EventResource, WebhookTest
+from shared.http.caller import Caller
 
 
 async def send_test(service: Webhooks, caller: Caller, endpoint_id: str) -> Delivery:
@@ -25,7 +26,7 @@ async def send_test(service: Webhooks, caller: Caller, endpoint_id: str) -> Deli
         logged = await add_to_log(conn, [read_envelope(render(event))], client_id=stored.client_id)
         delivery_id = await make_deliveries(conn, [(logged[0], endpoint_id)])
         delivery = await deliveries.get(conn, caller, delivery_id) if delivery_id else None
-    service.bell.ring()
+    service.wakeup.notify()
     if delivery is None:
         raise NotFound
     return delivery

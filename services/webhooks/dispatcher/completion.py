@@ -7,8 +7,9 @@ import structlog
 
 from services.webhooks.store import attempts
 from services.webhooks.store.attempts import Completed
-from shared.bus.handling import Pauses, is_away
-from shared.database import Database
+from shared.background import Backoff
+from shared.db.database import Database
+from shared.db.unavailable import is_unavailable
 
 log = structlog.get_logger("dispatcher")
 
@@ -31,14 +32,14 @@ class Completer:
         return await written
 
     async def run(self) -> None:
-        pauses = Pauses()
+        backoff = Backoff()
         while True:
             await self._something.wait()
             taken = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
             if not self._waiting:
                 self._something.clear()
             try:
-                ids = await self._write([completed for completed, _ in taken], pauses)
+                ids = await self._write([completed for completed, _ in taken], backoff)
             except BaseException:
                 for _, written in taken:
                     written.cancel()
@@ -47,24 +48,24 @@ class Completer:
                 if not written.done():
                     written.set_result(completed.delivery_id in ids)
 
-    async def _write(self, batch: list[Completed], pauses: Pauses) -> set[str]:
+    async def _write(self, batch: list[Completed], backoff: Backoff) -> set[str]:
         while True:
             try:
                 async with self._database.connection() as conn:
                     ids = await attempts.complete(conn, batch)
             except Exception as problem:
-                if not is_away(problem):
+                if not is_unavailable(problem):
                     log.error("completion_failed", deliveries=len(batch), exc_info=True)
                     return await self._write_one_by_one(batch) if len(batch) > 1 else set()
                 log.warning("completion_held", deliveries=len(batch), error=type(problem).__name__)
-                await pauses.pause()
+                await backoff.pause()
                 continue
-            pauses.reset()
+            backoff.reset()
             return ids
 
     async def _write_one_by_one(self, batch: list[Completed]) -> set[str]:
         """One result that cannot be stored must not cost the others theirs."""
         ids: set[str] = set()
         for completed in batch:
-            ids |= await self._write([completed], Pauses())
+            ids |= await self._write([completed], Backoff())
         return ids

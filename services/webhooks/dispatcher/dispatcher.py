@@ -10,8 +10,8 @@ from services.webhooks.dispatcher.lane import Lane
 from services.webhooks.dispatcher.sending import Sender
 from services.webhooks.store import lanes
 from services.webhooks.vault import Vault
-from shared.bus.handling import is_away
-from shared.database import Connection, Database
+from shared.db.database import Connection, Database
+from shared.db.unavailable import is_unavailable
 from shared.wire import new_id
 
 log = structlog.get_logger("dispatcher")
@@ -76,7 +76,7 @@ class Dispatcher:
         try:
             await lane.run()
         except Exception as problem:
-            if not is_away(problem):
+            if not is_unavailable(problem):
                 log.error("lane_failed", endpoint_id=lane.lease.endpoint_id, exc_info=True)
 
     async def renew(self) -> bool:

@@ -11,7 +11,8 @@ from services.webhooks.dispatcher.under_way import Tools, UnderWay
 from services.webhooks.rules.breaker import Breaker
 from services.webhooks.store import attempts, lanes
 from services.webhooks.store.lanes import Lease, Target
-from shared.bus.handling import Pauses, is_away
+from shared.background import Backoff
+from shared.db.unavailable import is_unavailable
 from shared.wire import now
 
 log = structlog.get_logger("dispatcher")
@@ -47,7 +48,7 @@ class Lane:
 
     async def run(self) -> None:
         """Until there is nothing to do, the breaker opens, the endpoint is disabled or the lease is lost."""
-        pauses = Pauses()
+        backoff = Backoff()
         try:
             while not self._under_way.lost:
                 try:
@@ -56,11 +57,11 @@ class Lane:
                     if await self._look():
                         return
                 except Exception as problem:
-                    if not is_away(problem):
+                    if not is_unavailable(problem):
                         raise
-                    await pauses.pause()
+                    await backoff.pause()
                     continue
-                pauses.reset()
+                backoff.reset()
                 await self._send_some()
         finally:
             await self._under_way.cancel()

@@ -19,7 +19,7 @@ from services.webhooks.store.attempts import Due
 from services.webhooks.store.lanes import Lease
 from services.webhooks.telling import tell_attempt
 from services.webhooks.vault import Vault
-from shared.database import Database
+from shared.db.database import Database
 from shared.wire import now
 
 log = structlog.get_logger("dispatcher")

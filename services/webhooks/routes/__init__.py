@@ -2,7 +2,7 @@
 
 from services.webhooks.context import Webhooks
 from services.webhooks.routes import deliveries, endpoints, events, internal, recoveries, staff
-from shared.routes import Route
+from shared.http.routes import Route
 
 ROUTES: list[Route[Webhooks]] = [
     *endpoints.ROUTES,

@@ -7,8 +7,8 @@ from services.webhooks.errors import EndpointDisabled
 from services.webhooks.store import deliveries
 from services.webhooks.wire.deliveries import DeliveriesQuery, Delivery
 from shared.errors import InsufficientScope, NotFound
-from shared.pages import Page, page_of
-from shared.routes import Call, Route
+from shared.http.pages import Page, page_of
+from shared.http.routes import Call, Route
 
 
 async def list_of_endpoint(service: Webhooks, call: Call[DeliveriesQuery, None]) -> Page[Delivery]:

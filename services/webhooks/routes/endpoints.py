@@ -16,8 +16,8 @@ from services.webhooks.wire.endpoints import (
     RotateSecret,
 )
 from shared.errors import InsufficientScope, NotFound
-from shared.pages import Page, page_of
-from shared.routes import Answer, Call, Route
+from shared.http.pages import Page, page_of
+from shared.http.routes import Answer, Call, Route
 from shared.wire import PageQuery, encode
 
 

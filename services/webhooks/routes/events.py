@@ -4,8 +4,8 @@ from services.webhooks.context import Webhooks
 from services.webhooks.store import event_reading
 from services.webhooks.wire.events import EventRead, EventsQuery
 from shared.errors import NotFound
-from shared.pages import Page
-from shared.routes import Answer, Call, Route
+from shared.http.pages import Page
+from shared.http.routes import Answer, Call, Route
 from shared.wire import encode
 
 

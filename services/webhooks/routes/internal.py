@@ -7,9 +7,9 @@ from services.webhooks.routes.staff import queue_depths
 from services.webhooks.store import figures
 from services.webhooks.wire.endpoints import ClientRevoked, Count
 from services.webhooks.wire.operators import Erased, Figures
-from shared.internal_routes import erase_route
-from shared.outbox import backlog
-from shared.routes import Call, Route
+from shared.events.outbox import backlog
+from shared.http.internal_routes import erase_route
+from shared.http.routes import Call, Route
 
 
 async def client_revoked(service: Webhooks, call: Call[None, ClientRevoked]) -> Count:

@@ -7,7 +7,7 @@ from services.webhooks.errors import EndpointDisabled, RecoveryRunning
 from services.webhooks.store import recoveries
 from services.webhooks.wire.endpoints import Recover, Recovery
 from shared.errors import InsufficientScope, NotFound
-from shared.routes import Call, Route
+from shared.http.routes import Call, Route
 
 
 async def recover(service: Webhooks, call: Call[None, Recover]) -> Recovery:

@@ -20,10 +20,10 @@ from services.webhooks.wire.operators import (
     Requeue,
     Requeued,
 )
-from shared.bus import QUEUES, BusError, Queue
 from shared.errors import NotFound, Unavailable
-from shared.pages import Page, page_of
-from shared.routes import Call, Route
+from shared.events.bus import QUEUES, BusError, Queue
+from shared.http.pages import Page, page_of
+from shared.http.routes import Call, Route
 from shared.wire import PageQuery
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
-from shared.events import KINDS, Event
+from shared.events.kinds import KINDS, Event
 
 
 class View(Struct, frozen=True):

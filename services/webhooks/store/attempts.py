@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from services.webhooks.store.lanes import Lease
-from shared.database import Connection
+from shared.db.database import Connection
 
 
 class Due(Struct, frozen=True):

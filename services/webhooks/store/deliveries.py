@@ -9,9 +9,9 @@ import msgspec
 from msgspec import Struct
 
 from services.webhooks.wire.deliveries import Attempt, Delivery
-from shared.caller import Caller
-from shared.database import Connection
-from shared.pages import resolve_cursor
+from shared.db.database import Connection
+from shared.http.caller import Caller
+from shared.http.pages import resolve_cursor
 
 
 class NewDelivery(Struct, frozen=True):

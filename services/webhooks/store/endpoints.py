@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from services.webhooks.rules.visibility import Subscriber, View
 from services.webhooks.wire.endpoints import Endpoint
-from shared.caller import Caller
-from shared.database import Connection
-from shared.pages import resolve_cursor
+from shared.db.database import Connection
+from shared.http.caller import Caller
+from shared.http.pages import resolve_cursor
 
 
 class StoredEndpoint(Struct, kw_only=True):

@@ -5,8 +5,8 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
+from shared.http.caller import Caller
 
 LOCK = """
 SELECT studio_id, last_sequence FROM event_counters WHERE studio_id = ANY($1::uuid[])

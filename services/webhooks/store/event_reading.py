@@ -3,9 +3,9 @@
 from msgspec import Struct
 
 from services.webhooks.rules.visibility import EVERYTHING, View, is_location_bound
-from shared.caller import Caller
-from shared.database import Connection
-from shared.pages import resolve_cursor
+from shared.db.database import Connection
+from shared.http.caller import Caller
+from shared.http.pages import resolve_cursor
 
 
 class EventBody(Struct, frozen=True):

@@ -5,9 +5,9 @@ from typing import Any
 
 from services.webhooks.store.deliveries import COLUMNS, read_delivery
 from services.webhooks.wire.deliveries import Delivery
-from shared.caller import Caller
-from shared.database import Connection
-from shared.pages import resolve_cursor
+from shared.db.database import Connection
+from shared.http.caller import Caller
+from shared.http.pages import resolve_cursor
 
 COUNTS = """
 SELECT (SELECT count(*) FROM deliveries WHERE status = 'pending' AND step = 0)

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from services.webhooks.store.event_log import StoredEvent
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
+from shared.http.caller import Caller
 
 # Bodies are searched as bytes: an erasure is rare, and the log holds 30 days of one studio.
 NAMING = """

@@ -6,7 +6,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from services.webhooks.rules.breaker import Breaker
-from shared.database import Connection
+from shared.db.database import Connection
 
 LEASE_SECONDS = 30.0
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from shared.database import Connection
+from shared.db.database import Connection
 
 # Studio by studio along an index, so that a batch costs the same however long the log is.
 PRUNE_EVENTS = """

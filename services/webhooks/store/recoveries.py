@@ -8,8 +8,8 @@ from msgspec import Struct
 from services.webhooks.rules.visibility import Subscriber, View
 from services.webhooks.store.event_log import StoredEvent
 from services.webhooks.wire.endpoints import Recovery
-from shared.caller import Caller
-from shared.database import Connection
+from shared.db.database import Connection
+from shared.http.caller import Caller
 
 COLUMNS = "id, endpoint_id, since, status, offered, created_at"
 START = f"""

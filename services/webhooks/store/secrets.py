@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from shared.database import Connection
+from shared.db.database import Connection
 from shared.wire import new_id
 
 ADD = "INSERT INTO secrets (studio_id, id, endpoint_id, sealed) VALUES ($1, $2, $3, $4)"

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from shared.events import KINDS
+from shared.events.kinds import KINDS
 from shared.wire import Body, Id, Instant, Resource
 
 Status = Literal["enabled", "disabled"]

@@ -7,7 +7,8 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 
 from services.webhooks.wire.endpoints import EventType
-from shared.events import Envelope, EventResource
+from shared.events.envelope import Envelope
+from shared.events.kinds import EventResource
 from shared.wire import Id, Instant, PageQuery, Resource, encode
 
 

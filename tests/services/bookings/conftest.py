@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from services.bookings.context import Bookings
-from shared.database import Database
-from shared.outbox import Bell
+from shared.background import Wakeup
+from shared.db.database import Database
 from tests.services.bookings.desk import Desk
 
 
@@ -14,7 +14,7 @@ from tests.services.bookings.desk import Desk
 async def service(database_url: str) -> AsyncIterator[Bookings]:
     db = await Database.connect(database_url, "bookings", size=20)
     try:
-        yield Bookings(db=db, bell=Bell())
+        yield Bookings(db=db, wakeup=Wakeup())
     finally:
         await db.close()
 

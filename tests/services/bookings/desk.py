@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from services.bookings.context import Bookings
 from services.bookings.routes import routes
-from shared.caller import Caller
-from shared.http_errors import answer_for
-from shared.importing import ImportLine
+from shared.http.caller import Caller
+from shared.http.error_mapping import answer_for
+from shared.http.importing import ImportLine
 from shared.wire import encode, new_id
 
 _ROUTES = {(route.method, tuple(route.path.strip("/").split("/"))): route for route in routes()}
@@ -91,7 +91,7 @@ class Desk:
             return {"type": "http.request", "body": encode(body), "more_body": False}
 
         caller = msgspec.structs.replace(self.caller, request_id=new_id())
-        service = Bookings(db=self.service.db, bell=self.service.bell) if self.apart else self.service
+        service = Bookings(db=self.service.db, wakeup=self.service.wakeup) if self.apart else self.service
         try:
             answer: Any = await route.respond(service, caller, scope, receive)
         except Exception as problem:

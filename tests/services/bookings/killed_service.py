@@ -10,11 +10,11 @@ import sys
 
 from services.bookings.context import Bookings, Stage
 from services.bookings.routes import routes
-from shared.caller import CallerVerifier
-from shared.database import Database
-from shared.outbox import Bell
-from shared.serve import Address, Listener, catch_stop_signals, listening
-from shared.service import build_service
+from shared.background import Wakeup
+from shared.db.database import Database
+from shared.http.caller import CallerVerifier
+from shared.http.server import Address, Listener, catch_stop_signals, listening
+from shared.http.service import build_service
 
 
 async def main(url: str, port: str, caller_key: str, fatal: str | None = None) -> None:
@@ -24,7 +24,7 @@ async def main(url: str, port: str, caller_key: str, fatal: str | None = None) -
 
     # Without the loops: the outbox keeps its rows, so that the test can count the events.
     db = await Database.connect(url, "bookings", size=4)
-    context = Bookings(db=db, bell=Bell(), reached=reached)
+    context = Bookings(db=db, wakeup=Wakeup(), reached=reached)
     verifier = CallerVerifier((caller_key,))
     service = build_service(
         "bookings", context, routes(), verifier=verifier, checks={"database": db.is_ready}

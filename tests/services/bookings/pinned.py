@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from shared.database import Connection, Database
+from shared.db.database import Connection, Database
 
 
 class PinnedDatabase(Database):

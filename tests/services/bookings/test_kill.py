@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 
 from services.bookings.context import Bookings, Stage
-from shared.caller import CALLER_HEADER, CallerSigner
+from shared.http.caller import CALLER_HEADER, CallerSigner
 from shared.servers.ports import free_port
 from shared.wire import new_id
 from tests.services.bookings.accounts import unaccounted

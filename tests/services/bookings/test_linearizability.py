@@ -10,8 +10,8 @@ import asyncpg
 import pytest
 
 from services.bookings.context import Bookings
-from shared.database import Database
-from shared.outbox import Bell
+from shared.background import Wakeup
+from shared.db.database import Database
 from tests.services.bookings.desk import Desk, Reply, a_class, a_member
 from tests.services.bookings.linearizability import Call, is_linearizable
 from tests.services.bookings.model import Course, Person, Studio
@@ -24,7 +24,7 @@ CLIENTS, CALLS_EACH, HISTORIES, ATTEMPTS = 6, 6, 10, 10
 async def service(database_url: str) -> AsyncIterator[Bookings]:
     db = await Database.connect(database_url, "bookings", size=CLIENTS)
     try:
-        yield Bookings(db=db, bell=Bell())
+        yield Bookings(db=db, wakeup=Wakeup())
     finally:
         await db.close()
 

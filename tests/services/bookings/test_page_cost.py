@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from services.bookings.context import Bookings
-from shared.database import Connection, Database
+from shared.db.database import Connection, Database
 from shared.wire import new_id
 from tests.services.bookings.desk import Desk, a_class, a_member, a_product, a_purchase, soon
 
@@ -93,7 +93,7 @@ async def test_a_page_reads_no_more_at_the_end_than_at_the_start(desk: Desk, dat
     db = await Explaining.connect(database_url, "bookings", size=1)
     assert isinstance(db, Explaining)
     db.plans = []
-    watched = Desk(Bookings(db=db, bell=desk.service.bell), desk.caller)
+    watched = Desk(Bookings(db=db, wakeup=desk.service.wakeup), desk.caller)
     limited = Desk(watched.service, desk.as_client(locations=tuple(PLACES)).caller)
     cases: list[tuple[str, dict[str, Any]]] = [
         ("/bookings", {}),

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 
 from services.bookings.context import Bookings
-from shared.database import Database
-from shared.outbox import Bell
+from shared.background import Wakeup
+from shared.db.database import Database
 from shared.wire import new_id
 from tests.services.bookings.accounts import unaccounted
 from tests.services.bookings.desk import Desk, a_class, a_member, a_product, a_purchase
@@ -23,7 +23,7 @@ async def service(database_url: str) -> AsyncIterator[Bookings]:
     db = await Database.connect(database_url, "bookings", size=CLIENTS)
     await asyncio.gather(*(_touch(db) for _ in range(CLIENTS)))
     try:
-        yield Bookings(db=db, bell=Bell())
+        yield Bookings(db=db, wakeup=Wakeup())
     finally:
         await db.close()
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from services.bookings.context import Bookings
-from shared.outbox import Bell
+from shared.background import Wakeup
 from tests.harness.databases import Template
 from tests.services.bookings.machine import StudioMachine
 from tests.services.bookings.pinned import PinnedDatabase
@@ -25,7 +25,7 @@ def machine(migrated_template: Template) -> Iterator[type[StudioMachine]]:
         db = runner.run(PinnedDatabase.connect(url, "bookings", size=2))
 
         class OnThisDatabase(StudioMachine):
-            service = Bookings(db=db, bell=Bell())
+            service = Bookings(db=db, wakeup=Wakeup())
             loop = runner.get_loop()
             steps: ClassVar[Counter[str]] = Counter()
 

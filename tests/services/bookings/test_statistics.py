@@ -12,8 +12,8 @@ from services.bookings.context import Bookings
 from services.bookings.store import booking_start, booking_write, statistics
 from services.bookings.store.booking_start import Asked
 from services.bookings.wire.bookings import BookingCreate
-from shared.database import Connection, Database
-from shared.outbox import Bell
+from shared.background import Wakeup
+from shared.db.database import Connection, Database
 from shared.wire import new_id
 from tests.services.bookings.desk import Desk, a_class, a_member
 
@@ -40,7 +40,7 @@ WHERE schemaname = 'bookings' AND relname = ANY ($1)
 async def desk(database_url: str) -> AsyncIterator[Desk]:
     """On one connection, which keeps its plans."""
     db = await Database.connect(database_url, "bookings", size=1)
-    yield Desk.of_new_studio(Bookings(db=db, bell=Bell()))
+    yield Desk.of_new_studio(Bookings(db=db, wakeup=Wakeup()))
     await db.close()
 
 

@@ -7,8 +7,8 @@ import asyncpg
 import pytest
 
 from services.catalog.store import class_types, instructors, locations, products, rooms
-from shared.database import service_url
-from shared.pages import START
+from shared.db.database import service_url
+from shared.http.pages import START
 from shared.wire import new_id
 
 ROWS = 20_000

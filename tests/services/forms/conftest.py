@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from services.forms.app import open_service
-from shared.bus import EVENT_LOG
-from shared.bus.memory import MemoryBus
+from shared.events.bus import EVENT_LOG
+from shared.events.bus.memory import MemoryBus
 from shared.settings import Settings
 from tests.services.forms.studio import CALLER_KEY, Heard, Studio
 

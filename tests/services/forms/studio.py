@@ -8,10 +8,10 @@ import msgspec
 from msgspec import Struct
 
 from services.forms.context import Forms
-from shared.bus import Message
-from shared.bus.memory import MemoryBus
-from shared.caller import CALLER_HEADER, Actor, Caller, CallerSigner
-from shared.service import Service
+from shared.events.bus import Message
+from shared.events.bus.memory import MemoryBus
+from shared.http.caller import CALLER_HEADER, Actor, Caller, CallerSigner
+from shared.http.service import Service
 from shared.wire import new_id
 
 CALLER_KEY = "a key of the tests"

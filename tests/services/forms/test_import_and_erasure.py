@@ -3,8 +3,9 @@
 import asyncio
 from typing import Any
 
-from shared.bus import NEW_MEMBERS, Message
-from shared.events import EventResource, MemberCreated, render
+from shared.events.bus import NEW_MEMBERS, Message
+from shared.events.envelope import render
+from shared.events.kinds import EventResource, MemberCreated
 from shared.wire import new_id
 from tests.services.forms.studio import Studio, field
 

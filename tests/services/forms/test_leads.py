@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from services.forms.store import leads
-from shared.caller import Caller
+from shared.http.caller import Caller
 from shared.wire import new_id
 from tests.services.forms.studio import Studio
 

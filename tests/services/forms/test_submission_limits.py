@@ -7,7 +7,7 @@ from msgspec import Raw
 
 from services.forms.store import submissions
 from services.forms.wire.submissions import FormSubmission, SubmissionStatus
-from shared.caller import Caller
+from shared.http.caller import Caller
 from shared.wire import new_id, now
 from tests.services.forms.studio import Studio
 

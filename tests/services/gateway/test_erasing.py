@@ -8,12 +8,12 @@ import msgspec
 import pytest
 
 from services.gateway.actions.erase_person import erase_person
-from services.gateway.operator.context import Operators
+from services.gateway.context import Operators
 from services.gateway.store import studios
 from services.gateway.upstream import Upstream, UpstreamAnswer
-from shared.caller import CallerSigner
-from shared.database import Database
+from shared.db.database import Database
 from shared.errors import NotFound, Unavailable
+from shared.http.caller import CallerSigner
 from shared.wire import encode, new_id
 from tests.harness.http import Client
 from tests.harness.system import System

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.gateway.key_text import LENGTH, base62, from_base62, hash_secret, make_key, parse_key
+from services.gateway.rules.key_text import LENGTH, base62, from_base62, hash_secret, make_key, parse_key
 from shared.wire import new_id
 from tests.harness.system import System
 

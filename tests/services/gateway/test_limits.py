@@ -1,6 +1,6 @@
 """Rate limits: a token bucket per client, and another one for guessers."""
 
-from services.gateway.rate_limit import Bucket, ClientLimits, RefusedKeys
+from services.gateway.rules.rate_limit import Bucket, ClientLimits, RefusedKeys
 from tests.harness.system import System
 
 

@@ -15,11 +15,12 @@ from structlog.testing import LogCapture
 from services.webhooks.app import open_service
 from services.webhooks.context import Webhooks
 from services.webhooks.dispatcher import lane
-from shared.bus import EVENT_LOG, Bus, Message
-from shared.bus.memory import MemoryBus
-from shared.caller import CALLER_HEADER, Caller, CallerSigner
-from shared.events import BookingCreated, Event, EventResource, render
-from shared.service import Service
+from shared.events.bus import EVENT_LOG, Bus, Message
+from shared.events.bus.memory import MemoryBus
+from shared.events.envelope import render
+from shared.events.kinds import BookingCreated, Event, EventResource
+from shared.http.caller import CALLER_HEADER, Caller, CallerSigner
+from shared.http.service import Service
 from shared.settings import Settings
 from shared.wire import new_id
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from aiohttp import web
 from standardwebhooks import Webhook
 
-from shared.events import MemberCreated
+from shared.events.kinds import MemberCreated
 from tests.harness.receiver import Received, Receiver, answering
 from tests.services.webhooks.desk import Desk, eventually, open_desk, statuses
 from tests.services.webhooks.test_changes import lane_is_free

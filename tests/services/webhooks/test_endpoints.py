@@ -4,7 +4,7 @@ import base64
 
 from standardwebhooks import Webhook
 
-from shared.events import BookingCreated, FormSubmitted, LeadCreated, MemberCreated
+from shared.events.kinds import BookingCreated, FormSubmitted, LeadCreated, MemberCreated
 from shared.wire import new_id
 from tests.harness.receiver import Receiver
 from tests.services.webhooks.desk import ALL_READS, Desk, eventually

@@ -5,7 +5,7 @@ import json
 
 from aiohttp import web
 
-from shared.events import BookingCreated, EventResource, LeadCreated, MemberCreated
+from shared.events.kinds import BookingCreated, EventResource, LeadCreated, MemberCreated
 from shared.wire import new_id
 from tests.harness.receiver import Received, Receiver
 from tests.services.webhooks.desk import Desk, statuses, taken_up

@@ -8,9 +8,10 @@ import pytest
 
 from services.webhooks.store import event_log
 from services.webhooks.store.event_log import StoredEvent
-from shared.bus import EVENT_LOG, Message
-from shared.bus.memory import MemoryBus
-from shared.events import BookingCreated, LeadCreated, MemberCreated, render
+from shared.events.bus import EVENT_LOG, Message
+from shared.events.bus.memory import MemoryBus
+from shared.events.envelope import render
+from shared.events.kinds import BookingCreated, LeadCreated, MemberCreated
 from shared.wire import new_id, now
 from tests.services.webhooks.desk import ALL_READS, Desk, eventually
 

@@ -69,7 +69,7 @@ async def test_only_what_came_since_then_and_what_it_subscribes_to(desk: Desk, r
     young = desk.event(created_at=now() - timedelta(minutes=1))
     await desk.publish(old)
     await desk.publish(young)
-    from shared.events import MemberCreated
+    from shared.events.kinds import MemberCreated
 
     await desk.publish(desk.event(MemberCreated))
     await set_status(desk, endpoint["id"], "enabled")

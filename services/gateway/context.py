@@ -1,0 +1,57 @@
+"""What the operators' routes work with."""
+
+import hmac
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from services.gateway.errors import BadOperatorToken
+from services.gateway.key_cache import KeyDirectory
+from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamAnswer
+from shared.db.database import Database
+from shared.errors import Unavailable, UpstreamTimeout
+from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, Caller, CallerSigner
+
+
+class Operators(Struct, frozen=True):
+    db: Database
+    directory: KeyDirectory
+    peppers: tuple[str, ...]
+    signer: CallerSigner
+    upstreams: Mapping[str, Upstream]
+
+    async def ask(
+        self,
+        owner: str,
+        method: str,
+        target: str,
+        *,
+        studio_id: str = "",
+        request_id: str,
+        body: bytes = b"",
+        content_type: bytes = b"application/json",
+    ) -> UpstreamAnswer:
+        """One request to a service in the operators' name."""
+        caller = Caller(studio_id=studio_id, actor="operator")
+        headers = [(CALLER_HEADER, self.signer.sign(caller)), (REQUEST_ID_HEADER, request_id.encode())]
+        if body:
+            headers.append((b"content-type", content_type))
+        try:
+            return await self.upstreams[owner].request(method.encode(), target.encode(), headers, body)
+        except NotReached:
+            raise Unavailable(f"The {owner} service is out of reach; nothing was done there.") from None
+        except OutcomeUnknown:
+            raise UpstreamTimeout(f"The {owner} service did not answer in time.") from None
+
+
+class OperatorTokens:
+    """Accepts every token it was given, so that the token can be rotated."""
+
+    def __init__(self, tokens: tuple[str, ...]) -> None:
+        self._tokens = tuple(token.encode() for token in tokens)
+
+    def verify(self, headers: Mapping[bytes, bytes], request_id: str) -> Caller:
+        kind, _, token = headers.get(b"authorization", b"").partition(b" ")
+        if kind.lower() != b"bearer" or not any(hmac.compare_digest(token, known) for known in self._tokens):
+            raise BadOperatorToken
+        return Caller(studio_id="", actor="operator", request_id=request_id)

@@ -1,0 +1,103 @@
+"""`POST /operator/v1/import`: NDJSON of any size, read as it comes, written by the thousand lines."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from litestar.types import Receive, Scope, Send
+from msgspec import Struct
+
+from services.gateway.actions.import_batch import ImportBatch
+from services.gateway.context import Operators, OperatorTokens
+from shared.errors import MethodNotAllowed
+from shared.http.error_mapping import answer_for
+from shared.http.importing import Rejected
+from shared.http.routes import Answer
+from shared.http.service import sane_request_id, send_answer
+from shared.wire import encode
+
+PATIENCE: Final = 60.0  # for the next piece of a body
+LONGEST_LINE: Final = 4 * 1024 * 1024
+# A longer list of bad lines helps nobody; `rejected_count` tells how many there were.
+LISTED: Final = 10_000
+
+
+class ImportAnswer(Struct, kw_only=True):
+    object: str = "import_report"
+    lines: int
+    imported: int
+    rejected_count: int
+    rejected: list[Rejected]
+
+
+class ImportStream:
+    """A raw ASGI handler: the body is far larger than any that the route layer would read."""
+
+    def __init__(self, operators: Operators, tokens: OperatorTokens) -> None:
+        self._operators = operators
+        self._tokens = tokens
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = dict(scope["headers"])
+        request_id = sane_request_id(headers.get(b"x-request-id"))
+        try:
+            if scope.get("method") != "POST":
+                raise MethodNotAllowed(["POST"])
+            self._tokens.verify(headers, request_id)
+            query = dict(parse_qsl(scope["query_string"].decode("ascii", "replace")))
+            answer = Answer(encode(await self._import(receive, query, request_id)))
+        except Exception as problem:
+            failed = answer_for(problem, request_id)
+            answer = Answer(failed.body, failed.status, failed.headers)
+        await send_answer(send, answer, request_id)
+
+    async def _import(self, receive: Receive, query: dict[str, str], request_id: str) -> ImportAnswer:
+        batch = ImportBatch(self._operators, request_id, query.get("studio"))
+        # `studioctl` sends a file in pieces, and says at which line of the file a piece begins.
+        told = query.get("first_line", "")
+        first = int(told) if told.isascii() and told.isdigit() and len(told) < 16 else 1
+        count, rejected_count, rejected = 0, 0, list[Rejected]()
+        async for line in lines_of(receive):
+            count += 1
+            if line is None:
+                batch.rejected.append(Rejected(first + count - 1, "The line is longer than 4 MiB."))
+            elif line.strip():
+                batch.add(first + count - 1, line)
+            if batch.full:
+                await batch.flush()
+            if batch.rejected and (batch.full or len(batch.rejected) >= 1000):
+                rejected_count, rejected = _moved(batch, rejected_count, rejected)
+        await batch.flush()
+        rejected_count, rejected = _moved(batch, rejected_count, rejected)
+        rejected.sort(key=lambda row: row.line)
+        return ImportAnswer(
+            lines=count, imported=batch.imported, rejected_count=rejected_count, rejected=rejected
+        )
+
+
+def _moved(batch: ImportBatch, count: int, listed: list[Rejected]) -> tuple[int, list[Rejected]]:
+    count += len(batch.rejected)
+    listed += batch.rejected[: max(0, LISTED - len(listed))]
+    batch.rejected.clear()
+    return count, listed
+
+
+async def lines_of(receive: Receive) -> AsyncIterator[bytes | None]:
+    """The body's lines as they arrive; None for one that is too long to hold."""
+    held, skipping = b"", False
+    more = True
+    while more:
+        async with asyncio.timeout(PATIENCE):
+            message: Any = await receive()
+        if message["type"] != "http.request":
+            return
+        more = message.get("more_body", False)
+        *whole, held = (held + message.get("body", b"")).split(b"\n")
+        for line in whole:
+            yield None if skipping else line
+            skipping = False
+        if len(held) > LONGEST_LINE:
+            held, skipping = b"", True
+    if held.strip() or skipping:
+        yield None if skipping else held

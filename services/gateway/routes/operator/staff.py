@@ -1,0 +1,83 @@
+"""Staff operations: a studio's, and those on queues, go from `/operator/v1/…` to the owner's `/staff/…`."""
+
+from typing import Final
+
+from litestar.types import Receive, Scope, Send
+
+from services.gateway.context import Operators, OperatorTokens
+from services.gateway.store import studios
+from shared.errors import NotFound
+from shared.http.error_mapping import answer_for
+from shared.http.routes import MAX_BODY, Answer, read_body
+from shared.http.service import sane_request_id, send_answer
+
+# The first word of the path tells the owner.
+OWNERS: Final[dict[str, str]] = {
+    "classes": "bookings",
+    "class-spots": "bookings",
+    "bookings": "bookings",
+    "waitlist": "bookings",
+    "members": "bookings",
+    "memberships": "bookings",
+    "purchases": "bookings",
+    "policy": "bookings",
+    "forms": "forms",
+    "form-submissions": "forms",
+    "leads": "forms",
+    "webhook-endpoints": "webhooks",
+    "webhook-deliveries": "webhooks",
+    "events": "webhooks",
+    "queues": "webhooks",
+}
+PREFIX: Final = "/operator/v1/"
+STAFF_PATHS: Final = (
+    "/operator/v1/studios/{studio}/{rest:path}",
+    # Queues serve every studio.
+    "/operator/v1/queues",
+    "/operator/v1/queues/{rest:path}",
+)
+
+
+class StaffForwarder:
+    def __init__(self, operators: Operators, tokens: OperatorTokens) -> None:
+        self._operators = operators
+        self._tokens = tokens
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = dict(scope["headers"])
+        request_id = sane_request_id(headers.get(b"x-request-id"))
+        try:
+            self._tokens.verify(headers, request_id)
+            answer = await self._forward(scope, receive, headers, request_id)
+        except Exception as problem:
+            failed = answer_for(problem, request_id)
+            answer = Answer(failed.body, failed.status, failed.headers)
+        await send_answer(send, answer, request_id)
+
+    async def _forward(
+        self, scope: Scope, receive: Receive, headers: dict[bytes, bytes], request_id: str
+    ) -> Answer:
+        raw = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1")
+        rest, studio_id = raw.removeprefix(PREFIX), ""
+        if rest.startswith("studios/"):
+            _, studio, rest = rest.split("/", 2)
+            async with self._operators.db.connection() as conn:
+                studio_id = (await studios.find(conn, studio)).id
+        owner = OWNERS.get(rest.partition("/")[0])
+        if owner is None:
+            raise NotFound
+        query = scope["query_string"].decode("latin-1")
+        answer = await self._operators.ask(
+            owner,
+            str(scope.get("method")),
+            f"/staff/{rest}" + (f"?{query}" if query else ""),
+            studio_id=studio_id,
+            request_id=request_id,
+            body=await read_body(receive, headers, MAX_BODY),
+            content_type=headers.get(b"content-type", b""),
+        )
+        body = answer.body
+        if answer.rest is not None:
+            body += b"".join([part async for part in answer.rest])
+        kept = tuple(header for header in answer.headers if header[0] in (b"allow", b"retry-after"))
+        return Answer(body, answer.status, kept)

@@ -1,0 +1,203 @@
+"""The hot path: authenticate in memory, check rate and scope, forward, hand the answer back untouched.
+
+Raw ASGI, because the hop's cost is counted in tens of microseconds: bodies and answers are never parsed here.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import Final
+
+import structlog
+from litestar.types import Receive, Scope, Send
+
+from services.gateway.errors import InvalidKey, MissingKey
+from services.gateway.key_cache import KeyDirectory, KnownKey
+from services.gateway.routes.partner_request import PartnerRequest
+from services.gateway.routing import ANY_KEY, GATEWAY, ROUTES, PartnerRoute
+from services.gateway.rules.rate_limit import ClientLimits, RefusedKeys
+from services.gateway.rules.route_matching import RouteTable
+from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamAnswer
+from services.gateway.wire.key import OwnKey, RateLimit
+from shared.errors import (
+    InsufficientScope,
+    Invalid,
+    Problem,
+    RateLimited,
+    Unauthenticated,
+    Unavailable,
+    UnsupportedApiVersion,
+    UpstreamTimeout,
+)
+from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, TRACE_HEADER
+from shared.http.error_mapping import answer_for
+from shared.http.routes import IDEMPOTENCY_HEADER, MAX_BODY, read_body
+from shared.observability.metrics import RouteMetrics
+from shared.observability.request_log import RequestLine, log_request
+from shared.observability.tracing import begin, trace_id_of
+from shared.wire import API_VERSION, encode
+
+log = structlog.get_logger("request")
+
+KEY_HEADER: Final = b"x-service-key"
+VERSION_HEADER: Final = b"x-api-version"
+WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
+# What travels on from the partner's request. Anything else, an internal header's name included, is dropped.
+FORWARDED: Final = (b"content-type", IDEMPOTENCY_HEADER)
+# Told by the gateway itself, or of no concern to the partner.
+NOT_HANDED_BACK: Final = frozenset({b"server", b"date", b"x-request-id", b"x-api-version"})
+
+Headers = list[tuple[bytes, bytes]]
+
+
+class PartnerApi:
+    def __init__(self, directory: KeyDirectory, upstreams: Mapping[str, Upstream]) -> None:
+        self._directory = directory
+        self._upstreams = upstreams
+        self._table = RouteTable(ROUTES)
+        self._limits = ClientLimits()
+        self._refused = RefusedKeys()
+        self._metrics: dict[PartnerRoute | None, RouteMetrics] = {
+            route: RouteMetrics("gateway", route.method, route.path) for route in ROUTES
+        }
+        # Refused before a route was looked for: no key, too fast, no such path.
+        self._metrics[None] = RouteMetrics("gateway", "", "")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = time.perf_counter()
+        request = PartnerRequest(scope, receive)
+        try:
+            answer = await self._answer(request)
+        except Exception as problem:
+            with structlog.contextvars.bound_contextvars(request_id=request.id):
+                failed = answer_for(problem, request.id)
+            headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(failed.body))]
+            answer = UpstreamAnswer(failed.status, headers + list(failed.headers), failed.body)
+        await self._send(send, request, answer)
+        seconds = time.perf_counter() - started
+        self._metrics[request.route].observe(answer.status, seconds)
+        if request.span is not None:
+            request.span.end(
+                failed=answer.status >= 500,
+                http__response__status_code=answer.status,
+                studio__request_id=request.id,
+            )
+        log_request(
+            RequestLine(
+                service="gateway",
+                method=request.method,
+                route=request.route.path if request.route else None,
+                status=answer.status,
+                ms=round(seconds * 1000, 2),
+                request_id=request.id,
+                trace_id=trace_id_of(request.traceparent),
+                studio_id=request.key.caller.studio_id if request.key else None,
+                client_id=request.key.caller.client_id if request.key else None,
+                key_id=request.key.id if request.key else None,
+            )
+        )
+
+    async def _answer(self, request: PartnerRequest) -> UpstreamAnswer:
+        """The order of checks is the contract's: 401, 429, 403, then what the owner finds."""
+        key = request.key = await self._authenticate(request)
+        now = time.monotonic()
+        bucket = request.bucket = self._limits.of(key.caller.client_id, key.rate, key.burst, now)
+        if not bucket.take(now):
+            raise RateLimited(bucket.retry_after())
+        route = request.route = self._table.find(request.method, request.path)
+        if route.scope != ANY_KEY and route.scope not in key.caller.scopes:
+            raise InsufficientScope(route.scope, key.caller.scopes)
+        version = request.headers.get(VERSION_HEADER)
+        if version is not None and version != API_VERSION.encode():
+            raise UnsupportedApiVersion([API_VERSION])
+        if route.owner == GATEWAY:
+            return _own_key(key)
+        return await self._forward(request, route, key)
+
+    async def _authenticate(self, request: PartnerRequest) -> KnownKey:
+        text = request.headers.get(KEY_HEADER)
+        if not text:
+            raise MissingKey
+        now = time.monotonic()
+        try:
+            if not text.isascii():
+                raise InvalidKey
+            # An address that has used up its refusals costs no look-up either; keys known here still pass.
+            look_up = not self._refused.used_up(request.address, now)
+            return await self._directory.authenticate(text.decode(), look_up=look_up)
+        except Unauthenticated:
+            wait = self._refused.take(request.address, now)
+            if wait is not None:
+                raise RateLimited(wait) from None
+            raise
+
+    async def _forward(self, request: PartnerRequest, route: PartnerRoute, key: KnownKey) -> UpstreamAnswer:
+        headers = [
+            (CALLER_HEADER, self._directory.signed_caller(key)),
+            (REQUEST_ID_HEADER, request.id.encode()),
+        ]
+        request.span = begin(f"{request.method} {route.path}", request.traceparent, "server")
+        if request.span is not None:
+            request.traceparent = request.span.traceparent
+        if request.traceparent is not None:
+            headers.append((TRACE_HEADER, request.traceparent.encode()))
+        for name in FORWARDED:
+            if (value := request.headers.get(name)) is not None:
+                headers.append((name, value))
+        body = b""
+        if request.method not in WITHOUT_BODY:
+            body = await read_body(request.receive, request.headers, MAX_BODY)
+        try:
+            answer = await self._upstreams[route.owner].request(
+                request.method.encode(), request.target, headers, body
+            )
+        except NotReached:
+            raise Unavailable from None
+        except OutcomeUnknown:
+            raise UpstreamTimeout from None
+        except ValueError as problem:
+            place = "header" if request.target.isascii() else "query"
+            raise Invalid([Problem((place,), str(problem), "value_error")]) from None
+        if answer.status == 401:
+            # A service refused our signature: keys or clocks differ. That is not the partner's fault.
+            log.error("service_refused_the_gateway", owner=route.owner, request_id=request.id)
+            raise Unavailable
+        answer.headers = [header for header in answer.headers if header[0] not in NOT_HANDED_BACK]
+        return answer
+
+    async def _send(self, send: Send, request: PartnerRequest, answer: UpstreamAnswer) -> None:
+        headers: Headers = answer.headers
+        headers.append((b"x-request-id", request.id.encode()))
+        headers.append((b"x-api-version", API_VERSION.encode()))
+        if request.bucket is not None:
+            headers += request.bucket.headers()
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        rest = answer.rest
+        await send({"type": "http.response.body", "body": answer.body, "more_body": rest is not None})
+        if rest is None:
+            return
+        try:
+            async for part in rest:
+                await send({"type": "http.response.body", "body": part, "more_body": True})
+        except OutcomeUnknown:
+            # The status is out already: ending the connection without its last part says that it is cut.
+            log.warning("answer_cut_short", request_id=request.id)
+            raise
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _own_key(key: KnownKey) -> UpstreamAnswer:
+    caller = key.caller
+    body = encode(
+        OwnKey(
+            id=key.id,
+            name=key.name,
+            studio_id=caller.studio_id,
+            client_id=caller.client_id,
+            scopes=sorted(caller.scopes),
+            location_ids=list(caller.location_ids) if caller.location_ids is not None else None,
+            expires_at=key.expires_at,
+            rate_limit=RateLimit(requests_per_second=key.rate, burst=key.burst),
+        )
+    )
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    return UpstreamAnswer(200, headers, body)

@@ -1,0 +1,49 @@
+"""One request of a partner, on its way through the gateway."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from litestar.types import Receive
+
+from services.gateway.key_cache import KnownKey
+from services.gateway.routing import PREFIX, PartnerRoute
+from services.gateway.rules.rate_limit import Bucket
+from shared.http.caller import REQUEST_ID_HEADER, TRACE_HEADER
+from shared.http.service import sane_request_id
+from shared.observability.tracing import Span, checked_traceparent
+
+
+class PartnerRequest:
+    """What of the scope is needed, read once, and what becomes known of it."""
+
+    __slots__ = (
+        "address",
+        "bucket",
+        "headers",
+        "id",
+        "key",
+        "method",
+        "path",
+        "receive",
+        "route",
+        "span",
+        "target",
+        "traceparent",
+    )
+
+    def __init__(self, scope: Any, receive: Receive) -> None:
+        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self.id = sane_request_id(self.headers.get(REQUEST_ID_HEADER))
+        self.method: str = scope["method"]
+        self.path: bytes = scope.get("raw_path") or scope["path"].encode()
+        query: bytes = scope["query_string"]
+        self.target = self.path[len(PREFIX) :] + (b"?" + query if query else b"")
+        client: Sequence[Any] | None = scope.get("client")
+        self.address = str(client[0]) if client else ""
+        self.receive = receive
+        self.key: KnownKey | None = None
+        self.bucket: Bucket | None = None
+        self.route: PartnerRoute | None = None
+        self.span: Span | None = None
+        trace = self.headers.get(TRACE_HEADER)
+        self.traceparent = checked_traceparent(trace.decode("latin-1")) if trace else None

@@ -1,0 +1,129 @@
+"""A background loop survives one bad step, backs off, and shows its age to readiness."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+
+import structlog
+
+from shared.observability.metrics import LOOP_AGE
+
+log = structlog.get_logger("loops")
+
+Step = Callable[[], Awaitable[bool]]
+
+
+class Wakeup:
+    """Wakes a loop before its next poll is due, for example after a commit that wrote events."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    def notify(self) -> None:
+        self._event.set()
+
+    async def wait(self, timeout: float) -> bool:
+        """True when it was notified, False when the time ran out."""
+        try:
+            async with asyncio.timeout(timeout):
+                await self._event.wait()
+        except TimeoutError:
+            return False
+        self._event.clear()
+        return True
+
+
+class Backoff:
+    """Backoff between retries, doubling up to a bound."""
+
+    def __init__(self, first: float = 0.1, longest: float = 5.0) -> None:
+        self.first = first
+        self.longest = longest
+        self._next = first
+
+    async def pause(self) -> None:
+        await asyncio.sleep(self._next)
+        self._next = min(self._next * 2, self.longest)
+
+    def reset(self) -> None:
+        self._next = self.first
+
+
+class Loop:
+    """Runs `step` for ever. A step answers True when there is more to do at once.
+
+    Between idle steps it waits `idle` seconds or until it is woken. A step that fails is logged and
+    tried again after a growing pause. A loop with no good step for `stale_after` seconds, because they fail
+    or one hangs, is shown as not ready.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        step: Step,
+        *,
+        idle: float,
+        wakeup: Wakeup | None = None,
+        stale_after: float = 30.0,
+        longest_pause: float = 5.0,
+    ) -> None:
+        self.name = name
+        self.step = step
+        self.idle = idle
+        self.wakeup = wakeup or Wakeup()
+        self.stale_after = max(stale_after, idle * 3)
+        self.longest_pause = longest_pause
+        self.failures = 0
+        self._last_good = time.monotonic()
+        LOOP_AGE.labels(name).set_function(lambda: self.age)
+
+    @property
+    def age(self) -> float:
+        """Seconds since a step last went well."""
+        return time.monotonic() - self._last_good
+
+    def problem(self) -> str | None:
+        """None while all is well, else a sentence for the readiness answer."""
+        if self.age <= self.stale_after:
+            return None
+        return f"{self.name} has done nothing well for {self.age:.0f} s ({self.failures} failures in a row)"
+
+    async def run(self) -> None:
+        while True:
+            try:
+                more = await self.step()
+            except Exception as problem:
+                self.failures += 1
+                pause = min(0.1 * 2 ** min(self.failures - 1, 10), self.longest_pause)
+                log.warning(
+                    "loop_step_failed",
+                    loop=self.name,
+                    failures=self.failures,
+                    pause=pause,
+                    error=type(problem).__name__,
+                    exc_info=self.failures == 1,
+                )
+                await asyncio.sleep(pause)
+                continue
+            self.failures = 0
+            self._last_good = time.monotonic()
+            if more:
+                await asyncio.sleep(0)
+            else:
+                await self.wakeup.wait(self.idle)
+
+
+@asynccontextmanager
+async def running(loops: Iterable[Loop]) -> AsyncIterator[None]:
+    """The loops run while the block does; leaving it cancels them and waits until they have ended."""
+    tasks = [asyncio.create_task(loop.run(), name=loop.name) for loop in loops]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            with contextlib.suppress(asyncio.CancelledError):
+                await task

@@ -1,0 +1,183 @@
+"""An asyncpg pool on the service's own schema and role."""
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import time
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
+
+import asyncpg
+import msgspec
+import structlog
+from prometheus_client import Histogram
+
+from shared.db.connection_pool import Connection as Connection
+from shared.db.connection_pool import Lender, is_gone
+from shared.db.unavailable import DATABASE_UNAVAILABLE
+from shared.errors import UpstreamTimeout
+from shared.observability.metrics import POOL_CONNECTIONS, POOL_WAIT
+
+log = structlog.get_logger("database")
+
+# Connections beside the lent ones, for whoever holds one for good: the relay.
+SPARE = 2
+
+
+def role_of(service: str) -> str:
+    return f"studio_{service}"
+
+
+def role_password(admin_url: str, service: str) -> str | None:
+    """The password of a service's role where one URL is given to every process: derived from the admin's own.
+
+    In production each service gets a URL with its own role and password instead, and never the admin's.
+    """
+    password = urlsplit(admin_url).password
+    if password is None:
+        return None
+    digest = hmac.digest(unquote(password).encode(), role_of(service).encode(), hashlib.sha256)
+    return base64.urlsafe_b64encode(digest).decode().rstrip("=")
+
+
+def service_url(url: str, service: str) -> str:
+    """`url` with the service's own role in it; one that names the role already is used as it is."""
+    parts = urlsplit(url)
+    if parts.username == role_of(service):
+        return url
+    password = role_password(url, service)
+    user = role_of(service) + (f":{quote(password, safe='')}" if password else "")
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=f"{user}@{host}"))
+
+
+class Database:
+    def __init__(self, pool: "asyncpg.Pool[Any]", service: str = "") -> None:
+        self.pool = pool
+        self._lender = Lender(pool, max(1, pool.get_max_size() - SPARE))
+        self._wait = POOL_WAIT.labels(service)
+        POOL_CONNECTIONS.labels(service, "open").set_function(pool.get_size)
+        POOL_CONNECTIONS.labels(service, "idle").set_function(
+            lambda: pool.get_idle_size() + self._lender.idle
+        )
+
+    @classmethod
+    async def connect(cls, url: str, service: str, *, size: int = 10) -> "Database":
+        """Waits for the database instead of crashing: in compose and Kubernetes it often comes up later."""
+        pool: asyncpg.Pool[Any] = asyncpg.create_pool(
+            service_url(url, service),
+            min_size=1,
+            max_size=size + SPARE,
+            init=_set_codecs,
+            command_timeout=30,
+            server_settings={
+                "search_path": service,
+                "application_name": f"studio-{service}",
+                "timezone": "UTC",
+                # Whosever server it is: pages are read along an index, and short statements are not compiled.
+                "random_page_cost": "1.1",
+                "jit": "off",
+            },
+        )
+        delay = 0.1
+        while True:
+            try:
+                await pool
+                return cls(pool, service)
+            except (asyncpg.InvalidPasswordError, asyncpg.InvalidCatalogNameError):
+                raise
+            except (*DATABASE_UNAVAILABLE, OSError) as problem:
+                log.warning("database_not_reachable_yet", service=service, error=type(problem).__name__)
+                await asyncio.sleep(delay)
+                delay = min(delay * 2, 5.0)
+
+    def connection(self) -> AbstractAsyncContextManager[Connection]:
+        return _Lent(self._lender, self._wait)
+
+    def transaction(self) -> AbstractAsyncContextManager[Connection]:
+        """READ COMMITTED. A connection lost during COMMIT leaves the outcome unknown, and is answered so."""
+        return _Transaction(self._lender, self._wait)
+
+    async def is_ready(self) -> str | None:
+        """None, or a sentence that says what is wrong."""
+        try:
+            async with asyncio.timeout(2), self.connection() as conn:
+                await conn.fetchval("SELECT 1")
+        except (*DATABASE_UNAVAILABLE, OSError, asyncpg.PostgresError) as problem:
+            return f"the database does not answer ({type(problem).__name__})"
+        return None
+
+    async def close(self) -> None:
+        try:
+            async with asyncio.timeout(5):
+                await self._lender.close()
+                await self.pool.close()
+        except TimeoutError:
+            self.pool.terminate()
+
+
+class _Lent:
+    """Classes, not generators: entering and leaving is on every request's way."""
+
+    __slots__ = ("_conn", "_lender", "_wait")
+
+    def __init__(self, lender: Lender, wait: Histogram) -> None:
+        self._lender = lender
+        self._wait = wait
+
+    async def __aenter__(self) -> Connection:
+        started = time.perf_counter()
+        conn = self._conn = self._lender.take_idle() or await self._lender.take()
+        self._wait.observe(time.perf_counter() - started)
+        return conn
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None or issubclass(kind, Exception):
+            self._lender.give_back(self._conn)
+        else:
+            self._lender.mend(self._conn)
+
+
+class _Transaction(_Lent):
+    __slots__ = ("_transaction",)
+
+    async def __aenter__(self) -> Connection:
+        conn = await super().__aenter__()
+        self._transaction = conn.transaction()
+        try:
+            await self._transaction.start()
+        except BaseException as problem:
+            await super().__aexit__(type(problem), problem, None)
+            raise
+        return conn
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                await self._transaction.commit()
+            elif not is_gone(self._conn):
+                await self._transaction.rollback()
+        except BaseException as problem:
+            self._lender.mend(self._conn)
+            if kind is None and isinstance(problem, DATABASE_UNAVAILABLE):
+                raise UpstreamTimeout from problem
+            raise
+        await super().__aexit__(kind, error, trace)
+
+
+async def _set_codecs(conn: Connection) -> None:
+    await conn.set_type_codec("uuid", schema="pg_catalog", encoder=str, decoder=str, format="text")
+    await conn.set_type_codec(
+        "jsonb", schema="pg_catalog", encoder=_to_json, decoder=msgspec.json.decode, format="text"
+    )
+
+
+def _to_json(value: object) -> str:
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,131 @@
+"""Numbered SQL files, forward only, under an advisory lock; one schema and one role per service."""
+
+import asyncio
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import structlog
+
+from shared.db.database import role_of, role_password, service_url
+
+log = structlog.get_logger("migrate")
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+LOCK = 0x5354_5544_494F  # "STUDIO"
+# Services that publish events carry the outbox in their own schema.
+PRODUCERS = ("bookings", "forms", "webhooks")
+WITHOUT_TRANSACTION = "-- no transaction"
+
+
+class MigrationProblem(Exception):
+    """A migration cannot be applied; the message is one sentence for the operator."""
+
+
+def migration_files(service: str) -> list[tuple[str, Path]]:
+    files: list[tuple[str, Path]] = []
+    if service in PRODUCERS:
+        files += [
+            (f"shared/{path.name}", path) for path in _sql_files(ROOT / "shared" / "events" / "migrations")
+        ]
+    return files + [(path.name, path) for path in _sql_files(ROOT / "services" / service / "migrations")]
+
+
+async def migrate(
+    admin_url: str, services: Iterable[str], *, passwords: Mapping[str, str] | None = None
+) -> dict[str, list[str]]:
+    """Bring the schemas of `services` up to date; answers what was applied to each."""
+    conn = await asyncpg.connect(admin_url)
+    try:
+        await conn.execute("SELECT pg_advisory_lock($1)", LOCK)
+        applied: dict[str, list[str]] = {}
+        for service in services:
+            password = (passwords or {}).get(service) or role_password(admin_url, service)
+            await _ensure_role(conn, service, password)
+            applied[service] = await _apply_files(conn, service)
+        return applied
+    finally:
+        await conn.close()
+
+
+async def until_applied(url: str, service: str) -> None:
+    """Returns once every migration that this version needs is applied: new pods may start before the job.
+
+    Until then the service's role may not even exist, so that a refused login is no reason to give up.
+    """
+    needed = {name for name, _ in migration_files(service)}
+    delay = 0.2
+    while missing := needed - await _applied(url, service):
+        log.warning("waiting_for_the_schema", service=service, missing=len(missing))
+        await asyncio.sleep(delay)
+        delay = min(delay * 2, 5.0)
+
+
+async def _applied(url: str, service: str) -> set[str]:
+    try:
+        conn = await asyncpg.connect(service_url(url, service), timeout=5)
+    except (asyncpg.PostgresError, OSError, TimeoutError) as problem:
+        log.warning("database_not_usable_yet", service=service, error=type(problem).__name__)
+        return set()
+    try:
+        rows = await conn.fetch(f"SELECT name FROM {service}.schema_migrations")  # noqa: S608
+    except (asyncpg.UndefinedTableError, asyncpg.InsufficientPrivilegeError):
+        return set()
+    finally:
+        await conn.close()
+    return {row["name"] for row in rows}
+
+
+async def _ensure_role(conn: "asyncpg.Connection[Any]", service: str, password: str | None) -> None:
+    role = role_of(service)
+    if not await conn.fetchval("SELECT 1 FROM pg_roles WHERE rolname = $1", role):
+        await conn.execute(f"CREATE ROLE {role} LOGIN NOINHERIT")
+    if password is not None:
+        literal = await conn.fetchval("SELECT quote_literal($1)", password)
+        await conn.execute(f"ALTER ROLE {role} PASSWORD {literal}")
+    await conn.execute(
+        f"""
+        CREATE SCHEMA IF NOT EXISTS {service};
+        REVOKE ALL ON SCHEMA {service} FROM PUBLIC;
+        GRANT USAGE ON SCHEMA {service} TO {role};
+        ALTER DEFAULT PRIVILEGES IN SCHEMA {service} GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {role};
+        ALTER DEFAULT PRIVILEGES IN SCHEMA {service} GRANT USAGE ON SEQUENCES TO {role};
+        CREATE TABLE IF NOT EXISTS {service}.schema_migrations (
+            name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now());
+        """
+    )
+
+
+async def _apply_files(conn: "asyncpg.Connection[Any]", service: str) -> list[str]:
+    rows = await conn.fetch(f"SELECT name, checksum FROM {service}.schema_migrations")  # noqa: S608
+    known = {row["name"]: row["checksum"] for row in rows}
+    applied = []
+    await conn.execute(f"SET search_path TO {service}")
+    for name, path in migration_files(service):
+        sql = path.read_text()
+        checksum = hashlib.sha256(sql.encode()).hexdigest()
+        if name in known:
+            if known[name] != checksum:
+                raise MigrationProblem(
+                    f"{service}/{name} was changed after it was applied; add a new file instead."
+                )
+            continue
+        await _apply_file(conn, sql)
+        await conn.execute("INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)", name, checksum)
+        log.info("migration_applied", service=service, name=name)
+        applied.append(name)
+    return applied
+
+
+async def _apply_file(conn: "asyncpg.Connection[Any]", sql: str) -> None:
+    if sql.startswith(WITHOUT_TRANSACTION):
+        await conn.execute(sql)
+        return
+    async with conn.transaction():
+        await conn.execute(sql)
+
+
+def _sql_files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("[0-9]*.sql")) if folder.is_dir() else []

@@ -1,0 +1,43 @@
+"""The bus that a process is given: by its URL, or in the process."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import structlog
+
+from shared.events.bus.protocol import Bus
+
+if TYPE_CHECKING:
+    from shared.events.bus.rabbit import RabbitBus
+
+log = structlog.get_logger("start")
+
+
+@asynccontextmanager
+async def open_bus(amqp_url: str | None) -> AsyncIterator[Bus]:
+    """RabbitMQ where a URL is set, else the bus of one process."""
+    bus: Bus
+    if amqp_url is not None:
+        from shared.events.bus.rabbit import RabbitBus
+
+        bus = await _started(RabbitBus(amqp_url))
+    else:
+        from shared.events.bus.memory import MemoryBus
+
+        bus = MemoryBus()
+    try:
+        yield bus
+    finally:
+        await bus.close()
+
+
+async def _started(bus: "RabbitBus") -> Bus:
+    """A broker that is away holds nobody up: the outbox keeps the events, and `publish` connects anew."""
+    from aio_pika.exceptions import AMQPError
+
+    try:
+        return await bus.connect()
+    except (AMQPError, OSError, TimeoutError) as problem:
+        log.warning("broker_not_reachable_yet", error=type(problem).__name__)
+        return bus

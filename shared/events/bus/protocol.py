@@ -1,0 +1,70 @@
+"""What both buses promise: at least once, in order per publisher and queue, nothing dropped in silence."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from shared.events.bus.topology import Queue
+
+
+class BusError(Exception):
+    """The message was not confirmed: publish it again."""
+
+
+class Unroutable(BusError):
+    """No queue takes this topic, or its queue has no consumer to take it yet."""
+
+
+class Poison(Exception):
+    """A handler raises it for a message that can never be handled: the message is parked at once."""
+
+
+class Message(Struct, frozen=True):
+    """`id` is the event's id, the same on every redelivery; `topic` is the event's type."""
+
+    id: str
+    topic: str
+    body: bytes
+    traceparent: str | None = None
+
+
+class ParkedMessage(Struct, frozen=True):
+    id: str
+    topic: str
+    reason: str
+    body: bytes
+
+
+class QueueDepth(Struct, frozen=True):
+    name: str
+    waiting: int
+    parked: int
+
+
+# A handler gets messages in the queue's order and returns once they are safely stored; only then are they
+# acknowledged. It must bear getting the same message twice.
+Handler = Callable[[Sequence[Message]], Awaitable[None]]
+
+
+class Bus(Protocol):
+    async def publish(self, message: Message) -> None:
+        """Returns once the message is safe in every queue that wants it. Raises BusError otherwise."""
+
+    async def subscribe(self, queue: Queue, handler: Handler, *, batch: int = 1) -> None:
+        """Handles the queue's messages until the bus is closed, up to `batch` at a time."""
+
+    async def depth(self, queue: Queue) -> QueueDepth:
+        """How many wait and how many are parked."""
+
+    async def parked(self, queue: Queue, limit: int) -> list[ParkedMessage]:
+        """The oldest parked messages; they stay parked."""
+
+    async def requeue(self, queue: Queue, ids: frozenset[str] | None = None) -> int:
+        """Sends parked messages, all or those named, back to their queue; says how many."""
+
+    def problem(self) -> str | None:
+        """None while all is well, else a sentence for the readiness answer."""
+
+    async def close(self) -> None:
+        """Stops the consumers; what they had in hand and did not finish comes again after a restart."""

@@ -1,0 +1,66 @@
+"""The envelope: an event's bytes on the bus, and how consumers read them back."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Raw, Struct
+
+from shared.events.kinds import Event, EventResource
+from shared.wire import API_VERSION, Id, Instant, encode
+
+
+class EventData(Struct):
+    object: Struct | Raw | dict[str, Any]
+
+
+class Envelope(Struct, kw_only=True):
+    """The event on the bus: what partners see, less the `sequence` that the event log gives out."""
+
+    id: Id
+    object: Literal["event"] = "event"
+    type: str
+    created_at: Instant
+    api_version: str = API_VERSION
+    studio_id: Id
+    location_id: Id | None
+    resource: EventResource
+    request_id: str | None
+    data: Raw
+
+
+def render(event: Event) -> bytes:
+    """The envelope's bytes, ready for the bus."""
+    return encode(
+        Envelope(
+            id=event.id,
+            type=event.type,
+            created_at=event.created_at,
+            studio_id=event.studio_id,
+            location_id=event.location_id,
+            resource=event.resource,
+            request_id=event.request_id,
+            data=Raw(encode(EventData(event.data))),
+        )
+    )
+
+
+class Head(Struct):
+    """What logs and metrics tell of an event, read without its data."""
+
+    studio_id: str
+    created_at: datetime
+    request_id: str | None = None
+
+
+_decoder = msgspec.json.Decoder(Envelope)
+_head_decoder = msgspec.json.Decoder(Head)
+
+
+def read_head(body: bytes) -> Head:
+    return _head_decoder.decode(body)
+
+
+def read_envelope(body: bytes) -> Envelope:
+    """Raises msgspec.DecodeError (of which ValidationError is one) for anything that is not an envelope."""
+    return _decoder.decode(body)

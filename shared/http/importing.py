@@ -1,0 +1,130 @@
+"""The import's share of every service: lines in wire form, written in bulk, bad ones named one by one."""
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Generic, TypeVar
+
+import asyncpg
+import msgspec
+from msgspec import Struct
+
+from shared.db.database import Connection, Database
+from shared.errors import Invalid
+from shared.http.decoding import lower_ids
+from shared.http.instants import refuse_far_instants
+from shared.http.json_faults import faults_of, refuse_depth, refuse_nul
+
+T = TypeVar("T")
+BATCH = 1000
+_NOT_PRESENT = re.compile(
+    r'Key \((?:studio_id, )?([^)]+)\)=\((?:[^,)]+, )?([^)]+)\) is not present in table "(\w+)"'
+)
+_TAKEN = re.compile(r"Key \((?:studio_id, )?([^)]+)\)=\((?:[^,)]+, )?([^)]+)\) already exists")
+
+
+class ImportLine(Struct):
+    """One line of the file: its number, its studio, and the resource as it was written."""
+
+    number: int
+    studio_id: str
+    resource: msgspec.Raw
+
+
+class Rejected(Struct):
+    line: int
+    reason: str
+
+
+class ImportReport(Struct):
+    imported: int
+    rejected: list[Rejected]
+
+
+class Decoded(Struct, Generic[T]):
+    number: int
+    studio_id: str
+    value: T
+
+
+def decode_line(kind: Any, line: ImportLine) -> Decoded[Any] | Rejected:
+    raw = bytes(line.resource)
+    try:
+        refuse_depth(raw, ("line",))
+        value = msgspec.json.decode(raw, type=kind)
+        if b"\\u0000" in raw:
+            refuse_nul(msgspec.json.decode(raw), ())
+        refuse_far_instants(value, ())
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+        faults = faults_of(raw, ())
+        return Rejected(line.number, Invalid(faults).text if faults else str(problem))
+    except Invalid as problem:
+        return Rejected(line.number, problem.text)
+    return Decoded(line.number, line.studio_id, lower_ids(value))
+
+
+def usable_lines(
+    kind: Any, lines: Sequence[ImportLine], refusal: Callable[[Any], str | None]
+) -> tuple[list[Decoded[Any]], list[Rejected]]:
+    """`refusal` tells of a decoded value why it cannot be used; None where it can."""
+    usable: list[Decoded[Any]] = []
+    rejected: list[Rejected] = []
+    for line in lines:
+        decoded = decode_line(kind, line)
+        if not isinstance(decoded, Rejected) and (reason := refusal(decoded.value)):
+            decoded = Rejected(line.number, reason)
+        if isinstance(decoded, Rejected):
+            rejected.append(decoded)
+        else:
+            usable.append(decoded)
+    return usable, rejected
+
+
+Write = Callable[[Connection, Sequence[Decoded[T]]], Awaitable[None]]
+
+
+async def apply_batch(db: Database, lines: Sequence[Decoded[T]], write: Write[T]) -> list[Rejected]:
+    """All lines in one transaction. What the database refuses is halved until the bad lines stand alone."""
+    rejected: list[Rejected] = []
+    async with db.transaction() as conn:
+        await _apply(conn, lines, write, rejected)
+    return rejected
+
+
+async def _apply(
+    conn: Connection, lines: Sequence[Decoded[T]], write: Write[T], rejected: list[Rejected]
+) -> None:
+    if not lines:
+        return
+    try:
+        async with conn.transaction():
+            await write(conn, lines)
+        return
+    except (
+        asyncpg.IntegrityConstraintViolationError,
+        asyncpg.DataError,
+        asyncpg.CardinalityViolationError,
+    ) as problem:
+        if len(lines) == 1:
+            rejected.append(Rejected(lines[0].number, reason_of(problem)))
+            return
+    middle = len(lines) // 2
+    await _apply(conn, lines[:middle], write, rejected)
+    await _apply(conn, lines[middle:], write, rejected)
+
+
+def reason_of(problem: Any) -> str:
+    """A sentence for the person who wrote the file, from what the database said."""
+    detail = getattr(problem, "detail", None) or ""
+    if found := _NOT_PRESENT.search(detail):
+        return f"{found[1]} names {found[2]}, which is not among the studio's {found[3]}."
+    if found := _TAKEN.search(detail):
+        return f"{found[1]} {found[2]} is already taken by another row."
+    if hint := getattr(problem, "hint", None):
+        return str(hint)
+    if isinstance(problem, asyncpg.CheckViolationError):
+        return f"A value is out of its range ({getattr(problem, 'constraint_name', 'check')})."
+    if isinstance(problem, asyncpg.NotNullViolationError):
+        return f"{getattr(problem, 'column_name', 'A field')} must not be null."
+    if isinstance(problem, asyncpg.CardinalityViolationError):
+        return "An id stands twice in this line."
+    return "The database refuses a value of this line."

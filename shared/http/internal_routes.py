@@ -1,0 +1,52 @@
+"""The routes that only the gateway calls, on an operator's word: the same in every service that has them."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from msgspec import structs
+
+from shared.http.caller import Caller
+from shared.http.erasure import PersonToErase
+from shared.http.importing import ImportLine, ImportReport
+from shared.http.routes import Call, Route
+
+C = TypeVar("C")
+E = TypeVar("E")
+
+# Far above the largest batch that the gateway sends: 8 MiB, and one line of 4 MiB more.
+LARGEST_BATCH = 64 * 1024 * 1024
+
+
+def import_route(import_lines: Callable[[C, Sequence[ImportLine]], Awaitable[ImportReport]]) -> Route[C]:
+    async def import_batch(service: C, call: Call[None, list[ImportLine]]) -> ImportReport:
+        return await import_lines(service, call.body)
+
+    return Route(
+        method="POST",
+        path="/internal/import",
+        handler=import_batch,
+        summary="Import lines",
+        body=list[ImportLine],
+        answer=ImportReport,
+        internal=True,
+        max_body=LARGEST_BATCH,
+    )
+
+
+def erase_route(
+    erase_person: Callable[[C, Caller, PersonToErase], Awaitable[E]], erased: type[E]
+) -> Route[C]:
+    async def erase(service: C, call: Call[None, PersonToErase]) -> E:
+        """In the studio that the body names, whatever the call was signed for."""
+        caller = structs.replace(call.caller, studio_id=call.body.studio_id)
+        return await erase_person(service, caller, call.body)
+
+    return Route(
+        method="POST",
+        path="/internal/erase",
+        handler=erase,
+        summary="Make a person anonymous",
+        body=PersonToErase,
+        answer=erased,
+        internal=True,
+    )

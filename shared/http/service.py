@@ -1,0 +1,163 @@
+"""One service as an ASGI app: its routes behind the signed caller, health and metrics beside them."""
+
+import re
+import time
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar
+
+import msgspec
+import structlog
+from litestar.types import ASGIApp, Receive, Scope, Send
+from msgspec import Struct
+
+from shared.errors import MethodNotAllowed, NotFound
+from shared.http.caller import REQUEST_ID_HEADER, Verifier
+from shared.http.error_mapping import answer_for
+from shared.http.health import Check as Check
+from shared.http.health import readiness
+from shared.http.router import by_path
+from shared.http.routes import Answer, Route
+from shared.observability import metrics, tracing
+from shared.observability.metrics import RouteMetrics
+from shared.observability.request_log import RequestLine, log_request
+from shared.wire import API_VERSION, new_id
+
+C = TypeVar("C")
+_SANE_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}\Z")
+
+
+class Service(Struct, Generic[C]):
+    """What `open_service` of each service yields; `checks` name the parts that readiness asks."""
+
+    name: str
+    context: C
+    app: ASGIApp
+    checks: Mapping[str, Check]
+
+
+def build_service(
+    name: str,
+    context: C,
+    routes: list[Route[C]],
+    *,
+    verifier: Verifier,
+    checks: Mapping[str, Check],
+    raw: Mapping[str, ASGIApp] | None = None,
+) -> Service[C]:
+    """`raw` handlers answer for themselves: streams that the route layer would not read whole."""
+    methods: dict[str, dict[str, Route[C]]] = defaultdict(dict)
+    for route in routes:
+        methods[route.path][route.method] = route
+    handlers: dict[str, ASGIApp] = {
+        path: _PathHandler(name, context, found, verifier) for path, found in methods.items()
+    }
+    app = by_path({**handlers, **health_routes(checks), **(raw or {})}, on_error=_litestar_error)
+    return Service(name=name, context=context, app=app, checks=checks)
+
+
+class _PathHandler:
+    """Every method of one path: verify the caller, let the route respond, turn errors into answers."""
+
+    def __init__(
+        self, service: str, context: Any, methods: dict[str, Route[Any]], verifier: Verifier
+    ) -> None:
+        self._service = service
+        self._context = context
+        self._methods = methods
+        self._verifier = verifier
+        self._metrics = {
+            method: RouteMetrics(service, method, route.path) for method, route in methods.items()
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = time.perf_counter()
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        request_id = sane_request_id(headers.get(REQUEST_ID_HEADER))
+        method = str(scope.get("method", ""))
+        route = self._methods.get(method)
+        caller = span = None
+        try:
+            if route is None:
+                raise MethodNotAllowed(list(self._methods))
+            caller = self._verifier.verify(headers, request_id)
+            span = tracing.begin(f"{method} {route.path}", caller.traceparent, "server")
+            if span is not None:
+                caller = msgspec.structs.replace(caller, traceparent=span.traceparent)
+            answer = await route.respond(self._context, caller, scope, receive)
+        except Exception as problem:
+            with structlog.contextvars.bound_contextvars(request_id=request_id, service=self._service):
+                failed = answer_for(problem, request_id)
+            answer = Answer(failed.body, failed.status, failed.headers)
+        await send_answer(send, answer, request_id)
+        seconds = time.perf_counter() - started
+        if route is not None:
+            self._metrics[method].observe(answer.status, seconds)
+        if span is not None:
+            span.end(failed=answer.status >= 500, http__response__status_code=answer.status)
+        log_request(
+            RequestLine(
+                service=self._service,
+                method=method,
+                route=route.path if route else None,
+                status=answer.status,
+                ms=round(seconds * 1000, 2),
+                request_id=request_id,
+                trace_id=tracing.trace_id_of(caller.traceparent) if caller else None,
+                studio_id=caller.studio_id if caller else None,
+                client_id=caller.client_id if caller else None,
+                key_id=caller.key_id if caller else None,
+            )
+        )
+
+
+def sane_request_id(raw: bytes | None) -> str:
+    """The caller's own where it sent a sane one, else a new one."""
+    return raw.decode() if raw and _SANE_REQUEST_ID.match(raw) else new_id()
+
+
+async def send_answer(send: Send, answer: Answer, request_id: str) -> None:
+    headers = [
+        (b"content-type", answer.content_type),
+        (b"content-length", str(len(answer.body)).encode()),
+        (b"x-request-id", request_id.encode()),
+        (b"x-api-version", API_VERSION.encode()),
+        *answer.headers,
+    ]
+    if answer.status in (204, 304):
+        headers = headers[2:]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.body, "more_body": False})
+
+
+def health_routes(checks: Mapping[str, Check]) -> dict[str, ASGIApp]:
+    async def live(scope: Scope, receive: Receive, send: Send) -> None:
+        await write(scope, send, b'{"status":"ok"}', 200)
+
+    async def write(scope: Scope, send: Send, body: bytes, status: int) -> None:
+        await send_answer(send, Answer(body, status), _request_id(scope))
+
+    async def exposition(scope: Scope, receive: Receive, send: Send) -> None:
+        answer = Answer(metrics.exposition(), content_type=metrics.CONTENT_TYPE)
+        await send_answer(send, answer, _request_id(scope))
+
+    return {"/health/live": live, "/health/ready": readiness(checks, write), "/metrics": exposition}
+
+
+def _request_id(scope: Scope) -> str:
+    return sane_request_id(dict(scope["headers"]).get(REQUEST_ID_HEADER))
+
+
+def _litestar_error(request: Any, problem: Exception) -> Any:
+    """Litestar's own refusals: an unknown path, above all."""
+    from litestar import Response
+
+    request_id = _request_id(request.scope)
+    known = NotFound() if getattr(problem, "status_code", 500) == 404 else problem
+    failed = answer_for(known, request_id)
+    return Response(
+        failed.body,
+        status_code=failed.status,
+        media_type="application/json",
+        headers={"X-Request-Id": request_id, "X-API-Version": API_VERSION},
+    )

@@ -1,0 +1,89 @@
+"""structlog: JSON lines in production, readable on a terminal. Never a key, secret, body or email."""
+
+import logging
+import sys
+from collections.abc import MutableMapping
+from typing import Any
+
+import msgspec
+import structlog
+
+from shared.observability.request_log import set_up_request_log
+from shared.observability.scrubbing import PRIVATE, safe_traceback, scrub
+from shared.settings import Settings
+
+Event = MutableMapping[str, Any]
+
+
+def redact(_: Any, __: str, event: Event) -> Event:
+    for name in event:
+        if any(word in name for word in PRIVATE):
+            event[name] = "[redacted]"
+    return event
+
+
+def set_up_logging(settings: Settings, service: str) -> None:
+    level = logging.getLevelNamesMapping().get(settings.log_level.upper(), logging.INFO)
+    as_json = settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
+    processors: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        redact,
+        _tell_exception,
+        _add_service(service),
+        _render_json if as_json else _readable,
+    ]
+    structlog.configure(
+        processors=processors,
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+    set_up_request_log(as_json=as_json, said=level <= logging.INFO)
+    logging.basicConfig(level=logging.WARNING, handlers=[_IntoOurs()], force=True)
+
+
+class _IntoOurs(logging.Handler):
+    """What libraries say comes out in the same form, and as clean."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        structlog.get_logger("library").log(
+            record.levelno,
+            "library_message",
+            logger=record.name,
+            message=scrub(record.getMessage()),
+            exc_info=record.exc_info or None,
+        )
+
+
+def _tell_exception(_: Any, __: str, event: Event) -> Event:
+    """Frames and kinds of an exception; of its text what can hold nobody's data."""
+    found = event.pop("exc_info", None)
+    if found:
+        problem = found if isinstance(found, BaseException) else sys.exc_info()[1]
+        if isinstance(found, tuple):
+            problem = found[1]
+        if problem is not None:
+            event["exception"] = safe_traceback(problem)
+    return event
+
+
+def _add_service(service: str) -> Any:
+    def add(_: Any, __: str, event: Event) -> Event:
+        event.setdefault("service", service)
+        return event
+
+    return add
+
+
+_encoder = msgspec.json.Encoder(enc_hook=str)
+_console = structlog.dev.ConsoleRenderer()
+
+
+def _render_json(_: Any, __: str, event: Event) -> str:
+    return scrub(_encoder.encode(dict(event)).decode())
+
+
+def _readable(logger: Any, name: str, event: Event) -> str:
+    return scrub(_console(logger, name, event))

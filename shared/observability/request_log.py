@@ -1,0 +1,64 @@
+"""One line per request, written past structlog: the same fields in the same form, for a fifth of the cost.
+
+Through structlog's chain of processors this line alone was a third of a gateway's own time. Its fields are
+fixed and hold nothing private, so only the text is looked over. On a terminal it goes the usual way.
+"""
+
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import msgspec
+import structlog
+from msgspec import Struct
+
+from shared.observability.scrubbing import scrub
+
+
+class RequestLine(Struct, kw_only=True):
+    method: str
+    route: str | None
+    status: int
+    ms: float
+    request_id: str
+    trace_id: str | None
+    studio_id: str | None
+    client_id: str | None
+    key_id: str | None
+    event: str = "request"
+    level: str = "info"
+    service: str
+    timestamp: datetime | None = None
+
+
+_encoder = msgspec.json.Encoder()
+
+
+def _as_json(line: RequestLine) -> None:
+    line.timestamp = datetime.now(UTC)
+    # One write per line: nothing is lost when the process is killed.
+    sys.stderr.write(scrub(_encoder.encode(line).decode()) + "\n")
+    sys.stderr.flush()
+
+
+def _through_structlog(line: RequestLine) -> None:
+    fields = msgspec.structs.asdict(line)
+    for name in ("level", "timestamp"):
+        fields.pop(name)
+    structlog.get_logger("request").info(fields.pop("event"), **fields)
+
+
+def _unsaid(line: RequestLine) -> None:
+    """The level is set above these lines."""
+
+
+_write: Callable[[RequestLine], None] = _through_structlog
+
+
+def set_up_request_log(*, as_json: bool, said: bool) -> None:
+    global _write
+    _write = _unsaid if not said else _as_json if as_json else _through_structlog
+
+
+def log_request(line: RequestLine) -> None:
+    _write(line)

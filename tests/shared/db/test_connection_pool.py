@@ -1,0 +1,129 @@
+"""Connections kept between uses: the same one again, in line, and never in a state that another use left."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import asyncpg
+import pytest
+
+from shared.db import connection_pool as lending
+from shared.db.database import Connection, Database
+from shared.errors import NotFound
+
+PID = "SELECT pg_backend_pid()"
+
+
+@pytest.fixture
+async def db(database_url: str) -> AsyncIterator[Database]:
+    database = await Database.connect(database_url, "bookings", size=1)
+    yield database
+    await database.close()
+
+
+async def pid(conn: Connection) -> int:
+    return int(await conn.fetchval(PID))
+
+
+async def test_a_connection_is_used_again(db: Database) -> None:
+    """Without a reset in between, after good uses and after refusals alike."""
+    async with db.connection() as conn:
+        first = await pid(conn)
+    with pytest.raises(NotFound):
+        async with db.transaction() as conn:
+            raise NotFound
+    async with db.transaction() as conn:
+        assert await pid(conn) == first
+        assert conn.is_in_transaction()
+
+
+async def test_who_comes_later_waits_in_line(db: Database) -> None:
+    """And gets the connection of whoever was before."""
+    order: list[int] = []
+
+    async def use(number: int) -> None:
+        async with db.connection() as conn:
+            await conn.fetchval("SELECT pg_sleep(0.01)")
+            order.append(number)
+
+    await asyncio.gather(*(use(number) for number in range(5)))
+    assert order == [0, 1, 2, 3, 4]
+
+
+async def test_who_waits_too_long_is_told(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The place in line goes with the one who left it."""
+    monkeypatch.setattr(lending, "PATIENCE", 0.05)
+    async with db.connection():
+        with pytest.raises(TimeoutError):
+            async with db.connection():
+                pass
+    async with db.connection() as conn:
+        assert await conn.fetchval("SELECT 1") == 1
+
+
+async def test_a_cancelled_statement_reaches_nobody_else(db: Database) -> None:
+    """Its transaction is rolled back, and the next one finds a clean connection."""
+
+    async def slow() -> None:
+        async with db.transaction() as conn:
+            await conn.execute("SET LOCAL application_name = 'left behind'")
+            await conn.execute("INSERT INTO locations VALUES (gen_random_uuid(), gen_random_uuid())")
+            await conn.execute("SELECT pg_sleep(60)")
+
+    task = asyncio.create_task(slow())
+    await asyncio.sleep(0.1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    async with db.connection() as conn:
+        assert not conn.is_in_transaction()
+        assert await conn.fetchval("SHOW application_name") == "studio-bookings"
+        assert await conn.fetchval("SELECT count(*) FROM locations") == 0
+
+
+async def test_a_transaction_left_open_is_ended(db: Database) -> None:
+    """Whoever forgot to end it does not hand it on."""
+    async with db.connection() as conn:
+        await conn.execute("BEGIN")
+    async with db.connection() as conn:
+        assert not conn.is_in_transaction()
+
+
+async def test_a_connection_that_the_server_closed_is_replaced(db: Database, database_url: str) -> None:
+    """Idle ones, as after a restart of the database, and one in use."""
+    async with db.connection() as conn:
+        first = await pid(conn)
+    await end(database_url, first)
+    async with db.connection() as conn:
+        second = await pid(conn)
+        assert second != first
+        await end(database_url, second)
+        with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError, OSError)):
+            await conn.fetchval("SELECT 1")
+    async with db.connection() as conn:
+        assert await pid(conn) != second
+
+
+async def test_connections_that_break_inside_a_call_do_not_use_up_the_pool(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The driver closes them and tells its pool nothing: their places stayed taken until none was left."""
+    monkeypatch.setattr(lending, "PATIENCE", 1.0)
+    for _ in range(db.pool.get_max_size()):
+        with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError, OSError)):
+            async with db.transaction() as conn:
+                conn._protocol.abort()  # type: ignore[union-attr]
+                await conn.fetchval("SELECT 1")
+    async with db.connection() as conn:
+        assert await conn.fetchval("SELECT 1") == 1
+
+
+async def end(database_url: str, backend: int) -> None:
+    admin = await asyncpg.connect(database_url)
+    try:
+        await admin.execute("SELECT pg_terminate_backend($1)", backend)
+        while await admin.fetchval("SELECT count(*) FROM pg_stat_activity WHERE pid = $1", backend):
+            await asyncio.sleep(0.01)
+    finally:
+        await admin.close()
+    # The loop hears of the end with its next look at the socket.
+    await asyncio.sleep(0.05)

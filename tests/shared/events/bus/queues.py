@@ -1,0 +1,48 @@
+"""Queues of the bus tests, and a handler that writes down what it got."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from shared.events.bus import Message, Queue
+
+T = TypeVar("T")
+
+ALL = Queue("test.all", ("#",))
+MEMBERS = Queue("test.members", ("member.*",))
+QUEUES = (ALL, MEMBERS)
+
+
+class Notebook:
+    """Waits for facts: `until` returns once the condition over what was seen holds."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+        self.batches: list[int] = []
+        self._changed = asyncio.Event()
+
+    async def __call__(self, messages: Sequence[Message]) -> None:
+        self.note(messages)
+
+    def note(self, messages: Sequence[Message]) -> None:
+        self.seen += [message.id for message in messages]
+        self.batches.append(len(messages))
+        self._changed.set()
+
+    async def until(self, fact: Callable[[list[str]], bool], *, seconds: float = 30) -> None:
+        async with asyncio.timeout(seconds):
+            while not fact(self.seen):
+                self._changed.clear()
+                await self._changed.wait()
+
+
+async def eventually(fact: Callable[[], Awaitable[T]], *, seconds: float = 30) -> T:
+    """The first answer that is true."""
+    async with asyncio.timeout(seconds):
+        while not (answer := await fact()):
+            await asyncio.sleep(0.02)
+    return answer
+
+
+def message(number: int, topic: str = "booking.created") -> Message:
+    return Message(f"m{number}", topic, b'{"n":%d}' % number, traceparent="00-abc-def-01")

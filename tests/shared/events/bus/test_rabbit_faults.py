@@ -1,0 +1,138 @@
+"""RabbitMQ under faults: restarted, killed, misconfigured, silent."""
+
+import asyncio
+
+import aio_pika
+import pytest
+
+from shared.events.bus import BusError, Message, Unroutable
+from shared.events.bus.declarations import QueueMismatch
+from shared.events.bus.rabbit import RabbitBus
+from tests.harness.servers import Rabbit
+from tests.shared.events.bus.queues import ALL, MEMBERS, QUEUES, Notebook, eventually, message
+
+
+async def publish_until_confirmed(bus: RabbitBus, wanted: Message) -> int:
+    """What the relay does: again until the confirm. Answers how many tries failed."""
+    failures = 0
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                await bus.publish(wanted)
+            except BusError:
+                failures += 1
+                await asyncio.sleep(0.1)
+            else:
+                return failures
+
+
+async def healthy(bus: RabbitBus) -> bool:
+    return bus.problem() is None
+
+
+@pytest.mark.parametrize("fault", ["restart", "kill"])
+async def test_nothing_confirmed_is_lost_when_the_broker_goes_down(
+    rabbit: Rabbit, amqp_url: str, fault: str
+) -> None:
+    """Confirmed messages survive a restart and a kill; the consumer comes back and gets them all."""
+    bus = await RabbitBus(amqp_url, QUEUES, confirm_timeout=3).connect()
+    notebook = Notebook()
+    await bus.subscribe(ALL, notebook, batch=20)
+    failures: list[int] = []
+    over = asyncio.Event()
+
+    async def publish_all() -> int:
+        """Twenty at a time, before, during and after the fault."""
+        sent = 0
+        while not over.is_set():
+            chunk = [publish_until_confirmed(bus, message(n)) for n in range(sent, sent + 20)]
+            failures.extend(await asyncio.gather(*chunk))
+            sent += 20
+        return sent
+
+    publishing = asyncio.create_task(publish_all())
+    await notebook.until(lambda seen: len(seen) >= 60)
+    if fault == "kill":
+        await asyncio.to_thread(rabbit.kill)
+        await asyncio.to_thread(rabbit.start_again)
+    else:
+        await asyncio.to_thread(rabbit.restart)
+    over.set()
+    sent = await publishing
+    await notebook.until(lambda seen: len(set(seen)) == sent, seconds=60)
+    assert sum(failures) > 0, "the fault was not felt: the test proves nothing"
+    await eventually(lambda: healthy(bus))
+    await bus.close()
+
+
+async def test_readiness_names_the_consumer_while_the_broker_is_away(rabbit: Rabbit, amqp_url: str) -> None:
+    """A consumer without a broker is shown, and is well again when the broker is back."""
+    bus = await RabbitBus(amqp_url, QUEUES).connect()
+    await bus.subscribe(ALL, Notebook())
+    assert bus.problem() is None
+
+    async def trouble() -> str:
+        return bus.problem() or ""
+
+    await asyncio.to_thread(rabbit.kill)
+    assert "test.all" in await eventually(trouble)
+    await asyncio.to_thread(rabbit.start_again)
+    await eventually(lambda: healthy(bus))
+    await bus.close()
+
+
+async def test_an_unroutable_message_is_not_taken_for_published(amqp_url: str) -> None:
+    """`mandatory` with returns raised: a topic that no queue takes is an error, not a silent loss."""
+    bus = await RabbitBus(amqp_url, (MEMBERS,)).connect()
+    with pytest.raises(Unroutable):
+        await bus.publish(message(1, "booking.created"))
+    results = await asyncio.gather(
+        *(bus.publish(message(n, "member.created" if n % 2 else "booking.created")) for n in range(20)),
+        return_exceptions=True,
+    )
+    assert [isinstance(result, Unroutable) for result in results] == [n % 2 == 0 for n in range(20)]
+    assert (await bus.depth(MEMBERS)).waiting == 10
+    await bus.close()
+
+
+async def test_a_queue_of_an_older_deployment_with_other_arguments_is_named(amqp_url: str) -> None:
+    """PRECONDITION_FAILED becomes a sentence: which queue, and what to do about it."""
+    connection = await aio_pika.connect(amqp_url)
+    channel = await connection.channel()
+    await channel.declare_queue(ALL.name, durable=True, arguments={"x-queue-type": "classic"})
+    await connection.close()
+    with pytest.raises(QueueMismatch, match=r"'test\.all' exists.*delete_queue test\.all"):
+        await RabbitBus(amqp_url, QUEUES).connect()
+    bus = RabbitBus(amqp_url, QUEUES)
+    await bus.subscribe(ALL, Notebook())
+    assert "delete_queue test.all" in str(bus.problem()), "readiness says so too"
+    await bus.close()
+
+
+async def test_a_consumer_that_the_broker_has_forgotten_comes_back(amqp_url: str) -> None:
+    """The queue is deleted under the consumer and the connection stays: the watch declares it anew."""
+    bus = await RabbitBus(amqp_url, QUEUES).connect()
+    notebook = Notebook()
+    await bus.subscribe(ALL, notebook)
+    connection = await aio_pika.connect(amqp_url)
+    channel = await connection.channel()
+    await channel.queue_delete(ALL.name)
+    await connection.close()
+    assert await publish_until_confirmed(bus, message(1)) >= 0
+    await notebook.until(lambda seen: seen == ["m1"], seconds=30)
+    await bus.close()
+
+
+async def test_a_message_that_kills_its_consumer_every_time_ends_up_parked(amqp_url: str) -> None:
+    """The delivery limit: after it the broker itself parks the message, instead of looping or dropping it."""
+    bus = await RabbitBus(amqp_url, QUEUES).connect()
+    await bus.publish(message(1))
+    connection = await aio_pika.connect(amqp_url)
+    channel = await connection.channel()
+    queue = await channel.get_queue(ALL.name)
+    await queue.consume(lambda taken: taken.reject(requeue=True))
+    parked = await eventually(lambda: bus.parked(ALL, 5))
+    await connection.close()
+    assert parked[0].id == "m1"
+    assert "delivery_limit" in parked[0].reason
+    await bus.close()

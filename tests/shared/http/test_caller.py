@@ -1,0 +1,62 @@
+"""The signed caller: made by the gateway, verified by each service itself."""
+
+import time
+
+import pytest
+
+from shared.errors import Unauthenticated
+from shared.http.caller import CALLER_HEADER, LIFETIME_SECONDS, Caller, CallerSigner, CallerVerifier
+
+CALLER = Caller(
+    studio_id="s", client_id="c", key_id="k", scopes=frozenset({"a:read", "b:read"}), location_ids=("l",)
+)
+
+
+def verify(header: bytes | None, *keys: str) -> Caller:
+    headers = {CALLER_HEADER: header} if header is not None else {}
+    return CallerVerifier(keys).verify(headers, "r")
+
+
+def test_a_caller_survives_the_hop() -> None:
+    """Every field but the request's own ids travels signed."""
+    found = verify(CallerSigner(("key",)).sign(CALLER), "key")
+    assert (found.studio_id, found.client_id, found.key_id) == ("s", "c", "k")
+    assert (found.scopes, found.location_ids, found.actor) == (CALLER.scopes, ("l",), "client")
+    assert found.request_id == "r"
+
+
+def test_the_key_can_be_rotated() -> None:
+    """A service that has both keys takes what either signed; the old one alone does not do."""
+    signed = CallerSigner(("new", "old")).sign(CALLER)
+    assert verify(signed, "old", "new").studio_id == "s"
+    with pytest.raises(Unauthenticated):
+        verify(signed, "old")
+
+
+@pytest.mark.parametrize("change", [b"x", b"", None])
+def test_what_is_forged_or_missing_is_refused(change: bytes | None) -> None:
+    """A changed header, an empty one and none at all."""
+    header = CallerSigner(("key",)).sign(CALLER)
+    with pytest.raises(Unauthenticated):
+        verify(None if change is None else change + header[:-2] if change else change, "key")
+
+
+def test_a_caller_lives_shortly_also_once_it_was_seen() -> None:
+    """A header that is remembered expires like any other."""
+    verifier = CallerVerifier(("key",))
+    headers = {CALLER_HEADER: CallerSigner(("key",)).sign(CALLER, at=time.time() - LIFETIME_SECONDS + 1)}
+    verifier.verify(headers, "r")
+    while True:
+        try:
+            verifier.verify(headers, "r")
+        except Unauthenticated as problem:
+            assert "expired" in problem.text
+            return
+
+
+def test_a_limited_caller_sees_its_own_locations_only() -> None:
+    """What has no location is hidden from a limited key and seen by all others."""
+    assert CALLER.may_see("l")
+    assert not CALLER.may_see("m")
+    assert not CALLER.may_see(None)
+    assert Caller(studio_id="s").may_see(None)

@@ -1,0 +1,203 @@
+"""Bodies and queries become structs, or problems with their places."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import Meta, Raw, field
+
+from shared.errors import Invalid
+from shared.http.decoding import decode_body, decode_query
+from shared.http.importing import ImportLine, Rejected, decode_line
+from shared.http.json_faults import DEEPEST
+from shared.wire import Body, Id, Instant, PageQuery
+
+
+class Small(Body, frozen=True, kw_only=True):
+    id: Id
+    name: str
+    count: Annotated[int, Meta(ge=1)] = 1
+    tags: tuple[str, ...] = ()
+
+
+class Times(PageQuery, frozen=True, kw_only=True):
+    at: Instant | None = None
+    location_id: Id | None = None
+    active: bool = True
+
+
+ID = "0B8A3C52-6DFE-4F7A-9F1A-3C8B57F0F3AD"
+
+
+def problems(raw: bytes) -> set[tuple[tuple[str | int, ...], str]]:
+    with pytest.raises(Invalid) as caught:
+        decode_body(Small, raw)
+    return {(problem.loc, problem.type) for problem in caught.value.problems}
+
+
+def test_every_problem_of_the_top_level_is_told() -> None:
+    """One answer names all that is wrong, so that a partner mends it in one go."""
+    raw = b'{"id": "x", "count": 0, "tags": ["a", 1], "extra": 1}'
+    assert problems(raw) == {
+        (("body", "id"), "uuid_parsing"),
+        (("body", "name"), "missing"),
+        (("body", "count"), "too_small"),
+        (("body", "tags", 1), "string_type"),
+        (("body", "extra"), "extra_forbidden"),
+    }
+
+
+def test_ids_are_lower_case_after_decoding() -> None:
+    """Ids are compared as text; some languages print them in capitals."""
+    decoded = decode_body(Small, f'{{"id": "{ID}", "name": "n"}}'.encode())
+    assert decoded.id == ID.lower()
+    assert decode_query(Times, f"location_id={ID}".encode()).location_id == ID.lower()
+
+
+def test_nul_is_refused_where_it_stands_but_not_as_plain_text() -> None:
+    r"""An escaped backslash before u0000 is six harmless letters."""
+    assert problems(f'{{"id": "{ID}", "name": "a\\u0000"}}'.encode()) == {(("body", "name"), "value_error")}
+    assert problems(f'{{"id": "{ID}", "name": "", "tags": ["", "\\u0000"]}}'.encode()) == {
+        (("body", "tags", 1), "value_error")
+    }
+    assert decode_body(Small, f'{{"id": "{ID}", "name": "\\\\u0000"}}'.encode()).name == "\\u0000"
+
+
+@pytest.mark.parametrize(
+    ("text", "hours"),
+    [
+        ("2026-03-08T10:00:00Z", 0),
+        ("2026-03-08T10:00:00%2B02:00", 2),
+        ("2026-03-08T10:00:00+02:00", 2),
+        ("2026-03-08T10:00:00-05:00", -5),
+    ],
+)
+def test_a_time_may_carry_any_offset(text: str, hours: int) -> None:
+    """A plus that was not percent-encoded arrives as a space and is understood all the same."""
+    at = decode_query(Times, f"at={text}".encode()).at
+    assert at == datetime(2026, 3, 8, 10, tzinfo=UTC) - timedelta(hours=hours)
+
+
+@pytest.mark.parametrize(
+    ("query", "loc", "type_"),
+    [
+        (b"at=2026-03-08T10:00:00", ("query", "at"), "timezone_aware"),
+        (b"at=yesterday", ("query", "at"), "datetime_parsing"),
+        (b"active=maybe", ("query", "active"), "bool_parsing"),
+        (b"limit=201", ("query", "limit"), "too_large"),
+        (b"location_id=%00", ("query", "location_id"), "value_error"),
+        (b"location_id=%ff", ("query",), "value_error"),
+    ],
+)
+def test_a_bad_query_value_is_told_at_its_name(query: bytes, loc: tuple[str, ...], type_: str) -> None:
+    """422 at ["query", name]."""
+    with pytest.raises(Invalid) as caught:
+        decode_query(Times, query)
+    assert (caught.value.problems[0].loc, caught.value.problems[0].type) == (loc, type_)
+
+
+def test_a_query_that_comes_again_is_decoded_alike() -> None:
+    """What was decoded once is kept, for its own kind of query only; a refusal is told every time anew."""
+    raw = f"limit=7&location_id={ID}".encode()
+    for _ in range(2):
+        assert decode_query(Times, raw) == Times(limit=7, location_id=ID.lower())
+        assert decode_query(PageQuery, raw) == PageQuery(limit=7)
+        with pytest.raises(Invalid):
+            decode_query(Times, b"limit=0")
+    long = b"limit=7&unknown=" + b"x" * 10_000
+    assert decode_query(Times, long) == Times(limit=7)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_decode_or_are_invalid(raw: bytes) -> None:
+    """Nothing that a partner sends raises anything else."""
+    for decode in (lambda: decode_body(Small, raw), lambda: decode_query(Times, raw)):
+        try:
+            decode()
+        except Invalid as problem:
+            assert problem.problems
+
+
+FAR = [
+    "0001-01-01T00:00:00+14:00",
+    "9999-12-31T23:59:59-14:00",
+    "1969-12-31T23:59:59Z",
+    "3000-01-01T00:00:00Z",
+]
+
+
+class Span(Body, frozen=True, kw_only=True):
+    closes_at: Instant | None = None
+
+
+class Spans(Body, frozen=True, kw_only=True):
+    at: Instant = datetime(2026, 1, 1, tzinfo=UTC)
+    settings: Span = Span()
+    more: tuple[Span, ...] = ()
+
+
+@pytest.mark.parametrize("text", FAR)
+def test_an_instant_that_nothing_can_calculate_with_is_refused_wherever_it_stands(text: str) -> None:
+    """Outside 1970 to 3000: a row that holds one could never be read again. Bodies and import lines alike."""
+    closing = f'{{"closes_at": "{text}"}}'
+    raw = f'{{"at": "{text}", "settings": {closing}, "more": [{{}}, {closing}]}}'
+    with pytest.raises(Invalid) as caught:
+        decode_body(Spans, raw.encode())
+    assert [(problem.loc, problem.type) for problem in caught.value.problems] == [
+        (("body", "at"), "datetime_out_of_range"),
+        (("body", "settings", "closes_at"), "datetime_out_of_range"),
+        (("body", "more", 1, "closes_at"), "datetime_out_of_range"),
+    ]
+    line = decode_line(Spans, ImportLine(number=7, studio_id=ID, resource=Raw(raw.encode())))
+    assert isinstance(line, Rejected)
+    assert "at: An instant lies between the years 1970 and 3000." in line.reason
+
+
+def test_the_first_and_the_last_instant_are_taken() -> None:
+    """Any offset: the instant counts, not the year that is written."""
+    raw = b'{"at": "1969-12-31T19:00:00-05:00", "settings": {"closes_at": "2999-12-31T23:59:59.999999Z"}}'
+    assert decode_body(Spans, raw).at == datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Free(Body, frozen=True, kw_only=True):
+    name: Annotated[str, Meta(min_length=1, max_length=3)] = "x"
+    tags: Annotated[tuple[str, ...], Meta(max_length=1)] = ()
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@pytest.mark.parametrize(
+    ("raw", "loc", "kind"),
+    [
+        (b'{"metadata": {"a": [0, {"b.c": 1e400}]}}', ("metadata", "a", 1, "b.c"), "number_out_of_range"),
+        (b'{"metadata": {"n": -%s}}' % (b"9" * 5_000), ("metadata", "n"), "number_out_of_range"),
+        (b'{"metadata": {"t": "\\ud800"}}', ("metadata", "t"), "value_error"),
+        (b'{"metadata": {"t": {"\\udc00x": 1}}}', ("metadata", "t", "\ufffdx"), "value_error"),
+        (b'{"name": "four"}', ("name",), "string_too_long"),
+        (b'{"name": ""}', ("name",), "string_too_short"),
+        (b'{"tags": ["a", "b"]}', ("tags",), "too_long"),
+        (b'{"name": ', (), "json_invalid"),
+    ],
+)
+def test_what_cannot_be_kept_is_named_by_its_own_key(raw: bytes, loc: tuple[Any, ...], kind: str) -> None:
+    """msgspec writes `...` for a free-form key and calls half a surrogate pair truncated input."""
+    with pytest.raises(Invalid) as caught:
+        decode_body(Free, raw)
+    (problem,) = caught.value.problems
+    assert (problem.loc, problem.type) == (("body", *loc), kind)
+    assert "surrogate" in problem.msg or "\\ud" not in raw.decode()
+
+
+def test_nesting_is_read_to_its_limit_and_the_limit_is_said() -> None:
+    """Brackets inside texts are no nesting; the number in the message is the one that holds."""
+    for depth, kinds in ((DEEPEST, None), (DEEPEST + 1, "json_invalid"), (100_000, "json_invalid")):
+        raw = b'{"metadata":%s%s}' % (b'{"[{":' * (depth - 2) + b"[", b"]" + b"}" * (depth - 2))
+        if kinds is None:
+            decode_body(Free, raw)
+            continue
+        with pytest.raises(Invalid) as caught:
+            decode_body(Free, raw)
+        assert (caught.value.problems[0].type, str(DEEPEST) in caught.value.problems[0].msg) == (kinds, True)
+    wide = b'{"metadata":{"a":[%s]}}' % b",".join([b"[]"] * 5_000)
+    assert len(decode_body(Free, wide).metadata["a"]) == 5_000

@@ -1,0 +1,95 @@
+"""A hostile body costs a small constant times its size, in time, in memory and in the answer."""
+
+import time
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec import field
+
+from shared.errors import MOST_PROBLEMS, Invalid
+from shared.http.decoding import decode_body
+from shared.http.error_mapping import answer_for
+from shared.http.json_faults import DEEPEST
+from shared.wire import Body
+
+KIB = 1024
+# What a body of the largest size may cost; a linear look takes a tenth of it.
+MOST_SECONDS = 0.5
+MOST_BYTES_PER_BYTE = 60
+
+
+class Free(Body, frozen=True, kw_only=True):
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+def nested(depth: int, inside: bytes) -> bytes:
+    return b'{"metadata":' + b'{"a":' * (depth - 3) + b"[" + inside + b"]" + b"}" * (depth - 2)
+
+
+def repeated(part: bytes, size: int) -> bytes:
+    return b",".join([part] * (size // (len(part) + 1)))
+
+
+HOSTILE: dict[str, Callable[[int], bytes]] = {
+    "an endless text of escaped quotes, then brackets": lambda size: (
+        b'"' + b'\\"' * (size // 2) + b"[" * (DEEPEST + 1)
+    ),
+    "escaped backslashes without an end": lambda size: b'"' + b"\\\\" * (size // 2) + b"[" * (DEEPEST + 1),
+    "texts that never end": lambda size: (b'"[\\' * (size // 3)) + b"[" * (DEEPEST + 1),
+    "brackets side by side": lambda size: b'{"metadata":{"a":[' + repeated(b"[]", size) + b"]}}",
+    "closing brackets": lambda size: b"]" * size + b"[" * (DEEPEST + 1),
+    "lone surrogates at the greatest depth": lambda size: nested(DEEPEST, repeated(b'"\\ud800"', size)),
+    "numbers past any double at the greatest depth": lambda size: nested(DEEPEST, repeated(b"1e999", size)),
+    "one lone surrogate behind small values": lambda size: nested(
+        DEEPEST, b'"\\ud800",' + repeated(b"1", size)
+    ),
+    "NUL behind small values": lambda size: nested(DEEPEST, b'"\\u0000",' + repeated(b"1", size)),
+    "faults below one long key": lambda size: (
+        b'{"metadata":{"%s":[%s]}}' % (b"k" * (size // 2), repeated(b'"\\ud800"', size // 2))
+    ),
+    "unknown fields": lambda size: b"{" + b",".join(b'"%d":1' % number for number in range(size // 9)) + b"}",
+    "a number without an end": lambda size: b'{"metadata":{"a":' + b"9" * size + b"}}",
+    "a fraction without an end": lambda size: b'{"metadata":{"a":1.' + b"1" * size + b"e400}}",
+}
+
+
+def refusal_of(raw: bytes) -> bytes:
+    try:
+        decode_body(Free, raw)
+    except Invalid as problem:
+        return answer_for(problem, "r").body
+    return b""
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_body_takes_a_bounded_time_and_a_bounded_answer(name: str) -> None:
+    """The largest body that a route reads, and no more than its own size in the answer."""
+    raw = HOSTILE[name](255 * KIB)
+    started = time.process_time()
+    answer = refusal_of(raw)
+    assert time.process_time() - started < MOST_SECONDS
+    assert len(answer) < 3 * len(raw) + KIB
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_body_takes_a_bounded_memory(name: str) -> None:
+    """A place is written out for a fault only, never for each value on the way."""
+    raw = HOSTILE[name](255 * KIB)
+    tracemalloc.start()
+    try:
+        refusal_of(raw)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < MOST_BYTES_PER_BYTE * len(raw)
+
+
+def test_an_answer_names_so_many_problems_and_counts_the_rest() -> None:
+    """A partner who sees a hundred knows enough."""
+    raw = HOSTILE["unknown fields"](20 * KIB)
+    with pytest.raises(Invalid) as caught:
+        decode_body(Free, raw)
+    assert len(caught.value.problems) == MOST_PROBLEMS
+    assert f"and {20 * KIB // 9 - 1} more" in caught.value.text

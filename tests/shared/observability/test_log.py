@@ -1,0 +1,85 @@
+"""Nothing private leaves through the logs, whoever wrote the text."""
+
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import asyncpg
+import pytest
+import structlog
+
+from shared.observability.log import set_up_logging
+from shared.observability.scrubbing import safe_message, safe_traceback, scrub
+from shared.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def _as_it_was() -> Iterator[None]:
+    handlers, level = logging.root.handlers[:], logging.root.level
+    yield
+    structlog.reset_defaults()
+    logging.root.handlers[:] = handlers
+    logging.root.setLevel(level)
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+
+
+def test_fields_with_a_private_name_are_never_written(capsys: pytest.CaptureFixture[str]) -> None:
+    """By name, so that nobody has to remember."""
+    set_up_logging(Settings(log_format="json"), "forms")
+    structlog.get_logger("fresh").info("lead", lead_email="ada", api_token="t", id="1")
+    [line] = said(capsys)
+    assert line["lead_email"] == line["api_token"] == "[redacted]"
+    assert (line["service"], line["event"], line["id"]) == ("forms", "lead", "1")
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("to ada@example.com now", "to [email] now"),
+        ("amqp://studio:s3cret@broker:5672/", "amqp://[login]@broker:5672/"),
+        ("key spk_live_abcDEF123_xyz used", "key [secret] used"),
+        ("whsec_vzp/QbbbtDFD+=", "[secret]"),
+        ("opt_0123456789abcdef", "[secret]"),
+        ("nothing to hide", "nothing to hide"),
+    ],
+)
+def test_emails_logins_keys_and_secrets_are_scrubbed_from_any_text(text: str, clean: str) -> None:
+    """The fence behind the rule that nobody logs them."""
+    assert scrub(text) == clean
+
+
+def test_an_exceptions_text_keeps_names_of_things_and_loses_values() -> None:
+    """Postgres puts what a member typed into DETAIL, asyncpg into the message itself."""
+    unique = asyncpg.UniqueViolationError('duplicate key value violates unique constraint "leads_email_key"')
+    unique.detail = "Key (email)=(ada@example.com) already exists."
+    assert safe_message(unique) == 'duplicate key value violates unique constraint "leads_email_key"'
+    value = ValueError("invalid input for query argument $1: 'Ada Byron' (expected int)\nDETAIL: Ada")
+    assert safe_message(value) == "invalid input for query argument $1: '…' (expected int)"
+
+
+def test_a_traceback_has_frames_and_kinds_and_no_values(capsys: pytest.CaptureFixture[str]) -> None:
+    """Enough to find the place, nothing about whom it happened to."""
+    set_up_logging(Settings(log_format="json"), "forms")
+    try:
+        try:
+            raise KeyError("ada@example.com")
+        except KeyError as problem:
+            raise RuntimeError("no lead 'Ada Byron'") from problem
+    except RuntimeError as problem:
+        assert "RuntimeError: no lead '…'" in safe_traceback(problem)
+        structlog.get_logger("failing").error("failed", exc_info=True)
+    [line] = said(capsys)
+    assert "test_log.py" in line["exception"] and "KeyError" in line["exception"]
+    assert "Ada" not in line["exception"] and "ada@" not in line["exception"]
+
+
+def test_what_libraries_say_comes_out_in_the_same_form(capsys: pytest.CaptureFixture[str]) -> None:
+    """One JSON line each, scrubbed as well."""
+    set_up_logging(Settings(log_format="json"), "webhooks")
+    logging.getLogger("aio_pika").warning("lost amqp://studio:s3cret@broker/")
+    [line] = said(capsys)
+    assert line["logger"] == "aio_pika" and line["message"] == "lost amqp://[login]@broker/"

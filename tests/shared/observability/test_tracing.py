@@ -1,0 +1,46 @@
+"""Traces: nothing at all while nobody collects them, one tree across services when somebody does."""
+
+import subprocess
+import sys
+
+import pytest
+
+from shared.observability.tracing import begin, checked_traceparent, trace_id_of, working_on
+
+GOOD = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        GOOD[:-1],
+        GOOD + "\r\nx: y",
+        GOOD.upper(),
+        "01" + GOOD[2:],
+        "00-" + "0" * 32 + "-b7ad6b7169203331-01",
+        "00-0af7651916cd43dd8448eb211c80319c-" + "0" * 16 + "-01",
+    ],
+)
+def test_a_traceparent_from_outside_is_taken_only_when_it_is_one(text: str) -> None:
+    """It goes on into headers, rows and messages."""
+    assert checked_traceparent(text) is None
+    assert checked_traceparent(GOOD) == GOOD
+
+
+def test_while_nobody_collects_the_partners_trace_is_handed_on_untouched() -> None:
+    """So that its id is in our logs all the same."""
+    assert begin("work", GOOD) is None
+    with working_on("work", GOOD, "producer") as traceparent:
+        assert traceparent == GOOD
+    assert trace_id_of(GOOD) == "0af7651916cd43dd8448eb211c80319c" and trace_id_of(None) is None
+
+
+def test_without_an_endpoint_opentelemetry_is_never_loaded() -> None:
+    """It would cost every start half a second."""
+    code = (
+        "import sys; from shared.observability.tracing import set_up_tracing; from shared.settings import Settings;"
+        "import services.gateway.app, services.all_in_one; set_up_tracing(Settings(), 'gateway');"
+        "sys.exit(any(name.startswith('opentelemetry') for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
