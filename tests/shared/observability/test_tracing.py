@@ -39,7 +39,8 @@ def test_while_nobody_collects_the_partners_trace_is_handed_on_untouched() -> No
 def test_without_an_endpoint_opentelemetry_is_never_loaded() -> None:
     """It would cost every start half a second."""
     code = (
-        "import sys; from shared.observability.tracing import set_up_tracing; from shared.settings import Settings;"
+        "import sys; from shared.observability.tracing import set_up_tracing;"
+        "from shared.settings import Settings;"
         "import services.gateway.app, services.all_in_one; set_up_tracing(Settings(), 'gateway');"
         "sys.exit(any(name.startswith('opentelemetry') for name in sys.modules))"
     )
