@@ -58,6 +58,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     otlp_endpoint: str | None = None
     trace_ratio: float = 1.0
     drain_seconds: float = 5.0
+    # Of the partner port. An address is an IPv4 address or an IPv6 network of 64 bits.
+    max_connections: int = 2048
+    max_connections_per_address: int = 512
+    # Networks of proxies in front of the gateway, and the header in which they name the client.
+    trusted_proxies: tuple[str, ...] = ()
+    forwarded_header: Literal["x-forwarded-for", "forwarded"] = "x-forwarded-for"
+    http2: bool = False
 
     def port_of(self, service: str) -> int:
         return self.port if self.port is not None else PORTS[service]
@@ -106,11 +113,14 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         "otlp_endpoint",
     ):
         take(name, f"STUDIO_{name.upper()}", str)
-    for name in ("port", "operator_port", "pool_size"):
+    for name in ("port", "operator_port", "pool_size", "max_connections", "max_connections_per_address"):
         take(name, f"STUDIO_{name.upper()}", int)
     for name in ("answer_timeout", "trace_ratio", "drain_seconds"):
         take(name, f"STUDIO_{name.upper()}", float)
-    take("webhook_allow_http", "STUDIO_WEBHOOK_ALLOW_HTTP", bool)
+    for name in ("webhook_allow_http", "http2"):
+        take(name, f"STUDIO_{name.upper()}", bool)
+    take("forwarded_header", "STUDIO_FORWARDED_HEADER", Literal["x-forwarded-for", "forwarded"])
+    values["trusted_proxies"] = _parts(environ.get("STUDIO_TRUSTED_PROXIES", ""))
     take("log_format", "STUDIO_LOG_FORMAT", Literal["auto", "json", "text"])
     values["home"] = Path(environ.get("STUDIO_HOME") or ".studio").absolute()
     for name, variable in SECRETS.items():

@@ -20,11 +20,15 @@ from services.gateway.upstream import HttpUpstream, Upstream
 from shared.background import Loop, running
 from shared.db.database import Database
 from shared.http.caller import CallerSigner
+from shared.http.client_address import TrustedProxies
+from shared.http.connections import ConnectionLimits
 from shared.http.server import Address, Listener
 from shared.http.service import Check, build_service
 from shared.settings import Settings
 
 BEHIND = ("catalog", "bookings", "forms", "webhooks")
+# A head that is sent slowly waits in memory for each connection.
+LARGEST_HEAD = 32 * 1024
 # An import's batch may have to be halved many times over bad lines.
 OPERATOR_TIMEOUT = 120.0
 
@@ -43,7 +47,16 @@ def gateway_addresses(settings: Settings) -> list[Address]:
 
 def gateway_listeners(settings: Settings, gateway: Gateway) -> list[Listener]:
     partner, operator = gateway_addresses(settings)
-    return [Listener(partner, gateway.partner_app), Listener(operator, gateway.operator_app)]
+    limits = ConnectionLimits(
+        most=settings.max_connections,
+        most_per_address=settings.max_connections_per_address,
+        idle_seconds=90.0,
+        trusted=TrustedProxies(settings.trusted_proxies, settings.forwarded_header),
+    )
+    return [
+        Listener(partner, gateway.partner_app, limits, largest_head=LARGEST_HEAD, http2=settings.http2),
+        Listener(operator, gateway.operator_app),
+    ]
 
 
 def http_upstreams(settings: Settings, *, answer_timeout: float) -> dict[str, Upstream]:

@@ -2,23 +2,42 @@
 
 import asyncio
 import gc
+import resource
 import signal
 import socket
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager
 
 import structlog
-from granian.constants import Interfaces
-from granian.http import HTTP1Settings
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings, HTTP2Settings
 from granian.server.embed import Server
-from litestar.types import ASGIApp
+from litestar.types import ASGIApp, Receive, Scope, Send
 from msgspec import Struct
 
+from shared.errors import Unavailable
+from shared.http.connections import ConnectionGuard, ConnectionLimits
 from shared.http.draining import Draining
+from shared.http.error_mapping import answer_for
+from shared.wire import new_id
 
 log = structlog.get_logger("serve")
 
 STOP_SECONDS = 5.0
+# From the end of one request to the end of the next one's head; with HTTP/1 alone also until the first byte.
+HEAD_SECONDS = 30
+# Many small streams, small windows: what one connection can make us hold is bounded.
+BOUNDED_HTTP2 = HTTP2Settings(
+    initial_connection_window_size=256 * 1024,
+    initial_stream_window_size=64 * 1024,
+    keep_alive_interval=15_000,
+    keep_alive_timeout=10,
+    max_concurrent_streams=32,
+    max_headers_size=16 * 1024,
+    max_send_buffer_size=64 * 1024,
+)
+# Descriptors that are no connections of a port: database, broker, services, files.
+OTHER_DESCRIPTORS = 512
 
 
 class PortTaken(Exception):
@@ -34,6 +53,9 @@ class Address(Struct, frozen=True):
 class Listener(Struct, frozen=True):
     address: Address
     app: ASGIApp
+    limits: ConnectionLimits = ConnectionLimits()
+    largest_head: int = 8192 + 4096 * 100
+    http2: bool = False
 
 
 def refuse_taken_ports(addresses: Sequence[Address]) -> None:
@@ -62,33 +84,81 @@ async def listening(listeners: Sequence[Listener]) -> AsyncIterator[Draining]:
     """The listeners answer inside the block; leaving it lets running requests finish first."""
     refuse_taken_ports([listener.address for listener in listeners])
     draining = Draining()
+    _allow_descriptors(OTHER_DESCRIPTORS + sum(listener.limits.accepted for listener in listeners))
+    guard = ConnectionGuard({listener.address.port: listener.limits for listener in listeners})
     servers = [
         Server(
-            draining.over(listener.app),
+            draining.over(_admitting(listener, guard)),
             address=listener.address.host,
             port=listener.address.port,
             interface=Interfaces.ASGINL,
             runtime_threads=2,
             backlog=1024,
+            backpressure=listener.limits.accepted,
             websockets=False,
             log_enabled=False,
-            http1_settings=HTTP1Settings(header_read_timeout=30_000),
+            http=HTTPModes.auto if listener.http2 else HTTPModes.http1,
+            http1_settings=HTTP1Settings(
+                header_read_timeout=HEAD_SECONDS * 1000, max_buffer_size=listener.largest_head
+            ),
+            http2_settings=BOUNDED_HTTP2,
         )
         for listener in listeners
     ]
     tasks = [asyncio.create_task(server.serve(), name="listener") for server in servers]
     try:
         await _until_connectable(listeners, tasks)
+        watching = asyncio.create_task(guard.watch(), name="connections")
         calm_the_collector()
-        yield draining
+        try:
+            yield draining
+        finally:
+            await draining.finish()
+            watching.cancel()
     finally:
-        await draining.finish()
         for server in servers:
             server.stop()  # type: ignore[no-untyped-call]
         # Draining gave requests their time; a client that never finishes its own must not hold us up.
         _, stuck = await asyncio.wait(tasks, timeout=STOP_SECONDS)
         for task in stuck:
             task.cancel()
+
+
+def _admitting(listener: Listener, guard: ConnectionGuard) -> ASGIApp:
+    """The app, but 503 for a connection that is one too many; health checks are answered all the same."""
+    app, port = listener.app, listener.address.port
+
+    def admitted(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        if (
+            guard.crowded
+            and guard.refuses(port, scope["client"])
+            and not scope["path"].startswith("/health/")
+        ):
+            return _say_full(send)
+        return app(scope, receive, send)
+
+    return admitted
+
+
+async def _say_full(send: Send) -> None:
+    refusal = answer_for(Unavailable("Too many connections are open; close some, or try again."), new_id())
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(refusal.body)),
+        (b"retry-after", b"1"),
+        (b"connection", b"close"),
+    ]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": refusal.body, "more_body": False})
+
+
+def _allow_descriptors(count: int) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < count:
+        allowed = count if hard == resource.RLIM_INFINITY else min(count, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+        if allowed < count:
+            log.warning("few_file_descriptors", wanted=count, allowed=allowed)
 
 
 async def _until_connectable(listeners: Sequence[Listener], tasks: Sequence[asyncio.Task[None]]) -> None:

@@ -28,6 +28,8 @@ POOL_WAIT = Histogram(
     "studio_pool_wait_seconds", "Time until a database connection was had.", ["service"], buckets=_FAST
 )
 POOL_CONNECTIONS = Gauge("studio_pool_connections", "Database connections of a pool.", ["service", "state"])
+CONNECTIONS = Gauge("studio_connections", "Connections that a port holds.", ["port"])
+CONNECTIONS_CLOSED = Counter("studio_connections_closed_total", "Connections that broke a rule.", ["rule"])
 LOOP_AGE = Gauge("studio_loop_age_seconds", "Seconds since a background loop's last good step.", ["loop"])
 
 

@@ -1,0 +1,84 @@
+"""Whose request it is: the socket's peer, or the address that a trusted proxy names."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Literal
+
+from shared.settings import SettingsProblem
+
+ForwardedHeader = Literal["x-forwarded-for", "forwarded"]
+
+
+class TrustedProxies:
+    """Networks whose word about the client counts. Anybody else's is ignored: it could name any address."""
+
+    def __init__(self, networks: Sequence[str] = (), header: ForwardedHeader = "x-forwarded-for") -> None:
+        self._networks = tuple(_network(text) for text in networks)
+        self._header = header.encode()
+        self._read = _forwarded if header == "forwarded" else _x_forwarded_for
+        self.trusts = lru_cache(maxsize=4096)(self._trusts)
+
+    def client_of(self, peer: str, headers: Mapping[bytes, bytes]) -> str:
+        """The nearest address that is no trusted proxy's: anybody may have said what stands further left."""
+        if not self._networks or not self.trusts(peer):
+            return peer
+        nearest = peer
+        for named in reversed(self._read(headers.get(self._header, b"").decode("latin-1"))):
+            address = _address(named)
+            if address is None:
+                return nearest
+            nearest = address
+            if not self.trusts(address):
+                return nearest
+        return nearest
+
+    def _trusts(self, address: str) -> bool:
+        plain = _address(address)
+        return plain is not None and any(ip_address(plain) in network for network in self._networks)
+
+
+@lru_cache(maxsize=4096)
+def network_of(address: str) -> str:
+    """What limits per address count: an IPv4 address, or an IPv6 network of 64 bits, which one host has."""
+    plain = _address(address)
+    if plain is None or ":" not in plain:
+        return plain or address
+    return str(IPv6Network((IPv6Address(plain), 64), strict=False))
+
+
+def _network(text: str) -> IPv4Network | IPv6Network:
+    try:
+        return ip_network(text, strict=False)
+    except ValueError as problem:
+        raise SettingsProblem(
+            f"STUDIO_TRUSTED_PROXIES holds {text!r}, which is no network: {problem}"
+        ) from None
+
+
+def _x_forwarded_for(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")] if text else []
+
+
+def _forwarded(text: str) -> list[str]:
+    """RFC 7239: `for=192.0.2.60;proto=https, for="[2001:db8::1]:4711"`."""
+    found = []
+    for hop in text.split(",") if text else ():
+        pairs = (pair.strip().partition("=") for pair in hop.split(";"))
+        found.append(next((value.strip('"') for name, _, value in pairs if name.lower() == "for"), ""))
+    return found
+
+
+def _address(text: str) -> str | None:
+    """Without brackets, port and zone; IPv4 mapped into IPv6 as IPv4. None for what is no address."""
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        address = ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(address)

@@ -1,0 +1,101 @@
+"""The sockets of this process, whoever opened them, and what the kernel knows of each. Linux only."""
+
+import os
+import socket
+import stat
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from msgspec import Struct
+
+# linux/tcp.h, struct tcp_info: unacked; last_data_sent, last_data_recv; bytes_acked, bytes_received; notsent.
+_INFO: Final = struct.Struct("=24xI16xI4xI64xQQ8xI")
+_INFO_SIZE: Final = 256
+_RESET: Final = struct.pack("ii", 1, 0)
+
+
+class Ends(Struct, frozen=True):
+    port: int  # our own
+    peer: tuple[str, str] | None  # address and port; None of a socket that listens
+
+
+class TcpFacts(Struct, frozen=True):
+    waiting: bool  # something that the peer has not taken yet
+    acked: int  # bytes that it has taken
+    received: int
+    quiet: float  # seconds since its last byte
+    idle: float  # seconds without a byte in either direction
+
+
+def open_sockets() -> Iterator[tuple[int, int]]:
+    """Descriptor and inode: the number alone may be another socket's a moment later."""
+    with os.scandir("/proc/self/fd") as entries:
+        numbers = [int(entry.name) for entry in entries]
+    for fd in numbers:
+        try:
+            status = os.fstat(fd)
+        except OSError:
+            continue
+        if stat.S_ISSOCK(status.st_mode):
+            yield fd, status.st_ino
+
+
+def ends_of(fd: int) -> Ends | None:
+    """None for what is no TCP socket, or has gone."""
+    with _borrowed(fd) as sock:
+        try:
+            name = sock.getsockname()
+            if not isinstance(name, tuple):
+                return None
+            if sock.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                return Ends(name[1], None)
+            peer = sock.getpeername()
+            return Ends(name[1], (str(peer[0]), str(peer[1])))
+        except OSError:
+            return None
+
+
+def facts_of(fd: int) -> TcpFacts | None:
+    with _borrowed(fd) as sock:
+        try:
+            info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO_SIZE)
+            unacked, sent_ms, quiet_ms, acked, received, unsent = _INFO.unpack_from(info)
+        except (OSError, struct.error):
+            return None
+    waiting = bool(unacked or unsent)
+    return TcpFacts(waiting, acked, received, quiet_ms / 1000, min(quiet_ms, sent_ms) / 1000)
+
+
+def set_send_buffer(fd: int, size: int) -> None:
+    with _borrowed(fd) as sock:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size)
+
+
+def close_socket(fd: int, inode: int) -> bool:
+    """Its owner hears that the connection has ended, and closes it. False where it has gone already."""
+    try:
+        copy = os.dup(fd)  # so that the number cannot become another socket's meanwhile
+    except OSError:
+        return False
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=copy) as sock:
+        if os.fstat(copy).st_ino != inode:
+            return False
+        try:
+            # With a reset: what waits in the kernel for a slow reader goes too.
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+            sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            return False
+    return True
+
+
+@contextmanager
+def _borrowed(fd: int) -> Iterator[socket.socket]:
+    """A socket object on a descriptor that stays its owner's. With the family told, it asks nothing."""
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=fd)
+    try:
+        yield sock
+    finally:
+        sock.detach()

@@ -1,0 +1,46 @@
+"""The partner port as it is started: what strangers without a key can hold."""
+
+import asyncio
+
+from tests.harness.raw_http import RawConnection, connect, request
+from tests.harness.system import System
+
+SILENT = 1_500
+
+
+async def test_silent_connections_do_not_block_the_partner_port(system: System) -> None:
+    """More than the server's backlog, from one address: they are cut back, and partners are answered."""
+    partner = system.partner(await system.key())
+    flood: list[RawConnection] = []
+    try:
+        for _ in range(SILENT // 50):
+            flood += await asyncio.gather(*(connect(system.running.partner_url) for _ in range(50)))
+        async with asyncio.timeout(5):
+            assert (await partner.get("/studio")).status == 200
+            fresh = await connect(system.running.partner_url)
+            await fresh.write(request("GET", "/health/live"))
+            assert (await fresh.answer()).startswith(b"HTTP/1.1 200")
+            while (
+                sum(one.reader.at_eof() or one.reader.exception() is not None for one in flood) < SILENT // 2
+            ):
+                await asyncio.sleep(0.1)
+    finally:
+        for connection in flood:
+            connection.close()
+
+
+async def test_the_partner_port_speaks_no_http2(system: System) -> None:
+    """Unless STUDIO_HTTP2 asks for it."""
+    connection = await connect(system.running.partner_url)
+    await connection.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes.fromhex("000000040000000000"))
+    answer = await connection.answer()
+    connection.close()
+    assert not answer or answer.startswith(b"HTTP/1.1 4")
+
+
+async def test_a_head_without_an_end_is_refused_at_32_kib(system: System) -> None:
+    """It waits in memory for each connection."""
+    connection = await connect(system.running.partner_url)
+    await connection.write(b"GET /health/live HTTP/1.1\r\nHost: t\r\nX-Long: " + b"x" * 40_000)
+    assert b" 431 " in (await connection.answer())[:20]
+    connection.close()

@@ -1,0 +1,178 @@
+"""A port keeps its limits on connections, whatever they do or leave undone."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from prometheus_client import REGISTRY
+
+from shared.http.client_address import TrustedProxies
+from shared.http.connections import ConnectionLimits
+from shared.http.server import Address, Listener, listening
+from shared.servers.ports import free_port
+from tests.harness.raw_http import RawConnection, connect
+
+PIECE = b"x" * 65536
+PIECES = 400
+GET = b"GET / HTTP/1.1\r\nHost: t\r\n\r\n"
+
+
+class Answers:
+    """Small answers, and at /long one of 25 MB; counts those that were sent to their end."""
+
+    def __init__(self) -> None:
+        self.long_ones_over = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        long = scope["path"] == "/long"
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(PIECES if long else 0):
+            await send({"type": "http.response.body", "body": PIECE, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        self.long_ones_over += long
+
+
+@asynccontextmanager
+async def port_with(app: Any, http2: bool = False, **limits: Any) -> AsyncIterator[str]:
+    port = free_port()
+    address = Address("test", "127.0.0.1", port)
+    async with listening([Listener(address, app, ConnectionLimits(**limits), http2=http2)]):
+        yield f"http://127.0.0.1:{port}"
+
+
+async def asked(connection: RawConnection, request: bytes = GET) -> bytes:
+    await connection.write(request)
+    return await connection.head()
+
+
+async def closed(connections: list[RawConnection]) -> int:
+    """How many have been closed by now."""
+    await asyncio.sleep(0)
+    return sum(connection.reader.at_eof() or _is_reset(connection) for connection in connections)
+
+
+def _is_reset(connection: RawConnection) -> bool:
+    return connection.reader.exception() is not None
+
+
+async def until_closed(connections: list[RawConnection], count: int) -> None:
+    async with asyncio.timeout(10):
+        while await closed(connections) < count:
+            await asyncio.sleep(0.05)
+
+
+def seen_at(url: str) -> float:
+    return REGISTRY.get_sample_value("studio_connections", {"port": url.rpartition(":")[2]}) or 0
+
+
+async def test_a_silent_connection_is_closed_and_a_talking_one_stays() -> None:
+    """Who has not sent a byte in time goes; who has sent a request may send the next."""
+    async with port_with(Answers(), silent_seconds=0.5) as url:
+        talking, silent = await connect(url), await connect(url)
+        assert b"200 OK" in await asked(talking)
+        await until_closed([silent], 1)
+        assert b"200 OK" in await asked(talking)
+
+
+async def test_one_address_cannot_hold_more_than_its_share() -> None:
+    """The silent ones go first, so that the partner who shares the address is still answered."""
+    async with port_with(Answers(), most_per_address=10) as url:
+        partner = await connect(url)
+        assert b"200 OK" in await asked(partner)
+        flood = [await connect(url) for _ in range(40)]
+        await until_closed(flood, 31)
+        assert b"200 OK" in await asked(partner)
+        assert await closed(flood) == 31
+
+
+async def test_a_trusted_proxy_may_hold_as_many_as_it_needs() -> None:
+    """Behind an ingress every partner has the ingress's address."""
+    trusted = TrustedProxies(["127.0.0.0/8"])
+    async with port_with(Answers(), most_per_address=3, silent_seconds=1.5, trusted=trusted) as url:
+        many = [await connect(url) for _ in range(12)]
+        for connection in many:
+            assert b"200 OK" in await asked(connection)
+        await until_closed([await connect(url)], 1)  # by then they were looked at three times
+        for connection in many:
+            assert b"200 OK" in await asked(connection)
+
+
+async def test_a_full_house_says_503_at_once_and_still_answers_health_checks() -> None:
+    """Nobody waits in the dark: a refusal, `Retry-After`, and the end of the connection."""
+    async with port_with(Answers(), most=5) as url:
+        inside = [await connect(url) for _ in range(5)]
+        for connection in inside:
+            assert b"200 OK" in await asked(connection)
+        refusal = b""
+        async with asyncio.timeout(10):
+            while seen_at(url) < 5:
+                await asyncio.sleep(0.05)
+            while b"503" not in refusal:
+                late = await connect(url)
+                started = time.monotonic()
+                refusal = await asked(late)
+                assert time.monotonic() - started < 1
+        assert b"retry-after: 1" in refusal
+        assert b"connection: close" in refusal
+        probe = await connect(url)
+        assert b"200 OK" in await asked(probe, b"GET /health/live HTTP/1.1\r\nHost: t\r\n\r\n")
+        for connection in inside:
+            assert b"200 OK" in await asked(connection)
+        probe.close()
+        inside[0].close()
+        async with asyncio.timeout(10):
+            while b"200 OK" not in await asked(await connect(url)):
+                await asyncio.sleep(0.1)
+
+
+async def test_who_does_not_read_an_answer_is_cut_off_and_a_slow_reader_is_not() -> None:
+    """An unread answer holds memory: it has so many seconds, unless it goes on at a fair rate."""
+    app = Answers()
+    request = b"GET /long HTTP/1.1\r\nHost: t\r\n\r\n"
+    async with port_with(app, unread_seconds=1.0) as url:
+        stuck, slow = await connect(url), await connect(url)
+        await stuck.write(request)
+        stuck.writer.transport.pause_reading()  # type: ignore[attr-defined]
+        await slow.write(request)
+        taken, started = 0, time.monotonic()
+        while taken < PIECES * len(PIECE):
+            taken += len(await slow.reader.read(2**18))
+            await asyncio.sleep(0.03)
+        assert time.monotonic() - started > 2.5
+        async with asyncio.timeout(10):
+            while app.long_ones_over < 2:
+                await asyncio.sleep(0.05)
+        stuck.writer.transport.resume_reading()  # type: ignore[attr-defined]
+        assert len(await stuck.answer()) < PIECES * len(PIECE)
+
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes.fromhex("000000040000000000")
+
+
+async def test_http2_is_off_unless_it_is_asked_for() -> None:
+    """One connection of HTTP/2 is many, and each stream may hold an answer back."""
+    async with port_with(Answers()) as url:
+        connection = await connect(url)
+        await connection.write(PREFACE)
+        answer = await connection.answer()
+        assert not answer or answer.startswith(b"HTTP/1.1 4")
+
+
+async def test_http2_is_bounded_where_it_is_asked_for() -> None:
+    """A few streams, small headers: a connection cannot make us hold 16 MB of either."""
+    async with port_with(Answers(), http2=True) as url:
+        connection = await connect(url)
+        await connection.write(PREFACE)
+        async with asyncio.timeout(5):
+            head = await connection.reader.readexactly(9)
+            assert head[3] == 4
+            body = await connection.reader.readexactly(int.from_bytes(head[:3], "big"))
+        told = {
+            int.from_bytes(body[at : at + 2], "big"): int.from_bytes(body[at + 2 : at + 6], "big")
+            for at in range(0, len(body), 6)
+        }
+        connection.close()
+        most_streams, window, most_headers = told[3], told[4], told[6]
+        assert (most_streams, window, most_headers) == (32, 65536, 16384)
