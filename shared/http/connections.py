@@ -64,13 +64,13 @@ class ConnectionGuard:
     def __init__(self, limits: Mapping[int, ConnectionLimits]) -> None:
         self._limits = limits
         self._known: dict[int, tuple[int, Connection | None]] = {}
-        self._refused: frozenset[tuple[str, str]] = frozenset()
+        self._refused: frozenset[tuple[int, tuple[str, str]]] = frozenset()
         self._full: dict[int, frozenset[tuple[str, str]]] = {}
         self.crowded = False
 
     def refuses(self, port: int, client: object) -> bool:
         """Whether this connection is one too many. Asked only while `crowded`."""
-        if client in self._refused:
+        if (port, client) in self._refused:
             return True
         # Who came since the last look into a full house is new.
         return port in self._full and client not in self._full[port]
@@ -167,7 +167,7 @@ class ConnectionGuard:
                 connection.refused_since = now
             elif now - connection.refused_since > REFUSAL_SECONDS:
                 _close(connection, "one too many")
-        self._refused = frozenset(connection.client for connection in refused)
+        self._refused = frozenset((connection.port, connection.client) for connection in refused)
         self.crowded = bool(self._refused or self._full)
 
 
