@@ -1,14 +1,16 @@
-"""`python -m tests.deploy`: every manifest against the schemas of Kubernetes, no unknown field allowed."""
+"""`python -m tests.deploy`: every manifest against the schemas of Kubernetes and of the operators, no unknown
+field allowed; the chart against the overlays, and generated files against what they are made from.
+"""
 
 import sys
 
 import kubernetes_validate  # type: ignore[import-untyped]
 
-from tests.deploy.foreign import unknown_fields
+from tests.deploy import crds
+from tests.deploy.chart import chart, differences, schema_problems
+from tests.deploy.foreign import FOREIGN, unknown_fields
+from tests.deploy.generated import stale
 from tests.deploy.manifests import OVERLAYS, VERSIONS, Manifest, base, overlay
-
-# Other people's kinds: there is no schema of theirs here.
-FOREIGN = ("postgresql.cnpg.io/", "rabbitmq.com/", "keda.sh/", "monitoring.coreos.com/")
 
 
 def problems(manifests: list[Manifest]) -> list[str]:
@@ -29,6 +31,17 @@ def problems(manifests: list[Manifest]) -> list[str]:
 def main() -> int:
     trees = {"base": base()} | {f"overlays/{name}": overlay(name) for name in OVERLAYS}
     bad = [f"{folder}: {problem}" for folder, found in trees.items() for problem in problems(found)]
+    if reason := crds.why_not():
+        sys.stdout.write(
+            f"The operators' kinds were checked against our own list of fields only: {reason}.\n"
+        )
+    else:
+        everything = [manifest for found in trees.values() for manifest in found]
+        bad += [f"overlays: {problem}" for problem in crds.problems(everything)]
+    for name in OVERLAYS:
+        bad += [f"helm: {problem}" for problem in schema_problems(name)]
+        bad += [f"helm: {problem}" for problem in differences(chart(name), trees[f"overlays/{name}"])]
+    bad += stale()
     for line in bad:
         sys.stderr.write(f"{line}\n")
     sys.stdout.write(f"{sum(map(len, trees.values()))} manifests checked, {len(bad)} problems.\n")

@@ -1,37 +1,65 @@
-"""The fields that we use of other people's kinds, of which there is no schema here: a misspelt one is found.
-
-A name that is not listed is a problem; `…` ends a path under which anything may stand.
+"""The fields that we use of other people's kinds: for RabbitMQ's and the backup plugin's no schema can be
+had, for the others (crds.py) not everywhere. A name that is not listed is a problem; `…` ends a path
+under which anything may stand.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-_COMMON = "apiVersion kind metadata.name metadata.namespace metadata.labels.…"
+_COMMON = "apiVersion kind metadata.name metadata.namespace metadata.labels.… metadata.annotations.…"
 FIELDS = {
     "postgresql.cnpg.io/v1 Cluster": """
-        spec.instances spec.postgresql.synchronous.method spec.postgresql.synchronous.number
+        spec.imageName spec.instances spec.postgresql.synchronous.method spec.postgresql.synchronous.number
         spec.postgresql.synchronous.dataDurability spec.postgresql.parameters.…
         spec.bootstrap.initdb.database spec.bootstrap.initdb.owner spec.bootstrap.initdb.secret.name
         spec.managed.roles.name spec.managed.roles.ensure spec.managed.roles.login
         spec.managed.roles.createrole spec.managed.roles.passwordSecret.name
-        spec.inheritedMetadata.labels.… spec.affinity.enablePodAntiAffinity
+        spec.affinity.enablePodAntiAffinity
         spec.affinity.podAntiAffinityType spec.affinity.topologyKey spec.storage.size spec.walStorage.size
         spec.resources.requests.cpu spec.resources.requests.memory spec.resources.limits.memory
-        spec.backup.volumeSnapshot.className spec.backup.volumeSnapshot.online""",
-    "postgresql.cnpg.io/v1 ScheduledBackup": "spec.schedule spec.method spec.cluster.name",
+        spec.plugins.name spec.plugins.isWALArchiver spec.plugins.parameters.…
+        spec.bootstrap.recovery.source spec.bootstrap.recovery.recoveryTarget.targetTime
+        spec.externalClusters.name spec.externalClusters.plugin.name
+        spec.externalClusters.plugin.parameters.…""",
+    "postgresql.cnpg.io/v1 ScheduledBackup": """
+        spec.schedule spec.method spec.cluster.name spec.immediate spec.backupOwnerReference
+        spec.pluginConfiguration.name""",
+    "barmancloud.cnpg.io/v1 ObjectStore": """
+        spec.retentionPolicy spec.configuration.destinationPath
+        spec.configuration.s3Credentials.accessKeyId.name
+        spec.configuration.s3Credentials.accessKeyId.key spec.configuration.s3Credentials.secretAccessKey.name
+        spec.configuration.s3Credentials.secretAccessKey.key spec.configuration.wal.compression
+        spec.configuration.wal.maxParallel spec.configuration.data.compression""",
     "rabbitmq.com/v1beta1 RabbitmqCluster": """
-        spec.replicas spec.persistence.storage spec.resources.requests.cpu spec.resources.requests.memory
+        spec.image spec.replicas spec.persistence.storage
+        spec.resources.requests.cpu spec.resources.requests.memory
         spec.resources.limits.memory spec.rabbitmq.additionalConfig
         spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.topologyKey
         spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.labelSelector.…""",
     "keda.sh/v1alpha1 ScaledObject": """
         spec.scaleTargetRef.name spec.minReplicaCount spec.maxReplicaCount spec.cooldownPeriod
-        spec.triggers.type spec.triggers.authenticationRef.name spec.triggers.metadata.queueName
-        spec.triggers.metadata.mode spec.triggers.metadata.value spec.triggers.metadata.query
+        spec.fallback.failureThreshold spec.fallback.replicas spec.fallback.behavior
+        spec.triggers.type spec.triggers.authenticationRef.name spec.triggers.metadata.query
         spec.triggers.metadata.targetQueryValue""",
     "keda.sh/v1alpha1 TriggerAuthentication": """
         spec.secretTargetRef.parameter spec.secretTargetRef.name spec.secretTargetRef.key""",
+    "monitoring.coreos.com/v1 PodMonitor": """
+        spec.selector.… spec.podMetricsEndpoints.port spec.podMetricsEndpoints.interval
+        spec.podMetricsEndpoints.relabelings.targetLabel spec.podMetricsEndpoints.relabelings.replacement
+        spec.podMetricsEndpoints.relabelings.sourceLabels""",
+    "monitoring.coreos.com/v1 PrometheusRule": """
+        spec.groups.name spec.groups.rules.alert spec.groups.rules.expr spec.groups.rules.for
+        spec.groups.rules.labels.… spec.groups.rules.annotations.…""",
+    "gateway.networking.k8s.io/v1 Gateway": """
+        spec.gatewayClassName spec.listeners.name spec.listeners.port spec.listeners.protocol
+        spec.listeners.hostname spec.listeners.tls.mode spec.listeners.tls.certificateRefs.kind
+        spec.listeners.tls.certificateRefs.name spec.listeners.allowedRoutes.namespaces.from""",
+    "gateway.networking.k8s.io/v1 HTTPRoute": """
+        spec.parentRefs.name spec.parentRefs.sectionName spec.hostnames spec.rules.filters.type
+        spec.rules.filters.requestRedirect.scheme spec.rules.filters.requestRedirect.statusCode
+        spec.rules.backendRefs.name spec.rules.backendRefs.port spec.rules.timeouts.request""",
 }
+FOREIGN = tuple(sorted({kind.partition("/")[0] + "/" for kind in FIELDS}))
 
 
 def unknown_fields(manifest: dict[str, Any]) -> list[str]:

@@ -124,4 +124,5 @@ def _set_image(manifest: Manifest, image: Any) -> None:
     template = manifest["spec"].get("template", {}) if isinstance(manifest.get("spec"), dict) else {}
     for container in template.get("spec", {}).get("containers", ()):
         if container["image"].partition(":")[0] == image["name"]:
-            container["image"] = f"{image['name']}:{image['newTag']}"
+            version = f"@{image['digest']}" if "digest" in image else f":{image['newTag']}"
+            container["image"] = image.get("newName", image["name"]) + version

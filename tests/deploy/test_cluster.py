@@ -10,13 +10,27 @@ import pytest
 from services.webhooks.rules.addresses import FORBIDDEN_4, FORBIDDEN_6
 from shared.db.database import SPARE
 from shared.settings import SERVICES
-from tests.deploy.manifests import OVERLAYS, Manifest, named, overlay
+from tests.deploy.kustomizing import read
+from tests.deploy.manifests import KUBERNETES, OVERLAYS, Manifest, named, overlay
 from tests.deploy.reaching import reached_from, reaches, selects
 
 BEHIND = ("catalog", "bookings", "forms", "webhooks")
 PUBLISHING = ("bookings", "forms", "webhooks")
-# The operators' pods are not in our manifests; these are the labels by which policies know them.
-FOREIGN_PODS = {"database": {"studio/role": "database"}, "broker": {"studio/role": "broker"}}
+# The operators' pods are not in our manifests. These are the labels that CloudNativePG (pkg/specs) and the
+# RabbitMQ cluster operator (internal/metadata) put on them; a RabbitmqCluster's own labels reach no pod.
+FOREIGN_PODS = {
+    "database": {
+        "cnpg.io/cluster": "studio-db",
+        "cnpg.io/podRole": "instance",
+        "app.kubernetes.io/name": "postgresql",
+    },
+    "database-job": {"cnpg.io/cluster": "studio-db", "cnpg.io/jobRole": "join"},
+    "broker": {
+        "app.kubernetes.io/name": "studio-broker",
+        "app.kubernetes.io/component": "rabbitmq",
+        "app.kubernetes.io/part-of": "rabbitmq",
+    },
+}
 PORTS = {"http": 8080, "operators": 8081, "postgres": 5432, "rabbitmq": 5672}
 
 
@@ -26,11 +40,13 @@ def manifests(request: pytest.FixtureRequest) -> list[Manifest]:
 
 
 def pod_labels(manifests: list[Manifest]) -> dict[str, dict[str, str]]:
-    return {
+    own = {
         found["metadata"]["name"]: found["spec"]["template"]["metadata"]["labels"]
         for found in manifests
         if found["kind"] in ("Deployment", "StatefulSet", "Job")
     }
+    # The job's name has the version in it.
+    return {("migrate" if name.startswith("migrate-") else name): labels for name, labels in own.items()}
 
 
 def test_every_selector_selects_exactly_its_own_pods(manifests: list[Manifest]) -> None:
@@ -40,8 +56,9 @@ def test_every_selector_selects_exactly_its_own_pods(manifests: list[Manifest]) 
         for name, found in named(manifests, kind).items():
             selector = found["spec"]["selector"]
             selector = {"matchLabels": selector} if kind == "Service" else selector
-            chosen = [pod for pod, labels in pods.items() if selects(selector, labels)]
-            assert chosen == [name.removesuffix("-operators")], (kind, name)
+            chosen = [pod for pod, labels in {**pods, **FOREIGN_PODS}.items() if selects(selector, labels)]
+            wanted = {"studio-broker": "broker"}.get(name, name.removesuffix("-operators"))
+            assert chosen == [wanted], (kind, name)
     for name, found in named(manifests, "Deployment").items():
         for spread in found["spec"]["template"]["spec"]["topologySpreadConstraints"]:
             assert selects(spread["labelSelector"], pods[name]), name
@@ -71,12 +88,16 @@ def test_nobody_reaches_anybody_but_as_intended(manifests: list[Manifest]) -> No
     meant |= {(service, database, 5432) for service in (*SERVICES, "migrate")}
     meant |= {(service, broker, 5672) for service in PUBLISHING}
     ours = {*SERVICES, "migrate"}
+    if broker == "broker":  # the operators' clusters among themselves
+        meant |= {("broker", "broker", port) for port in (*PORTS.values(), 4369, 25672)}
+        meant |= {("database", "database", 5432), ("database-job", "database", 5432)}
+        ours |= FOREIGN_PODS.keys()
     found = {
         (one, other, port)
-        for one, other, port in product(ours, {*ours, database, broker}, PORTS.values())
+        for one, other, port in product(ours, {*ours, database, broker}, {*PORTS.values(), 4369, 25672})
         if reaches(policies, pods[one], pods[other], port)
     }
-    assert found == meant
+    assert {way for way in found if way[1] != "database-job"} == meant
 
 
 def test_other_namespaces_come_in_where_their_label_says(manifests: list[Manifest]) -> None:
@@ -92,6 +113,27 @@ def test_other_namespaces_come_in_where_their_label_says(manifests: list[Manifes
             if reached_from(policies, {f"studio/{label}": "true"}, pods[name], port)
         }
         assert found == doors, label
+
+
+def test_operators_and_prometheus_reach_the_database_and_the_broker_in_production() -> None:
+    """Found on a real cluster: nothing came through to a broker whose pods had none of our labels."""
+    policies = list(named(overlay("production"), "NetworkPolicy").values())
+    keda, cnpg, rabbitmq = (
+        {"kubernetes.io/metadata.name": name} for name in ("keda", "cnpg-system", "rabbitmq-system")
+    )
+    meant = [
+        (cnpg, "database", {5432, 8000}),
+        (keda, "database", {5432}),
+        (rabbitmq, "broker", {5672, 15672}),
+        ({"studio/monitoring": "true"}, "database", {9187}),
+        ({"studio/monitoring": "true"}, "broker", {15692}),
+        ({"studio/ingress": "true"}, "database", set()),
+        ({"studio/ingress": "true"}, "broker", set()),
+    ]
+    for namespace, pod, doors in meant:
+        ports = (5432, 8000, 9187, 5672, 15672, 15692, 8080)
+        found = {p for p in ports if reached_from(policies, namespace, FOREIGN_PODS[pod], p)}
+        assert found == doors, (namespace, pod)
 
 
 def test_the_way_out_is_closed_to_all_that_the_dispatcher_refuses(manifests: list[Manifest]) -> None:
@@ -144,11 +186,8 @@ def test_postgres_has_a_connection_for_every_replica_that_autoscaling_allows() -
 def test_what_keda_reads_can_be_used_from_its_own_namespace() -> None:
     """A bare host name is looked up in the namespace of whoever asks."""
     manifests = overlay("production")
-    secrets = named(manifests, "Secret")
+    secrets = named(read(KUBERNETES / "secrets.example.yaml"), "Secret")
     for authentication in named(manifests, "TriggerAuthentication").values():
         for source in authentication["spec"]["secretTargetRef"]:
-            if (
-                source["name"] != "studio-broker-default-user"
-            ):  # made by the operator, with the namespace in it
-                url = secrets[source["name"]]["stringData"][source["key"]]
-                assert str(urlsplit(url).hostname).endswith(".studio.svc")
+            url = secrets[source["name"]]["stringData"][source["key"]]
+            assert str(urlsplit(url).hostname).endswith(".studio.svc")

@@ -1,6 +1,6 @@
 """compose.yaml on a real Docker engine. Asked for with STUDIO_TEST_COMPOSE=1, because it takes minutes.
 
-The images must be there or obtainable: postgres:17, rabbitmq:4, and ours (`docker compose build`).
+The images must be there or obtainable: postgres:17.11, rabbitmq:4.1.4, and ours (`docker compose build`).
 """
 
 import base64

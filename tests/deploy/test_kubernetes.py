@@ -1,14 +1,13 @@
 """The manifests keep their promises: restricted pods, probes, drains, budgets, and closed doors."""
 
-import json
-import re
 from typing import Any
 
 import pytest
 
 from shared.settings import NEEDED_SECRETS, SECRETS, SERVICES
 from tests.deploy.__main__ import problems
-from tests.deploy.kustomizing import build
+from tests.deploy.chart import comparable
+from tests.deploy.kustomizing import build, read
 from tests.deploy.manifests import (
     KUBERNETES,
     OVERLAYS,
@@ -46,7 +45,7 @@ def test_every_overlay_builds_is_valid_and_misses_no_secret(name: str) -> None:
     """Whatever a pod takes its settings from is in the overlay, or made by an operator we name."""
     found = overlay(name)
     assert problems(found) == []
-    there = {*named(found, "Secret"), *named(found, "ConfigMap"), "studio-broker-default-user"}
+    there = {*secrets_of(name, found), *named(found, "ConfigMap"), "studio-broker-default-user"}
     for pod in pods(found).values():
         for container in pod["containers"]:
             sources = [next(iter(source.values()))["name"] for source in container.get("envFrom", ())]
@@ -54,20 +53,35 @@ def test_every_overlay_builds_is_valid_and_misses_no_secret(name: str) -> None:
     assert_restricted(found)
 
 
+def secrets_of(name: str, manifests: list[Manifest]) -> dict[str, Manifest]:
+    """What the overlay makes or, for production, what the example says that must be there."""
+    expected = read(KUBERNETES / "secrets.example.yaml") if name == "production" else []
+    return named([*manifests, *expected], "Secret")
+
+
+def test_production_brings_no_secret_that_would_overwrite_a_real_one() -> None:
+    """`kubectl apply -k` with templates in it put CHANGE-ME in the place of every password."""
+    assert named(overlay("production"), "Secret") == {}
+
+
+def test_the_example_names_every_secret_that_production_refers_to() -> None:
+    """By pods, database, backups and KEDA; operators make the certificate and the broker's login."""
+    found = overlay("production")
+    text = repr([each for each in found if each["kind"] != "Gateway"])
+    wanted = {
+        "studio-db-owner",
+        "studio-backup-store",
+        *(f"studio-{name}" for name in (*SERVICES, "migrate")),
+    }
+    assert set(secrets_of("production", found)) == wanted
+    assert all(f"'name': '{name}'" in text for name in wanted)
+
+
 @needs_kustomize
 @pytest.mark.parametrize("folder", ["base", *(f"overlays/{name}" for name in OVERLAYS)])
 def test_what_we_put_together_is_what_kustomize_makes(folder: str) -> None:
     """Machines without kustomize check the same objects: every field, apart from the hashes in made names."""
-    assert _by_name(build(KUBERNETES / folder)) == _by_name(built(folder))
-
-
-def _by_name(manifests: list[Manifest]) -> dict[str, Any]:
-    plain = json.loads(re.sub(r'"(studio-[a-z]+)-[0-9a-z]{10}"', r'"\1"', json.dumps(manifests)))
-    for found in plain:  # kustomize folds long values, which base64 allows
-        if found["kind"] == "Secret" and "data" in found:
-            found["data"] = {name: "".join(value.split()) for name, value in found["data"].items()}
-    assert len(plain) == len({f"{found['kind']}/{found['metadata']['name']}" for found in plain})
-    return {f"{found['kind']}/{found['metadata']['name']}": _sorted(found) for found in plain}
+    assert comparable(build(KUBERNETES / folder)) == comparable(built(folder))
 
 
 def test_every_pod_is_restricted_and_cannot_write(manifests: list[Manifest]) -> None:
@@ -135,14 +149,8 @@ def test_only_the_gateway_reaches_services_and_only_the_dispatcher_goes_out(
 def test_each_service_gets_the_secrets_it_needs_and_no_other() -> None:
     """The operator token is the gateway's alone, the encryption key the dispatcher's."""
     for name in OVERLAYS:
-        found = named(overlay(name), "Secret")
+        found = secrets_of(name, overlay(name))
         for service in SERVICES:
             given = set(found[f"studio-{service}"].get("stringData") or found[f"studio-{service}"]["data"])
             wanted = {SECRETS[name] for name in NEEDED_SECRETS[service]} | {"STUDIO_DATABASE_URL"}
             assert given - {"STUDIO_AMQP_URL"} == wanted
-
-
-def _sorted(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _sorted(value[name]) for name in sorted(value)}
-    return sorted(map(_sorted, value), key=repr) if isinstance(value, list) else value

@@ -16,8 +16,8 @@ from tests.harness.own_loop import in_own_loop
 if TYPE_CHECKING:
     from testcontainers.core.container import DockerContainer
 
-POSTGRES_IMAGE = "postgres:17"
-RABBITMQ_IMAGE = "rabbitmq:4"
+POSTGRES_IMAGE = "postgres:17.11"
+RABBITMQ_IMAGE = "rabbitmq:4.1.4"
 START_SECONDS = 90.0
 # As the embedded one is for tests, but for where it listens: the image's own defaults give it half as many
 # connections and wait for the disk at every commit.

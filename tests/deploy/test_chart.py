@@ -1,0 +1,95 @@
+"""The Helm chart makes what the overlays make, from values that its schema has read."""
+
+import copy
+import json
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+
+from tests.deploy.chart import (
+    CHART,
+    NAMESPACES,
+    chart,
+    chart_by_helm,
+    comparable,
+    differences,
+    helm,
+    schema_problems,
+    values,
+)
+from tests.deploy.manifests import OVERLAYS, named, overlay
+from tests.deploy.templates import rendered
+
+needs_helm = pytest.mark.skipif(helm() is None, reason="no helm binary can be had for this machine")
+SCHEMA = jsonschema.Draft7Validator(json.loads((CHART / "values.schema.json").read_text()))
+
+
+@pytest.mark.parametrize("name", OVERLAYS)
+def test_chart_and_overlay_make_the_same_objects(name: str) -> None:
+    """Every field of every object: whoever uses Helm gets what was tried with kustomize."""
+    assert differences(chart(name), overlay(name)) == []
+
+
+def test_a_difference_between_chart_and_overlay_is_found() -> None:
+    """The comparison itself is compared: one field, and one object more."""
+    made = copy.deepcopy(chart("production"))
+    named(made, "Deployment")["forms"]["spec"]["revisionHistoryLimit"] = 6
+    extra = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "extra"}}
+    assert len(differences([*made, extra], overlay("production"))) == 2
+
+
+@needs_helm
+@pytest.mark.parametrize("name", OVERLAYS)
+def test_helm_makes_what_our_renderer_makes(name: str) -> None:
+    """Machines without helm check the same objects."""
+    assert comparable(chart_by_helm(name)) == comparable(chart(name))
+
+
+@needs_helm
+def test_a_digest_pins_the_image_of_every_pod() -> None:
+    """Empty by default; given, it stands behind the tag."""
+    digest = "sha256:" + "a" * 64
+    made = chart_by_helm("production", "--set", f"image.digest={digest}")
+    pods = [*named(made, "Deployment").values(), *named(made, "Job").values()]
+    images = {pod["spec"]["template"]["spec"]["containers"][0]["image"] for pod in pods}
+    assert images == {f"studio-partner-api:0.1.0@{digest}"}
+
+
+@pytest.mark.parametrize("name", OVERLAYS)
+def test_the_values_keep_to_their_schema(name: str) -> None:
+    """Ours first of all."""
+    assert schema_problems(name) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("image.tag", "latest"),
+        ("image.digest", "a1b2"),
+        ("services.gatewy", {"cpu": "1"}),
+        ("services.gateway.cpu", "lots"),
+        ("services.gateway.maxReplicas", 1),
+        ("secrets.studio-forms", {"STUDIO_CALLER_KEY": "CHANGE-ME"}),
+        ("database.cluster.image", "postgres:17"),
+        ("database.cluster.backup.retentionPolicy", "always"),
+        ("broker.cluster.replicas", 2),
+        ("database.single", {"enabled": True}),
+        ("settings.STUDIO_POOL_SIZE", 10),
+    ],
+)
+def test_values_that_make_no_sense_are_refused(path: str, value: Any) -> None:
+    """Before anything is applied, and by name."""
+    bad = copy.deepcopy(values("production"))
+    *way, last = path.split(".")
+    place = bad
+    for step in way:
+        place = place[step]
+    place[last] = value
+    assert not SCHEMA.is_valid(bad)
+
+
+def test_what_the_renderer_does_not_know_is_an_error() -> None:
+    """It must not pass over a template in silence."""
+    with pytest.raises(KeyError):
+        rendered(CHART, NAMESPACES["production"], values("production") | {"image": {}})

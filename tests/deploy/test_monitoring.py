@@ -1,0 +1,121 @@
+"""What Prometheus scrapes is there and reachable, and every alert is one that somebody can act on."""
+
+from typing import Any
+
+import promql_parser
+import pytest
+import yaml
+
+from shared.settings import SERVICES
+from tests.deploy.generated import PROMETHEUS, stale
+from tests.deploy.manifests import named, overlay
+from tests.deploy.promql import metrics_in
+from tests.deploy.reaching import reached_from, selects
+from tests.deploy.test_cluster import FOREIGN_PODS, pod_labels
+from tests.harness.system import ROOT
+
+MANIFESTS = overlay("production")
+OPERATING = (ROOT / "docs" / "operating.md").read_text()
+# Ports that the operators give to their containers, by name.
+FOREIGN_PORTS = {"studio-db": ("database", "metrics", 9187), "studio-broker": ("broker", "prometheus", 15692)}
+OTHERS_METRICS = ("kubelet_", "cnpg_", "barman_cloud_", "rabbitmq_")
+
+
+def _alerts(name: str) -> list[Any]:
+    groups = yaml.safe_load((PROMETHEUS / name).read_text())["groups"]
+    return [rule for group in groups for rule in group["rules"]]
+
+
+ALERTS = [*_alerts("alerts.yml"), *_alerts("cluster-alerts.yml")]
+
+
+def test_every_service_is_scraped_where_it_shows_its_metrics() -> None:
+    """Once each, by a port that the pod has and the policies open, under the job name of the alerts."""
+    policies = list(named(MANIFESTS, "NetworkPolicy").values())
+    labels = pod_labels(MANIFESTS)
+    scraped = []
+    for monitor in named(MANIFESTS, "PodMonitor").values():
+        for service in SERVICES:
+            if not selects(monitor["spec"]["selector"], labels[service]):
+                continue
+            [endpoint] = monitor["spec"]["podMetricsEndpoints"]
+            [container] = named(MANIFESTS, "Deployment")[service]["spec"]["template"]["spec"]["containers"]
+            [port] = [p["containerPort"] for p in container["ports"] if p["name"] == endpoint["port"]]
+            assert reached_from(policies, {"studio/monitoring": "true"}, labels[service], port), service
+            rules = {rule["targetLabel"]: rule for rule in endpoint["relabelings"]}
+            assert rules["job"]["replacement"] == "studio" and "service_name" in rules
+            scraped.append((service, port))
+    assert sorted(scraped) == sorted((s, 8081 if s == "gateway" else 8080) for s in SERVICES)
+
+
+@pytest.mark.parametrize("name", FOREIGN_PORTS)
+def test_database_and_broker_are_scraped_on_their_operators_ports(name: str) -> None:
+    """A policy that forgets the port gives a target that is down for ever."""
+    pod, port, number = FOREIGN_PORTS[name]
+    monitor = named(MANIFESTS, "PodMonitor")[name]["spec"]
+    assert selects(monitor["selector"], FOREIGN_PODS[pod])
+    assert [endpoint["port"] for endpoint in monitor["podMetricsEndpoints"]] == [port]
+    policies = list(named(MANIFESTS, "NetworkPolicy").values())
+    assert reached_from(policies, {"studio/monitoring": "true"}, FOREIGN_PODS[pod], number)
+
+
+def test_the_cluster_has_the_alerts_that_compose_has_and_those_of_its_operators() -> None:
+    """Made from the same files; `make check` tells when they were not made anew."""
+    rules = named(MANIFESTS, "PrometheusRule")
+    found = [rule for each in rules.values() for group in each["spec"]["groups"] for rule in group["rules"]]
+    assert found == ALERTS
+    assert stale() == []
+
+
+def test_a_rule_file_that_was_not_made_anew_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    """The check itself is checked."""
+    for name in ("make_rules.py", "alerts.yml", "cluster-alerts.yml"):
+        (tmp_path / "prometheus").mkdir(exist_ok=True)
+        (tmp_path / "prometheus" / name).write_text((PROMETHEUS / name).read_text())
+    made = tmp_path / "kubernetes" / "overlays" / "production" / "alerts.yaml"
+    made.parent.mkdir(parents=True)
+    made.write_text((ROOT / "deploy/kubernetes/overlays/production/alerts.yaml").read_text())
+    monkeypatch.setattr("tests.deploy.generated.PROMETHEUS", tmp_path / "prometheus")
+    assert stale() == []
+    (tmp_path / "prometheus" / "alerts.yml").write_text("groups: []\n")
+    assert len(stale()) == 1
+
+
+@pytest.mark.parametrize("rule", ALERTS, ids=lambda rule: rule["alert"])
+def test_every_alert_is_explained_to_the_operator(rule: Any) -> None:
+    """Who is woken at night finds the name in docs/operating.md, and a sentence in the alert."""
+    assert f"**{rule['alert']}**" in OPERATING
+    assert rule["annotations"]["summary"] and rule["labels"]["severity"] in ("page", "ticket", "info")
+
+
+def test_the_clusters_alerts_ask_only_what_operators_export() -> None:
+    """Every query parses; no metric of ours is among them, for those are tested on the running system."""
+    for rule in _alerts("cluster-alerts.yml"):
+        assert promql_parser.parse(rule["expr"])
+        assert all(name.startswith(OTHERS_METRICS) for name in metrics_in(rule["expr"])), rule["alert"]
+
+
+def test_disks_backups_and_members_are_watched() -> None:
+    """Each volume that can fill, each archive that can stop."""
+    text = " ".join(rule["expr"] for rule in _alerts("cluster-alerts.yml"))
+    for volume in ("studio-db-", "persistence-studio-broker-"):
+        assert volume in text
+    for metric in ("last_archival", "last_available_backup", "disk_space_available", "replication_lag"):
+        assert metric in text
+
+
+def test_partners_come_in_by_tls_alone_and_only_to_the_partner_port() -> None:
+    """Plain HTTP is sent to HTTPS; the operators' port has no route from outside."""
+    [gateway] = named(MANIFESTS, "Gateway").values()
+    listeners = {listener["name"]: listener for listener in gateway["spec"]["listeners"]}
+    assert listeners["https"]["tls"]["certificateRefs"] and listeners["https"]["protocol"] == "HTTPS"
+    routes = named(MANIFESTS, "HTTPRoute")
+    for route in routes.values():
+        [parent] = route["spec"]["parentRefs"]
+        backends = [each for rule in route["spec"]["rules"] for each in rule.get("backendRefs", ())]
+        if parent["sectionName"] == "http":
+            assert not backends
+        else:
+            assert backends == [{"name": "gateway", "port": 80}]
+    service = named(MANIFESTS, "Service")["gateway"]["spec"]
+    assert service["ports"] == [{"name": "http", "port": 80, "targetPort": "http"}]

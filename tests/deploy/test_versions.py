@@ -1,0 +1,142 @@
+"""Every version is said once and the same everywhere, and a cluster that is too old is told so beforehand."""
+
+import json
+import re
+import runpy
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.deploy.chart import CHART, values
+from tests.deploy.manifests import KUBERNETES, OVERLAYS, named, overlay, pods
+from tests.harness.containers import POSTGRES_IMAGE, RABBITMQ_IMAGE
+from tests.harness.system import ROOT
+
+COMPOSE: Any = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+PREFLIGHT = KUBERNETES / "preflight.py"
+PINNED = re.compile(r":v?\d+\.\d+")
+
+
+def _images(name: str) -> set[str]:
+    found = overlay(name)
+    images = {container["image"] for pod in pods(found).values() for container in pod["containers"]}
+    images |= {each["spec"]["imageName"] for each in named(found, "Cluster").values()}
+    return images | {each["spec"]["image"] for each in named(found, "RabbitmqCluster").values()}
+
+
+def _version(image: str) -> str:
+    return image.rpartition(":")[2].partition("-")[0]
+
+
+def test_no_image_has_a_tag_that_moves() -> None:
+    """`latest`, or a major version alone, is something else tomorrow, on one node and not on the other."""
+    images = {service["image"].replace("${STUDIO_IMAGE:-", "").rstrip("}") for service in COMPOSE.values()}
+    for image in images.union(*map(_images, OVERLAYS)):
+        assert PINNED.search(image), image
+
+
+def test_compose_kubernetes_and_tests_run_the_same_postgres_and_rabbitmq() -> None:
+    """What was tried is what runs."""
+    postgres, rabbitmq = _version(COMPOSE["postgres"]["image"]), _version(COMPOSE["rabbitmq"]["image"])
+    assert (_version(POSTGRES_IMAGE), _version(RABBITMQ_IMAGE)) == (postgres, rabbitmq)
+    for name in OVERLAYS:
+        images = _images(name)
+        assert {_version(each) for each in images if "postgres" in each} == {postgres}
+        assert {_version(each) for each in images if "rabbitmq" in each} == {rabbitmq}
+
+
+def test_our_image_has_the_version_of_the_code() -> None:
+    """In compose, in both overlays and in the chart; no digest unless somebody sets one."""
+    ours = f"studio-partner-api:{VERSION}"
+    assert COMPOSE["gateway"]["image"] == f"${{STUDIO_IMAGE:-{ours}}}"
+    for name in OVERLAYS:
+        assert {each for each in _images(name) if each.startswith("studio-partner-api")} == {ours}
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    assert (chart["version"], chart["appVersion"]) == (VERSION, VERSION)
+    assert values("production")["image"] == {"name": "studio-partner-api", "tag": VERSION, "digest": ""}
+
+
+@pytest.mark.parametrize("name", OVERLAYS)
+def test_the_migration_job_has_a_name_per_version_and_stays(name: str) -> None:
+    """A job cannot be changed: under one name no upgrade could be applied, by kubectl, Flux or Argo CD."""
+    [job] = named(overlay(name), "Job").values()
+    assert job["metadata"]["name"] == f"migrate-{VERSION.replace('.', '-')}"
+    assert "ttlSecondsAfterFinished" not in job["spec"], "it would be run again at each reconciliation"
+    annotations = job["metadata"]["annotations"]
+    assert not any("argocd.argoproj.io/hook" in each for each in annotations), "hooks run at every sync"
+    assert annotations["kustomize.toolkit.fluxcd.io/force"] == "enabled"
+    assert "Force=true" in annotations["argocd.argoproj.io/sync-options"]
+
+
+GOOD = {
+    "Kubernetes": "v1.34.1",
+    "CloudNativePG": "ghcr.io/cloudnative-pg/cloudnative-pg:1.27.1",
+    "Barman Cloud plugin": "ghcr.io/cloudnative-pg/plugin-barman-cloud:v0.9.0",
+    "RabbitMQ cluster operator": "docker.io/rabbitmqoperator/cluster-operator:2.16.1",
+    "KEDA": "ghcr.io/kedacore/keda:2.18.0@sha256:" + "a" * 64,
+    "Prometheus operator": "quay.io/prometheus-operator/prometheus-operator:v0.86.0",
+    "cert-manager": "quay.io/jetstack/cert-manager-controller:v1.19.0",
+    "Gateway API": "v1.4.0",
+}
+
+
+def _preflight(folder: Path, cluster: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Against a kubectl that answers as such a cluster would."""
+    containers = [
+        {"image": image} for name, image in cluster.items() if name not in ("Kubernetes", "Gateway API")
+    ]
+    crd = {"name": "httproutes.gateway.networking.k8s.io"}
+    bundle = {"gateway.networking.k8s.io/bundle-version": cluster.get("Gateway API")}
+    answers = {
+        "version": {"serverVersion": {"gitVersion": cluster["Kubernetes"]}},
+        "deployments": {"items": [{"spec": {"template": {"spec": {"containers": containers}}}}]},
+        "customresourcedefinitions": {
+            "items": [{"metadata": crd | {"annotations": bundle}}] if "Gateway API" in cluster else []
+        },
+    }
+    script = folder / "kubectl"
+    script.write_text(
+        f"#!{sys.executable}\nimport json, sys\nanswers = json.loads({json.dumps(json.dumps(answers))})\n"
+        "print(json.dumps(next(answers[word] for word in sys.argv if word in answers)))\n"
+    )
+    script.chmod(0o755)
+    return subprocess.run(
+        [sys.executable, str(PREFLIGHT)],
+        env={"PATH": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_cluster_with_everything_passes(tmp_path: Path) -> None:
+    """And is told what was found."""
+    done = _preflight(tmp_path, GOOD)
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, len(GOOD)), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_what_is_too_old_or_missing_is_named(tmp_path: Path, name: str) -> None:
+    """Before anything is applied, not by a field that was dropped in silence."""
+    old = re.sub(r":v?\d+\.\d+\.\d+|^v\d+\.\d+\.\d+", lambda m: f"{m[0][0]}0.1.0", GOOD[name])
+    done = _preflight(tmp_path, GOOD | {name: old})
+    assert done.returncode == 1 and f"{name} " in done.stdout and "too old" in done.stdout
+    if name != "Kubernetes":
+        done = _preflight(tmp_path, {key: each for key, each in GOOD.items() if key != name})
+        assert done.returncode == 1 and f"{name} is not in the cluster" in done.stdout
+
+
+def test_the_minimum_versions_are_written_down() -> None:
+    """The table for people has the numbers that the check has."""
+    said = runpy.run_path(str(PREFLIGHT))
+    least = {name: minimum for name, (_, minimum, _) in said["OPERATORS"].items()}
+    least |= {"Kubernetes": said["KUBERNETES"], "Gateway API": said["GATEWAY_API"]}
+    table = dict(re.findall(r"^\| ([^|]+?) \| (\d[\d.]*) \|", (ROOT / "docs/operating.md").read_text(), re.M))
+    assert {name: table.get(name) for name in least} == least
+    assert table["Postgres"] == "15" and table["RabbitMQ"] == "3.10"
