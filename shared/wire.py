@@ -1,14 +1,11 @@
-"""What every body has in common: base structs, ids, instants, emails."""
+"""What every body has in common: base structs, ids, instants."""
 
-import contextlib
 import os
 import re
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import msgspec
-from email_validator import EmailNotValidError, validate_email
 from msgspec import Meta, Struct
 
 API_VERSION = "2026-08-02"
@@ -61,21 +58,3 @@ def is_id(text: str) -> bool:
 def now() -> datetime:
     """The clock of actions; rules get it as an argument."""
     return datetime.now(UTC)
-
-
-def normalize_email(text: str) -> str:
-    """Trimmed, lower-cased, domain in ASCII; no dot or plus tricks. Raises a readable ValueError."""
-    try:
-        checked = validate_email(text.strip(), check_deliverability=False, test_environment=True)
-    except EmailNotValidError as problem:
-        raise ValueError(str(problem)) from None
-    return f"{checked.local_part}@{checked.ascii_domain}".lower()
-
-
-def normalized_emails(texts: Iterable[str]) -> set[str]:
-    """Those of the texts that are emails at all."""
-    found: set[str] = set()
-    for text in texts:
-        with contextlib.suppress(ValueError):
-            found.add(normalize_email(text))
-    return found

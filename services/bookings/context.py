@@ -1,6 +1,6 @@
 """What a route, an action and a loop of this service work with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -10,6 +10,7 @@ from services.bookings.actions.batching import Together
 from shared.background import Wakeup
 from shared.db.database import Database
 from shared.http.routes import Answer
+from shared.phones import read_regions
 
 
 class Stage(StrEnum):
@@ -28,5 +29,7 @@ def _nothing(stage: Stage) -> None:
 class Bookings(Struct, frozen=True, kw_only=True):
     db: Database
     wakeup: Wakeup
+    # The country of each time zone, for phone numbers written without their country code.
+    regions: Mapping[str, str] = field(default_factory=read_regions)
     reached: Callable[[Stage], None] = _nothing
     together: Together[Any, Answer] = field(default_factory=Together)

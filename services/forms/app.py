@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 
 from services.forms.actions.convert_leads import convert_leads
 from services.forms.context import Forms
-from services.forms.regions import read_regions
 from services.forms.routes import routes
 from shared.background import Loop, Wakeup, running
 from shared.db.database import Database
@@ -14,6 +13,7 @@ from shared.events.relay import Relay
 from shared.http.caller import CallerVerifier
 from shared.http.health import Beside
 from shared.http.service import Service, build_service
+from shared.phones import read_regions
 from shared.settings import Settings
 
 __all__ = ["open_service", "routes"]

@@ -3,71 +3,93 @@
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, TypeVar, get_args
+from typing import Any, Generic, TypeVar, cast, get_args
 from urllib.parse import parse_qsl
 
 import msgspec
 from msgspec import Struct
 
 from shared.errors import Invalid, Problem
-from shared.http.instants import refuse_far_instants
-from shared.http.json_faults import DEEPEST, faults_of, refuse_depth, refuse_nul
+from shared.http.body_problems import (
+    all_problems,
+    is_struct,
+    problem_at,
+    sound_fields,
+    unless_told,
+    without,
+)
+from shared.http.json_faults import DEEPEST, faults_of, nul_problems, read_leniently, refuse_depth
+from shared.http.value_checks import value_problems
 from shared.wire import is_id
 
 T = TypeVar("T")
 MOST_PARAMETERS = 100
 LONGEST_KEPT_QUERY = 256
 
-_AT = re.compile(r" - at `(\$[^`]*)`\Z")
-_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
-_MISSING = re.compile(r"Object missing required field `([^`]+)`")
-_UNKNOWN = re.compile(r"Object contains unknown field `([^`]+)`")
 _SPACE_OFFSET = re.compile(r"(T\d\d:\d\d(?::\d\d(?:\.\d+)?)?) (\d\d:?\d\d)\Z")
-# The kinds of problem, told from msgspec's sentence; the first that fits names the type.
-_KINDS = (
-    ("timezone component", "timezone_aware"),
-    ("datetime", "datetime_parsing"),
-    ("UUID", "uuid_parsing"),
-    ("[0-9a-fA-F]{8}-", "uuid_parsing"),
-    ("matching regex", "string_pattern_mismatch"),
-    ("`str` of length >=", "string_too_short"),
-    ("`str` of length <=", "string_too_long"),
-    ("of length >=", "too_short"),
-    ("of length <=", "too_long"),
-    (">=", "too_small"),
-    ("<=", "too_large"),
-    ("Invalid enum value", "enum"),
-    ("out of range", "number_out_of_range"),
-    ("Expected `str`", "string_type"),
-    ("Expected `int`", "int_parsing"),
-    ("Expected `bool`", "bool_parsing"),
-    ("Expected `float`", "float_parsing"),
-    ("Expected `object`", "object_type"),
-    ("Expected `array`", "list_type"),
-)
+
+
+BODY = ("body",)
+
+
+class BodyRead(Struct, Generic[T], frozen=True):
+    """A body, or what is wrong with it and which fields are right all the same."""
+
+    body: T | None
+    problems: list[Problem] = []
+    sound: dict[str, Any] | None = None
 
 
 def decode_body(kind: type[T], raw: bytes, *, look_inside: bool = True) -> T:
-    """A JSON body as `kind`. All problems of the top level are reported, not the first one only.
+    """A JSON body as `kind`, or `Invalid` with all its problems."""
+    read = read_body_as(kind, raw, look_inside=look_inside)
+    if read.problems:
+        raise Invalid(read.problems)
+    body: Any = read.body
+    return cast(T, body)
+
+
+def read_body_as(kind: type[T], raw: bytes, *, look_inside: bool = True) -> BodyRead[T]:
+    """Broken JSON is one problem and nothing else; otherwise every problem is told.
 
     An import's batch is not refused whole for a NUL in one of its lines: each line is looked at on its own.
     """
     if look_inside:
-        refuse_depth(raw, ("body",))
+        refuse_depth(raw, BODY)
     try:
         value = msgspec.json.decode(raw, type=kind)
-    except msgspec.ValidationError as problem:
-        raise Invalid(_all_problems(kind, raw, problem)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
-        broken = Problem(("body",), f"The body is not valid JSON: {problem}", "json_invalid")
-        raise Invalid(faults_of(raw, ("body",)) or [broken]) from None
-    except RecursionError:
-        text = f"Nested too deeply; at most {DEEPEST} levels are read."
-        raise Invalid([Problem(("body",), text, "json_invalid")]) from None
-    if look_inside and b"\\u0000" in raw:
-        refuse_nul(msgspec.json.decode(raw), ("body",))
-    refuse_far_instants(value, ("body",))
-    return lower_ids(value)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+        return _refused(kind, raw, problem)
+    problems = nul_problems(msgspec.json.decode(raw), BODY) if look_inside and b"\\u0000" in raw else []
+    problems += value_problems(value, BODY)
+    if problems:
+        return BodyRead(None, problems, sound_fields(kind, msgspec.json.decode(raw), problems))
+    return BodyRead(lower_ids(value))
+
+
+def _refused(kind: type[T], raw: bytes, first: Exception) -> BodyRead[T]:
+    """The decoder stops at the first problem; a second look costs only who was wrong."""
+    problems: list[Problem] = []
+    try:
+        values = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+        problems = faults_of(raw, BODY)
+        if not problems:
+            return BodyRead(None, [_broken(problem)])
+        values = read_leniently(raw)
+    if b"\\u0000" in raw:
+        problems += nul_problems(values, BODY)
+    if not isinstance(values, dict) or not is_struct(kind):
+        told = problem_at(first, BODY) if isinstance(first, msgspec.ValidationError) else _broken(first)
+        return BodyRead(None, problems or [told])
+    problems += unless_told(all_problems(kind, without(values, problems), BODY), problems)
+    return BodyRead(None, problems, sound_fields(kind, values, problems))
+
+
+def _broken(problem: Exception) -> Problem:
+    if isinstance(problem, RecursionError):
+        return Problem(BODY, f"Nested too deeply; at most {DEEPEST} levels are read.", "json_invalid")
+    return Problem(BODY, f"The body is not valid JSON: {problem}", "json_invalid")
 
 
 def decode_query(kind: type[T], raw: bytes) -> T:
@@ -87,17 +109,17 @@ def _decoded(kind: type[T], raw: bytes) -> T:
         values = dict(parse_qsl(text, keep_blank_values=True, errors="strict"))
     except ValueError:
         raise Invalid([Problem(("query",), "The query string is not valid UTF-8.", "value_error")]) from None
-    for name, value in values.items():
-        if "\x00" in value:
-            raise Invalid([Problem(("query", name), "Text must not hold NUL.", "value_error")])
-        # An offset's plus that was not percent-encoded arrives as a space.
-        values[name] = _SPACE_OFFSET.sub(r"\1+\2", value)
+    # An offset's plus that was not percent-encoded arrives as a space.
+    values = {name: _SPACE_OFFSET.sub(r"\1+\2", value) for name, value in values.items()}
+    problems = nul_problems(values, ("query",)) if "%00" in text else []
     try:
-        return lower_ids(msgspec.convert(_typed(kind, values), kind))
+        query = msgspec.convert(_typed(kind, values), kind)
     except msgspec.ValidationError as problem:
-        raise Invalid(
-            _each_field(kind, _typed(kind, values), ("query",)) or [_problem(problem, ("query",))]
-        ) from None
+        found = all_problems(kind, _typed(kind, values), ("query",)) or [problem_at(problem, ("query",))]
+        raise Invalid(problems + unless_told(found, problems)) from None
+    if problems:
+        raise Invalid(problems)
+    return lower_ids(query)
 
 
 # Queries are frozen, so that one can serve many requests. What is refused is not kept.
@@ -163,52 +185,3 @@ def _holds_id(kind: Any) -> bool:
     if any((getattr(meta, "extra_json_schema", None) or {}).get("format") == "uuid" for meta in metadata):
         return True
     return any(_holds_id(part) for part in get_args(kind) if not isinstance(part, str))
-
-
-def _all_problems(kind: type, raw: bytes, first: msgspec.ValidationError) -> list[Problem]:
-    """msgspec stops at the first problem; a second look, field by field, costs only who was wrong."""
-    try:
-        values = msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        # msgspec does not name the keys of a free-form object on its way to a number that it cannot read.
-        return faults_of(raw, ("body",)) or [_problem(first, ("body",))]
-    if isinstance(values, dict) and isinstance(kind, type) and issubclass(kind, Struct):
-        return _each_field(kind, values, ("body",)) or [_problem(first, ("body",))]
-    return [_problem(first, ("body",))]
-
-
-def _each_field(kind: type, values: dict[str, Any], loc: tuple[str, ...]) -> list[Problem]:
-    problems: list[Problem] = []
-    fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
-    for name, field in fields.items():
-        if name not in values:
-            if field.required:
-                problems.append(Problem((*loc, name), "This field is required.", "missing"))
-            continue
-        try:
-            msgspec.convert(values[name], field.type)
-        except msgspec.ValidationError as problem:
-            problems.append(_problem(problem, (*loc, name)))
-    if kind.__struct_config__.forbid_unknown_fields:  # type: ignore[attr-defined]
-        unknown = [name for name in values if name not in fields]
-        problems += [Problem((*loc, name), "There is no such field.", "extra_forbidden") for name in unknown]
-    return problems
-
-
-def _problem(problem: msgspec.ValidationError, base: tuple[str | int, ...]) -> Problem:
-    text = str(problem)
-    loc = base
-    if found := _AT.search(text):
-        text = text[: found.start()]
-        for name, index in _STEP.findall(found[1]):
-            loc = (*loc, int(index) if index.isdigit() else (name or index))
-    if missing := _MISSING.match(text):
-        return Problem((*loc, missing[1]), "This field is required.", "missing")
-    if unknown := _UNKNOWN.match(text):
-        return Problem((*loc, unknown[1]), "There is no such field.", "extra_forbidden")
-    kind = next((kind for part, kind in _KINDS if part in text), "value_error")
-    if kind == "uuid_parsing":
-        text = "An id is a UUID."
-    if kind == "timezone_aware":
-        text = "A date-time needs an offset or Z."
-    return Problem(loc, text, kind)

@@ -11,8 +11,8 @@ from msgspec import Struct
 from shared.db.database import Connection, Database
 from shared.errors import Invalid
 from shared.http.decoding import lower_ids
-from shared.http.instants import refuse_far_instants
-from shared.http.json_faults import faults_of, refuse_depth, refuse_nul
+from shared.http.json_faults import faults_of, nul_problems, refuse_depth
+from shared.http.value_checks import value_problems
 
 T = TypeVar("T")
 BATCH = 1000
@@ -51,14 +51,15 @@ def decode_line(kind: Any, line: ImportLine) -> Decoded[Any] | Rejected:
     try:
         refuse_depth(raw, ("line",))
         value = msgspec.json.decode(raw, type=kind)
-        if b"\\u0000" in raw:
-            refuse_nul(msgspec.json.decode(raw), ())
-        refuse_far_instants(value, ())
+        problems = nul_problems(msgspec.json.decode(raw), ()) if b"\\u0000" in raw else []
+        problems += value_problems(value, ())
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         faults = faults_of(raw, ())
         return Rejected(line.number, Invalid(faults).text if faults else str(problem))
     except Invalid as problem:
         return Rejected(line.number, problem.text)
+    if problems:
+        return Rejected(line.number, Invalid(problems).text)
     return Decoded(line.number, line.studio_id, lower_ids(value))
 
 

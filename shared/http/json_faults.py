@@ -37,21 +37,24 @@ def refuse_depth(raw: bytes, loc: Loc) -> None:
         raise Invalid([Problem(loc, text, "json_invalid")])
 
 
-def refuse_nul(value: object, loc: Loc) -> None:
-    """NUL is valid JSON and no valid text for Postgres: name the place."""
-    for place, fault in _found(value, _nul):
-        raise Invalid([Problem(_written(place, loc), *fault)])
+def nul_problems(value: object, loc: Loc) -> list[Problem]:
+    """NUL is valid JSON and no valid text for Postgres: name the places."""
+    return _named(_found(value, _nul), loc, sys.maxsize)
 
 
 def faults_of(raw: bytes, loc: Loc) -> list[Problem]:
     """The texts and numbers for which the decoder refused to read `raw`; none where it is no JSON at all."""
     try:
-        value = _loaded(raw)
+        value = read_leniently(raw)
     except (ValueError, RecursionError):
         return []
+    return _named(_found(value, _unreadable), loc, len(raw))
+
+
+def _named(found: "Iterator[tuple[_Place, _Fault]]", loc: Loc, left: int) -> list[Problem]:
+    """`left`: many faults below one long key would make an answer far larger than the request."""
     problems: list[Problem] = []
-    left = len(raw)  # many faults below one long key would make an answer far larger than the request
-    for place, fault in islice(_found(value, _unreadable), MOST_PROBLEMS):
+    for place, fault in islice(found, MOST_PROBLEMS):
         problems.append(Problem(_written(place, loc), *fault))
         left -= sum(len(str(step)) for step in problems[-1].loc)
         if left < 0:
@@ -63,13 +66,22 @@ class _EndlessNumber:
     """A whole number with more digits than Python reads."""
 
 
-def _loaded(raw: bytes) -> Any:
+def read_leniently(raw: bytes) -> Any:
+    """With lone surrogates and endless numbers. Raises ValueError where it is no JSON at all.
+
+    Python's own reader would guess at UTF-16 and take `NaN`, which are no JSON either.
+    """
+    text = raw.decode()
     try:
-        return json.loads(raw, parse_constant=str)
+        return json.loads(text, parse_constant=_no_number)
     except json.JSONDecodeError:
         raise
     except ValueError:
-        return json.loads(raw, parse_constant=str, parse_int=_whole_number)
+        return json.loads(text, parse_constant=_no_number, parse_int=_whole_number)
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no JSON number.")
 
 
 def _whole_number(text: str) -> Any:
@@ -115,10 +127,11 @@ def _written(place: _Place, loc: Loc) -> Loc:
     steps: list[str | int] = []
     while place is not None:
         step, place = place
-        steps.append(step if isinstance(step, int) else _printable(step))
+        steps.append(step if isinstance(step, int) else shown_key(step))
     steps.pop()  # the walk's own, around the whole body
     return (*loc, *reversed(steps))
 
 
-def _printable(key: str) -> str:
+def shown_key(key: str) -> str:
+    """A key as it can be written in an answer."""
     return _SURROGATE.sub("\ufffd", key).replace("\x00", "\\u0000")

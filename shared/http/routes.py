@@ -6,20 +6,21 @@ The OpenAPI document is made from the same `Route` values.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from litestar.types import Receive
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from shared.errors import BodyTooLarge, DomainError, Invalid, NotFound, Problem, UnsupportedMediaType
 from shared.http.caller import Caller
-from shared.http.decoding import decode_body, decode_query, path_id
+from shared.http.decoding import decode_query, path_id, read_body_as
 from shared.wire import Query, encode
 
 MAX_BODY = 256 * 1024
 BODY_SECONDS = 10.0
 IDEMPOTENCY_HEADER = b"idempotency-key"
+BROKEN = "json_invalid"
 
 C = TypeVar("C")
 Q = TypeVar("Q")
@@ -52,6 +53,13 @@ class Call(Struct, Generic[Q, B]):
     idempotency_key: str = ""
 
 
+class Given(Struct, frozen=True):
+    """What of a body is right field by field, whatever is wrong with the others; and the body as it came."""
+
+    fields: Mapping[str, Any]
+    raw: bytes
+
+
 class Route(Struct, Generic[C], frozen=True, kw_only=True):
     """What a service answers, and what the OpenAPI document says of it."""
 
@@ -71,6 +79,8 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
     max_body: int = MAX_BODY
     # Who may ask comes before what is asked: sees the raw query, for a parameter that needs its own scope.
     guard: Callable[[Caller, bytes], None] | None = None
+    # What is wrong with a body beyond its types: told together with what is wrong with these.
+    check: Callable[[C, Caller, Given], Awaitable[list[Problem]]] | None = None
     errors: tuple[type[DomainError], ...] = ()
     tag: str = ""
 
@@ -79,28 +89,59 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
             raise NotFound
         if self.guard is not None:
             self.guard(caller, scope["query_string"])
-        headers: dict[bytes, bytes] = dict(scope["headers"])
         call: Call[Any, Any] = Call(
             caller=caller,
-            path={name: _path_value(name, text) for name, text in scope["path_params"].items()},
-            query=decode_query(self.query, scope["query_string"]) if self.query is not NoQuery else None,
+            path={},
+            query=None,
             body=None,
-            headers=headers,
+            headers=dict(scope["headers"]),
             raw_query=scope["query_string"],
         )
-        if self.idempotent:
-            call.idempotency_key = idempotency_key(headers)
+        problems = self._read_head(call, scope["path_params"])
         if self.body is not None:
-            call.raw_body = await read_body(receive, headers, self.max_body)
-            if self.optional_body and not call.raw_body:
-                call.body = self.body()
-            else:
-                json = checked_json(call.raw_body, headers)
-                call.body = decode_body(self.body, json, look_inside=not self.internal)
+            problems += await self._read_body(context, call, receive)
+        if problems:
+            raise Invalid([problem for problem in problems if problem.type == BROKEN][:1] or problems)
         result = await self.handler(context, call)
         if isinstance(result, Answer):
             return result
         return Answer(b"" if result is None else encode(result), self.status)
+
+    def _read_head(self, call: Call[Any, Any], path: Mapping[str, str]) -> list[Problem]:
+        problems: list[Problem] = []
+        for name, text in path.items():
+            try:
+                call.path[name] = _path_value(name, text)
+            except Invalid as refused:
+                problems += refused.problems
+        try:
+            if self.query is not NoQuery:
+                call.query = decode_query(self.query, call.raw_query)
+        except Invalid as refused:
+            problems += refused.problems
+        try:
+            if self.idempotent:
+                call.idempotency_key = idempotency_key(call.headers)
+        except Invalid as refused:
+            problems += refused.problems
+        return problems
+
+    async def _read_body(self, context: C, call: Call[Any, Any], receive: Receive) -> Sequence[Problem]:
+        raw = call.raw_body = await read_body(receive, call.headers, self.max_body)
+        if self.optional_body and not raw:
+            call.body = self.body()
+            return []
+        try:
+            read = read_body_as(self.body, checked_json(raw, call.headers), look_inside=not self.internal)
+        except Invalid as refused:
+            return refused.problems
+        call.body = body = read.body
+        fields = read.sound
+        if self.check is not None and isinstance(body, Struct):
+            fields = structs.asdict(body)
+        if self.check is None or fields is None:
+            return read.problems
+        return [*read.problems, *await self.check(context, call.caller, Given(fields, raw))]
 
 
 def _path_value(name: str, text: str) -> str:
@@ -132,7 +173,7 @@ async def read_body(
             return await _whole_body(receive, headers, limit)
     except TimeoutError:
         text = f"The body did not arrive within {seconds:.0f} s."
-        raise Invalid([Problem(("body",), text, "json_invalid")]) from None
+        raise Invalid([Problem(("body",), text, BROKEN)]) from None
 
 
 async def _whole_body(receive: Receive, headers: Mapping[bytes, bytes], limit: int) -> bytes:
@@ -145,7 +186,7 @@ async def _whole_body(receive: Receive, headers: Mapping[bytes, bytes], limit: i
         message: Any = await receive()
         if message["type"] != "http.request":
             # The first message too: a body of which nothing came is cut short, and not an empty one.
-            raise Invalid([Problem(("body",), "The body ended early.", "json_invalid")])
+            raise Invalid([Problem(("body",), "The body ended early.", BROKEN)])
         part: bytes = message.get("body", b"")
         size += len(part)
         if size > limit:

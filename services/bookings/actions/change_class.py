@@ -16,11 +16,16 @@ from services.bookings.wire.classes import Class, ClassChange, ClassCreate, Clas
 from shared.db.database import Connection
 from shared.errors import Invalid, NotFound, Problem
 from shared.http.caller import Caller
+from shared.http.routes import Given
 from shared.wire import new_id
 
 
+async def check_new_class(service: Bookings, caller: Caller, given: Given) -> list[Problem]:
+    start, end = given.fields.get("start_time"), given.fields.get("end_time")
+    return _time_problems(start, end) if start and end else []
+
+
 async def create_class(service: Bookings, caller: Caller, body: ClassCreate) -> Class:
-    _check_times(body.start_time, body.end_time)
     values = msgspec.structs.asdict(body)
     class_id: str = values.pop("id") or new_id()
     async with service.db.transaction() as conn:
@@ -51,12 +56,14 @@ async def change_class(service: Bookings, caller: Caller, class_id: str, body: C
 def _check_change(class_: Class, values: dict[str, Any]) -> None:
     if class_.status == ClassStatus.CANCELLED:
         raise InvalidStateTransition(class_.status, values.get("status", "scheduled"), [])
-    _check_times(values.get("start_time", class_.start_time), values.get("end_time", class_.end_time))
+    times = values.get("start_time", class_.start_time), values.get("end_time", class_.end_time)
+    if problems := _time_problems(*times):
+        raise Invalid(problems)
 
 
-def _check_times(start: datetime, end: datetime) -> None:
-    if problem := problem_with_times(start, end):
-        raise Invalid([Problem(("body", "end_time"), problem, "value_error")])
+def _time_problems(start: datetime, end: datetime) -> list[Problem]:
+    problem = problem_with_times(start, end)
+    return [Problem(("body", "end_time"), problem, "value_error")] if problem else []
 
 
 async def _shown(conn: Connection, caller: Caller, class_id: str) -> Class:

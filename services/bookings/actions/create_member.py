@@ -2,20 +2,20 @@
 
 from services.bookings.context import Bookings
 from services.bookings.errors import MemberExists
-from services.bookings.store import members
+from services.bookings.store import members, studios
 from services.bookings.wire.members import Member, MemberCreate
-from shared.errors import Invalid, Problem
+from shared.emails import normalize_email
+from shared.errors import Problem
 from shared.events.kinds import EventResource, MemberCreated
 from shared.events.outbox import add_event
 from shared.http.caller import Caller
-from shared.wire import new_id, normalize_email
+from shared.http.routes import Given
+from shared.phones import phone_problems
+from shared.wire import new_id
 
 
 async def create_member(service: Bookings, caller: Caller, body: MemberCreate) -> Member:
-    try:
-        email = normalize_email(body.email)
-    except ValueError as problem:
-        raise Invalid([Problem(("body", "email"), str(problem), "value_error")]) from None
+    email = normalize_email(body.email)
     member_id = new_id()
     name = f"{body.first_name} {body.last_name}".strip()
     async with service.db.transaction() as conn:
@@ -38,3 +38,13 @@ async def create_member(service: Bookings, caller: Caller, body: MemberCreate) -
         )
     service.wakeup.notify()
     return member
+
+
+async def check_member(service: Bookings, caller: Caller, given: Given) -> list[Problem]:
+    """The phone, by the rules of the studio's country where it comes without a country code."""
+    phone = given.fields.get("phone")
+    if not phone_problems(phone, None):
+        return []
+    async with service.db.connection() as conn:
+        region = service.regions.get(await studios.timezone_of(conn, caller) or "")
+    return phone_problems(phone, region)

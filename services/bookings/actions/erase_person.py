@@ -8,9 +8,10 @@ from services.bookings.context import Bookings
 from services.bookings.store import locks, members
 from services.bookings.wire.erasure import Erased
 from shared.db.database import Connection
+from shared.emails import normalized_emails
 from shared.http.caller import Caller
 from shared.http.erasure import PersonToErase
-from shared.wire import encode, normalized_emails
+from shared.wire import encode
 
 
 async def erase_person(service: Bookings, caller: Caller, body: PersonToErase) -> Erased:

@@ -13,8 +13,8 @@ from services.bookings.store.imported import LOCK_CLASSES, LOCK_MEMBERS, Lines
 from services.bookings.store.purchases import grant_credits
 from services.bookings.wire import imported as wire
 from shared.db.database import Connection
+from shared.emails import normalize_email
 from shared.http.importing import Decoded, ImportLine, ImportReport, apply_batch, usable_lines
-from shared.wire import normalize_email
 
 
 async def import_lines(service: Bookings, lines: Sequence[ImportLine]) -> ImportReport:

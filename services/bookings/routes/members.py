@@ -1,6 +1,6 @@
 """Members and memberships, for partners."""
 
-from services.bookings.actions.create_member import create_member
+from services.bookings.actions.create_member import check_member, create_member
 from services.bookings.context import Bookings
 from services.bookings.errors import MemberExists
 from services.bookings.store import members, memberships
@@ -63,6 +63,7 @@ ROUTES: list[Route[Bookings]] = [
         summary="Create a member",
         description="Once per normalized email; the refusal names the member who has it.",
         body=MemberCreate,
+        check=check_member,
         answer=Member,
         status=201,
         errors=(MemberExists,),

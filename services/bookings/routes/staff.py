@@ -7,7 +7,7 @@ from services.bookings import errors
 from services.bookings.actions import change_membership
 from services.bookings.actions.attend import attend
 from services.bookings.actions.cancel_class import cancel_class
-from services.bookings.actions.change_class import change_class, create_class
+from services.bookings.actions.change_class import change_class, check_new_class, create_class
 from services.bookings.actions.record_purchase import record_purchase
 from services.bookings.context import Bookings
 from services.bookings.wire.bookings import Booking, BookingStatus
@@ -63,6 +63,7 @@ def _staff(
     answer: Any,
     *refusals: type[DomainError],
     body: Any = None,
+    check: Any = None,
     status: int = 200,
 ) -> Route[Bookings]:
     return Route(
@@ -71,6 +72,7 @@ def _staff(
         handler=handler,
         summary=summary,
         body=body,
+        check=check,
         answer=answer,
         status=status,
         errors=refusals,
@@ -92,6 +94,7 @@ ROUTES: list[Route[Bookings]] = [
         Class,
         errors.ClassExists,
         body=ClassCreate,
+        check=check_new_class,
         status=201,
     ),
     _staff("PATCH", "/classes/{class_id}", patch_class, "Change a class", Class, *MOVED, body=ClassChange),

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from shared.http.instants import EARLIEST, LATEST
+from shared.http.value_checks import EARLIEST, LATEST
 
 
 def problem_with_times(start: datetime, end: datetime) -> str | None:

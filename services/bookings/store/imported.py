@@ -9,15 +9,16 @@ from shared.db.database import Connection
 Lines = list[dict[str, object]]
 
 STUDIOS = """
-INSERT INTO studios (id, late_window_minutes, late_fee_amount, late_fee_currency, forfeit_credit)
-SELECT n.id, coalesce(n.late_window_minutes, old.late_window_minutes, 720),
+INSERT INTO studios (id, timezone, late_window_minutes, late_fee_amount, late_fee_currency, forfeit_credit)
+SELECT n.id, n.timezone, coalesce(n.late_window_minutes, old.late_window_minutes, 720),
     CASE WHEN line ? 'late_fee_amount' THEN n.late_fee_amount ELSE old.late_fee_amount END,
     CASE WHEN line ? 'late_fee_currency' THEN n.late_fee_currency ELSE old.late_fee_currency END,
     coalesce(n.forfeit_credit, old.forfeit_credit, false)
 FROM jsonb_array_elements($1) line CROSS JOIN LATERAL jsonb_populate_record(NULL::studios, line) n
 LEFT JOIN studios old ON old.id = n.id
 ON CONFLICT (id) DO UPDATE SET
-    late_window_minutes = excluded.late_window_minutes, late_fee_amount = excluded.late_fee_amount,
+    timezone = excluded.timezone, late_window_minutes = excluded.late_window_minutes,
+    late_fee_amount = excluded.late_fee_amount,
     late_fee_currency = excluded.late_fee_currency, forfeit_credit = excluded.forfeit_credit
 """
 

@@ -1,4 +1,4 @@
-"""The studio's cancellation policy, as the import last brought it."""
+"""This service's copy of a studio, as the import last brought it."""
 
 import msgspec
 
@@ -14,6 +14,14 @@ SELECT late_window_minutes, late_fee_amount, late_fee_currency, forfeit_credit F
 async def policy(conn: Connection, caller: Caller) -> Policy:
     row = await conn.fetchrow(POLICY, caller.studio_id)
     return msgspec.convert(dict(row), Policy) if row else Policy()
+
+
+TIMEZONE = "SELECT timezone FROM studios WHERE id = $1"
+
+
+async def timezone_of(conn: Connection, caller: Caller) -> str | None:
+    timezone: str | None = await conn.fetchval(TIMEZONE, caller.studio_id)
+    return timezone
 
 
 KNOWS_LOCATION = "SELECT EXISTS (SELECT FROM locations WHERE studio_id = $1 AND id = $2)"

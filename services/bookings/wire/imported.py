@@ -11,8 +11,9 @@ from services.bookings.wire.bookings import BookingStatus
 from services.bookings.wire.classes import ClassStatus, SpotMode
 from services.bookings.wire.memberships import Cancellation, MembershipStatus, Pause
 from services.bookings.wire.purchases import PurchaseStatus
-from services.bookings.wire.text import Count, Currency, LongText, Money, Phone, ShortText
+from services.bookings.wire.text import Count, Currency, LongText, Money, ShortText
 from services.bookings.wire.waitlist import WaitlistStatus
+from shared.phones import Phone
 from shared.wire import Email, Id, Instant
 
 
@@ -23,6 +24,7 @@ class Copied(Struct, kw_only=True, tag_field="object"):
 
 
 class ImportedStudio(Copied, kw_only=True, tag="studio"):
+    timezone: str | None = None
     late_window_minutes: Annotated[int, Meta(ge=0, le=525_600)] | UnsetType = UNSET
     late_fee_amount: Money | UnsetType | None = UNSET
     late_fee_currency: Currency | UnsetType | None = UNSET

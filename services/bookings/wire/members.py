@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from services.bookings.wire.text import Name, Phone
+from services.bookings.wire.text import Name
+from shared.phones import Phone
 from shared.wire import Body, Email, Id, Instant, Resource
 
 

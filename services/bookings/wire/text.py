@@ -8,7 +8,6 @@ from msgspec import Meta
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 ShortText = Annotated[str, Meta(max_length=200)]
 LongText = Annotated[str, Meta(max_length=5000)]
-Phone = Annotated[str, Meta(max_length=40)]
 Currency = Annotated[
     str, Meta(pattern=r"^[A-Z]{3}(?![\s\S])", description="ISO 4217 code.", examples=["USD"])
 ]

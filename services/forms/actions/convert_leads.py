@@ -10,11 +10,11 @@ from services.forms.context import Forms
 from services.forms.store import consumed_events, leads
 from services.forms.wire.leads import LeadStatus, LifecycleStage
 from shared.db.database import Connection
+from shared.emails import normalize_email
 from shared.events.bus import Message, Poison
 from shared.events.envelope import Envelope, read_envelope
 from shared.events.outbox import add_event
 from shared.http.caller import Caller
-from shared.wire import normalize_email
 
 
 class NewMember(Struct):

@@ -3,7 +3,7 @@
 from msgspec import UNSET
 
 from services.forms.context import Forms
-from services.forms.rules.form_drawing import fields_text, require_sound, settings_text
+from services.forms.rules.form_drawing import fields_text, settings_text
 from services.forms.rules.slugs import slug_of
 from services.forms.store import forms
 from services.forms.store.forms import FormWritten
@@ -13,7 +13,6 @@ from shared.wire import new_id
 
 
 async def create_form(service: Forms, caller: Caller, body: PartnerFormCreate, drawn: AsDrawn) -> Form:
-    require_sound(body, drawn)
     form_id = new_id()
     written = FormWritten(
         title=body.title,

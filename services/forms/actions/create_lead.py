@@ -6,18 +6,16 @@ from msgspec import UNSET, Raw, UnsetType, structs
 
 from services.forms.actions.lead_events import lead_created, lead_updated
 from services.forms.context import Forms
-from services.forms.rules.emails import read_email
 from services.forms.rules.lead_metadata import (
     is_blank,
     metadata_text,
-    require_sound_metadata,
+    sent_metadata,
     with_blanks_filled,
 )
 from services.forms.store import leads
-from services.forms.wire.json_text import read_json
 from services.forms.wire.leads import DEFAULT_SOURCE, LeadCreate, MutationResult, StaffLead
 from shared.db.database import Connection
-from shared.errors import Invalid
+from shared.emails import normalize_email
 from shared.events.outbox import add_event
 from shared.http.caller import Caller
 from shared.wire import new_id
@@ -27,10 +25,8 @@ async def create_lead(
     service: Forms, caller: Caller, body: LeadCreate, sent: Raw | UnsetType
 ) -> MutationResult:
     """Of any number of creations at the same moment one makes the row: the others wait for it and find it."""
-    email, problems = read_email(body.email, "email")
-    if problems:
-        raise Invalid(problems)
-    metadata = _metadata(body, sent)
+    email = normalize_email(body.email)
+    metadata = sent_metadata(sent, body.utm_source, body.utm_campaign)
     text = metadata_text(metadata)
     source = body.source if body.source is not UNSET else DEFAULT_SOURCE
     async with service.db.transaction() as conn:
@@ -48,13 +44,6 @@ async def create_lead(
     lead = made or known
     assert lead is not None
     return MutationResult(id=lead.id, created=made is not None)
-
-
-def _metadata(body: LeadCreate, sent: Raw | UnsetType) -> dict[str, Any]:
-    metadata: dict[str, Any] = read_json(sent) if isinstance(sent, Raw) else {}
-    require_sound_metadata(metadata)
-    named = {"utm_source": body.utm_source, "utm_campaign": body.utm_campaign}
-    return metadata | {name: value for name, value in named.items() if value is not UNSET}
 
 
 async def _fill_blanks(

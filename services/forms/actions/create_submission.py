@@ -11,8 +11,6 @@ from services.forms.actions.evaluate_form import evaluation_of
 from services.forms.actions.lead_events import lead_updated
 from services.forms.context import Forms
 from services.forms.errors import AlreadySubmitted, SubmissionLimitReached
-from services.forms.rules.answers import wrong_shapes
-from services.forms.rules.emails import read_email
 from services.forms.rules.form_settings import limits_submissions, require_open
 from services.forms.rules.lead_metadata import with_form_context
 from services.forms.rules.who_sees_forms import require_published, require_visible
@@ -22,6 +20,7 @@ from services.forms.wire.json_text import write_json
 from services.forms.wire.leads import StaffLead
 from services.forms.wire.submissions import FormSubmission, FormSubmissionCreate, SubmissionStatus
 from shared.db.database import Connection
+from shared.emails import normalize_email
 from shared.errors import Invalid
 from shared.events.kinds import Event, EventResource, FormSubmitted
 from shared.events.outbox import add_events
@@ -32,10 +31,7 @@ from shared.wire import new_id, now
 async def create_submission(
     service: Forms, caller: Caller, form_id: str, body: FormSubmissionCreate
 ) -> FormSubmission:
-    email, problems = read_email(body.submitter_email, "submitter_email")
-    problems += wrong_shapes(body.data)
-    if problems:
-        raise Invalid(problems)
+    email = normalize_email(body.submitter_email)
     async with service.db.transaction() as conn:
         form = await _form_to_fill_in(conn, caller, form_id, email)
         found = await evaluation_of(service, conn, caller, form, body.data)

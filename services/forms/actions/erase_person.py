@@ -3,9 +3,9 @@
 from services.forms.context import Forms
 from services.forms.store import erasure
 from services.forms.wire.erasure import Erased
+from shared.emails import normalized_emails
 from shared.http.caller import Caller
 from shared.http.erasure import PersonToErase
-from shared.wire import normalized_emails
 
 
 async def erase_person(service: Forms, caller: Caller, person: PersonToErase) -> Erased:

@@ -3,20 +3,17 @@
 from collections.abc import Sequence
 
 from services.forms.context import Forms
-from services.forms.rules.answers import Evaluation, evaluate, wrong_shapes
+from services.forms.rules.answers import Evaluation, evaluate
 from services.forms.rules.who_sees_forms import require_visible
 from services.forms.store import forms, studios
 from services.forms.wire.fields import FieldType, FormField
 from services.forms.wire.forms import Form, fields_of
 from services.forms.wire.submissions import FormEvaluate, FormEvaluation
 from shared.db.database import Connection
-from shared.errors import Invalid
 from shared.http.caller import Caller
 
 
 async def evaluate_form(service: Forms, caller: Caller, form_id: str, body: FormEvaluate) -> FormEvaluation:
-    if problems := wrong_shapes(body.data):
-        raise Invalid(problems)
     async with service.db.connection() as conn:
         form = await forms.get(conn, caller, form_id)
         require_visible(caller, form)

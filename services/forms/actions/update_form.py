@@ -3,7 +3,7 @@
 from msgspec import UNSET
 
 from services.forms.context import Forms
-from services.forms.rules.form_drawing import fields_text, require_sound, settings_text
+from services.forms.rules.form_drawing import fields_text, settings_text
 from services.forms.rules.states import FORM_STATES, require_transition
 from services.forms.store import forms
 from services.forms.store.forms import FormWritten
@@ -14,7 +14,6 @@ from shared.http.caller import Caller
 async def update_form(
     service: Forms, caller: Caller, form_id: str, body: StudioFormUpdate, drawn: AsDrawn
 ) -> Form:
-    require_sound(body, drawn)
     async with service.db.transaction() as conn:
         old = await forms.get_locked(conn, caller, form_id)
         if body.status is not UNSET:

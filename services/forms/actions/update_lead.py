@@ -8,15 +8,13 @@ from msgspec import UNSET, Raw, UnsetType, structs
 from services.forms.actions.lead_events import lead_updated
 from services.forms.context import Forms
 from services.forms.errors import LeadExists
-from services.forms.rules.emails import read_email
-from services.forms.rules.field_checks.contacts import PHONE, is_phone
-from services.forms.rules.lead_metadata import metadata_text, require_sound_metadata
+from services.forms.rules.lead_metadata import metadata_text, sent_metadata
 from services.forms.rules.merge_patch import merge_patch
 from services.forms.rules.states import LEAD_STATES, require_transition
-from services.forms.store import leads, studios, submissions
+from services.forms.store import leads, submissions
 from services.forms.wire.json_text import read_json, write_json
 from services.forms.wire.leads import LeadUpdate, MutationResult, StaffLead
-from shared.errors import Invalid, Problem
+from shared.emails import normalize_email
 from shared.events.outbox import add_event
 from shared.http.caller import Caller
 
@@ -26,12 +24,8 @@ PLAIN = ("first_name", "last_name", "phone", "status", "notes")
 async def update_lead(
     service: Forms, caller: Caller, lead_id: str, body: LeadUpdate, sent: Raw | UnsetType
 ) -> MutationResult:
-    email, problems = read_email(body.email, "email") if body.email is not UNSET else ("", [])
-    patch: dict[str, Any] = read_json(sent) if isinstance(sent, Raw) else {}
-    require_sound_metadata(patch)
-    problems += await _phone_problems(service, caller, body.phone)
-    if problems:
-        raise Invalid(problems)
+    email = normalize_email(body.email) if body.email is not UNSET else ""
+    patch = sent_metadata(sent)
     try:
         async with service.db.transaction() as conn:
             lead = await leads.get_locked(conn, caller, lead_id)
@@ -64,11 +58,3 @@ def _changed(lead: StaffLead, body: LeadUpdate, email: str, patch: dict[str, Any
         if text != write_json(before):
             changes["metadata"] = Raw(text.encode())
     return structs.replace(lead, **changes) if changes else None
-
-
-async def _phone_problems(service: Forms, caller: Caller, phone: str | UnsetType | None) -> list[Problem]:
-    if not isinstance(phone, str) or not phone or is_phone(phone, None):
-        return []
-    async with service.db.connection() as conn:
-        region = service.regions.get(await studios.timezone_of(conn, caller) or "")
-    return [] if is_phone(phone, region) else [Problem(("body", "phone"), PHONE.msg, PHONE.type)]

@@ -1,5 +1,6 @@
 """Forms: list, read, create, update, evaluate."""
 
+from services.forms.actions.check_bodies import check_answers, check_form
 from services.forms.actions.create_form import create_form
 from services.forms.actions.evaluate_form import evaluate_form
 from services.forms.actions.update_form import update_form
@@ -67,6 +68,7 @@ ROUTES: list[Route[Forms]] = [
         summary="Create a form",
         description="Unknown properties of fields and settings are kept and given back.",
         body=PartnerFormCreate,
+        check=check_form,
         answer=Form,
         status=201,
         errors=(SlugTaken,),
@@ -79,6 +81,7 @@ ROUTES: list[Route[Forms]] = [
         summary="Update a form",
         description="What is left out stays; `fields` and `settings` replace whole.",
         body=StudioFormUpdate,
+        check=check_form,
         answer=Form,
         errors=(NotFound, SlugTaken, InvalidStateTransition),
         tag="Forms",
@@ -90,6 +93,7 @@ ROUTES: list[Route[Forms]] = [
         summary="Evaluate answers without submitting them",
         description="Which fields are visible, which are required, and what a submission would fail for.",
         body=FormEvaluate,
+        check=check_answers,
         answer=FormEvaluation,
         errors=(NotFound,),
         tag="Forms",

@@ -1,5 +1,6 @@
 """Leads: list, read, create or identify, update."""
 
+from services.forms.actions.check_bodies import check_lead_change, check_new_lead
 from services.forms.actions.create_lead import create_lead
 from services.forms.actions.update_lead import update_lead
 from services.forms.context import Forms
@@ -66,6 +67,7 @@ ROUTES: list[Route[Forms]] = [
         summary="Create or identify a lead",
         description="Deduplicated by normalized email inside the studio; `created` tells which happened.",
         body=LeadCreate,
+        check=check_new_lead,
         answer=MutationResult,
         status=201,
         tag="Leads",
@@ -78,6 +80,7 @@ ROUTES: list[Route[Forms]] = [
             summary="Update a lead",
             description="PATCH and POST …/update are the same operation. What is left out stays.",
             body=LeadUpdate,
+            check=check_lead_change,
             answer=MutationResult,
             errors=(NotFound, InvalidStateTransition, LeadExists),
             tag="Leads",

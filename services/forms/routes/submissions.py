@@ -1,5 +1,6 @@
 """Submissions: list, read, create."""
 
+from services.forms.actions.check_bodies import check_answers
 from services.forms.actions.create_submission import create_submission
 from services.forms.context import Forms
 from services.forms.errors import AlreadySubmitted, FormClosed, FormNotPublished, SubmissionLimitReached
@@ -53,6 +54,7 @@ ROUTES: list[Route[Forms]] = [
         summary="Submit answers to a form",
         description="Only answers for visible fields are taken.",
         body=FormSubmissionCreate,
+        check=check_answers,
         answer=FormSubmission,
         status=201,
         errors=(NotFound, FormNotPublished, FormClosed, SubmissionLimitReached, AlreadySubmitted),

@@ -6,20 +6,12 @@ from urllib.parse import urlsplit
 from services.forms.errors import FormClosed
 from services.forms.wire.forms import FormSettings
 from shared.errors import Problem
-from shared.wire import normalize_email
 
 
 def check_settings(settings: FormSettings) -> list[Problem]:
     problems = []
     if settings.redirect_url is not None and not _is_https(settings.redirect_url):
         problems.append(_at("redirect_url", "A redirect goes to an https address."))
-    for index, email in enumerate(settings.notification_emails or ()):
-        try:
-            normalize_email(email)
-        except ValueError as problem:
-            problems.append(
-                Problem(("body", "settings", "notification_emails", index), str(problem), "value_error")
-            )
     return problems
 
 

@@ -6,10 +6,10 @@ import msgspec
 from msgspec import UNSET
 
 from services.forms.rules.answers import wrong_shapes
-from services.forms.rules.form_drawing import fields_text, require_sound, settings_text
-from services.forms.rules.lead_metadata import metadata_text, require_sound_metadata
+from services.forms.rules.form_drawing import fields_text, form_problems, settings_text
+from services.forms.rules.lead_metadata import metadata_problems, metadata_text
 from services.forms.rules.slugs import slug_of
-from services.forms.wire.forms import AsDrawn, StudioFormUpdate, as_drawn
+from services.forms.wire.forms import as_drawn
 from services.forms.wire.imported import (
     AnyImported,
     ImportedForm,
@@ -19,8 +19,8 @@ from services.forms.wire.imported import (
 )
 from services.forms.wire.json_text import read_json, write_json
 from services.forms.wire.leads import metadata_sent
+from shared.emails import normalize_email
 from shared.errors import Invalid
-from shared.wire import normalize_email
 
 
 def stored_line(value: AnyImported, written: bytes) -> dict[str, Any]:
@@ -28,14 +28,16 @@ def stored_line(value: AnyImported, written: bytes) -> dict[str, Any]:
     if isinstance(value, ImportedStudio):
         return {"id": value.id, "timezone": value.timezone}
     if isinstance(value, ImportedForm):
-        return _form(value, as_drawn(written))
+        return _form(value, written)
     if isinstance(value, ImportedLead):
         return _lead(value, written)
     return _submission(value)
 
 
-def _form(value: ImportedForm, drawn: AsDrawn) -> dict[str, Any]:
-    require_sound(StudioFormUpdate(fields=value.fields, settings=value.settings), drawn)
+def _form(value: ImportedForm, written: bytes) -> dict[str, Any]:
+    if problems := form_problems(value.fields, value.settings, written):
+        raise Invalid(problems)
+    drawn = as_drawn(written)
     return {
         "id": value.id,
         "title": value.title,
@@ -52,7 +54,8 @@ def _form(value: ImportedForm, drawn: AsDrawn) -> dict[str, Any]:
 def _lead(value: ImportedLead, written: bytes) -> dict[str, Any]:
     sent = metadata_sent(written)
     metadata = read_json(sent) if isinstance(sent, msgspec.Raw) else {}
-    require_sound_metadata(metadata)
+    if problems := metadata_problems(metadata):
+        raise Invalid(problems)
     return {
         "id": value.id,
         "email": normalize_email(value.email),

@@ -3,6 +3,8 @@
 from datetime import datetime
 from typing import Any
 
+from msgspec import UNSET, Raw, UnsetType
+
 from services.forms.rules.nesting import too_deep, too_large
 from services.forms.wire.json_text import read_json, write_json
 from shared.errors import Invalid, Problem
@@ -17,7 +19,7 @@ ENTRY = frozenset({"form_id", "form_slug", "submission_id", "submitted_at"})
 LONGEST_ENTRY = 500
 
 
-def require_sound_metadata(sent: Any) -> None:
+def metadata_problems(sent: Any) -> list[Problem]:
     """`form_submissions` is where the server adds form context, so it stays a list."""
     problems = too_deep(sent, LOC)
     context = sent.get(FORM_CONTEXT)
@@ -26,13 +28,21 @@ def require_sound_metadata(sent: Any) -> None:
     elif context is not None and len(context) > MOST_CONTEXT:
         text = f"{len(context)} entries; at most {MOST_CONTEXT} are kept."
         problems.append(Problem((*LOC, FORM_CONTEXT), text, "too_long"))
-    if problems:
-        raise Invalid(problems)
+    return problems
+
+
+def sent_metadata(
+    sent: Raw | UnsetType, utm_source: str | UnsetType = UNSET, utm_campaign: str | UnsetType = UNSET
+) -> dict[str, Any]:
+    """What a partner wrote into it; the campaign's names are kept there, too."""
+    metadata: dict[str, Any] = read_json(sent) if isinstance(sent, Raw) else {}
+    named = {"utm_source": utm_source, "utm_campaign": utm_campaign}
+    return metadata | {name: value for name, value in named.items() if value is not UNSET}
 
 
 def metadata_text(metadata: dict[str, Any]) -> str:
     """Raises `Invalid` where it is too large."""
-    if problems := _too_large(metadata):
+    if problems := size_problems(metadata):
         raise Invalid(problems)
     return write_json(metadata)
 
@@ -46,7 +56,7 @@ def with_blanks_filled(stored: bytes, given: dict[str, Any]) -> bytes:
     filled = kept | {
         key: value for key, value in given.items() if key not in kept or _fills(kept[key], value)
     }
-    return stored if _too_large(filled) else write_json(filled).encode()
+    return stored if size_problems(filled) else write_json(filled).encode()
 
 
 def is_blank(value: Any) -> bool:
@@ -57,7 +67,7 @@ def _fills(kept: Any, given: Any) -> bool:
     return is_blank(kept) and not is_blank(given)
 
 
-def _too_large(metadata: dict[str, Any]) -> list[Problem]:
+def size_problems(metadata: dict[str, Any]) -> list[Problem]:
     """What the server adds does not count, or it would make the partner's next change too large."""
     context = metadata.get(FORM_CONTEXT)
     counted = {key: value for key, value in metadata.items() if key != FORM_CONTEXT}

@@ -6,8 +6,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from services.forms.wire.fields import FormField
 from services.forms.wire.forms import Description, FormSettings, FormStatus, Title
-from services.forms.wire.leads import LeadStatus, LifecycleStage, Name, Notes, Phone, Source
+from services.forms.wire.leads import LeadStatus, LifecycleStage, Name, Notes, Source
 from services.forms.wire.submissions import ConsentGiven, SubmissionStatus
+from shared.phones import Phone
 from shared.wire import Email, Id, Instant
 
 Version = Annotated[int, Meta(ge=1, le=2_000_000_000)]
@@ -35,7 +36,7 @@ class ImportedForm(Imported, kw_only=True, tag="form"):
     description: Description | None = None
     fields: list[FormField] = []
     settings: FormSettings = FormSettings()
-    status: FormStatus = FormStatus.PUBLISHED
+    status: FormStatus = FormStatus.DRAFT
     version: Version | None = None
 
 

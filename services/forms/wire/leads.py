@@ -8,10 +8,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from services.forms.wire.json_text import JsonObject
 from shared.http.pages import Page
+from shared.phones import Phone
 from shared.wire import Body, Email, Id, Instant, Resource
 
 Name = Annotated[str, Meta(max_length=200)]
-Phone = Annotated[str, Meta(max_length=50)]
 Source = Annotated[str, Meta(max_length=200)]
 Notes = Annotated[str, Meta(max_length=5_000)]
 DEFAULT_SOURCE = "partner_api"

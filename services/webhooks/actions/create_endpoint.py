@@ -2,23 +2,24 @@
 
 from collections.abc import Sequence
 
+from msgspec import UNSET
+
 from services.webhooks.context import Webhooks
 from services.webhooks.errors import TooManyEndpoints
 from services.webhooks.rules.signing import new_secret
-from services.webhooks.rules.urls import UrlPolicy, url_problem
+from services.webhooks.rules.urls import url_problem
 from services.webhooks.rules.visibility import scopes_needed
 from services.webhooks.store import endpoints, secrets
 from services.webhooks.wire.endpoints import EndpointCreate, EndpointWithSecret, with_secret
-from shared.errors import InsufficientScope, Invalid, Problem
+from shared.errors import InsufficientScope, Problem
 from shared.http.caller import Caller
+from shared.http.routes import Given
 from shared.wire import new_id
 
 MOST = 200
 
 
 async def create_endpoint(service: Webhooks, caller: Caller, body: EndpointCreate) -> EndpointWithSecret:
-    require_scopes(body.event_types, caller.scopes)
-    refuse_url(body.url, service.urls)
     secret = new_secret()
     async with service.db.transaction() as conn:
         if len(await endpoints.list_own(conn, caller, None, MOST)) >= MOST:
@@ -45,9 +46,13 @@ def require_scopes(event_types: Sequence[str], granted: frozenset[str]) -> None:
             raise InsufficientScope(scope, granted)
 
 
-def refuse_url(url: str, policy: UrlPolicy) -> None:
-    if problem := url_problem(url, policy):
-        raise Invalid([Problem(("body", "url"), problem, "url_not_allowed")])
+async def check_endpoint(service: Webhooks, caller: Caller, given: Given) -> list[Problem]:
+    """What is wrong with a body beyond its types. A missing scope is told before anything is."""
+    if caller.actor != "operator":
+        require_scopes(given.fields.get("event_types") or (), caller.scopes)
+    url = given.fields.get("url", UNSET)
+    problem = url_problem(url, service.urls) if url is not UNSET else None
+    return [Problem(("body", "url"), problem, "url_not_allowed")] if problem else []
 
 
 def unique(event_types: Sequence[str]) -> list[str]:

@@ -1,7 +1,7 @@
 """Webhook endpoints: kept by partners, for their own client."""
 
 from services.webhooks.actions.change_endpoint import change_endpoint, delete_endpoint, get_endpoint
-from services.webhooks.actions.create_endpoint import create_endpoint
+from services.webhooks.actions.create_endpoint import check_endpoint, create_endpoint
 from services.webhooks.actions.rotate_secret import rotate_secret
 from services.webhooks.actions.send_test import send_test
 from services.webhooks.context import Webhooks
@@ -63,6 +63,7 @@ ROUTES: list[Route[Webhooks]] = [
         summary="Create a webhook endpoint",
         description="The answer shows the signing secret, for the only time until it is rotated.",
         body=EndpointCreate,
+        check=check_endpoint,
         answer=EndpointWithSecret,
         status=201,
         errors=(InsufficientScope, TooManyEndpoints),
@@ -90,6 +91,7 @@ ROUTES: list[Route[Webhooks]] = [
         summary="Change, disable or enable a webhook endpoint",
         description="Events that came while it was disabled are offered by `recover`.",
         body=EndpointUpdate,
+        check=check_endpoint,
         answer=Endpoint,
         errors=(NotFound, InsufficientScope),
     ),

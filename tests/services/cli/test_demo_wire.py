@@ -26,7 +26,7 @@ from services.forms.wire.forms import Form, FormSettings
 from services.forms.wire.imported import AnyImported as FormsLine
 from services.forms.wire.leads import Lead
 from services.forms.wire.submissions import FormSubmission
-from shared.wire import normalize_email
+from shared.emails import normalize_email
 
 KINDS: dict[str, Any] = {
     "studio": Studio,

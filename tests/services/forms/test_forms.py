@@ -171,7 +171,7 @@ def setting(name: str, value: Any) -> dict[str, Any]:
             "enum",
         ),
         (setting("closes_at", "2026-01-01T00:00:00"), ("body", "settings", "closes_at"), "timezone_aware"),
-        (setting("max_submissions", "3"), ("body", "settings", "max_submissions"), "value_error"),
+        (setting("max_submissions", "3"), ("body", "settings", "max_submissions"), "int_parsing"),
         (setting("redirect_url", "http://x.example"), ("body", "settings", "redirect_url"), "value_error"),
         ({"title": "x", "settings": []}, ("body", "settings"), "object_type"),
     ],

@@ -12,7 +12,7 @@ from shared.errors import Invalid
 from shared.http.decoding import decode_body, decode_query
 from shared.http.importing import ImportLine, Rejected, decode_line
 from shared.http.json_faults import DEEPEST
-from shared.wire import Body, Id, Instant, PageQuery
+from shared.wire import Body, Email, Id, Instant, PageQuery
 
 
 class Small(Body, frozen=True, kw_only=True):
@@ -201,3 +201,54 @@ def test_nesting_is_read_to_its_limit_and_the_limit_is_said() -> None:
         assert (caught.value.problems[0].type, str(DEEPEST) in caught.value.problems[0].msg) == (kinds, True)
     wide = b'{"metadata":{"a":[%s]}}' % b",".join([b"[]"] * 5_000)
     assert len(decode_body(Free, wide).metadata["a"]) == 5_000
+
+
+class Contact(Body, frozen=True, kw_only=True):
+    email: Email
+    name: str
+    copies: tuple[Email, ...] = ()
+    at: Instant | None = None
+    inner: Small | None = None
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"email": 5, "name": ',
+        b'{"email": 5} {',
+        b'{"unknown": 1, "name": "x"',
+        b'{"name": "\\ud800", "copies": [NaN]}',
+        b'{"email": 5, "name": 01}',
+        '{"name": "\ud800"}'.encode("utf-16", "surrogatepass"),
+        b"\xff{}",
+        b"",
+        b"[",
+    ],
+)
+def test_broken_json_is_json_invalid_and_nothing_else(raw: bytes) -> None:
+    """Whatever else the decoder stumbled over first."""
+    with pytest.raises(Invalid) as caught:
+        decode_body(Contact, raw)
+    assert [(problem.loc, problem.type) for problem in caught.value.problems] == [(("body",), "json_invalid")]
+
+
+def test_structure_and_values_are_told_together() -> None:
+    """A bad email beside a missing field, a lone surrogate, NUL, a far instant and what lies inside."""
+    raw = (
+        b'{"email": "nobody", "copies": ["a@b.example", "a@example", 7], "at": "0001-01-01T00:00:00Z",'
+        b' "inner": {"id": "x", "count": 0}, "lone": "\\ud800", "nul": "\\u0000"}'
+    )
+    with pytest.raises(Invalid) as caught:
+        decode_body(Contact, raw)
+    assert {(problem.loc[1:], problem.type) for problem in caught.value.problems} == {
+        (("lone",), "value_error"),
+        (("nul",), "value_error"),
+        (("email",), "value_error"),
+        (("name",), "missing"),
+        (("copies", 1), "value_error"),
+        (("copies", 2), "string_type"),
+        (("at",), "datetime_out_of_range"),
+        (("inner", "id"), "uuid_parsing"),
+        (("inner", "name"), "missing"),
+        (("inner", "count"), "too_small"),
+    }

@@ -1,0 +1,45 @@
+"""What is wrong with a body beyond its types, told together with what is wrong with these.
+
+Each gets the fields that are right on their own. What needs a stored row (a form's answers) comes later.
+"""
+
+from msgspec import UNSET
+
+from services.forms.context import Forms
+from services.forms.rules.answers import wrong_shapes
+from services.forms.rules.form_drawing import form_problems
+from services.forms.rules.lead_metadata import metadata_problems, sent_metadata, size_problems
+from services.forms.store import studios
+from services.forms.wire.leads import metadata_sent
+from shared.errors import Problem
+from shared.http.caller import Caller
+from shared.http.routes import Given
+from shared.phones import phone_problems
+
+
+async def check_form(service: Forms, caller: Caller, given: Given) -> list[Problem]:
+    fields, settings = (given.fields.get(name, UNSET) for name in ("fields", "settings"))
+    return form_problems(fields, settings, given.raw)
+
+
+async def check_new_lead(service: Forms, caller: Caller, given: Given) -> list[Problem]:
+    named = {name: given.fields.get(name, UNSET) for name in ("utm_source", "utm_campaign")}
+    sent = metadata_sent(given.raw) if "metadata" in given.fields else UNSET
+    metadata = sent_metadata(sent, **named)
+    return metadata_problems(metadata) + size_problems(metadata)
+
+
+async def check_lead_change(service: Forms, caller: Caller, given: Given) -> list[Problem]:
+    """How large the metadata becomes depends on what is stored: that is told later."""
+    sent = metadata_sent(given.raw) if given.fields.get("metadata", UNSET) is not UNSET else UNSET
+    problems = metadata_problems(sent_metadata(sent))
+    phone = given.fields.get("phone")
+    if phone_problems(phone, None):
+        async with service.db.connection() as conn:
+            region = service.regions.get(await studios.timezone_of(conn, caller) or "")
+        problems += phone_problems(phone, region)
+    return problems
+
+
+async def check_answers(service: Forms, caller: Caller, given: Given) -> list[Problem]:
+    return wrong_shapes(given.fields.get("data", {}))

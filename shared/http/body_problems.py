@@ -1,0 +1,149 @@
+"""Everything that is wrong with a value, place by place. msgspec stops at the first problem; this goes on.
+
+Only a request that was refused pays for the second look.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from types import UnionType
+from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin
+
+import msgspec
+from msgspec import Struct
+
+from shared.errors import MOST_PROBLEMS, Problem
+from shared.http.json_faults import shown_key
+from shared.http.value_checks import holds_emails, value_problems
+
+Loc: TypeAlias = tuple[str | int, ...]
+
+_AT = re.compile(r" - at `(\$[^`]*)`\Z")
+_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
+_MISSING = re.compile(r"Object missing required field `([^`]+)`")
+_UNKNOWN = re.compile(r"Object contains unknown field `([^`]+)`")
+# The kinds of problem, told from msgspec's sentence; the first that fits names the type.
+_KINDS = (
+    ("timezone component", "timezone_aware"),
+    ("datetime", "datetime_parsing"),
+    ("UUID", "uuid_parsing"),
+    ("[0-9a-fA-F]{8}-", "uuid_parsing"),
+    ("matching regex", "string_pattern_mismatch"),
+    ("`str` of length >=", "string_too_short"),
+    ("`str` of length <=", "string_too_long"),
+    ("of length >=", "too_short"),
+    ("of length <=", "too_long"),
+    (">=", "too_small"),
+    ("<=", "too_large"),
+    ("Invalid enum value", "enum"),
+    ("out of range", "number_out_of_range"),
+    ("Expected `str", "string_type"),
+    ("Expected `int", "int_parsing"),
+    ("Expected `bool", "bool_parsing"),
+    ("Expected `float", "float_parsing"),
+    ("Expected `object", "object_type"),
+    ("Expected `array", "list_type"),
+)
+
+
+def all_problems(kind: Any, value: Any, loc: Loc) -> list[Problem]:
+    """In the order in which the fields are declared."""
+    return list(_problems(kind, value, loc))
+
+
+def unless_told(found: list[Problem], before: list[Problem]) -> list[Problem]:
+    """A field that cannot be read is not told a second time for what it holds."""
+    told = {problem.loc[:2] for problem in before}
+    return [problem for problem in found if problem.loc[:2] not in told]
+
+
+def without(values: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
+    """The fields that no problem names."""
+    named = {problem.loc[1] for problem in problems if len(problem.loc) > 1}
+    return {name: value for name, value in values.items() if shown_key(name) not in named}
+
+
+def sound_fields(kind: Any, values: Any, problems: list[Problem]) -> dict[str, Any]:
+    """What can be checked further although something else is wrong, converted."""
+    if not is_struct(kind) or not isinstance(values, dict):
+        return {}
+    right = without(values, problems)
+    fields = [field for field in msgspec.structs.fields(kind) if field.encode_name in right]
+    return {field.name: msgspec.convert(right[field.encode_name], field.type) for field in fields}
+
+
+def is_struct(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Struct)
+
+
+def _problems(kind: Any, value: Any, loc: Loc) -> Iterator[Problem]:
+    try:
+        converted = msgspec.convert(value, kind)
+    except msgspec.ValidationError as problem:
+        inside = False
+        for found in _inside(kind, value, loc):
+            inside = True
+            yield found
+        if not inside:
+            yield problem_at(problem, loc)
+    else:
+        yield from value_problems(converted, loc, emails=holds_emails(kind))
+
+
+def _inside(kind: Any, value: Any, loc: Loc) -> Iterator[Problem]:
+    """What is wrong with the parts. Nothing, where the whole is wrong: another type, too many parts."""
+    for part in _alternatives(kind):
+        if isinstance(value, dict) and is_struct(part):
+            yield from _in_struct(part, value, loc)
+            return
+        if isinstance(value, list) and get_origin(part) in (list, tuple):
+            yield from islice(_in_list(get_args(part)[0], value, loc), MOST_PROBLEMS)
+            return
+
+
+def _in_list(kind: Any, values: list[Any], loc: Loc) -> Iterator[Problem]:
+    for index, item in enumerate(values):
+        yield from _problems(kind, item, (*loc, index))
+
+
+def _in_struct(kind: type[Struct], values: dict[str, Any], loc: Loc) -> Iterator[Problem]:
+    fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    for name, field in fields.items():
+        if name in values:
+            yield from _problems(field.type, values[name], (*loc, name))
+        elif field.required:
+            yield Problem((*loc, name), "This field is required.", "missing")
+    if kind.__struct_config__.forbid_unknown_fields:
+        for name in values:
+            if name not in fields:
+                yield Problem((*loc, name), "There is no such field.", "extra_forbidden")
+
+
+def _alternatives(kind: Any) -> Iterator[Any]:
+    """The plain types behind `Annotated` and unions."""
+    if get_origin(kind) is Annotated:
+        yield from _alternatives(get_args(kind)[0])
+    elif get_origin(kind) in (Union, UnionType):
+        for part in get_args(kind):
+            yield from _alternatives(part)
+    else:
+        yield kind
+
+
+def problem_at(problem: msgspec.ValidationError, base: Loc) -> Problem:
+    text = str(problem)
+    loc = base
+    if found := _AT.search(text):
+        text = text[: found.start()]
+        for name, index in _STEP.findall(found[1]):
+            loc = (*loc, int(index) if index.isdigit() else (name or index))
+    if missing := _MISSING.match(text):
+        return Problem((*loc, missing[1]), "This field is required.", "missing")
+    if unknown := _UNKNOWN.match(text):
+        return Problem((*loc, unknown[1]), "There is no such field.", "extra_forbidden")
+    kind = next((kind for part, kind in _KINDS if part in text), "value_error")
+    if kind == "uuid_parsing":
+        text = "An id is a UUID."
+    if kind == "timezone_aware":
+        text = "A date-time needs an offset or Z."
+    return Problem(loc, text, kind)

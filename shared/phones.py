@@ -1,0 +1,63 @@
+"""What a phone number is, for leads, members and answers alike. Nothing is dialled or looked up."""
+
+import zoneinfo
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Annotated
+
+import phonenumbers
+from msgspec import Meta
+
+from shared.errors import Problem
+
+LONGEST_PHONE = 50
+PHONE_RULE = (
+    "A phone number that its country could have: with its country code, like +44 20 7946 0018, or as it is "
+    "dialled in the studio's country, which its time zone tells. An empty text is no number."
+)
+NO_PHONE = "A phone number with its country code, like +44 20 7946 0018."
+NO_PHONE_TYPE = "phone_parsing"
+TABLE = "zone.tab"
+
+Phone = Annotated[str, Meta(max_length=LONGEST_PHONE, description=PHONE_RULE)]
+
+
+def is_phone(text: str, region: str | None) -> bool:
+    """Possible by its length and country; whether it rings nobody knows."""
+    if len(text) > LONGEST_PHONE:
+        return False
+    try:
+        number = phonenumbers.parse(text, region)
+    except phonenumbers.NumberParseException:
+        return False
+    return phonenumbers.is_possible_number(number)
+
+
+def phone_problems(phone: object, region: str | None) -> list[Problem]:
+    """Of a body's `phone`; null, left out and empty are no number."""
+    if not isinstance(phone, str) or not phone or is_phone(phone, region):
+        return []
+    return [Problem(("body", "phone"), NO_PHONE, NO_PHONE_TYPE)]
+
+
+@cache
+def read_regions() -> Mapping[str, str]:
+    """The country of each time zone, as the time zone database itself lists it.
+
+    Empty where the machine has no such table: then phone numbers need their country code.
+    """
+    rows = [line.split("\t") for line in (_table() or "").splitlines() if line and not line.startswith("#")]
+    return {row[2]: row[0] for row in rows if len(row) > 2}
+
+
+def _table() -> str | None:
+    for folder in zoneinfo.TZPATH:
+        path = Path(folder) / TABLE
+        if path.is_file():
+            return path.read_text(encoding="utf-8")
+    try:
+        return (resources.files("tzdata.zoneinfo") / TABLE).read_text(encoding="utf-8")
+    except (ModuleNotFoundError, FileNotFoundError):
+        return None

@@ -1,0 +1,121 @@
+"""What a 422 says, through the gateway: broken JSON alone, anything else all at once; emails and phones."""
+
+from typing import Any
+
+import pytest
+
+from shared.wire import new_id
+from tests.harness.http import Client, Reply
+from tests.harness.system import System
+from tests.services.bookings.desk import a_studio
+
+
+@pytest.fixture
+async def partner(system: System) -> Client:
+    return system.partner(await system.key())
+
+
+def problems(reply: Reply) -> set[tuple[str, str]]:
+    assert (reply.status, reply.code) == (422, "validation_failed"), reply.body
+    return {(".".join(map(str, problem["loc"])), problem["type"]) for problem in reply.json()["detail"]}
+
+
+@pytest.mark.parametrize(
+    ("path", "raw"),
+    [
+        ("/leads", b'{"email": 5,'),
+        ("/members", b'{"first_name": 1, "unknown": 2'),
+        ("/bookings", b'{"class_id": "x"} trailing'),
+        ("/forms", b'{"title": "t", "fields": [{"key": "k", "label": "l", "type": "text", "own": tru}]}'),
+        ("/webhook-endpoints", b'{"url": NaN}'),
+    ],
+)
+async def test_broken_json_is_json_invalid_and_nothing_else(partner: Client, path: str, raw: bytes) -> None:
+    """Also where a type is wrong before the JSON breaks, a header is missing or the text is skipped over."""
+    assert problems(await partner.post(path, raw=raw)) == {("body", "json_invalid")}
+
+
+async def test_every_problem_of_a_request_is_listed(partner: Client) -> None:
+    """Path, query, header and body, structure and values alike."""
+    member = {"email": "a@example", "last_name": 7, "phone": "no number", "extra": 1}
+    assert problems(await partner.post("/members", member)) == {
+        ("body.email", "value_error"),
+        ("body.first_name", "missing"),
+        ("body.last_name", "string_type"),
+        ("body.phone", "phone_parsing"),
+        ("body.extra", "extra_forbidden"),
+    }
+    lead = {"email": "nobody", "phone": "x", "status": "old", "metadata": {"form_submissions": 1}}
+    assert problems(await partner.patch("/leads/x", lead)) == {
+        ("path.lead_id", "uuid_parsing"),
+        ("body.email", "value_error"),
+        ("body.phone", "phone_parsing"),
+        ("body.status", "enum"),
+        ("body.metadata.form_submissions", "list_type"),
+    }
+    assert problems(await partner.post("/bookings", {"class_id": "x"})) == {
+        ("header.idempotency-key", "missing"),
+        ("body.class_id", "uuid_parsing"),
+        ("body.member_id", "missing"),
+    }
+    assert problems(await partner.delete("/bookings/x", reason="r" * 501)) == {
+        ("path.booking_id", "uuid_parsing"),
+        ("query.reason", "string_too_long"),
+        ("header.idempotency-key", "missing"),
+    }
+    answers = {"submitter_email": "nobody", "data": {"a": 1}, "submitter_name": 2}
+    assert problems(await partner.post(f"/forms/{new_id()}/submissions", answers)) == {
+        ("body.submitter_email", "value_error"),
+        ("body.data.a", "string_type"),
+        ("body.submitter_name", "string_type"),
+    }
+    form = {
+        "fields": [{"key": "a", "label": "A", "type": "select"}],
+        "settings": {"redirect_url": "http://x"},
+    }
+    assert problems(await partner.post("/forms", form)) == {
+        ("body.title", "missing"),
+        ("body.fields.0.options", "missing_options"),
+        ("body.settings.redirect_url", "value_error"),
+    }
+    endpoint = {"url": "ftp://x.example", "rate_limit": 0}
+    assert problems(await partner.post("/webhook-endpoints", endpoint)) == {
+        ("body.url", "url_not_allowed"),
+        ("body.rate_limit", "too_small"),
+    }
+
+
+@pytest.mark.parametrize("email", ["a@example", "test@test", "a@localhost"])
+async def test_an_email_needs_a_dot_in_its_domain(partner: Client, email: str) -> None:
+    """Leads, members and submitters alike, whatever the name is."""
+    member = {"email": email, "first_name": "A", "last_name": "B"}
+    assert problems(await partner.post("/members", member)) == {("body.email", "value_error")}
+    assert problems(await partner.post("/leads", {"email": email})) == {("body.email", "value_error")}
+
+
+PHONES = {"+44 20 7946 0018": True, "(212) 555-0100": True, "12": False, "call me": False, "+1": False}
+
+
+async def test_phones_are_checked_alike_everywhere(system: System, partner: Client) -> None:
+    """Leads, members and answers; without a country code the studio's country is meant."""
+    await system.import_lines([a_studio(system.studio_id) | {"timezone": "America/New_York"}])
+    field = {"key": "tel", "label": "Phone", "type": "phone"}
+    form = (await partner.post("/forms", {"title": "T", "status": "published", "fields": [field]})).json()
+    lead = (await partner.post("/leads", {"email": f"{new_id()}@b.example"})).json()
+
+    async def taken(phone: str) -> list[bool]:
+        person: dict[str, Any] = {"email": f"{new_id()}@b.example", "first_name": "A", "last_name": "B"}
+        replies = [
+            await partner.post("/members", person | {"phone": phone}),
+            await partner.patch(f"/leads/{lead['id']}", {"phone": phone}),
+            await partner.post(
+                f"/forms/{form['id']}/submissions",
+                {"submitter_email": person["email"], "data": {"tel": phone}},
+            ),
+        ]
+        assert {reply.status for reply in replies} <= {200, 201, 422}, [reply.body for reply in replies]
+        return [reply.status != 422 for reply in replies]
+
+    assert {phone: await taken(phone) for phone in PHONES} == {
+        phone: [good] * 3 for phone, good in PHONES.items()
+    }
