@@ -116,16 +116,19 @@ def sane_request_id(raw: bytes | None) -> str:
     return raw.decode() if raw and _SANE_REQUEST_ID.match(raw) else new_id()
 
 
-async def send_answer(send: Send, answer: Answer, request_id: str) -> None:
+def answer_headers(answer: Answer, size: int, request_id: str) -> list[tuple[bytes, bytes]]:
     headers = [
         (b"content-type", answer.content_type),
-        (b"content-length", str(len(answer.body)).encode()),
+        (b"content-length", str(size).encode()),
         (b"x-request-id", request_id.encode()),
         (b"x-api-version", API_VERSION.encode()),
         *answer.headers,
     ]
-    if answer.status in (204, 304):
-        headers = headers[2:]
+    return headers[2:] if answer.status in (204, 304) else headers
+
+
+async def send_answer(send: Send, answer: Answer, request_id: str) -> None:
+    headers = answer_headers(answer, len(answer.body), request_id)
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.body, "more_body": False})
 
@@ -135,16 +138,16 @@ def health_routes(checks: Mapping[str, Check]) -> dict[str, ASGIApp]:
         await write(scope, send, b'{"status":"ok"}', 200)
 
     async def write(scope: Scope, send: Send, body: bytes, status: int) -> None:
-        await send_answer(send, Answer(body, status), _request_id(scope))
+        await send_answer(send, Answer(body, status), request_id_of(scope))
 
     async def exposition(scope: Scope, receive: Receive, send: Send) -> None:
         answer = Answer(metrics.exposition(), content_type=metrics.CONTENT_TYPE)
-        await send_answer(send, answer, _request_id(scope))
+        await send_answer(send, answer, request_id_of(scope))
 
     return {"/health/live": live, "/health/ready": readiness(checks, write), "/metrics": exposition}
 
 
-def _request_id(scope: Scope) -> str:
+def request_id_of(scope: Scope) -> str:
     return sane_request_id(dict(scope["headers"]).get(REQUEST_ID_HEADER))
 
 
@@ -152,7 +155,7 @@ def _litestar_error(request: Any, problem: Exception) -> Any:
     """Litestar's own refusals: an unknown path, above all."""
     from litestar import Response
 
-    request_id = _request_id(request.scope)
+    request_id = request_id_of(request.scope)
     known = NotFound() if getattr(problem, "status_code", 500) == 404 else problem
     failed = answer_for(known, request_id)
     return Response(

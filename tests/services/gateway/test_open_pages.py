@@ -1,0 +1,31 @@
+"""What the partner port gives to everybody, and how little it gives away."""
+
+import pytest
+
+from tests.harness.system import System
+
+
+@pytest.mark.parametrize("path", ["/docs", "/docs/page.js", "/docs/page.css", "/partner/v1/openapi.json"])
+async def test_a_browser_is_told_by_header_what_a_page_may_do(system: System, path: str) -> None:
+    """Nothing inline, nobody's frame, no guessing of types, no referrer."""
+    answer = await system.site.get(path)
+    assert answer.status == 200
+    policy = answer.headers["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in policy
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Referrer-Policy"] == "no-referrer"
+    assert int(answer.headers["Content-Length"]) > 0
+
+
+async def test_a_page_comes_whole_in_its_pieces(system: System) -> None:
+    """Plain and compressed alike, and not again to who has it."""
+    plain = await system.site.send("GET", "/partner/v1/openapi.json", headers={"Accept-Encoding": "identity"})
+    squeezed = await system.site.send("GET", "/partner/v1/openapi.json", headers={"Accept-Encoding": "gzip"})
+    assert plain.json() == squeezed.json()
+    assert int(plain.headers["Content-Length"]) == len(plain.body)
+    tag = {"If-None-Match": plain.headers["ETag"]}
+    assert (await system.site.send("GET", "/partner/v1/openapi.json", headers=tag)).status == 304
+    head = await system.site.send("HEAD", "/partner/v1/openapi.json", headers={"Accept-Encoding": "identity"})
+    assert (head.status, head.headers["Content-Length"]) == (200, plain.headers["Content-Length"])
