@@ -16,15 +16,15 @@ import structlog
 from prometheus_client import Histogram
 
 from shared.db.connection_pool import Connection as Connection
-from shared.db.connection_pool import Lender, is_gone
+from shared.db.connection_pool import ConnectionPool, is_closed
 from shared.db.unavailable import DATABASE_UNAVAILABLE
 from shared.errors import UpstreamTimeout
 from shared.observability.metrics import POOL_CONNECTIONS, POOL_WAIT
 
 log = structlog.get_logger("database")
 
-# Connections beside the lent ones, for whoever holds one for good: the relay.
-SPARE = 2
+# Connections on top of the pool's, for those who hold one for good: the relay.
+RESERVED = 2
 
 
 def role_of(service: str) -> str:
@@ -57,11 +57,11 @@ def service_url(url: str, service: str) -> str:
 class Database:
     def __init__(self, pool: "asyncpg.Pool[Any]", service: str = "") -> None:
         self.pool = pool
-        self._lender = Lender(pool, max(1, pool.get_max_size() - SPARE))
+        self._connections = ConnectionPool(pool, max(1, pool.get_max_size() - RESERVED))
         self._wait = POOL_WAIT.labels(service)
         POOL_CONNECTIONS.labels(service, "open").set_function(pool.get_size)
         POOL_CONNECTIONS.labels(service, "idle").set_function(
-            lambda: pool.get_idle_size() + self._lender.idle
+            lambda: pool.get_idle_size() + self._connections.idle
         )
 
     @classmethod
@@ -70,14 +70,14 @@ class Database:
         pool: asyncpg.Pool[Any] = asyncpg.create_pool(
             service_url(url, service),
             min_size=1,
-            max_size=size + SPARE,
+            max_size=size + RESERVED,
             init=_set_codecs,
             command_timeout=30,
             server_settings={
                 "search_path": service,
                 "application_name": f"studio-{service}",
                 "timezone": "UTC",
-                # Whosever server it is: pages are read along an index, and short statements are not compiled.
+                # For any server: read pages along an index, and do not compile short statements.
                 "random_page_cost": "1.1",
                 "jit": "off",
             },
@@ -95,11 +95,11 @@ class Database:
                 delay = min(delay * 2, 5.0)
 
     def connection(self) -> AbstractAsyncContextManager[Connection]:
-        return _Lent(self._lender, self._wait)
+        return _Acquired(self._connections, self._wait)
 
     def transaction(self) -> AbstractAsyncContextManager[Connection]:
-        """READ COMMITTED. A connection lost during COMMIT leaves the outcome unknown, and is answered so."""
-        return _Transaction(self._lender, self._wait)
+        """READ COMMITTED. A connection lost during COMMIT leaves the outcome unknown: `UpstreamTimeout`."""
+        return _Transaction(self._connections, self._wait)
 
     async def is_ready(self) -> str | None:
         """None, or a sentence that says what is wrong."""
@@ -113,24 +113,24 @@ class Database:
     async def close(self) -> None:
         try:
             async with asyncio.timeout(5):
-                await self._lender.close()
+                await self._connections.close()
                 await self.pool.close()
         except TimeoutError:
             self.pool.terminate()
 
 
-class _Lent:
-    """Classes, not generators: entering and leaving is on every request's way."""
+class _Acquired:
+    """A class, not a generator, because every request enters and leaves one."""
 
-    __slots__ = ("_conn", "_lender", "_wait")
+    __slots__ = ("_conn", "_pool", "_wait")
 
-    def __init__(self, lender: Lender, wait: Histogram) -> None:
-        self._lender = lender
+    def __init__(self, pool: ConnectionPool, wait: Histogram) -> None:
+        self._pool = pool
         self._wait = wait
 
     async def __aenter__(self) -> Connection:
         started = time.perf_counter()
-        conn = self._conn = self._lender.take_idle() or await self._lender.take()
+        conn = self._conn = self._pool.acquire_idle() or await self._pool.acquire()
         self._wait.observe(time.perf_counter() - started)
         return conn
 
@@ -138,12 +138,12 @@ class _Lent:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if kind is None or issubclass(kind, Exception):
-            self._lender.give_back(self._conn)
+            self._pool.release(self._conn)
         else:
-            self._lender.mend(self._conn)
+            self._pool.reset(self._conn)
 
 
-class _Transaction(_Lent):
+class _Transaction(_Acquired):
     __slots__ = ("_transaction",)
 
     async def __aenter__(self) -> Connection:
@@ -162,10 +162,10 @@ class _Transaction(_Lent):
         try:
             if kind is None:
                 await self._transaction.commit()
-            elif not is_gone(self._conn):
+            elif not is_closed(self._conn):
                 await self._transaction.rollback()
         except BaseException as problem:
-            self._lender.mend(self._conn)
+            self._pool.reset(self._conn)
             if kind is None and isinstance(problem, DATABASE_UNAVAILABLE):
                 raise UpstreamTimeout from problem
             raise

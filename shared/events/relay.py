@@ -10,6 +10,7 @@ import msgspec
 import structlog
 
 from shared.background import Wakeup
+from shared.db.connection_pool import is_closed
 from shared.db.database import Database
 from shared.events.bus import Bus, BusError, Message
 from shared.events.envelope import read_head
@@ -51,7 +52,7 @@ class Relay:
 
     @property
     def active(self) -> bool:
-        return self._conn is not None and not _is_closed(self._conn)
+        return self._conn is not None and not is_closed(self._conn)
 
     async def step(self) -> bool:
         """Publishes what waits; True when there is more. Raises when something could not be published."""
@@ -108,14 +109,6 @@ async def _end(database: Database, conn: Any) -> None:
     with contextlib.suppress(asyncpg.InterfaceError):
         conn.terminate()
     await database.pool.release(conn)
-
-
-def _is_closed(conn: Any) -> bool:
-    """The pool takes back a connection that the server closed, and what is left of it answers nothing."""
-    try:
-        return bool(conn.is_closed())
-    except asyncpg.InterfaceError:
-        return True
 
 
 async def publish_in_order(bus: Bus, rows: list[Any]) -> tuple[list[int], Exception | None]:

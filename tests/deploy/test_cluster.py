@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from services.webhooks.rules.addresses import FORBIDDEN_4, FORBIDDEN_6
-from shared.db.database import SPARE
+from shared.db.database import RESERVED
 from shared.settings import SERVICES
 from tests.deploy.kustomizing import read
 from tests.deploy.manifests import KUBERNETES, OVERLAYS, Manifest, named, overlay
@@ -175,7 +175,7 @@ def test_in_production_every_service_is_scaled_and_only_by_its_autoscaler() -> N
 def test_postgres_has_a_connection_for_every_replica_that_autoscaling_allows() -> None:
     """All at their most, one more of each while it is rolled over, and some for whoever looks after it."""
     manifests = overlay("production")
-    pool = int(named(manifests, "ConfigMap")["studio-settings"]["data"]["STUDIO_POOL_SIZE"]) + SPARE
+    pool = int(named(manifests, "ConfigMap")["studio-settings"]["data"]["STUDIO_POOL_SIZE"]) + RESERVED
     needed = sum(
         (most + 1) * pool * (2 if name == "webhooks" else 1) for name, (_, most) in scaled(manifests).items()
     )

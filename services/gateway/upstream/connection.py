@@ -54,8 +54,8 @@ class Connection(asyncio.Protocol):
         self._transport.write(request)
         return waiter
 
-    def is_stirred(self) -> bool:
-        """Whether an idle socket has news that the loop has not told us yet: that is its end, or garbage."""
+    def has_unread_input(self) -> bool:
+        """Whether an idle socket has input that the loop has not delivered yet: its end, or garbage."""
         return bool(self._poll.poll(0))
 
     def is_overdue(self, now: float, read_timeout: float) -> bool:

@@ -1,22 +1,22 @@
-"""Keep-alive connections to one service, as many as its answers need at once."""
+"""A bounded pool of keep-alive connections to one service."""
 
 import asyncio
 import random
-from collections import deque
 from contextlib import suppress
 
 from services.gateway.upstream.answer import Headers, NotReached, OutcomeUnknown, UpstreamAnswer
 from services.gateway.upstream.connection import ClosedBeforeAnswer, Connection
 from services.gateway.upstream.dial import Address
 from services.gateway.upstream.request_head import WRITES, request_head
+from shared.pool_slots import PoolSlots
 
 
 class HttpUpstream:
     """Forwards to `http://host:port` or `unix:/path`. A write is never sent twice.
 
-    `idle_limit` stays below the server's keep-alive (uvicorn 5 s, granian 30 s): we must be first to close.
-    After `max_age` a connection is replaced, or a service's new replicas would never see a busy gateway.
-    Time limits are checked by a sweep, and so are met up to a tenth late.
+    `idle_limit` stays below the server's keep-alive (uvicorn 5 s, granian 30 s), so that we close first.
+    Connections older than `max_age` are replaced: otherwise a busy gateway would never use new replicas.
+    A sweep enforces the time limits, up to a tenth late.
     """
 
     def __init__(
@@ -39,10 +39,8 @@ class HttpUpstream:
         self._idle_limit = idle_limit
         self._max_age = max_age
         self._max_waiting = max_waiting
-        self._free_slots = max_connections
-        self._live: dict[Connection, float] = {}  # each with the time from which it is too old
-        self._idle: list[Connection] = []  # the last one back is the first one out: the rest grow old and go
-        self._waiting: deque[asyncio.Future[Connection | None]] = deque()  # None grants a slot to open one
+        self._slots: PoolSlots[Connection] = PoolSlots(max_connections)
+        self._live: dict[Connection, float] = {}  # each with the time at which it is too old
         self._sweeper: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -55,13 +53,13 @@ class HttpUpstream:
         except ClosedBeforeAnswer:
             if write or not connection.reused:
                 raise
-        self._drop_idle()  # its neighbours are of the same age
+        self._drop_idle()  # the other idle connections are as old
         return await self._exchange(await self._acquire(write, fresh=True), method, request)
 
     async def close(self) -> None:
         self._closed = True
-        while self._waiting:
-            self._grant(None)
+        while self._slots.waiting:
+            self._slots.release(None)
         for connection in list(self._live):
             connection.drop()
         if self._sweeper is not None:
@@ -75,54 +73,44 @@ class HttpUpstream:
             connection.abandon(waiter)
             raise
 
-    # -- having a connection
+    # -- acquiring a connection
 
     def _take_idle(self, write: bool) -> Connection | None:
-        while self._idle:
-            connection = self._idle.pop()
-            if self._is_fit(connection, write):
+        while self._slots.idle:
+            connection = self._slots.idle.pop()
+            if self._is_usable(connection, write):
                 return connection
             connection.drop()
         return None
 
-    def _is_fit(self, connection: Connection, write: bool) -> bool:
-        """A write can't be repeated: ask the socket itself, whose end the loop may not have told yet."""
+    def _is_usable(self, connection: Connection, write: bool) -> bool:
+        """A write cannot be repeated, so ask the socket too: the loop may not have reported its end yet."""
         if connection.closed or asyncio.get_running_loop().time() > connection.deadline:
             return False
-        return not (write and connection.is_stirred())
+        return not (write and connection.has_unread_input())
 
     async def _acquire(self, write: bool, *, fresh: bool = False) -> Connection:
         try:
             async with asyncio.timeout(self._connect_timeout):
                 while True:
-                    connection = await self._wait_turn()
+                    connection = await self._idle_or_slot()
                     if connection is None:
                         return await self._open()
-                    if not fresh and self._is_fit(connection, write):
+                    if not fresh and self._is_usable(connection, write):
                         return connection
                     connection.drop()
         except (OSError, TimeoutError) as error:
             raise NotReached(f"no connection: {type(error).__name__}") from error
 
-    async def _wait_turn(self) -> Connection | None:
+    async def _idle_or_slot(self) -> Connection | None:
+        """None is a free slot: open a connection."""
         if self._closed:
             raise NotReached("the pool is closed")
-        if self._free_slots:
-            self._free_slots -= 1
+        if self._slots.take_slot():
             return None
-        if len(self._waiting) >= self._max_waiting:
+        if self._slots.waiting >= self._max_waiting:
             raise NotReached("too many requests wait for a connection")
-        turn: asyncio.Future[Connection | None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
-        try:
-            return await turn
-        except asyncio.CancelledError:
-            if turn.cancelled():
-                with suppress(ValueError):
-                    self._waiting.remove(turn)
-            else:  # the turn came in the same moment: it is the next one's
-                self._grant(turn.result())
-            raise
+        return await self._slots.wait()
 
     async def _open(self) -> Connection:
         connection = Connection(self._on_finished, self._on_lost)
@@ -131,11 +119,11 @@ class HttpUpstream:
         except BaseException:
             connection.drop()
             raise
-        if connection.closed:  # a peer that speaks first, or hangs up, was heard before we were
+        if connection.closed:  # the peer sent something or hung up before our request
             raise ConnectionError("the peer did not wait for a request")
         now = asyncio.get_running_loop().time()
         connection.deadline = now + self._idle_limit
-        self._live[connection] = now + self._max_age * random.uniform(0.8, 1.2)  # not all in one moment
+        self._live[connection] = now + self._max_age * random.uniform(0.8, 1.2)  # not all at once
         if self._closed:
             connection.drop()
             raise NotReached("the pool is closed")
@@ -143,43 +131,32 @@ class HttpUpstream:
             self._sweep()
         return connection
 
-    # -- giving it back
-
-    def _grant(self, connection: Connection | None) -> None:
-        while self._waiting:
-            turn = self._waiting.popleft()
-            if not turn.done():
-                turn.set_result(connection)
-                return
-        if connection is None:
-            self._free_slots += 1
-        else:
-            self._idle.append(connection)
+    # -- releasing it
 
     def _on_finished(self, connection: Connection) -> None:
         connection.deadline = asyncio.get_running_loop().time() + self._idle_limit
-        self._grant(connection)
+        self._slots.release(connection)
 
     def _on_lost(self, connection: Connection) -> None:
         self._live.pop(connection, None)
         with suppress(ValueError):
-            self._idle.remove(connection)
-        self._grant(None)
+            self._slots.idle.remove(connection)
+        self._slots.release(None)
 
     def _drop_idle(self) -> None:
-        for connection in list(self._idle):
+        for connection in list(self._slots.idle):
             connection.drop()
 
     def _sweep(self) -> None:
         loop = asyncio.get_running_loop()
         now = loop.time()
-        for connection, old_from in list(self._live.items()):
+        for connection, expires in list(self._live.items()):
             if connection.is_overdue(now, self._read_timeout):
                 if connection.busy:
-                    self._drop_idle()  # a host that went without a word leaves every connection to it open
+                    self._drop_idle()  # a host that vanished leaves every connection to it open
                 connection.drop(OutcomeUnknown("the service did not answer in time"))
-            elif now > old_from and connection.busy:
+            elif now > expires and connection.busy:
                 connection.retiring = True
-            elif now > old_from:
+            elif now > expires:
                 connection.drop()
         self._sweeper = loop.call_later(self._tick, self._sweep) if self._live else None

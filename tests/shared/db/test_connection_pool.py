@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import asyncpg
 import pytest
 
-from shared.db import connection_pool as lending
+from shared.db import connection_pool
 from shared.db.database import Connection, Database
 from shared.errors import NotFound
 
@@ -51,7 +51,7 @@ async def test_who_comes_later_waits_in_line(db: Database) -> None:
 
 async def test_who_waits_too_long_is_told(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """The place in line goes with the one who left it."""
-    monkeypatch.setattr(lending, "PATIENCE", 0.05)
+    monkeypatch.setattr(connection_pool, "ACQUIRE_TIMEOUT", 0.05)
     async with db.connection():
         with pytest.raises(TimeoutError):
             async with db.connection():
@@ -107,7 +107,7 @@ async def test_connections_that_break_inside_a_call_do_not_use_up_the_pool(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The driver closes them and tells its pool nothing: their places stayed taken until none was left."""
-    monkeypatch.setattr(lending, "PATIENCE", 1.0)
+    monkeypatch.setattr(connection_pool, "ACQUIRE_TIMEOUT", 1.0)
     for _ in range(db.pool.get_max_size()):
         with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError, OSError)):
             async with db.transaction() as conn:

@@ -207,4 +207,4 @@ async def test_no_slot_is_lost_in_a_storm_of_faults(seed: int) -> None:
             known = (NotReached, OutcomeUnknown, asyncio.CancelledError)
             assert not isinstance(outcome, BaseException) or isinstance(outcome, known)
         await upstream.close()
-        assert upstream._free_slots == 3
+        assert upstream._slots.free == 3

@@ -1,0 +1,56 @@
+"""The bookkeeping of a bounded pool, for database connections and for connections to a service alike."""
+
+import asyncio
+from collections import deque
+from contextlib import suppress
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class PoolSlots(Generic[T]):
+    """Idle items, free slots, and callers that wait for either, served in the order they came.
+
+    An item takes up a slot while it is open. In the results None stands for a free slot: the caller may open
+    one more item, and must release the slot again if that fails.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.free = size
+        self.idle: list[T] = []  # last in, first out: the rest grow old and can be closed
+        self._waiters: deque[asyncio.Future[T | None]] = deque()
+
+    @property
+    def waiting(self) -> int:
+        return len(self._waiters)
+
+    def take_slot(self) -> bool:
+        if not self.free:
+            return False
+        self.free -= 1
+        return True
+
+    async def wait(self) -> T | None:
+        waiter: asyncio.Future[T | None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        try:
+            return await waiter
+        except asyncio.CancelledError:
+            if waiter.cancelled():
+                with suppress(ValueError):
+                    self._waiters.remove(waiter)
+            else:  # granted in the same moment: pass it on
+                self.release(waiter.result())
+            raise
+
+    def release(self, item: T | None) -> None:
+        """To the first caller in line; without one, the item is idle or the slot is free."""
+        while self._waiters:
+            waiter = self._waiters.popleft()
+            if not waiter.done():
+                waiter.set_result(item)
+                return
+        if item is None:
+            self.free += 1
+        else:
+            self.idle.append(item)
