@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 import bench.rows.hop
+import bench.rows.parts
 import bench.rows.read
 import bench.rows.scale
 import bench.rows.start
@@ -27,6 +28,7 @@ ROWS: dict[str, Callable[[Stage, Plan], Outcome]] = {
     "write": bench.rows.write.run,
     "contention": bench.rows.write.run_contention,
     "webhooks": bench.rows.webhooks.run,
+    "parts": bench.rows.parts.run,
     "scale": bench.rows.scale.run,
     "start": bench.rows.start.run,
 }
@@ -71,7 +73,7 @@ def parsed() -> argparse.Namespace:
         "--against", metavar="REV", help="compare with an older commit instead; see --against REV --help"
     )
     parser.add_argument("--rounds", type=int, help="rounds for each line (5)")
-    parser.add_argument("--seconds", type=float, help="seconds for each round (3)")
+    parser.add_argument("--seconds", type=int, help="whole seconds for each round (3)")
     return parser.parse_args()
 
 

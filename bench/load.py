@@ -1,4 +1,7 @@
-"""The load generator: wrk. A generator in Python would be slower than what it measures."""
+"""The load generator: wrk. A generator in Python would be slower than what it measures.
+
+wrk takes whole seconds only.
+"""
 
 import os
 import subprocess
@@ -44,7 +47,7 @@ class Load(Struct, frozen=True, kw_only=True):
         return sample_of(summary, used if self.served_by else None)
 
     def start(self, seconds: float, **more: str) -> "subprocess.Popen[str]":
-        words = [self.wrk, "-t1", f"-c{self.connections}", f"-d{seconds:g}s", "--timeout", "10s"]
+        words = [self.wrk, "-t1", f"-c{self.connections}", f"-d{max(1, round(seconds))}s", "--timeout", "10s"]
         words += ["-s", str(SCRIPTS / self.script), self.url]
         environment = {**os.environ, **self.settings, **more, "BENCH_SCRIPTS": str(SCRIPTS)}
         with starting_on(self.cores):

@@ -91,6 +91,23 @@ class System:
         for name, port in self.ports.items():
             self.processes[name].wait_ready(f"http://127.0.0.1:{port}/health/ready")
 
+    def serve_gateway_of(
+        self, words: list[str], urls: Mapping[str, str], settings: Mapping[str, str]
+    ) -> Process:
+        """A gateway started by other words than ours, with the same settings."""
+        self.ports, self.operator_port = {"gateway": free_port()}, free_port()
+        settings = {f"STUDIO_{name.upper()}_URL": url for name, url in urls.items()} | dict(settings)
+        settings["STUDIO_PORT"] = str(self.ports["gateway"])
+        settings["STUDIO_OPERATOR_PORT"] = str(self.operator_port)
+        process = self.processes["gateway"] = Process(
+            words,
+            log=self.home / "gateway.log",
+            cores=SERVED,
+            environment=self.tree.environment(self._settings | settings),
+        )
+        process.wait_ready(f"http://127.0.0.1:{self.ports['gateway']}/health/ready")
+        return process
+
     def up(self, *, demo: bool = False, cores: Collection[int] = SERVED) -> float:
         """Answers the seconds until it was ready."""
         self.ports, self.operator_port = {"gateway": free_port()}, free_port()

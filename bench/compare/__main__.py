@@ -33,7 +33,7 @@ def main() -> int:
 
 def compare(given: argparse.Namespace) -> int:
     rows = [ROWS[name] for name in ROWS if name in given.rows]
-    planned = {row.name: (row.takes or given.seconds + 0.1) * 2 * (given.rounds + 1) for row in rows}
+    planned = {row.name: (row.takes or given.seconds + 0.2) * 2 * (given.rounds + 1) for row in rows}
     progress = Progress(planned, given.minutes)
     print(f"old: {described(given.against)}\nnew: {this_tree()}", file=sys.stderr, flush=True)
     with Stage(have_tools(peers=False)) as stage, checked_out(given.against, stage.folder) as old:
@@ -98,8 +98,8 @@ def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.compare", description=__doc__)
     parser.add_argument("--against", required=True, metavar="REV", help="the older commit")
     parser.add_argument("--rows", type=_rows, default=list(ROWS), help=f"some of {','.join(ROWS)}")
-    parser.add_argument("--rounds", type=int, default=11, help="pairs of rounds for each row (11)")
-    parser.add_argument("--seconds", type=float, default=1.5, help="seconds for each round (1.5)")
+    parser.add_argument("--rounds", type=int, default=15, help="pairs of rounds for each row (15)")
+    parser.add_argument("--seconds", type=int, default=1, help="whole seconds for each round (1)")
     parser.add_argument("--minutes", type=float, default=25.0, help="at most so long in all (25)")
     return parser.parse_args()
 

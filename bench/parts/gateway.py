@@ -1,0 +1,36 @@
+"""python -m bench.parts.gateway CLIENT: the gateway with another HTTP client in the place of its own."""
+
+import os
+import sys
+
+from bench.parts.clients import AiohttpUpstream, PyreqwestUpstream
+from services.cli.loop import run_loop
+from services.gateway.app import BEHIND, gateway_listeners, open_gateway
+from shared.log import set_up_logging
+from shared.serve import catch_stop_signals, listening
+from shared.settings import Settings, read_settings
+
+CLIENTS: dict[str, type[AiohttpUpstream] | type[PyreqwestUpstream]] = {
+    "aiohttp": AiohttpUpstream,
+    "pyreqwest": PyreqwestUpstream,
+}
+
+
+async def serve(settings: Settings, client: str) -> None:
+    upstreams = {
+        name: CLIENTS[client](settings.url_of(name), answer_timeout=settings.answer_timeout)
+        for name in BEHIND
+    }
+    async with (
+        open_gateway(settings, upstreams, upstreams) as gateway,
+        listening(gateway_listeners(settings, gateway)),
+    ):
+        await catch_stop_signals()
+
+
+if __name__ == "__main__":
+    # Behind our own packages, so that only what we do not have comes from there.
+    sys.path.append(os.environ["BENCH_PACKAGES"])
+    given = read_settings(os.environ)
+    set_up_logging(given, "gateway")
+    run_loop(serve(given, sys.argv[1]))

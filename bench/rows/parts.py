@@ -1,0 +1,106 @@
+"""Hand-written parts beside the library that would do the same: CPU time for each use, and the ratio."""
+
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+
+from bench.children import ROOT, Process
+from bench.cores import SERVED, starting_on
+from bench.measure import Line, Measure, Outcome, Plan, Ratio, Sample, interleaved
+from bench.problem import BenchProblem
+from bench.stage import Stage
+from bench.studios import READING
+from bench.system import System
+
+ROW = "parts"
+WINS = 1.3
+"""What does not win as much is replaced by the library."""
+OURS, CLIENTS = "our client", ("aiohttp", "pyreqwest")
+BEHIND = ("catalog", "bookings", "forms", "webhooks")
+
+
+def run(stage: Stage, plan: Plan) -> Outcome:
+    rounds = 5 if plan.quick else max(15, plan.rounds)
+    parts = [
+        clients(stage, plan),
+        counted("connections", ["bench.parts.pools", stage.system.database_url], rounds),
+        counted("paths", ["bench.parts.paths"], rounds),
+    ]
+    return Outcome(
+        lines=[line for part in parts for line in part.lines],
+        ratios=[ratio for part in parts for ratio in part.ratios],
+    )
+
+
+def clients(stage: Stage, plan: Plan) -> Outcome:
+    """The gateway hop three times; only the HTTP client differs. The ratios are of CPU time."""
+    five = stage.system
+    urls = dict.fromkeys(BEHIND, stage.nginx.url)
+    gateways = {
+        name: System(stage.home(f"hop-{name}"), five.database_url, secrets_of=five) for name in CLIENTS
+    }
+    ours = System(stage.home("hop-ours"), five.database_url, secrets_of=five)
+    running: list[Process] = []
+    try:
+        ours.serve(["gateway"], urls=urls)
+        measures = {OURS: _hop(stage, ours.partner_url, ours.pids("gateway"))}
+        for name, system in gateways.items():
+            process = system.serve_gateway_of(
+                [sys.executable, "-m", "bench.parts.gateway", name], urls, {"BENCH_PACKAGES": packages(stage)}
+            )
+            running.append(process)
+            measures[f"the same with {name}"] = _hop(stage, system.partner_url, [process.pid])
+        found = interleaved(f"{ROW}: gateway hop", measures, plan)
+    finally:
+        ours.stop()
+        for process in running:
+            process.stop()
+    own, *others = (line.middle("cpu_us") or 0 for line in found.values())
+    return Outcome(
+        lines=list(found.values()),
+        ratios=[
+            Ratio(row=ROW, text=f"hop, CPU with {name} of ours", value=other / own, unit="x", must=WINS)
+            for name, other in zip(CLIENTS, others, strict=True)
+        ],
+    )
+
+
+def _hop(stage: Stage, partner_url: str, pids: list[int]) -> Measure:
+    return stage.load(f"{partner_url}/studio", key=stage.keys[READING.name], served_by=pids).run
+
+
+def packages(stage: Stage) -> str:
+    """Where the peers' packages are: the client that we do not use is among them."""
+    found = [
+        str(path) for path in Path(stage.tools.peers_python).parent.parent.glob("lib/python*/site-packages")
+    ]
+    if not found:
+        raise BenchProblem("The peers' packages are not where they were installed.")
+    return found[0]
+
+
+def counted(what: str, words: list[str], rounds: int) -> Outcome:
+    """A process of its own counts its CPU time and prints it. Ours is the first way it names."""
+    with starting_on(SERVED):
+        done = subprocess.run(
+            [sys.executable, "-m", *words, str(rounds)], capture_output=True, text=True, cwd=ROOT
+        )
+    if done.returncode != 0:
+        raise BenchProblem(f"{' '.join(words[:1])} failed:\n{done.stderr[-1500:]}")
+    found = msgspec.json.decode(done.stdout.splitlines()[-1], type=dict[str, dict[str, list[float]]])
+    outcome = Outcome()
+    for job, ways in found.items():
+        for name, costs in ways.items():
+            samples = [Sample(rate=cost) for cost in costs]
+            outcome.lines.append(
+                Line(row=f"{ROW}: {what}, {job}", name=name, unit="CPU µs each", samples=samples)
+            )
+        own, *others = ((name, statistics.median(costs)) for name, costs in ways.items())
+        outcome.ratios += [
+            Ratio(row=ROW, text=f"{what}, {job}: {name} of ours", value=cost / own[1], unit="x", must=WINS)
+            for name, cost in others
+        ]
+    return outcome
