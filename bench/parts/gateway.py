@@ -6,8 +6,8 @@ import sys
 from bench.parts.clients import AiohttpUpstream, PyreqwestUpstream
 from services.cli.loop import run_loop
 from services.gateway.app import BEHIND, gateway_listeners, open_gateway
-from shared.log import set_up_logging
-from shared.serve import catch_stop_signals, listening
+from shared.http.server import catch_stop_signals, listening
+from shared.observability.log import set_up_logging
 from shared.settings import Settings, read_settings
 
 CLIENTS: dict[str, type[AiohttpUpstream] | type[PyreqwestUpstream]] = {

@@ -8,8 +8,8 @@ from litestar import Litestar, asgi
 from litestar.types import ASGIApp, Receive, Scope, Send
 
 from bench.parts.cpu import Use, in_turns, told
-from shared.path_finding import by_path
-from shared.serve import calm_the_collector
+from shared.http.router import by_path
+from shared.http.server import calm_the_collector
 
 # As many as bookings has, and of the same kinds.
 PATHS = (

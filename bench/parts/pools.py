@@ -12,8 +12,8 @@ import uvloop
 
 from bench.parts.cpu import Use, in_turns, told
 from bench.studios import READING
-from shared.database import Database
-from shared.serve import calm_the_collector
+from shared.db.database import Database
+from shared.http.server import calm_the_collector
 
 SIZE = 32
 TIMEOUT = 5.0
