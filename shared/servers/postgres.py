@@ -1,16 +1,24 @@
 """A private Postgres: the machine's own binaries or the wheel's, in a folder of ours, on a loopback port."""
 
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import Self
 
 from shared.servers.child import Child
 from shared.servers.ports import free_port, is_free
 from shared.servers.postgres_binaries import PostgresBinaries, copied_to, find_postgres
 from shared.servers.postgres_data import ENVIRONMENT, end_leftover, make_data, reason_in
-from shared.servers.postgres_home import State, lock_home, new_state, read_state, write_state
+from shared.servers.postgres_home import (
+    State,
+    claim_data,
+    lock_data,
+    lock_home,
+    new_state,
+    read_state,
+    write_state,
+)
 from shared.servers.problem import ServerProblem, explained
 from shared.servers.run_as import RunAs, unprivileged
 
@@ -40,12 +48,14 @@ NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": 
 class EmbeddedPostgres:
     """A running server; make one with `start`. It stops with `stop`, and also when this process is killed."""
 
-    def __init__(self, *, child: Child, lock: IO[str], state: State, origin: str, log: Path) -> None:
+    def __init__(
+        self, *, child: Child, locks: ExitStack, state: State, data: Path, origin: str, log: Path
+    ) -> None:
         self._child = child
-        self._lock = lock
+        self._locks = locks
         self._password = state.password
         self.port = state.port
-        self.data = Path(state.data)
+        self.data = data
         self.origin = origin
         self.log = log
 
@@ -53,35 +63,37 @@ class EmbeddedPostgres:
     def start(cls, home: Path, *, durable: bool = True, binaries: PostgresBinaries | None = None) -> Self:
         """Starts on the data in `home`, made on the first start; raises `ServerProblem` with one sentence."""
         home = home.absolute()
-        with explained(home):
-            lock = lock_home(home)
-            try:
-                return cls._start(home, lock, durable, binaries)
-            except BaseException:
-                lock.close()
-                raise
+        with explained(home), ExitStack() as locks:
+            locks.enter_context(lock_home(home))
+            server = cls._start(home, locks, durable, binaries)
+            server._locks = locks.pop_all()
+            return server
 
     @classmethod
-    def _start(cls, home: Path, lock: IO[str], durable: bool, binaries: PostgresBinaries | None) -> Self:
+    def _start(cls, home: Path, locks: ExitStack, durable: bool, binaries: PostgresBinaries | None) -> Self:
         state = read_state(home)
-        run_as = unprivileged(Path(state.data) if state else home / "postgres", USERS)
+        run_as = unprivileged(state.folder(home) if state else home / "postgres", USERS)
         state = state or new_state(home, run_as, durable=durable)
-        data = Path(state.data)
-        data.parent.mkdir(mode=0o711, parents=True, exist_ok=True)
+        data = state.folder(home)
+        locks.enter_context(lock_data(data))
+        claim_data(home, state)
         binaries = binaries_for(data, run_as, binaries)
         if not data.exists():
             # The password is kept before there is data that it opens.
             write_state(home, state)
             make_data(binaries, data, run_as, state.password, durable=durable)
+        if not state.made:
+            state.made = True
+            write_state(home, state)
         end_leftover(data)
         log = home / "postgres.log"
         for _ in range(3):
             if not (state.port and is_free(state.port)):
                 state.port = free_port()
                 write_state(home, state)
-            child = launch(binaries, state, run_as, log, durable)
+            child = launch(binaries, data, state.port, run_as, log, durable)
             if came_up(child, data):
-                return cls(child=child, lock=lock, state=state, origin=binaries.origin, log=log)
+                return cls(child=child, locks=locks, state=state, data=data, origin=binaries.origin, log=log)
             said = last_words(log)
             if "Address already in use" not in said:
                 break
@@ -101,7 +113,7 @@ class EmbeddedPostgres:
     def stop(self) -> None:
         if not self._child.stop(timeout=30):
             self._child.kill()
-        self._lock.close()
+        self._locks.close()
 
     def __enter__(self) -> Self:
         return self
@@ -127,15 +139,17 @@ def binaries_for(data: Path, run_as: RunAs, given: PostgresBinaries | None) -> P
     return binaries
 
 
-def launch(binaries: PostgresBinaries, state: State, run_as: RunAs, log: Path, durable: bool) -> Child:
-    settings = SETTINGS | ({} if durable else NOT_DURABLE) | {"port": str(state.port)}
+def launch(
+    binaries: PostgresBinaries, data: Path, port: int, run_as: RunAs, log: Path, durable: bool
+) -> Child:
+    settings = SETTINGS | ({} if durable else NOT_DURABLE) | {"port": str(port)}
     options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
     if log.exists() and log.stat().st_size > LOG_LIMIT:
         log.replace(log.with_suffix(".log.1"))
     with log.open("ab") as sink:
         sink.write(b"--- start\n")
         sink.flush()
-        argv = [binaries.postgres, "-D", state.data, *options]
+        argv = [binaries.postgres, "-D", str(data), *options]
         return Child(argv, run_as=run_as, stop_with="INT", log=sink, cwd=Path("/"), env=ENVIRONMENT)
 
 

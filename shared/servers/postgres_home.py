@@ -1,4 +1,8 @@
-"""What a private Postgres keeps in its home between runs: its port, its password, and where its data is."""
+"""What a private Postgres keeps in its home between runs: its port, its password, and where its data is.
+
+The data folder is named relative to the home, so that a home can be moved and copied. Only where the user
+that Postgres runs as cannot enter the home is the data elsewhere. Then a note beside the data names its home.
+"""
 
 import fcntl
 import os
@@ -15,18 +19,32 @@ from shared.servers.problem import ServerProblem
 from shared.servers.run_as import RunAs
 
 PLACE_FOR_ROOT = Path("/var/db" if sys.platform == "darwin" else "/var/lib") / "studio-partner-api"
+STATE_FILE = "postgres.json"
 
 
 class State(Struct):
+    """`data` is relative to the home, or absolute outside it. `made` turns true once there is data."""
+
     data: str
     port: int
     password: str
+    made: bool = True
+    id: str = ""
+
+    def folder(self, home: Path) -> Path:
+        return home / self.data
 
 
-def lock_home(home: Path) -> IO[str]:
-    """Held until this process ends, however it ends, so that two runs never share one data folder."""
-    home.mkdir(mode=0o711, parents=True, exist_ok=True)
-    lock = (home / "postgres.lock").open("a+")
+class DataOwner(Struct):
+    """The note beside data that lies outside its home."""
+
+    home: str
+    id: str
+
+
+def lock_file(path: Path, what: str) -> IO[str]:
+    """Held until this process ends, however it ends, so that two runs never share `what`."""
+    lock = path.open("a+")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -34,7 +52,7 @@ def lock_home(home: Path) -> IO[str]:
         owner = lock.read().strip() or "unknown"
         lock.close()
         raise ServerProblem(
-            f"Another run (process {owner}) already uses {home}; stop it first or choose another folder."
+            f"Another run (process {owner}) already uses {what}; stop it first or choose another folder."
         ) from None
     lock.truncate(0)
     lock.write(str(os.getpid()))
@@ -42,35 +60,80 @@ def lock_home(home: Path) -> IO[str]:
     return lock
 
 
+def lock_home(home: Path, name: str = "postgres.lock") -> IO[str]:
+    home.mkdir(mode=0o711, parents=True, exist_ok=True)
+    return lock_file(home / name, str(home))
+
+
+def lock_data(data: Path) -> IO[str]:
+    """A copied home may name the same data as the original."""
+    data.parent.mkdir(mode=0o711, parents=True, exist_ok=True)
+    return lock_file(data.with_name(data.name + ".in_use"), str(data))
+
+
 def read_state(home: Path) -> State | None:
-    file = home / "postgres.json"
+    file = home / STATE_FILE
     try:
-        return msgspec.json.decode(file.read_bytes(), type=State)
+        state = msgspec.json.decode(file.read_bytes(), type=State)
     except FileNotFoundError:
         return None
     except msgspec.DecodeError:
         raise ServerProblem(
             f"The file {file} is damaged; restore it, or remove {home} to start anew."
         ) from None
+    inside = home / "postgres"
+    if not state.folder(home).exists() and inside.exists():
+        state.data = "postgres"  # an older version wrote the absolute path, and the home was moved since
+    if state.made and not state.folder(home).exists():
+        raise ServerProblem(
+            f"The data folder {state.folder(home)} that {file} names is gone; bring it back, "
+            f"or remove {home} to start anew."
+        )
+    return state
 
 
 def write_state(home: Path, state: State) -> None:
     """Replaced in one step and readable by its owner alone: it holds the superuser's password."""
-    unfinished = home / "postgres.json.new"
+    unfinished = home / f"{STATE_FILE}.new"
     unfinished.unlink(missing_ok=True)
     with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(msgspec.json.encode(state))
         os.fsync(file.fileno())
-    unfinished.replace(home / "postgres.json")
+    unfinished.replace(home / STATE_FILE)
 
 
 def new_state(home: Path, run_as: RunAs, *, durable: bool) -> State:
-    place = home if run_as.can_enter(home) else _reachable_place(home, durable=durable)
-    if (place / "postgres").exists():
+    inside = run_as.can_enter(home)
+    data = home / "postgres" if inside else _reachable_place(home, durable=durable) / "postgres"
+    if data.exists():
         raise ServerProblem(
-            f"{home} has data but no postgres.json to open it; restore that file or remove {home}/postgres."
+            f"{home} has data but no {STATE_FILE} to open it; restore that file or remove {data}."
         )
-    return State(data=str(place / "postgres"), port=0, password=secrets.token_urlsafe(24))
+    return State(
+        data="postgres" if inside else str(data),
+        port=0,
+        password=secrets.token_urlsafe(24),
+        made=False,
+        id=secrets.token_hex(16),
+    )
+
+
+def claim_data(home: Path, state: State) -> None:
+    """Refuses a copied home whose data, outside it, belongs to the original. A moved home is noted anew."""
+    data = state.folder(home)
+    if data.is_relative_to(home):
+        return
+    note = data.with_name(data.name + ".owner")
+    try:
+        owner = msgspec.json.decode(note.read_bytes(), type=DataOwner)
+    except (FileNotFoundError, msgspec.DecodeError):
+        owner = DataOwner(str(home), state.id)
+    if owner.home != str(home) and (Path(owner.home) / STATE_FILE).exists():
+        raise ServerProblem(
+            f"{home} is a copy of {owner.home}, and the data in {data} belongs to the original. "
+            f"Remove {home / STATE_FILE} to start the copy with data of its own."
+        )
+    note.write_bytes(msgspec.json.encode(DataOwner(str(home), state.id)))
 
 
 def _reachable_place(home: Path, *, durable: bool) -> Path:

@@ -13,7 +13,6 @@ from shared.servers.ports import free_port
 from shared.servers.postgres import EmbeddedPostgres, came_up, launch
 from shared.servers.postgres_binaries import PostgresBinaries, find_postgres, in_the_wheel
 from shared.servers.postgres_data import make_data
-from shared.servers.postgres_home import State
 from shared.servers.problem import ServerProblem
 from shared.servers.run_as import RunAs
 from tests.shared.servers.as_nobody import as_nobody
@@ -80,13 +79,13 @@ def test_a_user_namespace_serves_where_root_cannot_change_user(home: Path) -> No
     binaries = find_postgres()
     assert binaries is not None
     home.mkdir()
-    state = State(data=str(home / "postgres"), port=free_port(), password="secret")
     make_data(binaries, home / "postgres", run_as, "secret", durable=False)
-    child = launch(binaries, state, run_as, home / "postgres.log", durable=False)
+    port = free_port()
+    child = launch(binaries, home / "postgres", port, run_as, home / "postgres.log", durable=False)
     try:
         assert came_up(child, home / "postgres")
         assert (home / "postgres").stat().st_uid == 0
-        url = f"postgresql://postgres:secret@127.0.0.1:{state.port}/postgres"
+        url = f"postgresql://postgres:secret@127.0.0.1:{port}/postgres"
         assert asyncio.run(one_value(url, "SELECT 1")) == 1
     finally:
         assert child.stop(timeout=10)
