@@ -9,7 +9,7 @@ import time
 
 import uvloop
 
-from services.webhooks.dispatcher.sending import Sender
+from services.webhooks.dispatcher.sender import Sender
 from services.webhooks.rules.signing import new_secret, signature, signing_key
 from services.webhooks.rules.urls import UrlPolicy
 from shared.http.server import calm_the_collector

@@ -9,11 +9,11 @@ from services.webhooks.actions.prune import prune_step
 from services.webhooks.actions.recover import recovery_step
 from services.webhooks.context import Webhooks
 from services.webhooks.dispatcher.dispatcher import Dispatcher
-from services.webhooks.dispatcher.sending import Sender
+from services.webhooks.dispatcher.sender import Sender
 from services.webhooks.routes import ROUTES
 from services.webhooks.rules.urls import UrlPolicy
-from services.webhooks.telling import measure
-from services.webhooks.vault import Vault
+from services.webhooks.secret_cipher import SecretCipher
+from services.webhooks.telemetry import update_gauges
 from shared.background import Loop, Wakeup, running
 from shared.db.database import Database
 from shared.events.bus import EVENT_LOG, Bus, Message
@@ -24,7 +24,7 @@ from shared.http.service import Service, build_service
 from shared.settings import Settings
 
 # How often to poll for work that another process stored; this process is woken at once.
-LOOK_OUT = 0.25
+POLL_SECONDS = 0.25
 BATCH = 100
 
 
@@ -36,7 +36,7 @@ def routes() -> list[Route[Webhooks]]:
 async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Webhooks]]:
     assert settings.database_url is not None
     policy = UrlPolicy(settings.webhook_allow_http, settings.webhook_allow_hosts)
-    vault = Vault(settings.webhook_keys)
+    cipher = SecretCipher(settings.webhook_keys)
     async with AsyncExitStack() as stack:
         db = await Database.connect(settings.database_url, "webhooks", size=settings.pool_size)
         stack.push_async_callback(db.close)
@@ -45,28 +45,28 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
         stack.push_async_callback(sending_db.close)
         sender = await stack.enter_async_context(Sender(policy))
         service = Webhooks(
-            db=db, bus=bus, wakeup=Wakeup(), recovery_wakeup=Wakeup(), vault=vault, urls=policy
+            db=db, bus=bus, wakeup=Wakeup(), recovery_wakeup=Wakeup(), cipher=cipher, urls=policy
         )
-        dispatcher = Dispatcher(sending_db, sender, vault, settings.webhook_retry_schedule)
+        dispatcher = Dispatcher(sending_db, sender, cipher, settings.webhook_retry_schedule)
         stack.push_async_callback(dispatcher.stop)
         loops = [
-            Loop("webhooks-dispatcher", dispatcher.step, idle=LOOK_OUT, wakeup=service.wakeup),
+            Loop("webhooks-dispatcher", dispatcher.step, idle=POLL_SECONDS, wakeup=service.wakeup),
             Loop("webhooks-leases", dispatcher.renew, idle=8.0),
             Loop(
                 "webhooks-recoveries", _with(recovery_step, service), idle=2.0, wakeup=service.recovery_wakeup
             ),
-            Loop("webhooks-figures", partial(measure, db, bus), idle=15.0, stale_after=120.0),
+            Loop("webhooks-figures", partial(update_gauges, db, bus), idle=15.0, stale_after=120.0),
             Loop("webhooks-pruning", _with(prune_step, service), idle=600.0),
         ]
 
-        async def events_came(messages: Sequence[Message]) -> None:
+        async def on_events(messages: Sequence[Message]) -> None:
             await log_events(service, messages)
 
         def loops_problem() -> str | None:
             return next((problem for loop in loops if (problem := loop.problem())), None)
 
         await stack.enter_async_context(running(loops))
-        await bus.subscribe(EVENT_LOG, events_came, batch=BATCH)
+        await bus.subscribe(EVENT_LOG, on_events, batch=BATCH)
         yield build_service(
             "webhooks",
             service,

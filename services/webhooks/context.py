@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from services.webhooks.rules.urls import UrlPolicy
-from services.webhooks.vault import Vault
+from services.webhooks.secret_cipher import SecretCipher
 from shared.background import Wakeup
 from shared.db.database import Database
 from shared.events.bus import Bus
@@ -16,5 +16,5 @@ class Webhooks(Struct, frozen=True):
     bus: Bus
     wakeup: Wakeup
     recovery_wakeup: Wakeup
-    vault: Vault
+    cipher: SecretCipher
     urls: UrlPolicy

@@ -16,13 +16,13 @@ from shared.http.caller import Caller
 from shared.http.routes import Given
 from shared.wire import new_id
 
-MOST = 200
+MAX_ENDPOINTS = 200
 
 
 async def create_endpoint(service: Webhooks, caller: Caller, body: EndpointCreate) -> EndpointWithSecret:
     secret = new_secret()
     async with service.db.transaction() as conn:
-        if len(await endpoints.list_own(conn, caller, None, MOST)) >= MOST:
+        if len(await endpoints.list_own(conn, caller, None, MAX_ENDPOINTS)) >= MAX_ENDPOINTS:
             raise TooManyEndpoints
         made = await endpoints.insert(
             conn,
@@ -36,7 +36,7 @@ async def create_endpoint(service: Webhooks, caller: Caller, body: EndpointCreat
                 "rate_limit": body.rate_limit,
             },
         )
-        await secrets.add(conn, caller.studio_id, made.shown.id, service.vault.seal(secret))
+        await secrets.add(conn, caller.studio_id, made.shown.id, service.cipher.encrypt(secret))
     return with_secret(made.shown, secret)
 
 

@@ -4,8 +4,8 @@ import msgspec
 from msgspec import structs
 
 from services.webhooks.context import Webhooks
-from services.webhooks.rules.forgetting import forget
-from services.webhooks.store import event_log, forgetting, lanes
+from services.webhooks.rules.erasure import anonymize
+from services.webhooks.store import erasure, event_log, lanes
 from services.webhooks.wire.events import read_logged
 from services.webhooks.wire.operators import Erased
 from shared.http.caller import Caller
@@ -22,11 +22,11 @@ async def erase_person(service: Webhooks, caller: Caller, person: PersonToErase)
     after = 0
     while ids or emails:
         async with service.db.transaction() as conn:
-            found = await forgetting.events_naming(conn, caller, sorted(ids | emails), after, BATCH)
+            found = await erasure.events_mentioning(conn, caller, sorted(ids | emails), after, BATCH)
             if found:
-                bodies = {event.id: without(event.body, ids, emails) for event in found}
-                await forgetting.rewrite(conn, caller, bodies)
-                erased.deliveries += await forgetting.clear_answers(conn, caller, list(bodies))
+                bodies = {event.id: anonymized(event.body, ids, emails) for event in found}
+                await erasure.rewrite(conn, caller, bodies)
+                erased.deliveries += await erasure.clear_answers(conn, caller, list(bodies))
                 erased.events += len(bodies)
                 after = found[-1].sequence
         if len(found) < BATCH:
@@ -39,8 +39,8 @@ async def erase_person(service: Webhooks, caller: Caller, person: PersonToErase)
     return erased
 
 
-def without(body: bytes, ids: set[str], emails: set[str]) -> bytes:
+def anonymized(body: bytes, ids: set[str], emails: set[str]) -> bytes:
     """The same event with `data` about nobody in particular."""
     event = read_logged(body)
-    data = forget(msgspec.json.decode(event.data), ids, emails)
+    data = anonymize(msgspec.json.decode(event.data), ids, emails)
     return encode(structs.replace(event, data=msgspec.Raw(encode(data))))

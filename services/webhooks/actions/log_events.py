@@ -12,7 +12,7 @@ from services.webhooks.rules.visibility import Subscriber
 from services.webhooks.store import deliveries, endpoints, event_log
 from services.webhooks.store.deliveries import NewDelivery
 from services.webhooks.store.event_log import StoredEvent
-from services.webhooks.telling import tell_logged
+from services.webhooks.telemetry import report_logged
 from services.webhooks.wire.events import render_logged
 from shared.db.database import Connection
 from shared.events.bus import Message, Poison
@@ -35,7 +35,7 @@ async def log_events(service: Webhooks, messages: Sequence[Message]) -> None:
             await make_deliveries(conn, Pairs(events, interested))
     if events:
         service.wakeup.notify()
-        tell_logged(events, began)
+        report_logged(events, began)
 
 
 def _readable(message: Message) -> Envelope:

@@ -13,7 +13,7 @@ from services.webhooks.actions.log_events import make_deliveries
 from services.webhooks.context import Webhooks
 from services.webhooks.errors import EndpointDisabled, RecoveryRunning
 from services.webhooks.store import event_log, recoveries
-from services.webhooks.store.recoveries import Found, RunningRecovery
+from services.webhooks.store.recoveries import Candidate, RunningRecovery
 from services.webhooks.wire.endpoints import Recovery
 from shared.db.unavailable import is_unavailable
 from shared.http.caller import Caller
@@ -21,10 +21,10 @@ from shared.wire import new_id
 
 log = structlog.get_logger("recoveries")
 
-STRETCH = 200
-MOST_OPEN = 500
-# How many recoveries move in one step.
-AT_ONCE = 100
+BATCH = 200
+MAX_OPEN = 500
+# How many recoveries advance in one step.
+MAX_PER_STEP = 100
 
 
 async def start_recovery(service: Webhooks, caller: Caller, endpoint_id: str, since: datetime) -> Recovery:
@@ -41,9 +41,9 @@ async def start_recovery(service: Webhooks, caller: Caller, endpoint_id: str, si
 
 
 async def recovery_step(service: Webhooks) -> bool:
-    """One stretch of the recoveries whose turn it is; True when there is more to do at once."""
+    """One batch of the recoveries whose turn it is; True when there is more to do at once."""
     async with service.db.connection() as conn:
-        turns = await recoveries.next_ones(conn, AT_ONCE)
+        turns = await recoveries.take_turns(conn, MAX_PER_STEP)
     moved = [await _try_to_advance(service, recovery) for recovery in turns]
     return any(moved)
 
@@ -59,33 +59,33 @@ async def _try_to_advance(service: Webhooks, recovery: RunningRecovery) -> bool:
         return False
 
 
-class _MovedElsewhere(Exception):
-    """Another replica has done this stretch."""
+class _AdvancedElsewhere(Exception):
+    """Another replica has done this batch."""
 
 
 async def _advance(service: Webhooks, recovery: RunningRecovery) -> bool:
     try:
         async with service.db.transaction() as conn:
-            if await recoveries.open_deliveries(conn, recovery.subscriber.id, MOST_OPEN) >= MOST_OPEN:
+            if await recoveries.open_deliveries(conn, recovery.subscriber.id, MAX_OPEN) >= MAX_OPEN:
                 return False
             await event_log.lock_counters(conn, [recovery.studio_id])
-            found = await recoveries.stretch(conn, recovery, STRETCH)
+            found = await recoveries.next_batch(conn, recovery, BATCH)
             missed = [item for item in found if _was_missed(item, recovery)]
             fresh = [(item.event, recovery.subscriber.id) for item in missed if item.delivery_id is None]
             dead = [item.delivery_id for item in missed if item.delivery_id is not None]
             await make_deliveries(conn, fresh)
             await recoveries.revive(conn, recovery, dead)
             to = found[-1].event.sequence if found else recovery.until_sequence
-            done = len(found) < STRETCH
-            if not await recoveries.move(conn, recovery, to, len(missed), done=done):
-                raise _MovedElsewhere
-    except _MovedElsewhere:
+            done = len(found) < BATCH
+            if not await recoveries.advance(conn, recovery, to, len(missed), done=done):
+                raise _AdvancedElsewhere
+    except _AdvancedElsewhere:
         return True
     service.wakeup.notify()
     return not done
 
 
-def _was_missed(item: Found, recovery: RunningRecovery) -> bool:
+def _was_missed(item: Candidate, recovery: RunningRecovery) -> bool:
     """Never what was delivered or still is to be; nor another endpoint's test."""
     if item.event.created_at < recovery.since or item.event.client_id is not None:
         return item.delivery_status == "dead" and item.event.created_at >= recovery.since

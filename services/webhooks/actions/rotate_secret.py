@@ -20,7 +20,7 @@ async def rotate_secret(
         await secrets.retire_all(
             conn, caller.studio_id, endpoint_id, now() + timedelta(seconds=overlap_seconds)
         )
-        await secrets.add(conn, caller.studio_id, endpoint_id, service.vault.seal(secret))
+        await secrets.add(conn, caller.studio_id, endpoint_id, service.cipher.encrypt(secret))
         await lanes.changed(conn, endpoint_id)
     service.wakeup.notify()
     return with_secret(stored.shown, secret)

@@ -6,8 +6,8 @@ from datetime import datetime
 
 import msgspec
 
-from services.webhooks.dispatcher.sending import Sent
-from services.webhooks.rules.retrying import next_attempt
+from services.webhooks.dispatcher.sender import Sent
+from services.webhooks.rules.retry import next_attempt
 from services.webhooks.rules.signing import signature
 from services.webhooks.store.attempts import Completed, Due
 from services.webhooks.store.lanes import Lease

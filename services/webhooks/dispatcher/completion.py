@@ -22,22 +22,22 @@ class Completer:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._waiting: deque[tuple[Completed, asyncio.Future[bool]]] = deque()
-        self._something = asyncio.Event()
+        self._has_work = asyncio.Event()
 
     async def record(self, completed: Completed) -> bool:
         """Returns once it is committed. False when it was fenced off: the lane has another owner now."""
         written: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._waiting.append((completed, written))
-        self._something.set()
+        self._has_work.set()
         return await written
 
     async def run(self) -> None:
         backoff = Backoff()
         while True:
-            await self._something.wait()
+            await self._has_work.wait()
             taken = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
             if not self._waiting:
-                self._something.clear()
+                self._has_work.clear()
             try:
                 ids = await self._write([completed for completed, _ in taken], backoff)
             except BaseException:

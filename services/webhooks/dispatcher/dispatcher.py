@@ -7,9 +7,9 @@ import structlog
 
 from services.webhooks.dispatcher.completion import Completer
 from services.webhooks.dispatcher.lane import Lane
-from services.webhooks.dispatcher.sending import Sender
+from services.webhooks.dispatcher.sender import Sender
+from services.webhooks.secret_cipher import SecretCipher
 from services.webhooks.store import lanes
-from services.webhooks.vault import Vault
 from shared.db.database import Connection, Database
 from shared.db.unavailable import is_unavailable
 from shared.wire import new_id
@@ -17,9 +17,9 @@ from shared.wire import new_id
 log = structlog.get_logger("dispatcher")
 
 # A lane holds a few attempts at most until it has shown that it answers, so many may be open at once.
-MOST_LANES = 1000
-CLAIM_AT_ONCE = 100
-LAST_WORDS_SECONDS = 2.0
+MAX_LANES = 1000
+CLAIM_BATCH = 100
+STOP_GRACE_SECONDS = 2.0
 
 
 class Dispatcher:
@@ -29,16 +29,16 @@ class Dispatcher:
         self,
         database: Database,
         sender: Sender,
-        vault: Vault,
+        cipher: SecretCipher,
         schedule: Sequence[float],
         *,
-        most_lanes: int = MOST_LANES,
+        max_lanes: int = MAX_LANES,
     ) -> None:
         self.database = database
         self.sender = sender
-        self.vault = vault
+        self.cipher = cipher
         self.schedule = tuple(schedule)
-        self.most_lanes = most_lanes
+        self.max_lanes = max_lanes
         self.completer = Completer(database)
         self._running: dict[asyncio.Task[None], Lane] = {}
         self._completing: asyncio.Task[None] | None = None
@@ -51,10 +51,10 @@ class Dispatcher:
         """True when there may be more lanes to claim."""
         if self._completing is None or self._completing.done():
             self._completing = asyncio.create_task(self.completer.run(), name="completer")
-        room = max(0, min(CLAIM_AT_ONCE, self.most_lanes - len(self._running)))
+        room = max(0, min(CLAIM_BATCH, self.max_lanes - len(self._running)))
         async with self.database.connection() as conn:
             claimed = await lanes.claim(conn, new_id(), room)
-            await self._nudge(conn)
+            await self._wake_lanes(conn)
         for lease, breaker in claimed:
             lane = Lane(self, lease, breaker)
             task = asyncio.create_task(self._run(lane), name=f"lane:{lease.endpoint_id}")
@@ -62,14 +62,14 @@ class Dispatcher:
             task.add_done_callback(lambda done: self._running.pop(done, None))
         return len(claimed) == room > 0
 
-    async def _nudge(self, conn: Connection) -> None:
+    async def _wake_lanes(self, conn: Connection) -> None:
         by_id = {lane.lease.endpoint_id: lane for lane in self._running.values()}
         seen = {id_: lane.seen for id_, lane in by_id.items() if lane.seen is not None}
         if not seen:
             return
         woken = await lanes.woken(conn, seen)
         for endpoint_id, changed in woken.items():
-            by_id[endpoint_id].nudge(changed=changed)
+            by_id[endpoint_id].wake(changed=changed)
 
     async def _run(self, lane: Lane) -> None:
         """A lane that fails by a bug keeps its lease until it ends, which is its pause."""
@@ -90,7 +90,7 @@ class Dispatcher:
         """What is under way gets a moment to end; the rest is sent again by whoever claims the lane next."""
         running = dict(self._running)
         if running:
-            await asyncio.wait(running, timeout=LAST_WORDS_SECONDS)
+            await asyncio.wait(running, timeout=STOP_GRACE_SECONDS)
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)

@@ -12,7 +12,7 @@ from shared.wire import encode
 async def list_events(service: Webhooks, call: Call[EventsQuery, None]) -> Answer:
     query = call.query
     async with service.db.connection() as conn:
-        place = await event_reading.place_of(conn, call.caller, query.cursor)
+        place = await event_reading.sequence_of_cursor(conn, call.caller, query.cursor)
         after = max(place, query.after_sequence or 0)
         found = await event_reading.list_events(
             conn, call.caller, after=after, type_=query.type, limit=query.limit + 1

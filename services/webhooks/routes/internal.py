@@ -4,9 +4,9 @@ from services.webhooks.actions.change_endpoint import disable_client
 from services.webhooks.actions.erase_person import erase_person
 from services.webhooks.context import Webhooks
 from services.webhooks.routes.staff import queue_depths
-from services.webhooks.store import figures
+from services.webhooks.store import stats
 from services.webhooks.wire.endpoints import ClientRevoked, Count
-from services.webhooks.wire.operators import Erased, Figures
+from services.webhooks.wire.operators import Erased, WebhooksStats
 from shared.events.outbox import backlog
 from shared.http.internal_routes import erase_route
 from shared.http.routes import Call, Route
@@ -16,11 +16,11 @@ async def client_revoked(service: Webhooks, call: Call[None, ClientRevoked]) -> 
     return Count(await disable_client(service, call.body.studio_id, call.body.client_id))
 
 
-async def status(service: Webhooks, call: Call[None, None]) -> Figures:
+async def status(service: Webhooks, call: Call[None, None]) -> WebhooksStats:
     async with service.db.connection() as conn:
         waiting = await backlog(conn)
-        counts = await figures.counts(conn)
-    return Figures(
+        counts = await stats.counts(conn)
+    return WebhooksStats(
         outbox_waiting=waiting.waiting,
         outbox_age_seconds=waiting.age_seconds,
         queues=await queue_depths(service),
@@ -47,7 +47,7 @@ ROUTES: list[Route[Webhooks]] = [
         path="/internal/status",
         handler=status,
         summary="Figures for operators",
-        answer=Figures,
+        answer=WebhooksStats,
         internal=True,
     ),
 ]

@@ -7,7 +7,7 @@ from services.webhooks.routes.endpoints import list_all
 from services.webhooks.routes.events import list_events
 from services.webhooks.routes.recoveries import get as get_recovery
 from services.webhooks.routes.recoveries import recover
-from services.webhooks.store import event_log, figures
+from services.webhooks.store import event_log, studio_deliveries
 from services.webhooks.wire.deliveries import Delivery, StudioDeliveriesQuery
 from services.webhooks.wire.endpoints import Endpoint, Recover, Recovery
 from services.webhooks.wire.events import EventRead, EventsQuery, Position
@@ -30,7 +30,7 @@ from shared.wire import PageQuery
 async def list_deliveries(service: Webhooks, call: Call[StudioDeliveriesQuery, None]) -> Page[Delivery]:
     query = call.query
     async with service.db.connection() as conn:
-        found = await figures.deliveries_of_studio(
+        found = await studio_deliveries.list_all(
             conn,
             call.caller,
             status=query.status,

@@ -8,8 +8,8 @@ from yarl import URL
 
 from services.webhooks.rules.addresses import is_forbidden, literal_address
 
-LONGEST = 2048
-LONGEST_NAME = 253
+MAX_LENGTH = 2048
+MAX_NAME_LENGTH = 253
 LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?", re.IGNORECASE)
 
 
@@ -28,8 +28,8 @@ class UrlPolicy(Struct, frozen=True):
 
 def url_problem(text: str, policy: UrlPolicy) -> str | None:
     """None for a URL that may be used, else a sentence."""
-    if len(text) > LONGEST:
-        return f"A URL has at most {LONGEST} characters."
+    if len(text) > MAX_LENGTH:
+        return f"A URL has at most {MAX_LENGTH} characters."
     if not text.isprintable() or " " in text or "\\" in text:
         return "A URL holds no spaces, backslashes or control characters."
     try:
@@ -64,4 +64,4 @@ def is_host(host: str) -> bool:
     if literal_address(host) is not None:
         return True
     name = host.removesuffix(".")
-    return len(name) <= LONGEST_NAME and all(map(LABEL.fullmatch, name.split(".")))
+    return len(name) <= MAX_NAME_LENGTH and all(map(LABEL.fullmatch, name.split(".")))

@@ -25,7 +25,7 @@ def view_of(caller: Caller) -> View:
 PLACE = "SELECT sequence FROM events WHERE studio_id = $1 AND id = $2"
 
 
-async def place_of(conn: Connection, caller: Caller, cursor: str | None) -> int:
+async def sequence_of_cursor(conn: Connection, caller: Caller, cursor: str | None) -> int:
     row = await resolve_cursor(conn, PLACE, cursor, caller.studio_id)
     return row["sequence"] if row else 0
 

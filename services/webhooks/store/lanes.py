@@ -5,7 +5,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from services.webhooks.rules.breaker import Breaker
+from services.webhooks.rules.circuit_breaker import Breaker
 from shared.db.database import Connection
 
 LEASE_SECONDS = 30.0

@@ -80,7 +80,7 @@ ORDER BY r.stepped_at, r.created_at LIMIT $1
 TOOK_TURN = "UPDATE recoveries SET stepped_at = clock_timestamp() WHERE id = ANY($1::uuid[])"
 
 
-async def next_ones(conn: Connection, limit: int) -> list[RunningRecovery]:
+async def take_turns(conn: Connection, limit: int) -> list[RunningRecovery]:
     """Those of enabled endpoints whose last turn is the longest ago; they go to the end of the line."""
     rows = await conn.fetch(RUNNING, limit)
     await conn.execute(TOOK_TURN, [row["id"] for row in rows])
@@ -115,8 +115,8 @@ async def open_deliveries(conn: Connection, endpoint_id: str, at_most: int) -> i
     return int(await conn.fetchval(OPEN, endpoint_id, at_most))
 
 
-# The events of the next stretch, and what this endpoint has of each: nothing, or a delivery in some status.
-STRETCH = """
+# The events of the next batch, and what this endpoint has of each: nothing, or a delivery in some status.
+NEXT_BATCH = """
 SELECT e.id, e.sequence, e.type, e.location_id, e.client_id, e.created_at, d.id AS delivery_id, d.status
 FROM events e LEFT JOIN deliveries d
   ON d.studio_id = e.studio_id AND d.event_id = e.id AND d.endpoint_id = $4
@@ -124,15 +124,15 @@ WHERE e.studio_id = $1 AND e.sequence > $2 AND e.sequence <= $3 ORDER BY e.seque
 """
 
 
-class Found(Struct, frozen=True):
+class Candidate(Struct, frozen=True):
     event: StoredEvent
     delivery_id: str | None
     delivery_status: str | None
 
 
-async def stretch(conn: Connection, recovery: RunningRecovery, limit: int) -> list[Found]:
+async def next_batch(conn: Connection, recovery: RunningRecovery, limit: int) -> list[Candidate]:
     rows = await conn.fetch(
-        STRETCH,
+        NEXT_BATCH,
         recovery.studio_id,
         recovery.after_sequence,
         recovery.until_sequence,
@@ -140,7 +140,7 @@ async def stretch(conn: Connection, recovery: RunningRecovery, limit: int) -> li
         limit,
     )
     return [
-        Found(
+        Candidate(
             StoredEvent(
                 studio_id=recovery.studio_id,
                 id=row["id"],
@@ -172,16 +172,16 @@ async def revive(conn: Connection, recovery: RunningRecovery, delivery_ids: list
         await conn.execute(REVIVE, recovery.studio_id, recovery.subscriber.id, delivery_ids)
 
 
-MOVE = """
+ADVANCE = """
 UPDATE recoveries SET after_sequence = $3, offered = offered + $4, status = $5
 WHERE studio_id = $1 AND id = $2 AND after_sequence = $6 AND status = 'running' RETURNING true
 """
 
 
-async def move(conn: Connection, recovery: RunningRecovery, to: int, offered: int, *, done: bool) -> bool:
+async def advance(conn: Connection, recovery: RunningRecovery, to: int, offered: int, *, done: bool) -> bool:
     """False when another replica moved it first: the caller's transaction must not stand then."""
     moved = await conn.fetchval(
-        MOVE,
+        ADVANCE,
         recovery.studio_id,
         recovery.id,
         to,

@@ -1,4 +1,4 @@
-"""What operators see: queues, parked messages, figures; and what other services ask of this one."""
+"""What operators see: queues, parked messages, stats; and what other services ask of this one."""
 
 from msgspec import Struct
 
@@ -42,7 +42,7 @@ class Requeued(Struct, kw_only=True):
     requeued: int
 
 
-class Figures(Struct, kw_only=True):
+class WebhooksStats(Struct, kw_only=True):
     """For `studioctl status` and the dashboards."""
 
     outbox_waiting: int

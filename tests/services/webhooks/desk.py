@@ -135,7 +135,7 @@ async def eventually(fact: Callable[[], Awaitable[T | None]], *, seconds: float 
 
 
 @asynccontextmanager
-async def taken_up(desk: Desk) -> AsyncIterator[None]:
+async def change_applied(desk: Desk) -> AsyncIterator[None]:
     """At the end the lane has looked at the endpoint as it was changed meanwhile."""
     # A logger of its own: others in this process may have set logging up, without the lines of level debug.
     lines = LogCapture()
@@ -145,7 +145,7 @@ async def taken_up(desk: Desk) -> AsyncIterator[None]:
         [row] = await desk.sql("SELECT changes FROM lanes")
 
         async def looked() -> bool | None:
-            seen = [line["changes"] for line in lines.entries if line["event"] == "change_taken_up"]
+            seen = [line["changes"] for line in lines.entries if line["event"] == "endpoint_change_applied"]
             return True if row["changes"] in seen else None
 
         await eventually(looked)

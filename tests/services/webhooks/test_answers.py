@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from services.webhooks.dispatcher.sending import Sender, Sent
+from services.webhooks.dispatcher.sender import Sender, Sent
 from services.webhooks.rules.urls import UrlPolicy
 
 OPEN = UrlPolicy(allow_http=True, allow_hosts=frozenset({"127.0.0.1"}))

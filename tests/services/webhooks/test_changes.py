@@ -11,13 +11,13 @@ from standardwebhooks import Webhook
 from structlog.testing import capture_logs
 
 from services.webhooks.dispatcher.dispatcher import Dispatcher
-from services.webhooks.dispatcher.lane import LOOK_LASTS, Lane
-from services.webhooks.dispatcher.sending import Sender
-from services.webhooks.rules.breaker import Breaker
+from services.webhooks.dispatcher.lane import TARGET_TTL, Lane
+from services.webhooks.dispatcher.sender import Sender
+from services.webhooks.rules.circuit_breaker import Breaker
 from services.webhooks.store.lanes import Lease
 from shared.wire import new_id
 from tests.harness.receiver import Received, Receiver
-from tests.services.webhooks.desk import Desk, eventually, open_desk, statuses, taken_up
+from tests.services.webhooks.desk import Desk, change_applied, eventually, open_desk, statuses
 
 Change = Callable[[Desk, str], Awaitable[Any]]
 
@@ -36,7 +36,7 @@ class Gate:
         return web.Response(status=self.status)
 
 
-async def with_a_full_hand(desk: Desk, receiver: Receiver, **fields: Any) -> dict[str, Any]:
+async def with_a_full_prefetch(desk: Desk, receiver: Receiver, **fields: Any) -> dict[str, Any]:
     """Two attempts under way, and many in hand behind them."""
     endpoint = await desk.endpoint(receiver.url, **fields)
     await desk.sql("UPDATE lanes SET leased_until = now() + interval '1 hour'")
@@ -77,9 +77,9 @@ async def test_an_endpoint_that_is_switched_off_gets_nothing_more_of_what_was_in
 ) -> None:
     """Only what was under way already arrives."""
     gate = Gate(receiver)
-    endpoint = await with_a_full_hand(desk, receiver)
+    endpoint = await with_a_full_prefetch(desk, receiver)
     path = f"/webhook-endpoints/{endpoint['id']}"
-    async with taken_up(desk):
+    async with change_applied(desk):
         assert (await change(desk, path)).status < 300
     gate.opened.set()
     await eventually(lambda: lane_is_free(desk))
@@ -95,9 +95,9 @@ async def test_a_change_made_at_another_replica_holds_as_well(
 ) -> None:
     """The one that sends finds it in the database, with a full hand too."""
     gate = Gate(receiver)
-    endpoint = await with_a_full_hand(desk, receiver)
+    endpoint = await with_a_full_prefetch(desk, receiver)
     async with beside(desk, database_url) as other:
-        async with taken_up(desk):
+        async with change_applied(desk):
             assert (await disable(other, f"/webhook-endpoints/{endpoint['id']}")).status == 200
         gate.opened.set()
         await eventually(lambda: lane_is_free(desk))
@@ -105,21 +105,21 @@ async def test_a_change_made_at_another_replica_holds_as_well(
 
 
 async def test_nothing_is_sent_on_a_look_older_than_a_second(desk: Desk, receiver: Receiver) -> None:
-    """Even if no nudge comes, as when the look-out is stuck: the lane asks again by itself."""
+    """Even if no wake-up comes, as when the look-out is stuck: the lane asks again by itself."""
     gate = Gate(receiver)
     endpoint = await desk.endpoint(receiver.url)
     token = new_id()
     await desk.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '1 hour'", token)
     await desk.publish_some(60)
     async with Sender(desk.context.urls) as sender:
-        tools = Dispatcher(desk.context.db, sender, desk.context.vault, (0.05,))
-        completing = asyncio.create_task(tools.completer.run())
+        resources = Dispatcher(desk.context.db, sender, desk.context.cipher, (0.05,))
+        completing = asyncio.create_task(resources.completer.run())
         running = asyncio.create_task(
-            Lane(tools, Lease(endpoint["id"], desk.studio_id, token), Breaker()).run()
+            Lane(resources, Lease(endpoint["id"], desk.studio_id, token), Breaker()).run()
         )
         await receiver.until_count(2)
         await disable(desk, f"/webhook-endpoints/{endpoint['id']}")
-        await asyncio.sleep(LOOK_LASTS)
+        await asyncio.sleep(TARGET_TTL)
         gate.opened.set()
         await asyncio.wait_for(running, 10)
         completing.cancel()
@@ -131,9 +131,9 @@ async def test_a_new_url_and_a_new_secret_hold_for_what_was_in_hand(
 ) -> None:
     """Everything not yet begun goes to the new place, signed with the new secret alone."""
     gate = Gate(receiver)
-    endpoint = await with_a_full_hand(desk, receiver)
+    endpoint = await with_a_full_prefetch(desk, receiver)
     path = f"/webhook-endpoints/{endpoint['id']}"
-    async with taken_up(desk):
+    async with change_applied(desk):
         rotated = await desk.call("POST", f"{path}/rotate-secret", {"overlap_seconds": 0})
         await desk.call("PATCH", path, {"url": second_receiver.url})
     gate.opened.set()
@@ -149,7 +149,7 @@ async def test_a_new_url_and_a_new_secret_hold_for_what_was_in_hand(
 async def test_gone_stops_what_is_in_hand_and_is_told_once(desk: Desk, receiver: Receiver) -> None:
     """A 410 ends the lane at once, however many answers say the same."""
     gate = Gate(receiver, status=410)
-    endpoint = await with_a_full_hand(desk, receiver)
+    endpoint = await with_a_full_prefetch(desk, receiver)
     with capture_logs() as lines:
         gate.opened.set()
         await eventually(lambda: lane_is_free(desk))

@@ -8,7 +8,7 @@ from aiohttp import web
 from shared.events.kinds import BookingCreated, EventResource, LeadCreated, MemberCreated
 from shared.wire import new_id
 from tests.harness.receiver import Received, Receiver
-from tests.services.webhooks.desk import Desk, statuses, taken_up
+from tests.services.webhooks.desk import Desk, change_applied, statuses
 
 
 async def test_a_person_is_forgotten_in_events_and_in_what_receivers_answered(
@@ -90,7 +90,7 @@ async def test_nothing_of_an_erased_person_is_sent_or_stored_afterwards(
     await desk.sql("UPDATE lanes SET leased_until = NULL")
     await receiver.until_count(2)
     body = {"studio_id": desk.studio_id, "member_id": ada, "emails": ["ada@love.example"]}
-    async with taken_up(desk):
+    async with change_applied(desk):
         assert (await desk.call("POST", "/internal/erase", body, caller=desk.operator)).status == 200
     opened.set()
     found = await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 20)

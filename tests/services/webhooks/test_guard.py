@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from services.webhooks.dispatcher.guard import ForbiddenAddress, guarded_socket
-from services.webhooks.dispatcher.sending import Sender
+from services.webhooks.dispatcher.sender import Sender
+from services.webhooks.dispatcher.ssrf_guard import ForbiddenAddress, guarded_socket
 from services.webhooks.rules.addresses import is_forbidden, literal_address
 from services.webhooks.rules.urls import UrlPolicy, url_problem
 from tests.harness.receiver import Receiver, answering

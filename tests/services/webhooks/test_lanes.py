@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from aiohttp import web
 
-from services.webhooks.rules.breaker import Breaker
+from services.webhooks.rules.circuit_breaker import Breaker
 from services.webhooks.store import attempts, lanes
 from services.webhooks.store.attempts import Completed
 from shared.wire import new_id, now

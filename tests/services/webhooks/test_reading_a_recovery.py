@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from services.webhooks.actions.recover import MOST_OPEN, STRETCH
+from services.webhooks.actions.recover import BATCH, MAX_OPEN
 from shared.wire import new_id
 from tests.harness.receiver import Receiver, answering
 from tests.services.webhooks.desk import ALL_READS, Desk, Reply, eventually, open_desk
@@ -34,15 +34,15 @@ async def test_it_tells_how_far_it_has_come_and_when_it_is_done(
 ) -> None:
     """`offered` grows while it runs; it waits where much is open, and says `done` once all was offered."""
     receiver.answer = answering(500)
-    missed = MOST_OPEN + 2 * STRETCH
+    missed = MAX_OPEN + 2 * BATCH
     async with open_desk(database_url, webhook_retry_schedule=(60.0,)) as desk:
         for _ in range(missed // 100):
             await desk.publish_some(100)
         recovery = await begun(desk, (await desk.endpoint(receiver.url))["id"])
         assert (recovery["status"], recovery["offered"]) == ("running", 0)
-        stretches = -(-MOST_OPEN // STRETCH)
-        halfway = await until(desk, recovery, status="running", offered=stretches * STRETCH)
-        assert halfway == recovery | {"offered": stretches * STRETCH}, "nothing else of it changes"
+        batches = -(-MAX_OPEN // BATCH)
+        halfway = await until(desk, recovery, status="running", offered=batches * BATCH)
+        assert halfway == recovery | {"offered": batches * BATCH}, "nothing else of it changes"
         path = f"/webhook-endpoints/{recovery['endpoint_id']}/recover"
         again = await desk.call("POST", path, {"since": LONG_AGO})
         assert (again.status, again.code) == (409, "recovery_in_progress")

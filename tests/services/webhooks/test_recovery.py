@@ -95,13 +95,13 @@ async def test_a_recovery_goes_on_after_a_restart_and_keeps_little_open(
 
         async def waiting() -> bool | None:
             rows = await desk.sql("SELECT count(*) AS n FROM deliveries WHERE status = 'pending'")
-            return True if rows[0]["n"] >= recover.MOST_OPEN else None
+            return True if rows[0]["n"] >= recover.MAX_OPEN else None
 
         await eventually(waiting)
         for _ in range(3):
             await recover.recovery_step(desk.context)
         rows = await desk.sql("SELECT count(*) AS n FROM deliveries")
-        assert rows[0]["n"] <= recover.MOST_OPEN + recover.STRETCH, "it does not flood a failing endpoint"
+        assert rows[0]["n"] <= recover.MAX_OPEN + recover.BATCH, "it does not flood a failing endpoint"
         again = await desk.call("POST", f"/webhook-endpoints/{endpoint['id']}/recover", {"since": LONG_AGO})
         assert again.code == "recovery_in_progress"
         ids = (desk.studio_id, desk.client_id)
@@ -117,7 +117,7 @@ async def test_a_recovery_goes_on_after_a_restart_and_keeps_little_open(
 
 
 async def test_two_replicas_offer_everything_once(database_url: str, receiver: Receiver) -> None:
-    """Whoever moves the recovery first wins; the other's stretch does not stand."""
+    """Whoever moves the recovery first wins; the other's batch does not stand."""
     async with open_desk(database_url) as desk:
         endpoint = await desk.endpoint(receiver.url)
         await set_status(desk, endpoint["id"], "disabled")
@@ -141,7 +141,7 @@ async def test_recoveries_take_turns_and_disabled_endpoints_take_none(desk: Desk
         # Not committed, so that the service's own loop leaves them to this test.
         for endpoint_id in (first, off, last):
             await recoveries.start(conn, desk.caller(), new_id(), endpoint_id, now())
-        turns = [await recoveries.next_ones(conn, 1) for _ in range(4)]
+        turns = [await recoveries.take_turns(conn, 1) for _ in range(4)]
     assert [turn.subscriber.id for [turn] in turns] == [first, last, first, last]
 
 

@@ -7,9 +7,9 @@ from email.utils import parsedate_to_datetime
 from msgspec import Struct
 
 JITTER = 0.1
-LONGEST_WAIT = 24 * 3600.0
+MAX_WAIT = 24 * 3600.0
 # What tells that the receiver itself is in trouble, and not only unhappy with one event.
-TROUBLE = frozenset({408, 429})
+ENDPOINT_FAILURES = frozenset({408, 429})
 
 
 class Outcome(Struct, frozen=True):
@@ -28,11 +28,11 @@ class Outcome(Struct, frozen=True):
         return self.status == 410
 
     @property
-    def shows_trouble(self) -> bool:
-        return self.status is None or self.status >= 500 or self.status in TROUBLE
+    def is_endpoint_failure(self) -> bool:
+        return self.status is None or self.status >= 500 or self.status in ENDPOINT_FAILURES
 
 
-class Next(Struct, frozen=True):
+class NextStep(Struct, frozen=True):
     """What becomes of the delivery: its status, its place in the schedule, and when it is due again."""
 
     status: str
@@ -41,17 +41,17 @@ class Next(Struct, frozen=True):
 
 
 def next_attempt(
-    outcome: Outcome, step: int, schedule: Sequence[float], now: datetime, chance: float
-) -> Next:
-    """`chance` in [0, 1) spreads retries by ±10 %: failures that came together do not return together."""
+    outcome: Outcome, step: int, schedule: Sequence[float], now: datetime, random_fraction: float
+) -> NextStep:
+    """`random_fraction`, in [0, 1), spreads retries by ±10 % so that they do not all come at once."""
     if outcome.succeeded:
-        return Next("succeeded", step, None)
+        return NextStep("succeeded", step, None)
     if outcome.gone or step >= len(schedule):
-        return Next("dead", step, None)
-    wait = schedule[step] * (1 - JITTER + 2 * JITTER * chance)
+        return NextStep("dead", step, None)
+    wait = schedule[step] * (1 - JITTER + 2 * JITTER * random_fraction)
     if outcome.retry_after is not None:
-        wait = max(wait, min(outcome.retry_after, LONGEST_WAIT))
-    return Next("pending", step + 1, now + timedelta(seconds=wait))
+        wait = max(wait, min(outcome.retry_after, MAX_WAIT))
+    return NextStep("pending", step + 1, now + timedelta(seconds=wait))
 
 
 def parse_retry_after(text: str | None, now: datetime) -> float | None:

@@ -1,29 +1,12 @@
-"""Numbers for operators; each is read along a partial index."""
+"""All deliveries of one studio, for operators."""
 
 from datetime import datetime
-from typing import Any
 
 from services.webhooks.store.deliveries import COLUMNS, read_delivery
 from services.webhooks.wire.deliveries import Delivery
 from shared.db.database import Connection
 from shared.http.caller import Caller
 from shared.http.pages import resolve_cursor
-
-COUNTS = """
-SELECT (SELECT count(*) FROM deliveries WHERE status = 'pending' AND step = 0)
-     + (SELECT count(*) FROM deliveries WHERE status = 'pending' AND step > 0) AS pending,
-       (SELECT count(*) FROM deliveries WHERE status = 'dead') AS dead,
-       (SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM deliveries
-        WHERE status = 'pending' AND step = 0) AS oldest,
-       (SELECT count(*) FROM recoveries WHERE status = 'running') AS recoveries
-"""
-
-
-async def counts(conn: Connection) -> dict[str, Any]:
-    row = await conn.fetchrow(COUNTS)
-    assert row is not None
-    return dict(row)
-
 
 PLACE = "SELECT created_at, id FROM deliveries WHERE studio_id = $1 AND id = $2"
 # Endpoint by endpoint with the limit inside, so that a page costs the same however much was delivered.
@@ -39,7 +22,7 @@ DEAD_OF_STUDIO = OF_STUDIO.replace("(status = $4 OR $4 IS NULL)", "status = 'dea
 START = (datetime.fromisoformat("0001-01-02T00:00:00+00:00"), "00000000-0000-0000-0000-000000000000")
 
 
-async def deliveries_of_studio(
+async def list_all(
     conn: Connection,
     caller: Caller,
     *,

@@ -8,24 +8,24 @@ from cryptography.fernet import Fernet, MultiFernet
 
 from services.webhooks.rules.signing import signing_key
 
-REMEMBERED = 10_000
+CACHE_SIZE = 10_000
 
 
-class Vault:
+class SecretCipher:
     def __init__(self, keys: Sequence[str]) -> None:
         self._fernet = MultiFernet([Fernet(_fernet_key(key)) for key in keys])
-        self._opened: dict[bytes, bytes] = {}
+        self._signing_keys: dict[bytes, bytes] = {}
 
-    def seal(self, secret: str) -> bytes:
+    def encrypt(self, secret: str) -> bytes:
         return self._fernet.encrypt(secret.encode())
 
     def signing_key(self, sealed: bytes) -> bytes:
         """Remembered: a lane asks for the same few before every batch."""
-        known = self._opened.get(sealed)
+        known = self._signing_keys.get(sealed)
         if known is None:
-            if len(self._opened) >= REMEMBERED:
-                self._opened.clear()
-            known = self._opened[sealed] = signing_key(self._fernet.decrypt(sealed).decode())
+            if len(self._signing_keys) >= CACHE_SIZE:
+                self._signing_keys.clear()
+            known = self._signing_keys[sealed] = signing_key(self._fernet.decrypt(sealed).decode())
         return known
 
 

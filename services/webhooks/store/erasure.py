@@ -7,7 +7,7 @@ from shared.db.database import Connection
 from shared.http.caller import Caller
 
 # Bodies are searched as bytes: an erasure is rare, and the log holds 30 days of one studio.
-NAMING = """
+MENTIONING = """
 SELECT id, sequence, type, location_id, created_at, body FROM events
 WHERE studio_id = $1 AND sequence > $2
   AND EXISTS (SELECT 1 FROM unnest($3::bytea[]) AS word WHERE position(word IN body) > 0)
@@ -15,10 +15,10 @@ ORDER BY sequence LIMIT $4
 """
 
 
-async def events_naming(
+async def events_mentioning(
     conn: Connection, caller: Caller, words: Sequence[str], after: int, limit: int
 ) -> list[StoredEvent]:
-    rows = await conn.fetch(NAMING, caller.studio_id, after, [word.encode() for word in words], limit)
+    rows = await conn.fetch(MENTIONING, caller.studio_id, after, [word.encode() for word in words], limit)
     return [
         StoredEvent(
             studio_id=caller.studio_id,

@@ -6,32 +6,34 @@ from collections import deque
 from services.webhooks.store.attempts import Due
 
 # How many deliveries a lane keeps in hand: enough to be busy, few enough that memory is flat.
-IN_HAND = 64
+PREFETCH_LIMIT = 64
 
 
-class Hand:
+class Prefetch:
     """`held` are all of them, `ready` those not begun; `exhausted`: nothing more is known to be due."""
 
     def __init__(self) -> None:
         self.ready: deque[Due] = deque()
         self.held: set[str] = set()
         self.exhausted = False
-        self.size = IN_HAND
+        self.size = PREFETCH_LIMIT
 
-    def suit(self, rate_limit: float | None) -> None:
+    def fit(self, rate_limit: float | None) -> None:
         """No more than a second's worth where there is a rate limit."""
-        self.size = IN_HAND if rate_limit is None else min(IN_HAND, max(2, math.ceil(rate_limit)))
+        self.size = (
+            PREFETCH_LIMIT if rate_limit is None else min(PREFETCH_LIMIT, max(2, math.ceil(rate_limit)))
+        )
 
     @property
     def is_half_empty(self) -> bool:
         return len(self.ready) < self.size // 2
 
     @property
-    def runs_low(self) -> bool:
+    def is_low(self) -> bool:
         return not self.exhausted and len(self.ready) < max(1, self.size // 4)
 
     @property
-    def waits_for_news(self) -> bool:
+    def is_drained(self) -> bool:
         return self.exhausted and not self.ready
 
     def take(self, found: list[Due]) -> None:

@@ -10,43 +10,43 @@ import structlog
 
 from services.webhooks.dispatcher.attempt import completed, headers_for
 from services.webhooks.dispatcher.completion import Completer
-from services.webhooks.dispatcher.hand import Hand
-from services.webhooks.dispatcher.sending import Sender, Sent
-from services.webhooks.rules import breaker as breaking
-from services.webhooks.rules.breaker import Breaker
+from services.webhooks.dispatcher.prefetch import Prefetch
+from services.webhooks.dispatcher.sender import Sender, Sent
+from services.webhooks.rules import circuit_breaker
+from services.webhooks.rules.circuit_breaker import Breaker
+from services.webhooks.secret_cipher import SecretCipher
 from services.webhooks.store import endpoints, lanes
 from services.webhooks.store.attempts import Due
 from services.webhooks.store.lanes import Lease
-from services.webhooks.telling import tell_attempt
-from services.webhooks.vault import Vault
+from services.webhooks.telemetry import report_attempt
 from shared.db.database import Database
 from shared.wire import now
 
 log = structlog.get_logger("dispatcher")
 
 
-class Tools(Protocol):
+class LaneResources(Protocol):
     """What every lane of a dispatcher shares."""
 
     database: Database
     sender: Sender
     completer: Completer
-    vault: Vault
+    cipher: SecretCipher
     schedule: tuple[float, ...]
 
 
-class UnderWay:
-    """`lost`: another dispatcher owns the lane now. `ending`: why the endpoint is being disabled.
-    `stirred` is set whenever an attempt has ended."""
+class InFlight:
+    """`lost`: another dispatcher owns the lane now. `disable_reason`: why the endpoint is being disabled.
+    `progress` is set whenever an attempt has ended."""
 
-    def __init__(self, tools: Tools, lease: Lease, breaker: Breaker, hand: Hand) -> None:
+    def __init__(self, resources: LaneResources, lease: Lease, breaker: Breaker, prefetch: Prefetch) -> None:
         self.breaker = breaker
         self.lost = False
-        self.ending: str | None = None
-        self.stirred = asyncio.Event()
-        self._tools = tools
+        self.disable_reason: str | None = None
+        self.progress = asyncio.Event()
+        self._resources = resources
         self._lease = lease
-        self._hand = hand
+        self._prefetch = prefetch
         self._tasks: set[asyncio.Task[None]] = set()
 
     def __bool__(self) -> bool:
@@ -58,7 +58,7 @@ class UnderWay:
 
     def is_halted(self, moment: datetime) -> bool:
         """Nothing more may be begun."""
-        return self.lost or self.ending is not None or self.breaker.is_paused(moment)
+        return self.lost or self.disable_reason is not None or self.breaker.is_paused(moment)
 
     def begin(self, due: Due, url: str, keys: Sequence[bytes]) -> None:
         task = asyncio.create_task(self._deliver(due, url, keys))
@@ -67,7 +67,7 @@ class UnderWay:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        self.stirred.set()
+        self.progress.set()
 
     async def wait_for_all(self) -> None:
         if self._tasks:
@@ -79,7 +79,7 @@ class UnderWay:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _deliver(self, due: Due, url: str, keys: Sequence[bytes]) -> None:
-        sent = await self._tools.sender.post(url, headers_for(due, keys, int(time.time())), due.body)
+        sent = await self._resources.sender.post(url, headers_for(due, keys, int(time.time())), due.body)
         try:
             await self._record(due, sent)
         except Exception:
@@ -88,34 +88,36 @@ class UnderWay:
 
     async def _record(self, due: Due, sent: Sent) -> None:
         moment = now()
-        schedule = self._tools.schedule
+        schedule = self._resources.schedule
         was_failing = self.breaker.failing_since is not None
-        self.breaker = breaking.after(self.breaker, sent.outcome, schedule, moment)
-        reason = self._reason_to_end(sent, moment)
+        self.breaker = circuit_breaker.after(self.breaker, sent.outcome, schedule, moment)
+        reason = self._reason_to_disable(sent, moment)
         done = completed(self._lease, due, sent, schedule, moment)
-        written = await self._tools.completer.record(done)
-        tell_attempt(due, sent, done)
-        self._hand.held.discard(due.id)
+        written = await self._resources.completer.record(done)
+        report_attempt(due, sent, done)
+        self._prefetch.held.discard(due.id)
         if not written:
             # Somebody else owns the lane now. It is left alone, not looked at again.
             log.warning("completion_fenced_off", endpoint_id=self._lease.endpoint_id, delivery_id=due.id)
             self.lost = True
             return
         if was_failing and sent.outcome.succeeded:
-            async with self._tools.database.connection() as conn:
+            async with self._resources.database.connection() as conn:
                 await lanes.note_success(conn, self._lease)
         if reason is not None:
             await self._disable(reason)
 
-    def _reason_to_end(self, sent: Sent, moment: datetime) -> str | None:
+    def _reason_to_disable(self, sent: Sent, moment: datetime) -> str | None:
         """Why the endpoint is to be disabled, told once: from here on nothing more is begun."""
-        reason = "gone" if sent.outcome.gone else "failing" if self.breaker.is_hopeless(moment) else None
-        if reason is None or self.ending is not None:
+        reason = (
+            "gone" if sent.outcome.gone else "failing" if self.breaker.has_failed_too_long(moment) else None
+        )
+        if reason is None or self.disable_reason is not None:
             return None
-        self.ending = reason
+        self.disable_reason = reason
         return reason
 
     async def _disable(self, reason: str) -> None:
         log.warning("endpoint_disabled", endpoint_id=self._lease.endpoint_id, reason=reason)
-        async with self._tools.database.connection() as conn:
+        async with self._resources.database.connection() as conn:
             await endpoints.disable(conn, self._lease.studio_id, [self._lease.endpoint_id], reason)

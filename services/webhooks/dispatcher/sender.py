@@ -12,13 +12,13 @@ from aiohttp.abc import AbstractResolver
 from msgspec import Struct
 from yarl import URL
 
-from services.webhooks.dispatcher.guard import ForbiddenAddress, GuardedResolver, guarded_socket
-from services.webhooks.rules.retrying import Outcome, parse_retry_after
+from services.webhooks.dispatcher.ssrf_guard import ForbiddenAddress, GuardedResolver, guarded_socket
+from services.webhooks.rules.retry import Outcome, parse_retry_after
 from services.webhooks.rules.urls import UrlPolicy
 from shared.wire import now
 
-READ_AT_MOST = 64 * 1024
-KEEP = 2 * 1024
+MAX_READ = 64 * 1024
+MAX_STORED = 2 * 1024
 TIMEOUT = 15.0
 
 
@@ -77,21 +77,21 @@ class Sender:
             session = self._open if self._policy.skips_address_check(target) else self._guarded
             async with session.post(target, data=body, headers=headers, allow_redirects=False) as answer:
                 retry_after = parse_retry_after(answer.headers.get("Retry-After"), now())
-                raw, broke_off = await _start_of(answer)
+                raw, incomplete = await _read_start(answer)
                 error = None if 200 <= answer.status < 300 else f"the endpoint answered {answer.status}"
-                if broke_off:
+                if incomplete:
                     error = f"{error}, and its body broke off" if error else "the answer's body broke off"
-                return Outcome(answer.status, error, retry_after), readable(raw)
+                return Outcome(answer.status, error, retry_after), storable_text(raw)
         except Exception as problem:
-            return Outcome(None, describe(problem)), None
+            return Outcome(None, error_message(problem)), None
 
 
-async def _start_of(answer: aiohttp.ClientResponse) -> tuple[bytes, bool]:
+async def _read_start(answer: aiohttp.ClientResponse) -> tuple[bytes, bool]:
     """The start of the body, for the log, and whether it broke off. The status has said all that counts."""
     raw = bytearray()
     try:
-        while len(raw) < READ_AT_MOST:
-            part = await answer.content.read(READ_AT_MOST - len(raw))
+        while len(raw) < MAX_READ:
+            part = await answer.content.read(MAX_READ - len(raw))
             if not part:
                 return bytes(raw), False
             raw += part
@@ -102,13 +102,13 @@ async def _start_of(answer: aiohttp.ClientResponse) -> tuple[bytes, bool]:
     return bytes(raw), False
 
 
-def readable(raw: bytes) -> str:
+def storable_text(raw: bytes) -> str:
     """At most 2 KiB of text that can be stored; NUL cannot. Cut after decoding, which may make it longer."""
-    text = raw[:KEEP].decode("utf-8", "replace").replace("\x00", "�")
-    return text.encode()[:KEEP].decode("utf-8", "ignore")
+    text = raw[:MAX_STORED].decode("utf-8", "replace").replace("\x00", "�")
+    return text.encode()[:MAX_STORED].decode("utf-8", "ignore")
 
 
-def describe(problem: BaseException) -> str:
+def error_message(problem: BaseException) -> str:
     """For the delivery log: what a partner needs to know, and nothing of our insides."""
     cause: BaseException | None = problem
     while cause is not None:

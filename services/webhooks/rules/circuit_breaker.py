@@ -8,14 +8,14 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 
-from services.webhooks.rules.retrying import JITTER, LONGEST_WAIT, Outcome
+from services.webhooks.rules.retry import JITTER, MAX_WAIT, Outcome
 
 # Trouble in a row that opens the breaker.
 THRESHOLD = 5
-LONGEST_PAUSE = 300.0
+MAX_PAUSE = 300.0
 # Nothing but failures for so long disables the endpoint.
 GIVE_UP_AFTER = timedelta(days=5)
-WIDEST_WINDOW = 32
+MAX_WINDOW = 32
 
 
 class Breaker(Struct, frozen=True):
@@ -31,20 +31,20 @@ class Breaker(Struct, frozen=True):
     def is_paused(self, now: datetime) -> bool:
         return self.paused_until is not None and self.paused_until > now
 
-    def is_hopeless(self, now: datetime) -> bool:
+    def has_failed_too_long(self, now: datetime) -> bool:
         return self.failing_since is not None and now - self.failing_since >= GIVE_UP_AFTER
 
 
 def after(breaker: Breaker, outcome: Outcome, schedule: Sequence[float], now: datetime) -> Breaker:
     """The breaker after one more attempt."""
     if outcome.succeeded:
-        return Breaker(window=min(breaker.window + 1, WIDEST_WINDOW))
+        return Breaker(window=min(breaker.window + 1, MAX_WINDOW))
     since = failing_since(breaker, schedule, now)
-    if not outcome.shows_trouble:
+    if not outcome.is_endpoint_failure:
         # It answers: the event is refused, the endpoint is not down.
         return Breaker(failing_since=since, last_failed_at=now, window=breaker.window)
     failures = breaker.failures + 1
-    if asked := wait_asked_for(outcome):
+    if asked := requested_wait(outcome):
         until = max(now + timedelta(seconds=asked), breaker.paused_until or now)
         return Breaker(failures, breaker.pauses + 1, until, since, now, 1)
     if breaker.is_paused(now) or (failures < THRESHOLD and breaker.pauses == 0):
@@ -59,21 +59,21 @@ def after(breaker: Breaker, outcome: Outcome, schedule: Sequence[float], now: da
 def failing_since(breaker: Breaker, schedule: Sequence[float], now: datetime) -> datetime:
     """When this run of failures began. After a silence longer than any wait between attempts it begins anew:
     a failure of last week and one of today are no week of failures."""
-    longest = max((LONGEST_WAIT, *schedule)) * (1 + 2 * JITTER)
+    longest = max((MAX_WAIT, *schedule)) * (1 + 2 * JITTER)
     if breaker.failing_since is None or breaker.last_failed_at is None:
         return now
     return now if now - breaker.last_failed_at > timedelta(seconds=longest) else breaker.failing_since
 
 
-def wait_asked_for(outcome: Outcome) -> float | None:
+def requested_wait(outcome: Outcome) -> float | None:
     """How long the receiver asks to be left alone, as a whole: 429 and 503 are not about one event."""
     if outcome.status not in (429, 503) or outcome.retry_after is None:
         return None
-    return min(outcome.retry_after, LONGEST_WAIT)
+    return min(outcome.retry_after, MAX_WAIT)
 
 
 def pause_seconds(pauses: int, schedule: Sequence[float]) -> float:
     """Doubling from the schedule's first wait; never longer than its longest, nor than five minutes."""
     first = schedule[0] if schedule else 5.0
-    longest = min(LONGEST_PAUSE, max(schedule, default=LONGEST_PAUSE))
+    longest = min(MAX_PAUSE, max(schedule, default=MAX_PAUSE))
     return min(first * 2.0 ** min(pauses, 20), longest)

@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.webhooks.rules.breaker import LONGEST_PAUSE, THRESHOLD, Breaker, after, pause_seconds
-from services.webhooks.rules.retrying import Outcome, next_attempt, parse_retry_after
+from services.webhooks.rules.circuit_breaker import MAX_PAUSE, THRESHOLD, Breaker, after, pause_seconds
+from services.webhooks.rules.retry import Outcome, next_attempt, parse_retry_after
 from shared.settings import DEFAULT_RETRY_SCHEDULE
 
 NOW = datetime(2026, 8, 2, 12, tzinfo=UTC)
 FAILED = Outcome(500, "x")
 
 
-@given(step=st.integers(0, len(DEFAULT_RETRY_SCHEDULE) - 1), chance=st.floats(0, 0.999999))
-def test_a_retry_comes_within_ten_percent_of_the_schedule(step: int, chance: float) -> None:
+@given(step=st.integers(0, len(DEFAULT_RETRY_SCHEDULE) - 1), random_fraction=st.floats(0, 0.999999))
+def test_a_retry_comes_within_ten_percent_of_the_schedule(step: int, random_fraction: float) -> None:
     """5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h, each ±10 %."""
-    plan = next_attempt(FAILED, step, DEFAULT_RETRY_SCHEDULE, NOW, chance)
+    plan = next_attempt(FAILED, step, DEFAULT_RETRY_SCHEDULE, NOW, random_fraction)
     assert plan.status == "pending"
     assert plan.step == step + 1
     assert plan.at is not None
@@ -90,18 +90,18 @@ def test_an_event_that_is_refused_does_not_open_the_breaker() -> None:
         breaker = after(breaker, Outcome(422, "x"), DEFAULT_RETRY_SCHEDULE, NOW)
     assert not breaker.is_paused(NOW)
     assert breaker.failing_since == NOW
-    assert breaker.is_hopeless(NOW + timedelta(days=5))
-    assert not breaker.is_hopeless(NOW + timedelta(days=4, hours=23))
+    assert breaker.has_failed_too_long(NOW + timedelta(days=5))
+    assert not breaker.has_failed_too_long(NOW + timedelta(days=4, hours=23))
 
 
 def test_a_silence_between_failures_is_no_run_of_failures() -> None:
     """Five days of failures have attempts in between, no further apart than the longest wait."""
     breaker = after(Breaker(), FAILED, DEFAULT_RETRY_SCHEDULE, NOW)
     silent = after(breaker, FAILED, DEFAULT_RETRY_SCHEDULE, NOW + timedelta(days=6))
-    assert not silent.is_hopeless(NOW + timedelta(days=6))
+    assert not silent.has_failed_too_long(NOW + timedelta(days=6))
     for day in range(1, 6):
         breaker = after(breaker, FAILED, DEFAULT_RETRY_SCHEDULE, NOW + timedelta(days=day))
-    assert breaker.is_hopeless(NOW + timedelta(days=5))
+    assert breaker.has_failed_too_long(NOW + timedelta(days=5))
 
 
 @pytest.mark.parametrize(
@@ -119,4 +119,4 @@ def test_a_wish_for_patience_holds_the_whole_lane(status: int, asked: float, hel
 @given(pauses=st.integers(0, 1000), schedule=st.lists(st.floats(0.01, 1e6), max_size=9))
 def test_a_pause_is_never_longer_than_five_minutes(pauses: int, schedule: list[float]) -> None:
     """However long it has been down, the water is tried again soon."""
-    assert 0 < pause_seconds(pauses, schedule) <= LONGEST_PAUSE
+    assert 0 < pause_seconds(pauses, schedule) <= MAX_PAUSE

@@ -5,8 +5,8 @@ from datetime import datetime
 
 import structlog
 
-from services.webhooks.dispatcher.sending import Sent
-from services.webhooks.store import figures
+from services.webhooks.dispatcher.sender import Sent
+from services.webhooks.store import stats
 from services.webhooks.store.attempts import Completed, Due
 from services.webhooks.store.event_log import StoredEvent
 from shared.db.database import Database
@@ -25,7 +25,7 @@ from shared.wire import now
 log = structlog.get_logger("webhooks")
 
 
-def tell_logged(events: Sequence[StoredEvent], began: datetime) -> None:
+def report_logged(events: Sequence[StoredEvent], began: datetime) -> None:
     seconds = (now() - began).total_seconds()
     for event in events:
         log.info(
@@ -41,7 +41,7 @@ def tell_logged(events: Sequence[StoredEvent], began: datetime) -> None:
         record(f"log {event.type}", event.traceparent, "consumer", began, attributes, seconds=seconds)
 
 
-def tell_attempt(due: Due, sent: Sent, completed: Completed) -> None:
+def report_attempt(due: Due, sent: Sent, completed: Completed) -> None:
     head = read_head(due.body)
     failed = not sent.outcome.succeeded
     outcome = "succeeded" if not failed else "dead" if completed.status == "dead" else "failed"
@@ -71,14 +71,14 @@ def tell_attempt(due: Due, sent: Sent, completed: Completed) -> None:
     record("deliver webhook", due.traceparent, "client", sent.at, attributes, seconds=seconds, failed=failed)
 
 
-async def measure(db: Database, bus: Bus) -> bool:
+async def update_gauges(db: Database, bus: Bus) -> bool:
     """A loop's step: how full the queues are, and how far behind the deliveries."""
     for queue in QUEUES:
         depth = await bus.depth(queue)
         QUEUE_MESSAGES.labels(queue.name, "waiting").set(depth.waiting)
         QUEUE_MESSAGES.labels(queue.name, "parked").set(depth.parked)
     async with db.connection() as conn:
-        counts = await figures.counts(conn)
+        counts = await stats.counts(conn)
     DELIVERIES_OPEN.labels("pending").set(counts["pending"])
     DELIVERIES_OPEN.labels("dead").set(counts["dead"])
     DELIVERY_AGE.set(counts["oldest"])

@@ -11,17 +11,17 @@ EMPTIED = frozenset({"metadata", "data"})
 KNOWN_SOURCES = ("partner_api", "waitlist")
 
 
-def forget(value: Any, ids: Collection[str], emails: Collection[str]) -> Any:
+def anonymize(value: Any, ids: Collection[str], emails: Collection[str]) -> Any:
     """`value` with every object that is about the person blanked; what is about others stays as it was."""
     if isinstance(value, list):
-        return [forget(item, ids, emails) for item in value]
+        return [anonymize(item, ids, emails) for item in value]
     if isinstance(value, str):
         return "erased@erased.invalid" if value.lower() in emails else value
     if not isinstance(value, dict):
         return value
     if value.get("id") in ids or any(str(value.get(key, "")).lower() in emails for key in EMAILS):
         return {key: _blank(key, item, str(value.get("id", "person"))) for key, item in value.items()}
-    return {key: forget(item, ids, emails) for key, item in value.items()}
+    return {key: anonymize(item, ids, emails) for key, item in value.items()}
 
 
 def _blank(key: str, item: Any, owner: str) -> Any:
