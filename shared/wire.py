@@ -58,3 +58,11 @@ def is_id(text: str) -> bool:
 def now() -> datetime:
     """The clock of actions; rules get it as an argument."""
     return datetime.now(UTC)
+
+
+def in_utc(moment: datetime) -> datetime:
+    """The same instant; one that has no UTC form stays as it is, to be refused where values are checked."""
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        return moment

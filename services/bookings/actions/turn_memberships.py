@@ -1,4 +1,4 @@
-"""Backoff end, cancellations take effect and terms run out by themselves."""
+"""Memberships begin, pauses end, cancellations take effect and terms run out by themselves."""
 
 from services.bookings.actions.change_membership import turn_membership
 from services.bookings.actions.one_by_one import one_by_one

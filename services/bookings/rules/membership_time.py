@@ -1,4 +1,4 @@
-"""What time does to a membership: a pause ends, a cancellation takes effect, a term runs out."""
+"""What time does to a membership: it begins, a pause ends, a cancellation takes effect, a term runs out."""
 
 from datetime import datetime
 
@@ -15,7 +15,9 @@ def status_at(membership: MembershipFacts, now: datetime) -> MembershipStatus:
         return status
     if _reached(membership.effective_at, now):
         return MembershipStatus.CANCELLED
-    if status is MembershipStatus.PAUSED and _reached(membership.resumes_at, now):
+    begins = status is MembershipStatus.PENDING and _reached(membership.starts_at, now)
+    resumes = status is MembershipStatus.PAUSED and _reached(membership.resumes_at, now)
+    if begins or resumes:
         status = MembershipStatus.ACTIVE
     runs_out = status is MembershipStatus.ACTIVE and not membership.auto_renew
     return MembershipStatus.EXPIRED if runs_out and _reached(membership.ends_at, now) else status

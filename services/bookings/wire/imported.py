@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from services.bookings.wire.bookings import BookingStatus
 from services.bookings.wire.classes import ClassStatus, SpotMode
+from services.bookings.wire.members import MemberRole
 from services.bookings.wire.memberships import Cancellation, MembershipStatus, Pause
 from services.bookings.wire.purchases import PurchaseStatus
 from services.bookings.wire.text import Count, Currency, LongText, Money, ShortText
@@ -80,7 +81,7 @@ class ImportedMember(Imported, kw_only=True, tag="member"):
     last_name: ShortText = ""
     name: Annotated[str, Meta(max_length=401)] | None = None
     email: Email | None = None
-    role: ShortText = "member"
+    role: MemberRole = MemberRole.MEMBER
     membership_type: ShortText | None = None
     membership_start_date: Instant | None = None
     membership_end_date: Instant | None = None

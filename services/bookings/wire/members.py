@@ -1,5 +1,6 @@
 """Members. The profile leaves out the phone number, suspension and staff notes."""
 
+from enum import StrEnum
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -9,6 +10,14 @@ from shared.phones import Phone
 from shared.wire import Body, Email, Id, Instant, Resource
 
 
+class MemberRole(StrEnum):
+    """Whose profiles partners see; staff have none here."""
+
+    MEMBER = "member"
+    USER = "user"
+    LEAD = "lead"
+
+
 class Member(Resource, kw_only=True):
     id: Id
     object: Literal["member"] = "member"
@@ -16,7 +25,7 @@ class Member(Resource, kw_only=True):
     first_name: str
     last_name: str
     email: Email | None
-    role: Annotated[str, Meta(examples=["member"])]
+    role: MemberRole
     membership_type: Annotated[str | None, Meta(examples=["intro"])]
     membership_start_date: Instant | None
     membership_end_date: Instant | None

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from services.bookings.wire.text import Reason
-from shared.wire import Body, Id, Instant, Resource
+from shared.wire import Body, Id, Instant, Resource, in_utc
 
 
 class MembershipStatus(StrEnum):
@@ -19,9 +19,15 @@ class MembershipStatus(StrEnum):
 
 
 class Pause(Resource, kw_only=True):
+    """Kept as JSON: whatever offset an import wrote, its instants are in UTC."""
+
     paused_at: Instant
     resumes_at: Instant | None
     reason: str | None
+
+    def __post_init__(self) -> None:
+        self.paused_at = in_utc(self.paused_at)
+        self.resumes_at = in_utc(self.resumes_at) if self.resumes_at else None
 
 
 class Cancellation(Resource, kw_only=True):
@@ -29,6 +35,10 @@ class Cancellation(Resource, kw_only=True):
     effective_at: Instant
     at_period_end: bool
     reason: str | None
+
+    def __post_init__(self) -> None:
+        self.requested_at = in_utc(self.requested_at)
+        self.effective_at = in_utc(self.effective_at)
 
 
 class Membership(Resource, kw_only=True):

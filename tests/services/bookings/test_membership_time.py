@@ -29,6 +29,14 @@ def ending(**delta: float) -> dict[str, Any]:
         ({"ends_at": soon(seconds=-1), "auto_renew": False}, "expired", False),
         ({"ends_at": soon(seconds=-1), "auto_renew": True}, "active", False),
         ({"status": "past_due", "cancellation": None}, "past_due", False),
+        ({"status": "pending", "starts_at": soon(seconds=-1)}, "active", True),
+        ({"status": "pending", "starts_at": soon(hours=1)}, "pending", False),
+        ({"status": "pending"}, "pending", False),
+        (
+            {"status": "pending", "starts_at": soon(days=-2), "ends_at": soon(days=-1), "auto_renew": False},
+            "expired",
+            False,
+        ),
     ],
 )
 async def test_time_turns_a_membership(desk: Desk, fields: Any, after: str, books: bool) -> None:

@@ -1,0 +1,11 @@
+-- A pending membership begins at its `starts_at`, by itself.
+CREATE OR REPLACE FUNCTION set_membership_due() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.due_at := CASE WHEN NEW.status NOT IN ('cancelled', 'expired') THEN least(
+        (NEW.cancellation ->> 'effective_at')::timestamptz,
+        CASE WHEN NEW.status = 'pending' THEN NEW.starts_at END,
+        CASE WHEN NEW.status = 'paused' THEN (NEW.pause ->> 'resumes_at')::timestamptz END,
+        CASE WHEN NEW.status = 'active' AND NOT NEW.auto_renew THEN NEW.ends_at END) END;
+    RETURN NEW;
+END $$;
+UPDATE memberships SET due_at = NULL WHERE status = 'pending' AND starts_at IS NOT NULL;
