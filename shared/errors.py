@@ -120,7 +120,7 @@ class UpstreamTimeout(DomainError):
 
 
 # An answer names no more: 40,000 unknown fields in one body are one mistake.
-MOST_PROBLEMS = 100
+MAX_PROBLEMS = 100
 
 
 class Problem(Struct, frozen=True):
@@ -136,7 +136,7 @@ class Invalid(DomainError):
     message = "The request is not valid."
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        self.problems = tuple(problems[:MOST_PROBLEMS])
+        self.problems = tuple(problems[:MAX_PROBLEMS])
         super().__init__(_sentence(problems))
 
 

@@ -13,7 +13,7 @@ from shared.db.database import Database
 from shared.events.bus import Bus
 from shared.events.relay import Relay
 from shared.http.caller import CallerVerifier
-from shared.http.health import Beside
+from shared.http.health import OptionalCheck
 from shared.http.service import Service, build_service
 from shared.settings import Settings
 
@@ -47,8 +47,8 @@ async def open_service(
                 verifier=CallerVerifier(settings.caller_keys),
                 checks={
                     "database": db.is_ready,
-                    "bus": Beside(bus.problem),
-                    **{part: Beside(loop.problem) for part, loop in loops.items()},
+                    "bus": OptionalCheck(bus.problem),
+                    **{part: OptionalCheck(loop.problem) for part, loop in loops.items()},
                 },
             )
     finally:

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from services.bookings.actions.batching import Together
 from shared.background import Wakeup
 from shared.db.database import Database
-from shared.http.routes import Answer
+from shared.http.answer import Answer
 from shared.phones import read_regions
 
 

@@ -35,7 +35,7 @@ async def _serve(settings: Settings, service: str) -> None:
     await until_applied(settings.database_url, service)
     async with _listeners(settings, service) as listeners, listening(listeners) as draining:
         if await catch_stop_signals() == "SIGTERM":
-            await draining.let_go(settings.drain_seconds)
+            await draining.drain(settings.drain_seconds)
 
 
 @asynccontextmanager

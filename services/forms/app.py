@@ -11,7 +11,7 @@ from shared.db.database import Database
 from shared.events.bus import NEW_MEMBERS, Bus, Message
 from shared.events.relay import Relay
 from shared.http.caller import CallerVerifier
-from shared.http.health import Beside
+from shared.http.health import OptionalCheck
 from shared.http.service import Service, build_service
 from shared.phones import read_regions
 from shared.settings import Settings
@@ -39,7 +39,11 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Fo
                 service,
                 routes(),
                 verifier=CallerVerifier(settings.caller_keys),
-                checks={"database": db.is_ready, "relay": Beside(loop.problem), "bus": Beside(bus.problem)},
+                checks={
+                    "database": db.is_ready,
+                    "relay": OptionalCheck(loop.problem),
+                    "bus": OptionalCheck(bus.problem),
+                },
             )
     finally:
         await relay.stop()

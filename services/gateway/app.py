@@ -28,7 +28,7 @@ from shared.settings import Settings
 
 BEHIND = ("catalog", "bookings", "forms", "webhooks")
 # A head that is sent slowly waits in memory for each connection.
-LARGEST_HEAD = 32 * 1024
+MAX_HEAD_SIZE = 32 * 1024
 # An import's batch may have to be halved many times over bad lines.
 OPERATOR_TIMEOUT = 120.0
 
@@ -48,13 +48,13 @@ def gateway_addresses(settings: Settings) -> list[Address]:
 def gateway_listeners(settings: Settings, gateway: Gateway) -> list[Listener]:
     partner, operator = gateway_addresses(settings)
     limits = ConnectionLimits(
-        most=settings.max_connections,
-        most_per_address=settings.max_connections_per_address,
+        max_connections=settings.max_connections,
+        max_per_address=settings.max_connections_per_address,
         idle_seconds=90.0,
         trusted=TrustedProxies(settings.trusted_proxies, settings.forwarded_header),
     )
     return [
-        Listener(partner, gateway.partner_app, limits, largest_head=LARGEST_HEAD, http2=settings.http2),
+        Listener(partner, gateway.partner_app, limits, max_head_size=MAX_HEAD_SIZE, http2=settings.http2),
         Listener(operator, gateway.operator_app),
     ]
 

@@ -18,7 +18,7 @@ from shared.background import Loop, Wakeup, running
 from shared.db.database import Database
 from shared.events.bus import EVENT_LOG, Bus, Message
 from shared.http.caller import CallerVerifier
-from shared.http.health import Beside
+from shared.http.health import OptionalCheck
 from shared.http.routes import Route
 from shared.http.service import Service, build_service
 from shared.settings import Settings
@@ -72,7 +72,11 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
             service,
             routes(),
             verifier=CallerVerifier(settings.caller_keys),
-            checks={"database": db.is_ready, "bus": Beside(bus.problem), "dispatcher": Beside(loops_problem)},
+            checks={
+                "database": db.is_ready,
+                "bus": OptionalCheck(bus.problem),
+                "dispatcher": OptionalCheck(loops_problem),
+            },
         )
 
 

@@ -12,8 +12,8 @@ from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin
 import msgspec
 from msgspec import Struct
 
-from shared.errors import MOST_PROBLEMS, Problem
-from shared.http.json_faults import shown_key
+from shared.errors import MAX_PROBLEMS, Problem
+from shared.http.json_limits import printable_key
 from shared.http.value_checks import holds_emails, value_problems
 
 Loc: TypeAlias = tuple[str | int, ...]
@@ -51,23 +51,23 @@ def all_problems(kind: Any, value: Any, loc: Loc) -> list[Problem]:
     return list(_problems(kind, value, loc))
 
 
-def unless_told(found: list[Problem], before: list[Problem]) -> list[Problem]:
+def not_yet_reported(found: list[Problem], before: list[Problem]) -> list[Problem]:
     """A field that cannot be read is not told a second time for what it holds."""
     told = {problem.loc[:2] for problem in before}
     return [problem for problem in found if problem.loc[:2] not in told]
 
 
-def without(values: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
+def fields_without_problems(values: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
     """The fields that no problem names."""
     named = {problem.loc[1] for problem in problems if len(problem.loc) > 1}
-    return {name: value for name, value in values.items() if shown_key(name) not in named}
+    return {name: value for name, value in values.items() if printable_key(name) not in named}
 
 
-def sound_fields(kind: Any, values: Any, problems: list[Problem]) -> dict[str, Any]:
+def valid_fields(kind: Any, values: Any, problems: list[Problem]) -> dict[str, Any]:
     """What can be checked further although something else is wrong, converted."""
     if not is_struct(kind) or not isinstance(values, dict):
         return {}
-    right = without(values, problems)
+    right = fields_without_problems(values, problems)
     fields = [field for field in msgspec.structs.fields(kind) if field.encode_name in right]
     return {field.name: msgspec.convert(right[field.encode_name], field.type) for field in fields}
 
@@ -97,7 +97,7 @@ def _inside(kind: Any, value: Any, loc: Loc) -> Iterator[Problem]:
             yield from _in_struct(part, value, loc)
             return
         if isinstance(value, list) and get_origin(part) in (list, tuple):
-            yield from islice(_in_list(get_args(part)[0], value, loc), MOST_PROBLEMS)
+            yield from islice(_in_list(get_args(part)[0], value, loc), MAX_PROBLEMS)
             return
 
 

@@ -76,7 +76,7 @@ class CallerVerifier:
     """Accepts every key it was given, so that the signing key can be rotated."""
 
     # The gateway reuses a header for seconds, so remembering verified ones saves nearly every decode.
-    REMEMBERED = 4096
+    CACHE_SIZE = 4096
 
     def __init__(self, keys: tuple[str, ...]) -> None:
         self._keys = tuple(key.encode() for key in keys)
@@ -110,7 +110,7 @@ class CallerVerifier:
             location_ids=claims.location_ids,
             actor=claims.actor,
         )
-        if len(self._verified) >= self.REMEMBERED:
+        if len(self._verified) >= self.CACHE_SIZE:
             self._verified.clear()
         verified = self._verified[header] = _Verified(caller, claims.expires)
         return verified

@@ -16,34 +16,34 @@ import structlog
 from msgspec import Struct
 
 from shared.http.client_address import TrustedProxies, network_of
-from shared.http.open_sockets import close_socket, ends_of, facts_of, open_sockets, set_send_buffer
+from shared.http.open_sockets import close_socket, endpoints_of, open_sockets, set_send_buffer, tcp_info
 from shared.observability.metrics import CONNECTIONS, CONNECTIONS_CLOSED
 
 log = structlog.get_logger("serve")
 
 SWEEP_SECONDS: Final = 0.5
 # So many are looked at before requests get their turn again: about a millisecond.
-AT_ONCE: Final = 200
+SWEEP_CHUNK: Final = 200
 # Somebody over the limit may send a request in this time, and reads why it is refused.
 REFUSAL_SECONDS: Final = 1.0
 
 
 class ConnectionLimits(Struct, frozen=True, kw_only=True):
-    """Of one port. Above `most` the silent and the idle go first, then the newest are refused with 503."""
+    """Of one port. Above `max_connections` silent and idle ones are closed, then the newest refused."""
 
-    most: int = 4096
-    most_per_address: int | None = None
+    max_connections: int = 4096
+    max_per_address: int | None = None
     silent_seconds: float = 10.0  # until the first byte
     idle_seconds: float | None = None  # without a byte in either direction
-    unread_seconds: float = 10.0  # for a reader to take `slowest_reader` bytes a second
-    slowest_reader: int = 4096
+    unread_seconds: float = 10.0  # for a reader to take `min_read_rate` bytes a second
+    min_read_rate: int = 4096
     send_buffer: int = 128 * 1024  # the kernel doubles it
     trusted: TrustedProxies = TrustedProxies()
 
     @property
     def accepted(self) -> int:
         """What the server takes: room for health checks, and for those whom we tell that we are full."""
-        return self.most + self.most // 4 + 64
+        return self.max_connections + self.max_connections // 4 + 64
 
 
 class Connection(Struct, eq=False):
@@ -55,8 +55,8 @@ class Connection(Struct, eq=False):
     since: float
     quiet: float = 0.0  # seconds without a byte from there
     received: int = 0
-    waits_since: float | None = None  # since when something waits to be read
-    acked_then: int = 0
+    unread_since: float | None = None  # since when something waits to be read
+    acked_before: int = 0
     refused_since: float | None = None
 
 
@@ -66,10 +66,10 @@ class ConnectionGuard:
         self._known: dict[int, tuple[int, Connection | None]] = {}
         self._refused: frozenset[tuple[int, tuple[str, str]]] = frozenset()
         self._full: dict[int, frozenset[tuple[str, str]]] = {}
-        self.crowded = False
+        self.over_limit = False
 
     def refuses(self, port: int, client: object) -> bool:
-        """Whether this connection is one too many. Asked only while `crowded`."""
+        """Whether this connection is one too many. Asked only while `over_limit`."""
         if (port, client) in self._refused:
             return True
         # Who came since the last look into a full house is new.
@@ -91,11 +91,11 @@ class ConnectionGuard:
         live: list[Connection] = []
         known: dict[int, tuple[int, Connection | None]] = {}
         for count, (fd, inode) in enumerate(open_sockets()):
-            if count % AT_ONCE == AT_ONCE - 1:
+            if count % SWEEP_CHUNK == SWEEP_CHUNK - 1:
                 await asyncio.sleep(0)
             seen = self._known.get(fd)
             if seen is None or seen[0] != inode:
-                seen = (inode, self._look_at(fd, inode))
+                seen = (inode, self._inspect(fd, inode))
             known[fd] = seen
             if (connection := seen[1]) is not None:
                 why = self._update(connection, time.monotonic())
@@ -104,10 +104,10 @@ class ConnectionGuard:
                 elif why:
                     _close(connection, why)
         self._known = known
-        self._keep_to_limits(live)
+        self._enforce_limits(live)
 
-    def _look_at(self, fd: int, inode: int) -> Connection | None:
-        ends = ends_of(fd)
+    def _inspect(self, fd: int, inode: int) -> Connection | None:
+        ends = endpoints_of(fd)
         if ends is None or ends.port not in self._limits:
             return None
         if ends.peer is None:
@@ -118,7 +118,7 @@ class ConnectionGuard:
 
     def _update(self, connection: Connection, now: float) -> str | None:
         """None while it may stay, "" where it has gone, else why it has to go."""
-        facts = facts_of(connection.fd)
+        facts = tcp_info(connection.fd)
         if facts is None:
             return ""
         limits = self._limits[connection.port]
@@ -126,33 +126,33 @@ class ConnectionGuard:
         if not facts.received:
             return "silent" if now - connection.since > limits.silent_seconds else None
         if not facts.waiting:
-            connection.waits_since = None
+            connection.unread_since = None
             return "idle" if limits.idle_seconds and facts.idle > limits.idle_seconds else None
-        if connection.waits_since is None:
-            connection.waits_since, connection.acked_then = now, facts.acked
-        elif (waited := now - connection.waits_since) > limits.unread_seconds:
-            if facts.acked - connection.acked_then < limits.slowest_reader * waited:
+        if connection.unread_since is None:
+            connection.unread_since, connection.acked_before = now, facts.acked
+        elif (waited := now - connection.unread_since) > limits.unread_seconds:
+            if facts.acked - connection.acked_before < limits.min_read_rate * waited:
                 return "reads too slowly"
-            connection.waits_since, connection.acked_then = now, facts.acked
+            connection.unread_since, connection.acked_before = now, facts.acked
         return None
 
-    def _keep_to_limits(self, live: list[Connection]) -> None:
+    def _enforce_limits(self, live: list[Connection]) -> None:
         refused: list[Connection] = []
         self._full = {}
         for port, limits in self._limits.items():
             here = [connection for connection in live if connection.port == port]
             CONNECTIONS.labels(str(port)).set(len(here))
             over: set[Connection] = set()
-            if limits.most_per_address is not None and len(here) > limits.most_per_address:
+            if limits.max_per_address is not None and len(here) > limits.max_per_address:
                 counts = Counter(connection.address for connection in here)
                 for address, count in counts.items():
-                    if count > limits.most_per_address:
+                    if count > limits.max_per_address:
                         theirs = [one for one in here if one.address == address]
                         if not limits.trusted.trusts(theirs[0].client[0]):
-                            over.update(_surplus(theirs, count - limits.most_per_address))
-            left = _without_silent([one for one in here if one not in over], limits.most)
-            if len(left) >= limits.most:
-                surplus = set(_surplus(left, len(left) - limits.most))
+                            over.update(_surplus(theirs, count - limits.max_per_address))
+            left = _close_silent([one for one in here if one not in over], limits.max_connections)
+            if len(left) >= limits.max_connections:
+                surplus = set(_surplus(left, len(left) - limits.max_connections))
                 over |= surplus
                 self._full[port] = frozenset(one.client for one in left if one not in surplus)
             refused += over
@@ -168,10 +168,10 @@ class ConnectionGuard:
             elif now - connection.refused_since > REFUSAL_SECONDS:
                 _close(connection, "one too many")
         self._refused = frozenset((connection.port, connection.client) for connection in refused)
-        self.crowded = bool(self._refused or self._full)
+        self.over_limit = bool(self._refused or self._full)
 
 
-def _without_silent(connections: list[Connection], most: int) -> list[Connection]:
+def _close_silent(connections: list[Connection], most: int) -> list[Connection]:
     """Before a house is full, those who have not sent a byte make room for those who may."""
     too_many = len(connections) - most * 9 // 10
     if too_many <= 0:

@@ -12,19 +12,19 @@ from msgspec import Struct
 from shared.errors import Invalid, Problem
 from shared.http.body_problems import (
     all_problems,
+    fields_without_problems,
     is_struct,
+    not_yet_reported,
     problem_at,
-    sound_fields,
-    unless_told,
-    without,
+    valid_fields,
 )
-from shared.http.json_faults import DEEPEST, faults_of, nul_problems, read_leniently, refuse_depth
+from shared.http.json_limits import MAX_DEPTH, nul_problems, read_leniently, refuse_depth, unreadable_values
 from shared.http.value_checks import value_problems
 from shared.wire import is_id
 
 T = TypeVar("T")
-MOST_PARAMETERS = 100
-LONGEST_KEPT_QUERY = 256
+MAX_PARAMETERS = 100
+MAX_CACHED_QUERY = 256
 
 _SPACE_OFFSET = re.compile(r"(T\d\d:\d\d(?::\d\d(?:\.\d+)?)?) (\d\d:?\d\d)\Z")
 
@@ -37,33 +37,33 @@ class BodyRead(Struct, Generic[T], frozen=True):
 
     body: T | None
     problems: list[Problem] = []
-    sound: dict[str, Any] | None = None
+    valid_fields: dict[str, Any] | None = None
 
 
-def decode_body(kind: type[T], raw: bytes, *, look_inside: bool = True) -> T:
+def decode_body(kind: type[T], raw: bytes, *, check_limits: bool = True) -> T:
     """A JSON body as `kind`, or `Invalid` with all its problems."""
-    read = read_body_as(kind, raw, look_inside=look_inside)
+    read = read_body_as(kind, raw, check_limits=check_limits)
     if read.problems:
         raise Invalid(read.problems)
     body: Any = read.body
     return cast(T, body)
 
 
-def read_body_as(kind: type[T], raw: bytes, *, look_inside: bool = True) -> BodyRead[T]:
+def read_body_as(kind: type[T], raw: bytes, *, check_limits: bool = True) -> BodyRead[T]:
     """Broken JSON is one problem and nothing else; otherwise every problem is told.
 
     An import's batch is not refused whole for a NUL in one of its lines: each line is looked at on its own.
     """
-    if look_inside:
+    if check_limits:
         refuse_depth(raw, BODY)
     try:
         value = msgspec.json.decode(raw, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         return _refused(kind, raw, problem)
-    problems = nul_problems(msgspec.json.decode(raw), BODY) if look_inside and b"\\u0000" in raw else []
+    problems = nul_problems(msgspec.json.decode(raw), BODY) if check_limits and b"\\u0000" in raw else []
     problems += value_problems(value, BODY)
     if problems:
-        return BodyRead(None, problems, sound_fields(kind, msgspec.json.decode(raw), problems))
+        return BodyRead(None, problems, valid_fields(kind, msgspec.json.decode(raw), problems))
     return BodyRead(lower_ids(value))
 
 
@@ -73,7 +73,7 @@ def _refused(kind: type[T], raw: bytes, first: Exception) -> BodyRead[T]:
     try:
         values = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
-        problems = faults_of(raw, BODY)
+        problems = unreadable_values(raw, BODY)
         if not problems:
             return BodyRead(None, [_broken(problem)])
         values = read_leniently(raw)
@@ -82,29 +82,31 @@ def _refused(kind: type[T], raw: bytes, first: Exception) -> BodyRead[T]:
     if not isinstance(values, dict) or not is_struct(kind):
         told = problem_at(first, BODY) if isinstance(first, msgspec.ValidationError) else _broken(first)
         return BodyRead(None, problems or [told])
-    problems += unless_told(all_problems(kind, without(values, problems), BODY), problems)
-    return BodyRead(None, problems, sound_fields(kind, values, problems))
+    problems += not_yet_reported(
+        all_problems(kind, fields_without_problems(values, problems), BODY), problems
+    )
+    return BodyRead(None, problems, valid_fields(kind, values, problems))
 
 
 def _broken(problem: Exception) -> Problem:
     if isinstance(problem, RecursionError):
-        return Problem(BODY, f"Nested too deeply; at most {DEEPEST} levels are read.", "json_invalid")
+        return Problem(BODY, f"Nested too deeply; at most {MAX_DEPTH} levels are read.", "json_invalid")
     return Problem(BODY, f"The body is not valid JSON: {problem}", "json_invalid")
 
 
 def decode_query(kind: type[T], raw: bytes) -> T:
     """Partners repeat themselves: a short query is decoded once. It was a fifth of a list's own work."""
-    if len(raw) > LONGEST_KEPT_QUERY:
-        return _decoded(kind, raw)
-    query: T = _kept(kind, raw)
+    if len(raw) > MAX_CACHED_QUERY:
+        return _decode(kind, raw)
+    query: T = _decode_cached(kind, raw)
     return query
 
 
-def _decoded(kind: type[T], raw: bytes) -> T:
+def _decode(kind: type[T], raw: bytes) -> T:
     try:
         text = raw.decode("ascii")
-        if text.count("&") >= MOST_PARAMETERS:
-            message = f"At most {MOST_PARAMETERS} query parameters are taken."
+        if text.count("&") >= MAX_PARAMETERS:
+            message = f"At most {MAX_PARAMETERS} query parameters are taken."
             raise Invalid([Problem(("query",), message, "value_error")])
         values = dict(parse_qsl(text, keep_blank_values=True, errors="strict"))
     except ValueError:
@@ -116,14 +118,14 @@ def _decoded(kind: type[T], raw: bytes) -> T:
         query = msgspec.convert(_typed(kind, values), kind)
     except msgspec.ValidationError as problem:
         found = all_problems(kind, _typed(kind, values), ("query",)) or [problem_at(problem, ("query",))]
-        raise Invalid(problems + unless_told(found, problems)) from None
+        raise Invalid(problems + not_yet_reported(found, problems)) from None
     if problems:
         raise Invalid(problems)
     return lower_ids(query)
 
 
 # Queries are frozen, so that one can serve many requests. What is refused is not kept.
-_kept: Callable[[Any, bytes], Any] = lru_cache(maxsize=1024)(_decoded)
+_decode_cached: Callable[[Any, bytes], Any] = lru_cache(maxsize=1024)(_decode)
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}\Z")
 _BOOLEANS = {"true": True, "false": False}

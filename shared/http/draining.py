@@ -13,18 +13,18 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 log = structlog.get_logger("serve")
 
-PATIENCE = 15.0
+DRAIN_TIMEOUT = 15.0
 STOPPING = b'{"status":"not_ready","parts":{"process":"stopping"}}'
 
 
 class Draining:
     def __init__(self) -> None:
         self.started = False
-        self.running = 0
-        self._from_before = 0
+        self.in_flight = 0
+        self._in_flight_before = 0
         self._changed = asyncio.Event()
 
-    def over(self, app: ASGIApp) -> ASGIApp:
+    def wrap(self, app: ASGIApp) -> ASGIApp:
         """`app`, with its requests counted; nothing more happens to them before the end."""
 
         async def counted(scope: Scope, receive: Receive, send: Send) -> None:
@@ -33,40 +33,40 @@ class Draining:
                 if scope.get("path") == "/health/ready":
                     await _not_ready(send)
                     return
-                send = _closing(send)
-            self.running += 1
+                send = _with_connection_close(send)
+            self.in_flight += 1
             try:
                 await app(scope, receive, send)
             finally:
-                self.running -= 1
+                self.in_flight -= 1
                 if self.started:
-                    self._from_before -= not late
+                    self._in_flight_before -= not late
                     self._changed.set()
 
         return counted
 
-    async def let_go(self, seconds: float) -> None:
+    async def drain(self, seconds: float) -> None:
         """Readiness says no from here on, so that new connections go elsewhere; old ones end themselves."""
         self._start()
         began = time.monotonic()
-        await self._until_none("_from_before")
+        await self._wait_until_zero("_in_flight_before")
         await asyncio.sleep(seconds)
-        log.info("drained", running=self.running, seconds=round(time.monotonic() - began, 2))
+        log.info("drained", running=self.in_flight, seconds=round(time.monotonic() - began, 2))
 
     async def finish(self) -> None:
         """What still runs gets its time."""
         self._start()
-        await self._until_none("running")
-        if self.running:
-            log.warning("requests_cut", running=self.running)
+        await self._wait_until_zero("in_flight")
+        if self.in_flight:
+            log.warning("requests_cut", running=self.in_flight)
 
     def _start(self) -> None:
         if not self.started:
             self.started = True
-            self._from_before = self.running
+            self._in_flight_before = self.in_flight
 
-    async def _until_none(self, count: str) -> None:
-        deadline = time.monotonic() + PATIENCE
+    async def _wait_until_zero(self, count: str) -> None:
+        deadline = time.monotonic() + DRAIN_TIMEOUT
         while getattr(self, count) > 0 and (left := deadline - time.monotonic()) > 0:
             self._changed.clear()
             try:
@@ -75,7 +75,7 @@ class Draining:
                 return
 
 
-def _closing(send: Send) -> Send:
+def _with_connection_close(send: Send) -> Send:
     async def send_and_close(message: Message) -> None:
         if message["type"] == "http.response.start":
             message["headers"] = [*message["headers"], (b"connection", b"close")]

@@ -9,6 +9,7 @@ from msgspec import Struct
 from shared import errors
 from shared.db.unavailable import DATABASE_UNAVAILABLE
 from shared.errors import DomainError, Problem
+from shared.http.answer import Answer
 from shared.wire import encode
 
 log = structlog.get_logger("errors")
@@ -48,12 +49,6 @@ class ValidationErrorBody(Struct):
     error: ErrorInfo
 
 
-class ErrorAnswer(Struct, frozen=True):
-    status: int
-    body: bytes
-    headers: tuple[tuple[bytes, bytes], ...]
-
-
 def status_of(kind: type[DomainError]) -> tuple[int, str]:
     for known, status, type_ in STATUSES:
         if issubclass(kind, known):
@@ -61,7 +56,7 @@ def status_of(kind: type[DomainError]) -> tuple[int, str]:
     return 500, "api_error"
 
 
-def answer_for(problem: BaseException, request_id: str) -> ErrorAnswer:
+def answer_for(problem: BaseException, request_id: str) -> Answer:
     """Never a stack trace or SQL: what is not a domain error is logged and answered as one."""
     if not isinstance(problem, DomainError):
         problem = _as_domain_error(problem)
@@ -80,7 +75,7 @@ def answer_for(problem: BaseException, request_id: str) -> ErrorAnswer:
     headers = problem.headers
     if status == 401 and not headers:
         headers = (*headers, (b"www-authenticate", b'ApiKey realm="studio", header="X-Service-Key"'))
-    return ErrorAnswer(status, encode(body), headers)
+    return Answer(encode(body), status, headers)
 
 
 def _as_domain_error(problem: BaseException) -> DomainError:

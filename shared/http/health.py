@@ -16,16 +16,16 @@ Check = Callable[[], Awaitable[str | None]]
 Write = Callable[[Scope, Send, bytes, int], Awaitable[None]]
 
 
-class Beside:
+class OptionalCheck:
     """The check of a part that requests do not need; it must have been well once."""
 
     def __init__(self, problem: Callable[[], str | None]) -> None:
         self._problem = problem
-        self.was_well = False
+        self.has_passed = False
 
     async def __call__(self) -> str | None:
         problem = self._problem()
-        self.was_well = self.was_well or problem is None
+        self.has_passed = self.has_passed or problem is None
         return problem
 
 
@@ -35,7 +35,7 @@ def readiness(checks: Mapping[str, Check], write: Write) -> ASGIApp:
     async def ready(scope: Scope, receive: Receive, send: Send) -> None:
         problems = {part: await check() for part, check in checks.items()}
         bad = [checks[part] for part, problem in problems.items() if problem]
-        serves = all(isinstance(check, Beside) and check.was_well for check in bad)
+        serves = all(isinstance(check, OptionalCheck) and check.has_passed for check in bad)
         status = "not_ready" if not serves else "degraded" if bad else "ready"
         parts = {part: problem or "ok" for part, problem in problems.items()}
         await write(scope, send, encode({"status": status, "parts": parts}), 200 if serves else 503)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from shared.db.database import Connection, Database
 from shared.errors import Invalid
 from shared.http.decoding import lower_ids
-from shared.http.json_faults import faults_of, nul_problems, refuse_depth
+from shared.http.json_limits import nul_problems, refuse_depth, unreadable_values
 from shared.http.value_checks import value_problems
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ def decode_line(kind: Any, line: ImportLine) -> Decoded[Any] | Rejected:
         problems = nul_problems(msgspec.json.decode(raw), ()) if b"\\u0000" in raw else []
         problems += value_problems(value, ())
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
-        faults = faults_of(raw, ())
+        faults = unreadable_values(raw, ())
         return Rejected(line.number, Invalid(faults).text if faults else str(problem))
     except Invalid as problem:
         return Rejected(line.number, problem.text)

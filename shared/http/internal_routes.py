@@ -14,7 +14,7 @@ C = TypeVar("C")
 E = TypeVar("E")
 
 # Far above the largest batch that the gateway sends: 8 MiB, and one line of 4 MiB more.
-LARGEST_BATCH = 64 * 1024 * 1024
+MAX_BATCH_BYTES = 64 * 1024 * 1024
 
 
 def import_route(import_lines: Callable[[C, Sequence[ImportLine]], Awaitable[ImportReport]]) -> Route[C]:
@@ -29,7 +29,7 @@ def import_route(import_lines: Callable[[C, Sequence[ImportLine]], Awaitable[Imp
         body=list[ImportLine],
         answer=ImportReport,
         internal=True,
-        max_body=LARGEST_BATCH,
+        max_body=MAX_BATCH_BYTES,
     )
 
 

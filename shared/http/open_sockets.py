@@ -16,12 +16,12 @@ _INFO_SIZE: Final = 256
 _RESET: Final = struct.pack("ii", 1, 0)
 
 
-class Ends(Struct, frozen=True):
+class Endpoints(Struct, frozen=True):
     port: int  # our own
     peer: tuple[str, str] | None  # address and port; None of a socket that listens
 
 
-class TcpFacts(Struct, frozen=True):
+class TcpInfo(Struct, frozen=True):
     waiting: bool  # something that the peer has not taken yet
     acked: int  # bytes that it has taken
     received: int
@@ -42,7 +42,7 @@ def open_sockets() -> Iterator[tuple[int, int]]:
             yield fd, status.st_ino
 
 
-def ends_of(fd: int) -> Ends | None:
+def endpoints_of(fd: int) -> Endpoints | None:
     """None for what is no TCP socket, or has gone."""
     with _borrowed(fd) as sock:
         try:
@@ -50,14 +50,14 @@ def ends_of(fd: int) -> Ends | None:
             if not isinstance(name, tuple):
                 return None
             if sock.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-                return Ends(name[1], None)
+                return Endpoints(name[1], None)
             peer = sock.getpeername()
-            return Ends(name[1], (str(peer[0]), str(peer[1])))
+            return Endpoints(name[1], (str(peer[0]), str(peer[1])))
         except OSError:
             return None
 
 
-def facts_of(fd: int) -> TcpFacts | None:
+def tcp_info(fd: int) -> TcpInfo | None:
     with _borrowed(fd) as sock:
         try:
             info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO_SIZE)
@@ -65,7 +65,7 @@ def facts_of(fd: int) -> TcpFacts | None:
         except (OSError, struct.error):
             return None
     waiting = bool(unacked or unsent)
-    return TcpFacts(waiting, acked, received, quiet_ms / 1000, min(quiet_ms, sent_ms) / 1000)
+    return TcpInfo(waiting, acked, received, quiet_ms / 1000, min(quiet_ms, sent_ms) / 1000)
 
 
 def set_send_buffer(fd: int, size: int) -> None:

@@ -13,12 +13,13 @@ from litestar.types import Receive
 from msgspec import Struct, structs
 
 from shared.errors import BodyTooLarge, DomainError, Invalid, NotFound, Problem, UnsupportedMediaType
+from shared.http.answer import Answer
 from shared.http.caller import Caller
 from shared.http.decoding import decode_query, path_id, read_body_as
 from shared.wire import Query, encode
 
 MAX_BODY = 256 * 1024
-BODY_SECONDS = 10.0
+BODY_TIMEOUT = 10.0
 IDEMPOTENCY_HEADER = b"idempotency-key"
 BROKEN = "json_invalid"
 
@@ -29,15 +30,6 @@ B = TypeVar("B")
 
 class NoQuery(Query, frozen=True):
     """For routes without query parameters."""
-
-
-class Answer(Struct, frozen=True):
-    """Ready bytes, where a handler has them already."""
-
-    body: bytes
-    status: int = 200
-    headers: tuple[tuple[bytes, bytes], ...] = ()
-    content_type: bytes = b"application/json"
 
 
 class Call(Struct, Generic[Q, B]):
@@ -53,7 +45,7 @@ class Call(Struct, Generic[Q, B]):
     idempotency_key: str = ""
 
 
-class Given(Struct, frozen=True):
+class PartialBody(Struct, frozen=True):
     """What of a body is right field by field, whatever is wrong with the others; and the body as it came."""
 
     fields: Mapping[str, Any]
@@ -80,7 +72,7 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
     # Who may ask comes before what is asked: sees the raw query, for a parameter that needs its own scope.
     guard: Callable[[Caller, bytes], None] | None = None
     # What is wrong with a body beyond its types: told together with what is wrong with these.
-    check: Callable[[C, Caller, Given], Awaitable[list[Problem]]] | None = None
+    check: Callable[[C, Caller, PartialBody], Awaitable[list[Problem]]] | None = None
     errors: tuple[type[DomainError], ...] = ()
     tag: str = ""
 
@@ -132,16 +124,16 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
             call.body = self.body()
             return []
         try:
-            read = read_body_as(self.body, checked_json(raw, call.headers), look_inside=not self.internal)
+            read = read_body_as(self.body, checked_json(raw, call.headers), check_limits=not self.internal)
         except Invalid as refused:
             return refused.problems
         call.body = body = read.body
-        fields = read.sound
+        fields = read.valid_fields
         if self.check is not None and isinstance(body, Struct):
             fields = structs.asdict(body)
         if self.check is None or fields is None:
             return read.problems
-        return [*read.problems, *await self.check(context, call.caller, Given(fields, raw))]
+        return [*read.problems, *await self.check(context, call.caller, PartialBody(fields, raw))]
 
 
 def _path_value(name: str, text: str) -> str:
@@ -165,7 +157,7 @@ def idempotency_key(headers: Mapping[bytes, bytes]) -> str:
 
 
 async def read_body(
-    receive: Receive, headers: Mapping[bytes, bytes], limit: int, *, seconds: float = BODY_SECONDS
+    receive: Receive, headers: Mapping[bytes, bytes], limit: int, *, seconds: float = BODY_TIMEOUT
 ) -> bytes:
     """A body that does not come whole in time is refused: nobody waits for ever for its end."""
     try:

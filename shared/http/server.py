@@ -23,9 +23,9 @@ from shared.wire import new_id
 
 log = structlog.get_logger("serve")
 
-STOP_SECONDS = 5.0
+STOP_TIMEOUT = 5.0
 # From the end of one request to the end of the next one's head; with HTTP/1 alone also until the first byte.
-HEAD_SECONDS = 30
+HEAD_TIMEOUT = 30
 # Many small streams, small windows: what one connection can make us hold is bounded.
 BOUNDED_HTTP2 = HTTP2Settings(
     initial_connection_window_size=256 * 1024,
@@ -54,7 +54,7 @@ class Listener(Struct, frozen=True):
     address: Address
     app: ASGIApp
     limits: ConnectionLimits = ConnectionLimits()
-    largest_head: int = 8192 + 4096 * 100
+    max_head_size: int = 8192 + 4096 * 100
     http2: bool = False
 
 
@@ -88,7 +88,7 @@ async def listening(listeners: Sequence[Listener]) -> AsyncIterator[Draining]:
     guard = ConnectionGuard({listener.address.port: listener.limits for listener in listeners})
     servers = [
         Server(
-            draining.over(_admitting(listener, guard)),
+            draining.wrap(_with_connection_limit(listener, guard)),
             address=listener.address.host,
             port=listener.address.port,
             interface=Interfaces.ASGINL,
@@ -99,7 +99,7 @@ async def listening(listeners: Sequence[Listener]) -> AsyncIterator[Draining]:
             log_enabled=False,
             http=HTTPModes.auto if listener.http2 else HTTPModes.http1,
             http1_settings=HTTP1Settings(
-                header_read_timeout=HEAD_SECONDS * 1000, max_buffer_size=listener.largest_head
+                header_read_timeout=HEAD_TIMEOUT * 1000, max_buffer_size=listener.max_head_size
             ),
             http2_settings=BOUNDED_HTTP2,
         )
@@ -109,7 +109,7 @@ async def listening(listeners: Sequence[Listener]) -> AsyncIterator[Draining]:
     try:
         await _until_connectable(listeners, tasks)
         watching = asyncio.create_task(guard.watch(), name="connections")
-        calm_the_collector()
+        tune_garbage_collector()
         try:
             yield draining
         finally:
@@ -119,28 +119,28 @@ async def listening(listeners: Sequence[Listener]) -> AsyncIterator[Draining]:
         for server in servers:
             server.stop()  # type: ignore[no-untyped-call]
         # Draining gave requests their time; a client that never finishes its own must not hold us up.
-        _, stuck = await asyncio.wait(tasks, timeout=STOP_SECONDS)
+        _, stuck = await asyncio.wait(tasks, timeout=STOP_TIMEOUT)
         for task in stuck:
             task.cancel()
 
 
-def _admitting(listener: Listener, guard: ConnectionGuard) -> ASGIApp:
+def _with_connection_limit(listener: Listener, guard: ConnectionGuard) -> ASGIApp:
     """The app, but 503 for a connection that is one too many; health checks are answered all the same."""
     app, port = listener.app, listener.address.port
 
-    def admitted(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+    def limited(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if (
-            guard.crowded
+            guard.over_limit
             and guard.refuses(port, scope["client"])
             and not scope["path"].startswith("/health/")
         ):
-            return _say_full(send)
+            return _refuse_connection(send)
         return app(scope, receive, send)
 
-    return admitted
+    return limited
 
 
-async def _say_full(send: Send) -> None:
+async def _refuse_connection(send: Send) -> None:
     refusal = answer_for(Unavailable("Too many connections are open; close some, or try again."), new_id())
     headers = [
         (b"content-type", b"application/json"),
@@ -182,7 +182,7 @@ def _reachable(host: str) -> str:
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
 
 
-def calm_the_collector() -> None:
+def tune_garbage_collector() -> None:
     """What was made during start-up lives for ever: not scanning it again cut p99 to a third."""
     gc.collect()
     gc.freeze()

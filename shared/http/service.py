@@ -12,19 +12,20 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 from msgspec import Struct
 
 from shared.errors import MethodNotAllowed, NotFound
+from shared.http.answer import Answer
 from shared.http.caller import REQUEST_ID_HEADER, Verifier
 from shared.http.error_mapping import answer_for
 from shared.http.health import Check as Check
 from shared.http.health import readiness
 from shared.http.router import by_path
-from shared.http.routes import Answer, Route
+from shared.http.routes import Route
 from shared.observability import metrics, tracing
 from shared.observability.metrics import RouteMetrics
 from shared.observability.request_log import RequestLine, log_request
 from shared.wire import API_VERSION, new_id
 
 C = TypeVar("C")
-_SANE_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}\Z")
+_VALID_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}\Z")
 
 
 class Service(Struct, Generic[C]):
@@ -73,7 +74,7 @@ class _PathHandler:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
         headers: dict[bytes, bytes] = dict(scope["headers"])
-        request_id = sane_request_id(headers.get(REQUEST_ID_HEADER))
+        request_id = valid_request_id(headers.get(REQUEST_ID_HEADER))
         method = str(scope.get("method", ""))
         route = self._methods.get(method)
         caller = span = None
@@ -87,8 +88,7 @@ class _PathHandler:
             answer = await route.respond(self._context, caller, scope, receive)
         except Exception as problem:
             with structlog.contextvars.bound_contextvars(request_id=request_id, service=self._service):
-                failed = answer_for(problem, request_id)
-            answer = Answer(failed.body, failed.status, failed.headers)
+                answer = answer_for(problem, request_id)
         await send_answer(send, answer, request_id)
         seconds = time.perf_counter() - started
         if route is not None:
@@ -111,9 +111,9 @@ class _PathHandler:
         )
 
 
-def sane_request_id(raw: bytes | None) -> str:
+def valid_request_id(raw: bytes | None) -> str:
     """The caller's own where it sent a sane one, else a new one."""
-    return raw.decode() if raw and _SANE_REQUEST_ID.match(raw) else new_id()
+    return raw.decode() if raw and _VALID_REQUEST_ID.match(raw) else new_id()
 
 
 def answer_headers(answer: Answer, size: int, request_id: str) -> list[tuple[bytes, bytes]]:
@@ -148,7 +148,7 @@ def health_routes(checks: Mapping[str, Check]) -> dict[str, ASGIApp]:
 
 
 def request_id_of(scope: Scope) -> str:
-    return sane_request_id(dict(scope["headers"]).get(REQUEST_ID_HEADER))
+    return valid_request_id(dict(scope["headers"]).get(REQUEST_ID_HEADER))
 
 
 def _litestar_error(request: Any, problem: Exception) -> Any:

@@ -19,8 +19,8 @@ from services.bookings.wire.bookings import BookingStatus, CancellationReceipt, 
 from services.bookings.wire.text import money_text
 from shared.db.database import Connection
 from shared.errors import NotFound
+from shared.http.answer import Answer
 from shared.http.caller import Caller
-from shared.http.routes import Answer
 from shared.wire import encode
 
 

@@ -16,11 +16,11 @@ from services.bookings.wire.classes import Class, ClassChange, ClassCreate, Clas
 from shared.db.database import Connection
 from shared.errors import Invalid, NotFound, Problem
 from shared.http.caller import Caller
-from shared.http.routes import Given
+from shared.http.routes import PartialBody
 from shared.wire import new_id
 
 
-async def check_new_class(service: Bookings, caller: Caller, given: Given) -> list[Problem]:
+async def check_new_class(service: Bookings, caller: Caller, given: PartialBody) -> list[Problem]:
     start, end = given.fields.get("start_time"), given.fields.get("end_time")
     return _time_problems(start, end) if start and end else []
 

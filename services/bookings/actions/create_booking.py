@@ -18,8 +18,8 @@ from services.bookings.store.idempotency import Claim
 from services.bookings.wire.bookings import BookingCreate
 from shared.db.unavailable import is_unavailable
 from shared.errors import DomainError
+from shared.http.answer import Answer
 from shared.http.caller import Caller
-from shared.http.routes import Answer
 from shared.observability.metrics import BOOKINGS
 
 log = structlog.get_logger("bookings")

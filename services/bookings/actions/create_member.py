@@ -9,7 +9,7 @@ from shared.errors import Problem
 from shared.events.kinds import EventResource, MemberCreated
 from shared.events.outbox import add_event
 from shared.http.caller import Caller
-from shared.http.routes import Given
+from shared.http.routes import PartialBody
 from shared.phones import phone_problems
 from shared.wire import new_id
 
@@ -40,7 +40,7 @@ async def create_member(service: Bookings, caller: Caller, body: MemberCreate) -
     return member
 
 
-async def check_member(service: Bookings, caller: Caller, given: Given) -> list[Problem]:
+async def check_member(service: Bookings, caller: Caller, given: PartialBody) -> list[Problem]:
     """The phone, by the rules of the studio's country where it comes without a country code."""
     phone = given.fields.get("phone")
     if not phone_problems(phone, None):

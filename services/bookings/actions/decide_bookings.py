@@ -23,8 +23,8 @@ from services.bookings.wire.waitlist import WaitlistStatus
 from shared.errors import NotFound
 from shared.events.kinds import BookingCreated
 from shared.events.outbox import row_of
+from shared.http.answer import Answer
 from shared.http.caller import Caller
-from shared.http.routes import Answer
 from shared.wire import encode, new_id
 
 

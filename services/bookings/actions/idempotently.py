@@ -7,9 +7,9 @@ from msgspec import Struct
 from services.bookings.errors import IdempotencyKeyReused
 from services.bookings.store.idempotency import Claim, Kept
 from shared.errors import Conflict, DomainError, NotFound
+from shared.http.answer import Answer
 from shared.http.caller import Caller
 from shared.http.error_mapping import answer_for
-from shared.http.routes import Answer
 from shared.observability.metrics import REPLAYS
 from shared.wire import encode
 

@@ -16,8 +16,9 @@ from services.bookings.wire.bookings import (
 )
 from services.bookings.wire.previews import BookingPreview
 from shared.errors import InvalidCursor, NotFound
+from shared.http.answer import Answer
 from shared.http.pages import Page, page_of
-from shared.http.routes import Answer, Call, Route
+from shared.http.routes import Call, Route
 
 IDEMPOTENCY_REFUSALS = (errors.IdempotencyKeyReused, errors.IdempotencyInProgress)
 CANCEL_REFUSALS = (errors.BookingAlreadyCancelled, errors.BookingNotCancellable)

@@ -4,8 +4,9 @@ from services.bookings.context import Bookings
 from services.bookings.store import classes, spots, studios
 from services.bookings.wire.classes import Class, ClassesQuery, ClassSpot
 from shared.errors import InvalidCursor, NotFound
+from shared.http.answer import Answer
 from shared.http.pages import Page, json_page_of, page_of
-from shared.http.routes import Answer, Call, Route
+from shared.http.routes import Call, Route
 from shared.wire import PageQuery
 
 

@@ -13,23 +13,23 @@ from services.forms.store import studios
 from services.forms.wire.leads import metadata_sent
 from shared.errors import Problem
 from shared.http.caller import Caller
-from shared.http.routes import Given
+from shared.http.routes import PartialBody
 from shared.phones import phone_problems
 
 
-async def check_form(service: Forms, caller: Caller, given: Given) -> list[Problem]:
+async def check_form(service: Forms, caller: Caller, given: PartialBody) -> list[Problem]:
     fields, settings = (given.fields.get(name, UNSET) for name in ("fields", "settings"))
     return form_problems(fields, settings, given.raw)
 
 
-async def check_new_lead(service: Forms, caller: Caller, given: Given) -> list[Problem]:
+async def check_new_lead(service: Forms, caller: Caller, given: PartialBody) -> list[Problem]:
     named = {name: given.fields.get(name, UNSET) for name in ("utm_source", "utm_campaign")}
     sent = metadata_sent(given.raw) if "metadata" in given.fields else UNSET
     metadata = sent_metadata(sent, **named)
     return metadata_problems(metadata) + size_problems(metadata)
 
 
-async def check_lead_change(service: Forms, caller: Caller, given: Given) -> list[Problem]:
+async def check_lead_change(service: Forms, caller: Caller, given: PartialBody) -> list[Problem]:
     """How large the metadata becomes depends on what is stored: that is told later."""
     sent = metadata_sent(given.raw) if given.fields.get("metadata", UNSET) is not UNSET else UNSET
     problems = metadata_problems(sent_metadata(sent))
@@ -41,5 +41,5 @@ async def check_lead_change(service: Forms, caller: Caller, given: Given) -> lis
     return problems
 
 
-async def check_answers(service: Forms, caller: Caller, given: Given) -> list[Problem]:
+async def check_answers(service: Forms, caller: Caller, given: PartialBody) -> list[Problem]:
     return wrong_shapes(given.fields.get("data", {}))

@@ -4,7 +4,7 @@ from typing import Any
 
 from shared.errors import Problem
 
-DEEPEST = 64
+MAX_DEPTH = 64
 LARGEST_METADATA = 65_536
 
 
@@ -27,9 +27,9 @@ def depth_of(value: Any) -> int:
 
 def too_deep(value: Any, loc: tuple[str | int, ...]) -> list[Problem]:
     depth = depth_of(value)
-    if depth <= DEEPEST:
+    if depth <= MAX_DEPTH:
         return []
-    return [Problem(loc, f"Nested {depth} levels deep; at most {DEEPEST} are kept.", "too_deep")]
+    return [Problem(loc, f"Nested {depth} levels deep; at most {MAX_DEPTH} are kept.", "too_deep")]
 
 
 def too_large(text: str, loc: tuple[str | int, ...]) -> list[Problem]:

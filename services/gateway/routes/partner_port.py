@@ -6,7 +6,6 @@ from services.gateway.routes.static_files import static_file
 from services.gateway.routing import PREFIX
 from shared.errors import MethodNotAllowed, NotFound
 from shared.http.error_mapping import answer_for
-from shared.http.routes import Answer
 from shared.http.service import Check, health_routes, request_id_of, send_answer
 
 OPENAPI = f"{PREFIX}/openapi.json"
@@ -43,5 +42,4 @@ class Site:
 
 async def _refuse(problem: Exception, scope: Scope, send: Send) -> None:
     request_id = request_id_of(scope)
-    failed = answer_for(problem, request_id)
-    await send_answer(send, Answer(failed.body, failed.status, failed.headers), request_id)
+    await send_answer(send, answer_for(problem, request_id), request_id)

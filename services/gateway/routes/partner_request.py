@@ -9,7 +9,7 @@ from services.gateway.key_cache import KnownKey
 from services.gateway.routing import PREFIX, PartnerRoute
 from services.gateway.rules.rate_limit import Bucket
 from shared.http.caller import REQUEST_ID_HEADER, TRACE_HEADER
-from shared.http.service import sane_request_id
+from shared.http.service import valid_request_id
 from shared.observability.tracing import Span, checked_traceparent
 
 
@@ -33,7 +33,7 @@ class PartnerRequest:
 
     def __init__(self, scope: Any, receive: Receive) -> None:
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
-        self.id = sane_request_id(self.headers.get(REQUEST_ID_HEADER))
+        self.id = valid_request_id(self.headers.get(REQUEST_ID_HEADER))
         self.method: str = scope["method"]
         self.path: bytes = scope.get("raw_path") or scope["path"].encode()
         query: bytes = scope["query_string"]

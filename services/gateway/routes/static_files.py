@@ -7,7 +7,7 @@ from typing import Final
 
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from shared.http.routes import Answer
+from shared.http.answer import Answer
 from shared.http.service import answer_headers, request_id_of, send_answer
 
 STATIC: Final = resources.files("services.gateway") / "static"

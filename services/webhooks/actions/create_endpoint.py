@@ -13,7 +13,7 @@ from services.webhooks.store import endpoints, secrets
 from services.webhooks.wire.endpoints import EndpointCreate, EndpointWithSecret, with_secret
 from shared.errors import InsufficientScope, Problem
 from shared.http.caller import Caller
-from shared.http.routes import Given
+from shared.http.routes import PartialBody
 from shared.wire import new_id
 
 MAX_ENDPOINTS = 200
@@ -46,7 +46,7 @@ def require_scopes(event_types: Sequence[str], granted: frozenset[str]) -> None:
             raise InsufficientScope(scope, granted)
 
 
-async def check_endpoint(service: Webhooks, caller: Caller, given: Given) -> list[Problem]:
+async def check_endpoint(service: Webhooks, caller: Caller, given: PartialBody) -> list[Problem]:
     """What is wrong with a body beyond its types. A missing scope is told before anything is."""
     if caller.actor != "operator":
         require_scopes(given.fields.get("event_types") or (), caller.scopes)

@@ -16,8 +16,9 @@ from services.webhooks.wire.endpoints import (
     RotateSecret,
 )
 from shared.errors import InsufficientScope, NotFound
+from shared.http.answer import Answer
 from shared.http.pages import Page, page_of
-from shared.http.routes import Answer, Call, Route
+from shared.http.routes import Call, Route
 from shared.wire import PageQuery, encode
 
 

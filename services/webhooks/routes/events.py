@@ -4,8 +4,9 @@ from services.webhooks.context import Webhooks
 from services.webhooks.store import event_reading
 from services.webhooks.wire.events import EventRead, EventsQuery
 from shared.errors import NotFound
+from shared.http.answer import Answer
 from shared.http.pages import Page
-from shared.http.routes import Answer, Call, Route
+from shared.http.routes import Call, Route
 from shared.wire import encode
 
 

@@ -78,7 +78,7 @@ async def test_a_silent_connection_is_closed_and_a_talking_one_stays() -> None:
 
 async def test_one_address_cannot_hold_more_than_its_share() -> None:
     """The silent ones go first, so that the partner who shares the address is still answered."""
-    async with port_with(Answers(), most_per_address=10) as url:
+    async with port_with(Answers(), max_per_address=10) as url:
         partner = await connect(url)
         assert b"200 OK" in await asked(partner)
         flood = [await connect(url) for _ in range(40)]
@@ -90,7 +90,7 @@ async def test_one_address_cannot_hold_more_than_its_share() -> None:
 async def test_a_trusted_proxy_may_hold_as_many_as_it_needs() -> None:
     """Behind an ingress every partner has the ingress's address."""
     trusted = TrustedProxies(["127.0.0.0/8"])
-    async with port_with(Answers(), most_per_address=3, silent_seconds=1.5, trusted=trusted) as url:
+    async with port_with(Answers(), max_per_address=3, silent_seconds=1.5, trusted=trusted) as url:
         many = [await connect(url) for _ in range(12)]
         for connection in many:
             assert b"200 OK" in await asked(connection)
@@ -101,7 +101,7 @@ async def test_a_trusted_proxy_may_hold_as_many_as_it_needs() -> None:
 
 async def test_a_full_house_says_503_at_once_and_still_answers_health_checks() -> None:
     """Nobody waits in the dark: a refusal, `Retry-After`, and the end of the connection."""
-    async with port_with(Answers(), most=5) as url:
+    async with port_with(Answers(), max_connections=5) as url:
         inside = [await connect(url) for _ in range(5)]
         for connection in inside:
             assert b"200 OK" in await asked(connection)

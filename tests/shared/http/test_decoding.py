@@ -11,7 +11,7 @@ from msgspec import Meta, Raw, field
 from shared.errors import Invalid
 from shared.http.decoding import decode_body, decode_query
 from shared.http.importing import ImportLine, Rejected, decode_line
-from shared.http.json_faults import DEEPEST
+from shared.http.json_limits import MAX_DEPTH
 from shared.wire import Body, Email, Id, Instant, PageQuery
 
 
@@ -191,14 +191,17 @@ def test_what_cannot_be_kept_is_named_by_its_own_key(raw: bytes, loc: tuple[Any,
 
 def test_nesting_is_read_to_its_limit_and_the_limit_is_said() -> None:
     """Brackets inside texts are no nesting; the number in the message is the one that holds."""
-    for depth, kinds in ((DEEPEST, None), (DEEPEST + 1, "json_invalid"), (100_000, "json_invalid")):
+    for depth, kinds in ((MAX_DEPTH, None), (MAX_DEPTH + 1, "json_invalid"), (100_000, "json_invalid")):
         raw = b'{"metadata":%s%s}' % (b'{"[{":' * (depth - 2) + b"[", b"]" + b"}" * (depth - 2))
         if kinds is None:
             decode_body(Free, raw)
             continue
         with pytest.raises(Invalid) as caught:
             decode_body(Free, raw)
-        assert (caught.value.problems[0].type, str(DEEPEST) in caught.value.problems[0].msg) == (kinds, True)
+        assert (caught.value.problems[0].type, str(MAX_DEPTH) in caught.value.problems[0].msg) == (
+            kinds,
+            True,
+        )
     wide = b'{"metadata":{"a":[%s]}}' % b",".join([b"[]"] * 5_000)
     assert len(decode_body(Free, wide).metadata["a"]) == 5_000
 

@@ -73,13 +73,13 @@ async def test_while_draining_answers_go_on_and_ask_for_a_new_connection() -> No
     async with serving(app) as (port, draining):
         client = await Client.connect(port)
         assert b"connection: close" not in await client.ask("/")
-        letting_go = asyncio.create_task(draining.let_go(0.5))
+        drained = asyncio.create_task(draining.drain(0.5))
         await asyncio.sleep(0.1)
         assert b"connection: close" in await client.ask("/")
         assert await client.is_closed()
         late = await Client.connect(port)
         assert (await late.ask("/")).endswith(b"ok")
-        await letting_go
+        await drained
 
 
 async def test_readiness_says_no_as_soon_as_draining_starts() -> None:
@@ -87,11 +87,11 @@ async def test_readiness_says_no_as_soon_as_draining_starts() -> None:
     async with serving(SlowApp()) as (port, draining):
         client = await Client.connect(port)
         assert (await client.ask("/health/ready")).startswith(b"http/1.1 200")
-        letting_go = asyncio.create_task(draining.let_go(0.2))
+        drained = asyncio.create_task(draining.drain(0.2))
         await asyncio.sleep(0.05)
         answer = await client.ask("/health/ready")
         assert answer.startswith(b"http/1.1 503") and b"stopping" in answer
-        await letting_go
+        await drained
 
 
 async def test_the_wait_for_idle_connections_starts_after_the_last_old_request() -> None:
@@ -101,9 +101,9 @@ async def test_the_wait_for_idle_connections_starts_after_the_last_old_request()
         client = await Client.connect(port)
         asked = asyncio.create_task(client.ask("/slow"))
         await app.came.wait()
-        letting_go = asyncio.create_task(draining.let_go(0.3))
+        drained = asyncio.create_task(draining.drain(0.3))
         await asyncio.sleep(0.4)
         app.go_on.set()
         assert b"connection: close" not in await asked
         assert b"connection: close" in await client.ask("/")
-        await letting_go
+        await drained

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from shared.http.health import Beside, Check, readiness
+from shared.http.health import Check, OptionalCheck, readiness
 
 
 async def _asked(checks: dict[str, Check]) -> tuple[int, str]:
@@ -28,7 +28,7 @@ async def _away() -> str | None:
 async def test_a_part_beside_the_requests_degrades_and_does_not_take_them_away() -> None:
     """While the broker is down bookings go on: a cluster must go on sending them here."""
     trouble: list[str | None] = [None]
-    checks: dict[str, Check] = {"database": _well, "bus": Beside(lambda: trouble[0])}
+    checks: dict[str, Check] = {"database": _well, "bus": OptionalCheck(lambda: trouble[0])}
     assert await _asked(checks) == (200, "ready")
     trouble[0] = "not connected"
     assert await _asked(checks) == (200, "degraded")
@@ -37,5 +37,5 @@ async def test_a_part_beside_the_requests_degrades_and_does_not_take_them_away()
 
 async def test_a_part_beside_that_was_never_well_is_waited_for() -> None:
     """A roll-out with a wrong broker address stops at its first pod."""
-    checks: dict[str, Check] = {"database": _well, "bus": Beside(lambda: "not connected")}
+    checks: dict[str, Check] = {"database": _well, "bus": OptionalCheck(lambda: "not connected")}
     assert await _asked(checks) == (503, "not_ready")

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from msgspec import field
 
-from shared.errors import MOST_PROBLEMS, Invalid
+from shared.errors import MAX_PROBLEMS, Invalid
 from shared.http.decoding import decode_body
 from shared.http.error_mapping import answer_for
-from shared.http.json_faults import DEEPEST
+from shared.http.json_limits import MAX_DEPTH
 from shared.wire import Body
 
 KIB = 1024
@@ -34,18 +34,18 @@ def repeated(part: bytes, size: int) -> bytes:
 
 HOSTILE: dict[str, Callable[[int], bytes]] = {
     "an endless text of escaped quotes, then brackets": lambda size: (
-        b'"' + b'\\"' * (size // 2) + b"[" * (DEEPEST + 1)
+        b'"' + b'\\"' * (size // 2) + b"[" * (MAX_DEPTH + 1)
     ),
-    "escaped backslashes without an end": lambda size: b'"' + b"\\\\" * (size // 2) + b"[" * (DEEPEST + 1),
-    "texts that never end": lambda size: (b'"[\\' * (size // 3)) + b"[" * (DEEPEST + 1),
+    "escaped backslashes without an end": lambda size: b'"' + b"\\\\" * (size // 2) + b"[" * (MAX_DEPTH + 1),
+    "texts that never end": lambda size: (b'"[\\' * (size // 3)) + b"[" * (MAX_DEPTH + 1),
     "brackets side by side": lambda size: b'{"metadata":{"a":[' + repeated(b"[]", size) + b"]}}",
-    "closing brackets": lambda size: b"]" * size + b"[" * (DEEPEST + 1),
-    "lone surrogates at the greatest depth": lambda size: nested(DEEPEST, repeated(b'"\\ud800"', size)),
-    "numbers past any double at the greatest depth": lambda size: nested(DEEPEST, repeated(b"1e999", size)),
+    "closing brackets": lambda size: b"]" * size + b"[" * (MAX_DEPTH + 1),
+    "lone surrogates at the greatest depth": lambda size: nested(MAX_DEPTH, repeated(b'"\\ud800"', size)),
+    "numbers past any double at the greatest depth": lambda size: nested(MAX_DEPTH, repeated(b"1e999", size)),
     "one lone surrogate behind small values": lambda size: nested(
-        DEEPEST, b'"\\ud800",' + repeated(b"1", size)
+        MAX_DEPTH, b'"\\ud800",' + repeated(b"1", size)
     ),
-    "NUL behind small values": lambda size: nested(DEEPEST, b'"\\u0000",' + repeated(b"1", size)),
+    "NUL behind small values": lambda size: nested(MAX_DEPTH, b'"\\u0000",' + repeated(b"1", size)),
     "faults below one long key": lambda size: (
         b'{"metadata":{"%s":[%s]}}' % (b"k" * (size // 2), repeated(b'"\\ud800"', size // 2))
     ),
@@ -91,5 +91,5 @@ def test_an_answer_names_so_many_problems_and_counts_the_rest() -> None:
     raw = HOSTILE["unknown fields"](20 * KIB)
     with pytest.raises(Invalid) as caught:
         decode_body(Free, raw)
-    assert len(caught.value.problems) == MOST_PROBLEMS
+    assert len(caught.value.problems) == MAX_PROBLEMS
     assert f"and {20 * KIB // 9 - 1} more" in caught.value.text

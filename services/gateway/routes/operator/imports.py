@@ -11,10 +11,10 @@ from msgspec import Struct
 from services.gateway.actions.import_batch import ImportBatch
 from services.gateway.context import Operators, OperatorTokens
 from shared.errors import MethodNotAllowed
+from shared.http.answer import Answer
 from shared.http.error_mapping import answer_for
 from shared.http.importing import Rejected
-from shared.http.routes import Answer
-from shared.http.service import sane_request_id, send_answer
+from shared.http.service import send_answer, valid_request_id
 from shared.wire import encode
 
 PATIENCE: Final = 60.0  # for the next piece of a body
@@ -40,7 +40,7 @@ class ImportStream:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
-        request_id = sane_request_id(headers.get(b"x-request-id"))
+        request_id = valid_request_id(headers.get(b"x-request-id"))
         try:
             if scope.get("method") != "POST":
                 raise MethodNotAllowed(["POST"])
@@ -48,8 +48,7 @@ class ImportStream:
             query = dict(parse_qsl(scope["query_string"].decode("ascii", "replace")))
             answer = Answer(encode(await self._import(receive, query, request_id)))
         except Exception as problem:
-            failed = answer_for(problem, request_id)
-            answer = Answer(failed.body, failed.status, failed.headers)
+            answer = answer_for(problem, request_id)
         await send_answer(send, answer, request_id)
 
     async def _import(self, receive: Receive, query: dict[str, str], request_id: str) -> ImportAnswer:

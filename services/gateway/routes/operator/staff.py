@@ -7,9 +7,10 @@ from litestar.types import Receive, Scope, Send
 from services.gateway.context import Operators, OperatorTokens
 from services.gateway.store import studios
 from shared.errors import NotFound
+from shared.http.answer import Answer
 from shared.http.error_mapping import answer_for
-from shared.http.routes import MAX_BODY, Answer, read_body
-from shared.http.service import sane_request_id, send_answer
+from shared.http.routes import MAX_BODY, read_body
+from shared.http.service import send_answer, valid_request_id
 
 # The first word of the path tells the owner.
 OWNERS: Final[dict[str, str]] = {
@@ -45,13 +46,12 @@ class StaffForwarder:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
-        request_id = sane_request_id(headers.get(b"x-request-id"))
+        request_id = valid_request_id(headers.get(b"x-request-id"))
         try:
             self._tokens.verify(headers, request_id)
             answer = await self._forward(scope, receive, headers, request_id)
         except Exception as problem:
-            failed = answer_for(problem, request_id)
-            answer = Answer(failed.body, failed.status, failed.headers)
+            answer = answer_for(problem, request_id)
         await send_answer(send, answer, request_id)
 
     async def _forward(

@@ -8,7 +8,7 @@ import pytest
 from services.forms.errors import FormClosed, InvalidStateTransition
 from services.forms.rules.form_settings import check_settings, require_open
 from services.forms.rules.merge_patch import merge_patch
-from services.forms.rules.nesting import DEEPEST, depth_of, too_deep, too_large
+from services.forms.rules.nesting import MAX_DEPTH, depth_of, too_deep, too_large
 from services.forms.rules.slugs import slug_of
 from services.forms.rules.states import FORM_STATES, LEAD_STATES, require_transition
 from services.forms.wire.forms import FormSettings, FormStatus
@@ -47,7 +47,7 @@ def test_depth_is_told_without_the_call_stack_and_the_limit_is_said() -> None:
         nested = {"a": [nested]} if _ % 2 else {"a": nested}
     assert depth_of(nested) > 100_000
     (problem,) = too_deep(nested, ("body", "metadata"))
-    assert str(DEEPEST) in problem.msg
+    assert str(MAX_DEPTH) in problem.msg
     while nested:  # taken apart by hand: freeing it in one go would recurse in the interpreter
         nested = nested["a"]
         nested = nested[0] if isinstance(nested, list) else nested

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 from itertools import accumulate, islice
 from typing import Any, TypeAlias
 
-from shared.errors import MOST_PROBLEMS, Invalid, Problem
+from shared.errors import MAX_PROBLEMS, Invalid, Problem
 
 Loc: TypeAlias = tuple[str | int, ...]
 
 # Well inside what the decoder takes (some 900 levels, fewer the deeper its caller stands), so that whoever
 # reads the same bytes a second time can read them too.
-DEEPEST = 500
+MAX_DEPTH = 500
 # A text without an end is taken to the end of the body: with the quote required, each of its escaped quotes
 # was tried as the start of another one, and 40 KB took 39 s.
 _TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
@@ -29,40 +29,40 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 def refuse_depth(raw: bytes, loc: Loc) -> None:
     """Two counts for most bodies; the brackets are followed only where there are enough of them."""
-    if raw.count(b"[") + raw.count(b"{") <= DEEPEST:
+    if raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
         return
     brackets = _TEXT.sub(b"", raw).translate(None, _NOT_BRACKETS)
-    if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > DEEPEST:
-        text = f"Nested too deeply; at most {DEEPEST} levels are read."
+    if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > MAX_DEPTH:
+        text = f"Nested too deeply; at most {MAX_DEPTH} levels are read."
         raise Invalid([Problem(loc, text, "json_invalid")])
 
 
 def nul_problems(value: object, loc: Loc) -> list[Problem]:
     """NUL is valid JSON and no valid text for Postgres: name the places."""
-    return _named(_found(value, _nul), loc, sys.maxsize)
+    return _named(_find_problems(value, _nul), loc, sys.maxsize)
 
 
-def faults_of(raw: bytes, loc: Loc) -> list[Problem]:
+def unreadable_values(raw: bytes, loc: Loc) -> list[Problem]:
     """The texts and numbers for which the decoder refused to read `raw`; none where it is no JSON at all."""
     try:
         value = read_leniently(raw)
     except (ValueError, RecursionError):
         return []
-    return _named(_found(value, _unreadable), loc, len(raw))
+    return _named(_find_problems(value, _unreadable), loc, len(raw))
 
 
-def _named(found: "Iterator[tuple[_Place, _Fault]]", loc: Loc, left: int) -> list[Problem]:
+def _named(found: "Iterator[tuple[_Place, _Description]]", loc: Loc, left: int) -> list[Problem]:
     """`left`: many faults below one long key would make an answer far larger than the request."""
     problems: list[Problem] = []
-    for place, fault in islice(found, MOST_PROBLEMS):
-        problems.append(Problem(_written(place, loc), *fault))
+    for place, fault in islice(found, MAX_PROBLEMS):
+        problems.append(Problem(_location(place, loc), *fault))
         left -= sum(len(str(step)) for step in problems[-1].loc)
         if left < 0:
             break
     return problems
 
 
-class _EndlessNumber:
+class _OversizedInteger:
     """A whole number with more digits than Python reads."""
 
 
@@ -85,21 +85,21 @@ def _no_number(text: str) -> Any:
 
 
 def _whole_number(text: str) -> Any:
-    return _EndlessNumber() if len(text.lstrip("-")) > sys.get_int_max_str_digits() > 0 else 0
+    return _OversizedInteger() if len(text.lstrip("-")) > sys.get_int_max_str_digits() > 0 else 0
 
 
-_Fault: TypeAlias = tuple[str, str]
+_Description: TypeAlias = tuple[str, str]
 
 
-def _nul(leaf: Any) -> _Fault | None:
+def _nul(leaf: Any) -> _Description | None:
     return ("Text must not hold NUL.", "value_error") if isinstance(leaf, str) and "\x00" in leaf else None
 
 
-def _unreadable(leaf: Any) -> _Fault | None:
+def _unreadable(leaf: Any) -> _Description | None:
     if isinstance(leaf, str):
         if not leaf.isascii() and _SURROGATE.search(leaf):
             return "Text must not hold a lone surrogate.", "value_error"
-    elif isinstance(leaf, _EndlessNumber) or (isinstance(leaf, float) and math.isinf(leaf)):
+    elif isinstance(leaf, _OversizedInteger) or (isinstance(leaf, float) and math.isinf(leaf)):
         return "Number out of range.", "number_out_of_range"
     return None
 
@@ -108,30 +108,32 @@ def _unreadable(leaf: Any) -> _Fault | None:
 _Place: TypeAlias = "tuple[str | int, _Place] | None"
 
 
-def _found(value: Any, fault_of: Callable[[Any], _Fault | None]) -> Iterator[tuple[_Place, _Fault]]:
+def _find_problems(
+    value: Any, describe: Callable[[Any], _Description | None]
+) -> Iterator[tuple[_Place, _Description]]:
     """Each fault of a text, number, … and of a key. Walked with a list, never with the call stack."""
     stack: list[tuple[Any, _Place]] = [({"": value}, None)]
     while stack:
         item, place = stack.pop()
         in_object = isinstance(item, dict)
         for step, inner in item.items() if in_object else enumerate(item):
-            if in_object and (fault := fault_of(step)):
+            if in_object and (fault := describe(step)):
                 yield (step, place), fault
             if isinstance(inner, (dict, list)):
                 stack.append((inner, (step, place)))
-            elif fault := fault_of(inner):
+            elif fault := describe(inner):
                 yield (step, place), fault
 
 
-def _written(place: _Place, loc: Loc) -> Loc:
+def _location(place: _Place, loc: Loc) -> Loc:
     steps: list[str | int] = []
     while place is not None:
         step, place = place
-        steps.append(step if isinstance(step, int) else shown_key(step))
+        steps.append(step if isinstance(step, int) else printable_key(step))
     steps.pop()  # the walk's own, around the whole body
     return (*loc, *reversed(steps))
 
 
-def shown_key(key: str) -> str:
+def printable_key(key: str) -> str:
     """A key as it can be written in an answer."""
     return _SURROGATE.sub("\ufffd", key).replace("\x00", "\\u0000")
