@@ -9,7 +9,7 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 
 from bench.parts.cpu import Use, in_turns, told
 from shared.http.router import by_path
-from shared.http.server import calm_the_collector
+from shared.http.server import tune_garbage_collector
 
 # As many as bookings has, and of the same kinds.
 PATHS = (
@@ -37,7 +37,7 @@ async def main(rounds: int) -> None:
     litestar = Litestar(
         [asgi(path, copy_scope=False)(answer) for path in PATHS], openapi_config=None, logging_config=None
     )
-    calm_the_collector()
+    tune_garbage_collector()
     ways = {"ours": _asked(ours), "Litestar's router": _asked(litestar)}
     print(told({"a path without parameters": await in_turns(ways, rounds=rounds, uses=USES)}))
 
