@@ -6,7 +6,7 @@ import aiohttp
 import yarl
 
 from services.gateway.upstream.answer import Headers, NotReached, OutcomeUnknown, UpstreamAnswer, end_to_end
-from services.gateway.upstream.request_head import check_target, forwardable
+from services.gateway.upstream.request_head import check_target, forwarded_headers
 
 CONNECTIONS = 128
 CONNECT_TIMEOUT = 1.0
@@ -25,7 +25,9 @@ class AiohttpUpstream:
 
     async def request(self, method: bytes, target: bytes, headers: Headers, body: bytes) -> UpstreamAnswer:
         check_target(method, target)
-        sent = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in forwardable(headers)]
+        sent = [
+            (name.decode("latin-1"), value.decode("latin-1")) for name, value in forwarded_headers(headers)
+        ]
         url = yarl.URL(self._base + target.decode(), encoded=True)
         try:
             async with self._session.request(
@@ -57,7 +59,9 @@ class PyreqwestUpstream:
         from pyreqwest.exceptions import ConnectError, RequestError
 
         check_target(method, target)
-        sent = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in forwardable(headers)]
+        sent = [
+            (name.decode("latin-1"), value.decode("latin-1")) for name, value in forwarded_headers(headers)
+        ]
         building = self._client.request(method.decode(), self._base + target.decode()).headers(sent)
         if body:
             building = building.body_bytes(body)

@@ -5,7 +5,7 @@ import sys
 
 from bench.parts.clients import AiohttpUpstream, PyreqwestUpstream
 from services.cli.loop import run_loop
-from services.gateway.app import BEHIND, gateway_listeners, open_gateway
+from services.gateway.app import UPSTREAMS, gateway_listeners, open_gateway
 from shared.http.server import catch_stop_signals, listening
 from shared.observability.log import set_up_logging
 from shared.settings import Settings, read_settings
@@ -19,7 +19,7 @@ CLIENTS: dict[str, type[AiohttpUpstream] | type[PyreqwestUpstream]] = {
 async def serve(settings: Settings, client: str) -> None:
     upstreams = {
         name: CLIENTS[client](settings.url_of(name), answer_timeout=settings.answer_timeout)
-        for name in BEHIND
+        for name in UPSTREAMS
     }
     async with (
         open_gateway(settings, upstreams, upstreams) as gateway,

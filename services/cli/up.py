@@ -143,7 +143,7 @@ def _welcome(settings: Settings, key: str | None) -> str:
     lines += [
         "",
         f"Reference: {base}/docs",
-        f"Operators' API, which studioctl uses: {operators}",
+        f"OperatorContext' API, which studioctl uses: {operators}",
         f"Data, secrets and the Postgres log: {settings.home}",
         "Ctrl-C stops everything.",
         "",

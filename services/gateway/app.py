@@ -1,4 +1,4 @@
-"""Wiring of the gateway: the partner port and the operators' port over one key directory."""
+"""Wiring of the gateway: the partner port and the operators' port over one key cache."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -7,15 +7,15 @@ from functools import partial
 from litestar.types import ASGIApp
 from msgspec import Struct
 
-from services.gateway.actions.close_clients import close_clients
-from services.gateway.context import Operators, OperatorTokens
-from services.gateway.key_cache import POLL_SECONDS, KeyDirectory
+from services.gateway.actions.deactivate_clients import deactivate_clients
+from services.gateway.context import OperatorContext, OperatorTokens
+from services.gateway.key_cache import POLL_SECONDS, KeyCache
 from services.gateway.routes.operator import erasure as persons
 from services.gateway.routes.operator import keys, status
 from services.gateway.routes.operator.imports import ImportStream
 from services.gateway.routes.operator.staff import STAFF_PATHS, StaffForwarder
 from services.gateway.routes.partner import PartnerApi
-from services.gateway.routes.partner_port import Site
+from services.gateway.routes.partner_port import PartnerPort
 from services.gateway.upstream import HttpUpstream, Upstream
 from shared.background import Loop, running
 from shared.db.database import Database
@@ -26,7 +26,7 @@ from shared.http.server import Address, Listener
 from shared.http.service import Check, build_service
 from shared.settings import Settings
 
-BEHIND = ("catalog", "bookings", "forms", "webhooks")
+UPSTREAMS = ("catalog", "bookings", "forms", "webhooks")
 # A head that is sent slowly waits in memory for each connection.
 MAX_HEAD_SIZE = 32 * 1024
 # An import's batch may have to be halved many times over bad lines.
@@ -60,7 +60,7 @@ def gateway_listeners(settings: Settings, gateway: Gateway) -> list[Listener]:
 
 
 def http_upstreams(settings: Settings, *, answer_timeout: float) -> dict[str, Upstream]:
-    return {name: HttpUpstream(settings.url_of(name), answer_timeout=answer_timeout) for name in BEHIND}
+    return {name: HttpUpstream(settings.url_of(name), answer_timeout=answer_timeout) for name in UPSTREAMS}
 
 
 @asynccontextmanager
@@ -74,32 +74,32 @@ async def open_gateway(
     assert settings.database_url is not None
     db = await Database.connect(settings.database_url, "gateway", size=settings.pool_size)
     signer = CallerSigner(settings.caller_keys)
-    directory = KeyDirectory(db, settings.key_peppers, signer)
-    await directory.follow()
+    key_cache = KeyCache(db, settings.key_peppers, signer)
+    await key_cache.refresh()
     tokens = OperatorTokens(settings.operator_tokens)
-    operators = Operators(db, directory, settings.key_peppers, signer, operator_upstreams)
-    following = Loop("keys", directory.follow, idle=POLL_SECONDS, stale_after=10, longest_pause=1)
-    closing = Loop("closed clients", partial(close_clients, operators), idle=1.0)
+    context = OperatorContext(db, key_cache, settings.key_peppers, signer, operator_upstreams)
+    key_refresh = Loop("keys", key_cache.refresh, idle=POLL_SECONDS, stale_after=10, longest_pause=1)
+    client_deactivation = Loop("closed clients", partial(deactivate_clients, context), idle=1.0)
 
     async def keys_are_fresh() -> str | None:
-        return following.problem()
+        return key_refresh.problem()
 
     checks = {"gateway.database": db.is_ready, "gateway.keys": keys_are_fresh, **(checks or {})}
-    staff = StaffForwarder(operators, tokens)
+    staff = StaffForwarder(context, tokens)
     operator = build_service(
         "operator",
-        operators,
+        context,
         [*keys.ROUTES, *persons.ROUTES, *status.ROUTES],
         verifier=tokens,
         checks=checks,
         raw={
-            "/operator/v1/import": ImportStream(operators, tokens),
+            "/operator/v1/import": ImportStream(context, tokens),
             **dict.fromkeys(STAFF_PATHS, staff),
         },
     )
     try:
-        async with running([following, closing]):
-            yield Gateway(Site(PartnerApi(directory, upstreams), checks), operator.app)
+        async with running([key_refresh, client_deactivation]):
+            yield Gateway(PartnerPort(PartnerApi(key_cache, upstreams), checks), operator.app)
     finally:
         for upstream in {*upstreams.values(), *operator_upstreams.values()}:
             await upstream.close()

@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from services.gateway.errors import BadOperatorToken
-from services.gateway.key_cache import KeyDirectory
+from services.gateway.key_cache import KeyCache
 from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamAnswer
 from shared.db.database import Database
 from shared.errors import Unavailable, UpstreamTimeout
 from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, Caller, CallerSigner
 
 
-class Operators(Struct, frozen=True):
+class OperatorContext(Struct, frozen=True):
     db: Database
-    directory: KeyDirectory
+    key_cache: KeyCache
     peppers: tuple[str, ...]
     signer: CallerSigner
     upstreams: Mapping[str, Upstream]
 
-    async def ask(
+    async def call_service(
         self,
         owner: str,
         method: str,

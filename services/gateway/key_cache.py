@@ -25,10 +25,10 @@ log = structlog.get_logger("keys")
 
 POLL_SECONDS: Final = 0.5
 RELOAD_SECONDS: Final = 60.0
-REMEMBERED: Final = 10_000
+MAX_VERIFIED: Final = 10_000
 
 
-class KnownKey(Struct):
+class CachedKey(Struct):
     id: str
     name: str
     secret_hash: bytes
@@ -42,29 +42,29 @@ class KnownKey(Struct):
     signed: bytes = b""
 
 
-class KeyDirectory:
+class KeyCache:
     def __init__(self, db: Database, peppers: tuple[str, ...], signer: CallerSigner) -> None:
         self._db = db
         self._peppers = peppers
         self._signer = signer
-        self._keys: dict[str, KnownKey] = {}
+        self._keys: dict[str, CachedKey] = {}
         self._changed_at: datetime | None = None
         self._reloaded = 0.0
         self._used: dict[str, datetime] = {}
         self._salt = secrets.token_bytes(32)
-        self._proven: dict[bytes, tuple[str, bytes]] = {}
+        self._verified: dict[bytes, tuple[str, bytes]] = {}
 
-    async def authenticate(self, text: str, *, look_up: bool = True) -> KnownKey:
+    async def authenticate(self, text: str, *, look_up: bool = True) -> CachedKey:
         """The key of this text. Expired and revoked are told only once the secret has matched."""
         # A text whose secret has matched before is known by its digest: a fifth of the time of another proof.
         digest = hashlib.blake2b(text.encode(), key=self._salt, digest_size=32).digest()
-        key_id, secret_hash = self._proven.get(digest, ("", b""))
+        key_id, secret_hash = self._verified.get(digest, ("", b""))
         key = self._keys.get(key_id)
         if key is None or key.secret_hash != secret_hash:
-            key = await self._prove(text, look_up)
-            if len(self._proven) >= REMEMBERED:
-                self._proven.clear()
-            self._proven[digest] = (key.id, key.secret_hash)
+            key = await self._verify(text, look_up)
+            if len(self._verified) >= MAX_VERIFIED:
+                self._verified.clear()
+            self._verified[digest] = (key.id, key.secret_hash)
         if key.revoked:
             raise RevokedKey
         if key.expires < time.time():
@@ -72,7 +72,7 @@ class KeyDirectory:
         self._used[key.id] = datetime.now(UTC)
         return key
 
-    async def _prove(self, text: str, look_up: bool) -> KnownKey:
+    async def _verify(self, text: str, look_up: bool) -> CachedKey:
         parsed = parse_key(text)
         if parsed is None:
             raise InvalidKey
@@ -83,7 +83,7 @@ class KeyDirectory:
             raise InvalidKey
         return key
 
-    def signed_caller(self, key: KnownKey) -> bytes:
+    def signed_caller(self, key: CachedKey) -> bytes:
         """The signed header, made anew every few seconds instead of for every request."""
         now = time.time()
         if now > key.signed_until:
@@ -91,27 +91,27 @@ class KeyDirectory:
             key.signed_until = now + LIFETIME_SECONDS / 6
         return key.signed
 
-    async def follow(self) -> bool:
+    async def refresh(self) -> bool:
         """One step of the polling loop."""
         whole = time.monotonic() - self._reloaded > RELOAD_SECONDS
         async with self._db.connection() as conn:
             rows = await keys.changed_since(conn, None if whole else self._changed_at)
             if self._used:
                 used, self._used = self._used, {}
-                await keys.note_use(conn, used)
+                await keys.record_use(conn, used)
         if whole:
             self._keys = {}
             self._reloaded = time.monotonic()
         for row in rows:
-            self._remember(row)
+            self._store(row)
         return False
 
-    async def _look_up(self, key_id: str) -> KnownKey | None:
+    async def _look_up(self, key_id: str) -> CachedKey | None:
         async with self._db.connection() as conn:
-            row = await keys.for_directory(conn, key_id)
-        return self._remember(row) if row is not None else None
+            row = await keys.for_cache(conn, key_id)
+        return self._store(row) if row is not None else None
 
-    async def _matches(self, key: KnownKey, secret: str) -> bool:
+    async def _matches(self, key: CachedKey, secret: str) -> bool:
         if hmac.compare_digest(hash_secret(self._peppers[0], secret), key.secret_hash):
             return True
         if not any(
@@ -124,9 +124,9 @@ class KeyDirectory:
             await keys.rehash(conn, key.id, key.secret_hash)
         return True
 
-    def _remember(self, row: asyncpg.Record) -> KnownKey:
+    def _store(self, row: asyncpg.Record) -> CachedKey:
         locations = row["location_ids"]
-        key = KnownKey(
+        key = CachedKey(
             id=row["id"],
             name=row["name"],
             secret_hash=row["secret_hash"],

@@ -1,7 +1,7 @@
 """Create a studio here and in every service that keeps a copy: it is an import of one line."""
 
 from services.gateway.actions.import_batch import ImportBatch
-from services.gateway.context import Operators
+from services.gateway.context import OperatorContext
 from services.gateway.errors import SlugTaken, StudioExists
 from services.gateway.store import studios
 from services.gateway.wire.studio import OperatorStudio, StudioCreate
@@ -9,9 +9,9 @@ from shared.errors import Invalid, Problem
 from shared.wire import encode, new_id
 
 
-async def create_studio(operators: Operators, wanted: StudioCreate, request_id: str) -> OperatorStudio:
+async def create_studio(context: OperatorContext, wanted: StudioCreate, request_id: str) -> OperatorStudio:
     studio_id = (wanted.id or new_id()).lower()
-    async with operators.db.connection() as conn:
+    async with context.db.connection() as conn:
         known = await studios.all_of(conn)
     if any(studio.id == studio_id for studio in known):
         raise StudioExists(param="id")
@@ -25,10 +25,10 @@ async def create_studio(operators: Operators, wanted: StudioCreate, request_id: 
         "timezone": wanted.timezone,
         "test": wanted.test,
     }
-    batch = ImportBatch(operators, request_id)
+    batch = ImportBatch(context, request_id)
     batch.add(1, encode(line))
     await batch.flush()
     if batch.rejected:
         raise Invalid([Problem(("body",), batch.rejected[0].reason, "value_error")])
-    async with operators.db.connection() as conn:
+    async with context.db.connection() as conn:
         return await studios.find(conn, studio_id)

@@ -4,7 +4,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from services.gateway.context import Operators
+from services.gateway.context import OperatorContext
 from services.gateway.store import studios
 from shared.errors import NotFound, Unavailable
 from shared.wire import encode
@@ -16,17 +16,17 @@ OWNERS: dict[Kind, tuple[str, str]] = {"member": ("bookings", "/members/"), "lea
 
 
 async def erase_person(
-    operators: Operators, kind: Kind, person_id: str, studio: str | None, request_id: str
+    context: OperatorContext, kind: Kind, person_id: str, studio: str | None, request_id: str
 ) -> dict[str, Any]:
     """Whichever row names the person: a lead's email reaches the member, a member's email the lead."""
-    studio_id, email = await _find(operators, kind, person_id, studio, request_id)
+    studio_id, email = await _find(context, kind, person_id, studio, request_id)
     owner, _ = OWNERS[kind]
     others = [name for name in ("forms", "bookings") if name != owner]
     person: Person = {"studio_id": studio_id, f"{kind}_id": person_id, "emails": [email] if email else []}
     counts: dict[str, Any] = {}
-    # The event log comes twice: what was still under way when the first look ended is caught by the second.
+    # The event log comes twice: the second pass catches events that were still in flight during the first.
     for service in ("webhooks", *others, owner, "webhooks"):
-        answer = await operators.ask(
+        answer = await context.call_service(
             service,
             "POST",
             "/internal/erase",
@@ -36,37 +36,39 @@ async def erase_person(
         )
         if answer.status != 200:
             raise Unavailable(f"The {service} service answered {answer.status}; erase again.")
-        told: dict[str, Any] = msgspec.json.decode(answer.body)
-        counts[service] = _added(counts.get(service, {}), told)
-        person = _better_known(person, told)
+        found: dict[str, Any] = msgspec.json.decode(answer.body)
+        counts[service] = _sum_counts(counts.get(service, {}), found)
+        person = _with_found_ids(person, found)
     return {"object": "erasure", "studio_id": studio_id, f"{kind}_id": person_id, "erased": counts}
 
 
-def _better_known(person: Person, told: dict[str, Any]) -> Person:
+def _with_found_ids(person: Person, found: dict[str, Any]) -> Person:
     """With the ids and emails that a service had for the person: the event log is searched for them too."""
-    known = dict(person, emails=sorted({*person["emails"], *told.get("emails", ())}))
+    known = dict(person, emails=sorted({*person["emails"], *found.get("emails", ())}))
     for name in ("member_id", "lead_id"):
-        if name not in known and (ids := told.get(f"{name}s")):
+        if name not in known and (ids := found.get(f"{name}s")):
             known[name] = ids[0]
     return known
 
 
-def _added(before: dict[str, Any], now: dict[str, Any]) -> dict[str, int]:
+def _sum_counts(before: dict[str, Any], now: dict[str, Any]) -> dict[str, int]:
     """Counts only: an email that was just erased is not printed again."""
     return {name: before.get(name, 0) + value for name, value in now.items() if isinstance(value, int)}
 
 
 async def _find(
-    operators: Operators, kind: Kind, person_id: str, studio: str | None, request_id: str
+    context: OperatorContext, kind: Kind, person_id: str, studio: str | None, request_id: str
 ) -> tuple[str, str | None]:
-    """The person's studio and email; without a named studio each one is asked."""
+    """The person's studio and email; every studio is searched unless one is named."""
     owner, path = OWNERS[kind]
-    async with operators.db.connection() as conn:
-        asked = [await studios.find(conn, studio)] if studio else await studios.all_of(conn)
-    for one in asked:
-        answer = await operators.ask(owner, "GET", path + person_id, studio_id=one.id, request_id=request_id)
+    async with context.db.connection() as conn:
+        candidates = [await studios.find(conn, studio)] if studio else await studios.all_of(conn)
+    for candidate in candidates:
+        answer = await context.call_service(
+            owner, "GET", path + person_id, studio_id=candidate.id, request_id=request_id
+        )
         if answer.status == 200:
-            return one.id, msgspec.json.decode(answer.body).get("email")
+            return candidate.id, msgspec.json.decode(answer.body).get("email")
         if answer.status != 404:
             # Not "nobody has it": the operator must not take the person for erased.
             raise Unavailable(f"The {owner} service answered {answer.status}; erase again.")

@@ -7,8 +7,8 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from services.gateway.actions.studio_lines import judge_studios, keep_studio
-from services.gateway.context import Operators
+from services.gateway.actions.studio_lines import save_studio, validate_studios
+from services.gateway.context import OperatorContext
 from services.gateway.store import studios
 from shared.errors import Unavailable
 from shared.http.importing import BATCH, ImportLine, ImportReport, Rejected
@@ -52,8 +52,8 @@ _BOM = b"\xef\xbb\xbf"
 class ImportBatch:
     """Collects lines and writes them by the thousand; `imported` and `rejected` grow as it goes."""
 
-    def __init__(self, operators: Operators, request_id: str, studio: str | None = None) -> None:
-        self._operators = operators
+    def __init__(self, context: OperatorContext, request_id: str, studio: str | None = None) -> None:
+        self._context = context
         self._request_id = request_id
         self._studio = studio
         self._lines: list[tuple[tuple[str, ...], ImportLine]] = []
@@ -91,7 +91,7 @@ class ImportBatch:
         known = await self._studios()
         studio_lines = [line for owners, line in lines if owners is OWNERS["studio"]]
         if studio_lines:
-            await self._take_studios(studio_lines, known, refused)
+            await self._import_studios(studio_lines, known, refused)
         shares: dict[str, list[ImportLine]] = defaultdict(list)
         for owners, line in lines:
             if owners is OWNERS["studio"]:
@@ -103,46 +103,46 @@ class ImportBatch:
             line.studio_id = studio_id
             for owner in owners:
                 shares[owner].append(line)
-        await self._hand_out(shares, refused)
+        await self._send_shares(shares, refused)
         self.imported += len(lines) - len(refused)
         self.rejected += sorted(refused.values(), key=lambda row: row.line)
 
-    async def _take_studios(
+    async def _import_studios(
         self, lines: list[ImportLine], known: dict[str, str], refused: dict[int, Rejected]
     ) -> None:
-        """A studio's line is judged whole; our own copy is kept once every service has taken theirs."""
-        judged = await judge_studios(self._operators.db, lines, refused)
-        good = [line for line in lines if line.number in judged]
-        await self._hand_out(dict.fromkeys(OWNERS["studio"], good) if good else {}, refused)
+        """A studio's line is valid whole; our own copy is kept once every service has taken theirs."""
+        valid = await validate_studios(self._context.db, lines, refused)
+        good = [line for line in lines if line.number in valid]
+        await self._send_shares(dict.fromkeys(OWNERS["studio"], good) if good else {}, refused)
         for line in good:
             if line.number in refused:
                 continue
-            if reason := await keep_studio(self._operators.db, judged[line.number]):
+            if reason := await save_studio(self._context.db, valid[line.number]):
                 refused[line.number] = Rejected(line.number, reason)
                 continue
-            studio = judged[line.number]
+            studio = valid[line.number]
             known |= {name: studio.id for name in (studio.id, studio.slug) if name}
 
-    async def _hand_out(self, shares: dict[str, list[ImportLine]], refused: dict[int, Rejected]) -> None:
-        reports = await asyncio.gather(*(self._hand_over(owner, share) for owner, share in shares.items()))
+    async def _send_shares(self, shares: dict[str, list[ImportLine]], refused: dict[int, Rejected]) -> None:
+        reports = await asyncio.gather(*(self._send_share(owner, share) for owner, share in shares.items()))
         for rejected in (row for report in reports for row in report.rejected):
             refused.setdefault(rejected.line, rejected)
 
     async def _studios(self) -> dict[str, str]:
         """Slug or id → id."""
         if self._known_studios is None:
-            async with self._operators.db.connection() as conn:
+            async with self._context.db.connection() as conn:
                 rows = await studios.all_of(conn)
             self._known_studios = {name: row.id for row in rows for name in (row.id, row.slug) if name}
         return self._known_studios
 
-    async def _hand_over(self, owner: str, share: list[ImportLine]) -> ImportReport:
-        answer = await self._operators.ask(
+    async def _send_share(self, owner: str, share: list[ImportLine]) -> ImportReport:
+        answer = await self._context.call_service(
             owner, "POST", "/internal/import", request_id=self._request_id, body=encode(share)
         )
         body = answer.body
-        if answer.rest is not None:
-            body += b"".join([part async for part in answer.rest])
+        if answer.stream is not None:
+            body += b"".join([part async for part in answer.stream])
         if answer.status != 200:
             raise Unavailable(f"The {owner} service answered {answer.status} to an import; import again.")
         return msgspec.json.decode(body, type=ImportReport)

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import msgspec
 
-from services.gateway.context import Operators
+from services.gateway.context import OperatorContext
 from services.gateway.routing import SCOPES
 from services.gateway.rules.key_text import hash_secret, make_key
 from services.gateway.store import clients, keys, studios
@@ -12,18 +12,18 @@ from services.gateway.wire.key import IssuedKey, KeyCreate
 from shared.errors import Invalid, Problem, Unavailable
 
 
-async def issue_key(operators: Operators, wanted: KeyCreate, request_id: str) -> IssuedKey:
+async def issue_key(context: OperatorContext, wanted: KeyCreate, request_id: str) -> IssuedKey:
     scopes = _scopes(wanted.scopes)
-    async with operators.db.connection() as conn:
+    async with context.db.connection() as conn:
         studio = await studios.find(conn, wanted.studio)
-    locations = await _locations(operators, studio.id, wanted.location_ids, request_id)
-    async with operators.db.transaction() as conn:
+    locations = await _locations(context, studio.id, wanted.location_ids, request_id)
+    async with context.db.transaction() as conn:
         client_id = await clients.ensure(conn, studio.id, wanted.client or wanted.name)
         new = make_key(test=studio.test)
         key = await keys.add(
             conn,
             new,
-            secret_hash=hash_secret(operators.peppers[0], new.secret),
+            secret_hash=hash_secret(context.peppers[0], new.secret),
             studio_id=studio.id,
             client_id=client_id,
             name=wanted.name,
@@ -35,13 +35,13 @@ async def issue_key(operators: Operators, wanted: KeyCreate, request_id: str) ->
 
 
 async def _locations(
-    operators: Operators, studio_id: str, wanted: list[str] | None, request_id: str
+    context: OperatorContext, studio_id: str, wanted: list[str] | None, request_id: str
 ) -> list[str] | None:
     """The catalog knows the studio's locations; a mistyped one would make a key that sees nothing."""
     if wanted is None:
         return None
     for location in wanted:
-        answer = await operators.ask(
+        answer = await context.call_service(
             "catalog", "GET", f"/locations/{location}", studio_id=studio_id, request_id=request_id
         )
         if answer.status == 404:

@@ -2,15 +2,15 @@
 
 import msgspec
 
-from services.gateway.context import Operators
+from services.gateway.context import OperatorContext
 from services.gateway.errors import KeyNotLive
 from services.gateway.rules.key_text import hash_secret, make_key
 from services.gateway.store import clients, keys, studios
 from services.gateway.wire.key import IssuedKey
 
 
-async def rotate_key(operators: Operators, key_id: str, *, overlap: int) -> IssuedKey:
-    async with operators.db.transaction() as conn:
+async def rotate_key(context: OperatorContext, key_id: str, *, overlap: int) -> IssuedKey:
+    async with context.db.transaction() as conn:
         old = await keys.get(conn, key_id)
         if not await keys.expire_in(conn, key_id, overlap):
             raise KeyNotLive
@@ -20,7 +20,7 @@ async def rotate_key(operators: Operators, key_id: str, *, overlap: int) -> Issu
         key = await keys.add(
             conn,
             new,
-            secret_hash=hash_secret(operators.peppers[0], new.secret),
+            secret_hash=hash_secret(context.peppers[0], new.secret),
             studio_id=old.studio_id,
             client_id=old.client_id,
             name=old.name,
@@ -29,5 +29,5 @@ async def rotate_key(operators: Operators, key_id: str, *, overlap: int) -> Issu
             # A key made for 90 days is followed by another one for 90 days.
             lifetime=await keys.lifetime_of(conn, key_id),
         )
-    await operators.directory.follow()
+    await context.key_cache.refresh()
     return IssuedKey(**msgspec.structs.asdict(key), key=new.text)

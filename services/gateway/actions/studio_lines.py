@@ -1,4 +1,4 @@
-"""A studio's line goes to several services: it is judged whole before any of them takes it."""
+"""A studio's line goes to several services: it is valid whole before any of them takes it."""
 
 from collections.abc import Sequence
 from zoneinfo import available_timezones
@@ -13,7 +13,7 @@ from shared.http.importing import ImportLine, Rejected, decode_line
 from shared.wire import is_id
 
 
-async def judge_studios(
+async def validate_studios(
     db: Database, lines: Sequence[ImportLine], refused: dict[int, Rejected]
 ) -> dict[int, StudioLine]:
     """The good ones by line number; the others are added to `refused`."""
@@ -29,8 +29,8 @@ async def judge_studios(
     return good
 
 
-async def keep_studio(db: Database, studio: StudioLine) -> str | None:
-    """None, or why not: another import may have taken the slug since it was judged."""
+async def save_studio(db: Database, studio: StudioLine) -> str | None:
+    """None, or why not: another import may have taken the slug since it was valid."""
     try:
         async with db.transaction() as conn:
             await studios.upsert(conn, [msgspec.to_builtins(studio)])

@@ -11,10 +11,10 @@ import structlog
 from litestar.types import Receive, Scope, Send
 
 from services.gateway.errors import InvalidKey, MissingKey
-from services.gateway.key_cache import KeyDirectory, KnownKey
+from services.gateway.key_cache import CachedKey, KeyCache
 from services.gateway.routes.partner_request import PartnerRequest
 from services.gateway.routing import ANY_KEY, GATEWAY, ROUTES, PartnerRoute
-from services.gateway.rules.rate_limit import ClientLimits, RefusedKeys
+from services.gateway.rules.rate_limit import ClientLimits, FailedKeyLimits
 from services.gateway.rules.route_matching import RouteTable
 from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamAnswer
 from services.gateway.wire.key import OwnKey, RateLimit
@@ -44,18 +44,18 @@ WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 # What travels on from the partner's request. Anything else, an internal header's name included, is dropped.
 FORWARDED: Final = (b"content-type", IDEMPOTENCY_HEADER)
 # Told by the gateway itself, or of no concern to the partner.
-NOT_HANDED_BACK: Final = frozenset({b"server", b"date", b"x-request-id", b"x-api-version"})
+NOT_RETURNED: Final = frozenset({b"server", b"date", b"x-request-id", b"x-api-version"})
 
 Headers = list[tuple[bytes, bytes]]
 
 
 class PartnerApi:
-    def __init__(self, directory: KeyDirectory, upstreams: Mapping[str, Upstream]) -> None:
-        self._directory = directory
+    def __init__(self, key_cache: KeyCache, upstreams: Mapping[str, Upstream]) -> None:
+        self._key_cache = key_cache
         self._upstreams = upstreams
         self._table = RouteTable(ROUTES)
         self._limits = ClientLimits()
-        self._refused = RefusedKeys()
+        self._failed_keys = FailedKeyLimits()
         self._metrics: dict[PartnerRoute | None, RouteMetrics] = {
             route: RouteMetrics("gateway", route.method, route.path) for route in ROUTES
         }
@@ -113,7 +113,7 @@ class PartnerApi:
             return _own_key(key)
         return await self._forward(request, route, key)
 
-    async def _authenticate(self, request: PartnerRequest) -> KnownKey:
+    async def _authenticate(self, request: PartnerRequest) -> CachedKey:
         text = request.headers.get(KEY_HEADER)
         if not text:
             raise MissingKey
@@ -122,17 +122,17 @@ class PartnerApi:
             if not text.isascii():
                 raise InvalidKey
             # An address that has used up its refusals costs no look-up either; keys known here still pass.
-            look_up = not self._refused.used_up(request.address, now)
-            return await self._directory.authenticate(text.decode(), look_up=look_up)
+            look_up = not self._failed_keys.is_exhausted(request.address, now)
+            return await self._key_cache.authenticate(text.decode(), look_up=look_up)
         except Unauthenticated:
-            wait = self._refused.take(request.address, now)
+            wait = self._failed_keys.take(request.address, now)
             if wait is not None:
                 raise RateLimited(wait) from None
             raise
 
-    async def _forward(self, request: PartnerRequest, route: PartnerRoute, key: KnownKey) -> UpstreamAnswer:
+    async def _forward(self, request: PartnerRequest, route: PartnerRoute, key: CachedKey) -> UpstreamAnswer:
         headers = [
-            (CALLER_HEADER, self._directory.signed_caller(key)),
+            (CALLER_HEADER, self._key_cache.signed_caller(key)),
             (REQUEST_ID_HEADER, request.id.encode()),
         ]
         request.span = begin(f"{request.method} {route.path}", request.traceparent, "server")
@@ -161,7 +161,7 @@ class PartnerApi:
             # A service refused our signature: keys or clocks differ. That is not the partner's fault.
             log.error("service_refused_the_gateway", owner=route.owner, request_id=request.id)
             raise Unavailable
-        answer.headers = [header for header in answer.headers if header[0] not in NOT_HANDED_BACK]
+        answer.headers = [header for header in answer.headers if header[0] not in NOT_RETURNED]
         return answer
 
     async def _send(self, send: Send, request: PartnerRequest, answer: UpstreamAnswer) -> None:
@@ -171,7 +171,7 @@ class PartnerApi:
         if request.bucket is not None:
             headers += request.bucket.headers()
         await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-        rest = answer.rest
+        rest = answer.stream
         await send({"type": "http.response.body", "body": answer.body, "more_body": rest is not None})
         if rest is None:
             return
@@ -185,7 +185,7 @@ class PartnerApi:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def _own_key(key: KnownKey) -> UpstreamAnswer:
+def _own_key(key: CachedKey) -> UpstreamAnswer:
     caller = key.caller
     body = encode(
         OwnKey(

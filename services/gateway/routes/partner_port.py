@@ -11,7 +11,7 @@ from shared.http.service import Check, health_routes, request_id_of, send_answer
 OPENAPI = f"{PREFIX}/openapi.json"
 
 
-class Site:
+class PartnerPort:
     """The whole partner port: a few open pages, and the partner API behind its prefix."""
 
     def __init__(self, partner_api: ASGIApp, checks: dict[str, Check]) -> None:

@@ -5,9 +5,9 @@ from typing import Any
 
 from litestar.types import Receive
 
-from services.gateway.key_cache import KnownKey
+from services.gateway.key_cache import CachedKey
 from services.gateway.routing import PREFIX, PartnerRoute
-from services.gateway.rules.rate_limit import Bucket
+from services.gateway.rules.rate_limit import TokenBucket
 from shared.http.caller import REQUEST_ID_HEADER, TRACE_HEADER
 from shared.http.service import valid_request_id
 from shared.observability.tracing import Span, checked_traceparent
@@ -41,8 +41,8 @@ class PartnerRequest:
         client: Sequence[Any] | None = scope.get("client")
         self.address = str(client[0]) if client else ""
         self.receive = receive
-        self.key: KnownKey | None = None
-        self.bucket: Bucket | None = None
+        self.key: CachedKey | None = None
+        self.bucket: TokenBucket | None = None
         self.route: PartnerRoute | None = None
         self.span: Span | None = None
         trace = self.headers.get(TRACE_HEADER)

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 
-class Bucket(Struct):
+class TokenBucket(Struct):
     """Time is an argument, so that a test needs no clock."""
 
     rate: float
@@ -41,18 +41,18 @@ class ClientLimits:
     """The bucket of each client; a changed rate takes effect without refilling it."""
 
     def __init__(self) -> None:
-        self._buckets: dict[str, Bucket] = {}
+        self._buckets: dict[str, TokenBucket] = {}
 
-    def of(self, client_id: str, rate: float, burst: int, now: float) -> Bucket:
+    def of(self, client_id: str, rate: float, burst: int, now: float) -> TokenBucket:
         bucket = self._buckets.get(client_id)
         if bucket is None:
-            bucket = self._buckets[client_id] = Bucket(rate, burst, float(burst), now)
+            bucket = self._buckets[client_id] = TokenBucket(rate, burst, float(burst), now)
         elif bucket.rate != rate or bucket.burst != burst:
             bucket.rate, bucket.burst = rate, burst
         return bucket
 
 
-class RefusedKeys:
+class FailedKeyLimits:
     """A guesser gets a short burst per address, then a refusal a second; valid keys are never held up."""
 
     RATE: Final = 1.0
@@ -60,15 +60,17 @@ class RefusedKeys:
     ADDRESSES: Final = 10_000
 
     def __init__(self) -> None:
-        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+        self._buckets: OrderedDict[str, TokenBucket] = OrderedDict()
 
-    def used_up(self, address: str, now: float) -> bool:
+    def is_exhausted(self, address: str, now: float) -> bool:
         bucket = self._buckets.get(address)
         return bucket is not None and bucket.tokens + (now - bucket.at) * bucket.rate < 1.0
 
     def take(self, address: str, now: float) -> int | None:
         """None while another refusal is due, else the seconds to wait."""
-        bucket = self._buckets.pop(address, None) or Bucket(self.RATE, self.BURST, float(self.BURST), now)
+        bucket = self._buckets.pop(address, None) or TokenBucket(
+            self.RATE, self.BURST, float(self.BURST), now
+        )
         self._buckets[address] = bucket
         if len(self._buckets) > self.ADDRESSES:
             self._buckets.popitem(last=False)

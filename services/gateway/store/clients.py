@@ -70,7 +70,7 @@ async def without_live_key(conn: Connection) -> list[tuple[str, str]]:
     return [(row["studio_id"], row["id"]) for row in await conn.fetch(WITHOUT_LIVE_KEY)]
 
 
-async def mark_dead(conn: Connection, studio_id: str, client_id: str) -> None:
+async def mark_inactive(conn: Connection, studio_id: str, client_id: str) -> None:
     await conn.execute(
         "UPDATE clients SET live = false WHERE studio_id = $1 AND id = $2", studio_id, client_id
     )

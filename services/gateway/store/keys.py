@@ -1,4 +1,4 @@
-"""Keys in the database: what operators do with them, and what the directory reads."""
+"""Keys in the database: what operators do with them, and what the key cache reads."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -100,7 +100,7 @@ FROM unnest($1::uuid[], $2::timestamptz[]) AS used (id, at) WHERE keys.id = used
 """
 
 
-async def note_use(conn: Connection, used: dict[str, datetime]) -> None:
+async def record_use(conn: Connection, used: dict[str, datetime]) -> None:
     await conn.execute(USED, list(used), list(used.values()))
 
 
@@ -119,7 +119,7 @@ async def changed_since(conn: Connection, at: datetime | None) -> list[asyncpg.R
     return rows
 
 
-async def for_directory(conn: Connection, key_id: str) -> asyncpg.Record | None:
+async def for_cache(conn: Connection, key_id: str) -> asyncpg.Record | None:
     row: asyncpg.Record | None = await conn.fetchrow(CHANGED, None, key_id)
     return row
 

@@ -10,7 +10,7 @@ Headers = Sequence[tuple[bytes, bytes]]
 
 # Up to here an answer is collected and handed over whole, so that a service which dies half-way still makes a
 # clean 504; the partner API's pages are smaller. Longer ones stream, about this much waiting in memory.
-STREAM_FROM: Final = 256 * 1024
+STREAM_THRESHOLD: Final = 256 * 1024
 
 # RFC 9110 7.6.1: these speak about one connection, not about the message.
 HOP_BY_HOP: Final = frozenset(
@@ -27,7 +27,7 @@ class OutcomeUnknown(Exception):
     """The request was sent, at least in part, and no whole answer came back."""
 
 
-class Rest:
+class BodyStream:
     """The part of a long answer that is still coming: filled by the transport, emptied by the caller.
 
     `drained` asks the transport for more; `abandoned` tells it that the caller has gone away.
@@ -39,7 +39,7 @@ class Rest:
         self._parts: list[bytes] = []
         self._ended = False
         self._error: OutcomeUnknown | None = None
-        self._news: asyncio.Future[None] | None = None
+        self._more: asyncio.Future[None] | None = None
         self.size = 0
 
     def feed(self, part: bytes) -> None:
@@ -64,9 +64,9 @@ class Rest:
                 raise self._error
             if self._ended:
                 raise StopAsyncIteration
-            self._news = asyncio.get_running_loop().create_future()
+            self._more = asyncio.get_running_loop().create_future()
             try:
-                await self._news
+                await self._more
             except asyncio.CancelledError:
                 await self.aclose()
                 raise
@@ -78,15 +78,15 @@ class Rest:
         return part
 
     def _wake(self) -> None:
-        if self._news is not None and not self._news.done():
-            self._news.set_result(None)
+        if self._more is not None and not self._more.done():
+            self._more.set_result(None)
 
 
 class UpstreamAnswer(Struct):
     status: int
     headers: list[tuple[bytes, bytes]]
     body: bytes
-    rest: Rest | None = None  # what comes after `body`; to be read to its end, or closed
+    stream: BodyStream | None = None  # what comes after `body`; to be read to its end, or closed
 
 
 class Upstream(Protocol):

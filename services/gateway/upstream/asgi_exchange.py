@@ -5,7 +5,13 @@ import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
 
-from services.gateway.upstream.answer import STREAM_FROM, OutcomeUnknown, Rest, UpstreamAnswer, end_to_end
+from services.gateway.upstream.answer import (
+    STREAM_THRESHOLD,
+    BodyStream,
+    OutcomeUnknown,
+    UpstreamAnswer,
+    end_to_end,
+)
 
 Message = MutableMapping[str, Any]
 ASGIApp = Callable[
@@ -26,7 +32,7 @@ class AsgiExchange:
         self._headers: list[tuple[bytes, bytes]] = []
         self._parts: list[bytes] = []
         self._size = 0
-        self._rest: Rest | None = None
+        self._stream: BodyStream | None = None
         self._drained = asyncio.Event()
         self._over = asyncio.Event()
         self.answer: asyncio.Future[UpstreamAnswer] = asyncio.get_running_loop().create_future()
@@ -71,18 +77,18 @@ class AsgiExchange:
     async def _take_part(self, part: bytes) -> None:
         if self._scope["method"] == "HEAD" or self._status in _BODILESS:
             return
-        if self._rest is None:
+        if self._stream is None:
             self._parts.append(part)
             self._size += len(part)
-            if self._size >= STREAM_FROM:
-                self._rest = Rest(self._drained.set, self._abandon)
-                self._hand_over()
+            if self._size >= STREAM_THRESHOLD:
+                self._stream = BodyStream(self._drained.set, self._abandon)
+                self._deliver_answer()
             return
-        self._rest.feed(part)
-        if self._rest.size >= STREAM_FROM:
-            await self._hold_back()
+        self._stream.feed(part)
+        if self._stream.size >= STREAM_THRESHOLD:
+            await self._pause_reading()
 
-    async def _hold_back(self) -> None:
+    async def _pause_reading(self) -> None:
         """As on a connection: a slow caller does not use up the service's time, and has its own limit."""
         time = asyncio.get_running_loop().time
         left = (self._clock.when() or time()) - time()
@@ -95,20 +101,20 @@ class AsgiExchange:
         if not self._clock.expired():  # an application may go on sending while it is being cancelled
             self._clock.reschedule(when)
 
-    def _hand_over(self) -> None:
+    def _deliver_answer(self) -> None:
         if not self.answer.done():
             self.answer.set_result(
-                UpstreamAnswer(self._status, end_to_end(self._headers), b"".join(self._parts), self._rest)
+                UpstreamAnswer(self._status, end_to_end(self._headers), b"".join(self._parts), self._stream)
             )
 
     def _end(self) -> None:
         if self._over.is_set():
             return
         self._over.set()
-        if self._rest is None:
-            self._hand_over()
+        if self._stream is None:
+            self._deliver_answer()
         else:
-            self._rest.end()
+            self._stream.end()
 
     def _abandon(self) -> None:
         if self._task is not None:
@@ -119,7 +125,7 @@ class AsgiExchange:
         if self._over.is_set():
             return
         self._over.set()
-        if self._rest is not None:
-            self._rest.end(OutcomeUnknown(why))
+        if self._stream is not None:
+            self._stream.end(OutcomeUnknown(why))
         elif not self.answer.done():
             self.answer.set_exception(OutcomeUnknown(why))

@@ -5,7 +5,13 @@ import select
 from collections.abc import Callable
 from typing import cast
 
-from services.gateway.upstream.answer import STREAM_FROM, OutcomeUnknown, Rest, UpstreamAnswer, end_to_end
+from services.gateway.upstream.answer import (
+    STREAM_THRESHOLD,
+    BodyStream,
+    OutcomeUnknown,
+    UpstreamAnswer,
+    end_to_end,
+)
 from services.gateway.upstream.answer_reader import AnswerReader, BrokenAnswer
 
 
@@ -29,10 +35,10 @@ class Connection(asyncio.Protocol):
         self._poll = select.poll()
         self._reader = AnswerReader()
         self._waiter: asyncio.Future[UpstreamAnswer] | None = None
-        self._rest: Rest | None = None
+        self._stream: BodyStream | None = None
         self._time_limit = 0.0
         self._time_left: float | None = None  # of the service's time, while the caller holds it back
-        self._heard: float | None = None  # when the last part of an unfinished answer came
+        self._last_read: float | None = None  # when the last part of an unfinished answer came
         self.deadline = 0.0  # of the running exchange, or of idleness
         self.closed = False
         self.reused = False
@@ -47,7 +53,7 @@ class Connection(asyncio.Protocol):
     def send(self, request: bytes, time_limit: float, *, head_only: bool) -> asyncio.Future[UpstreamAnswer]:
         assert self._transport is not None and self._waiter is None and not self.closed
         self._reader.begin(head_only=head_only)
-        self._rest = self._heard = self._time_left = None
+        self._stream = self._last_read = self._time_left = None
         self._time_limit = time_limit
         self.deadline = self._loop.time() + time_limit
         self._waiter = waiter = self._loop.create_future()
@@ -59,7 +65,7 @@ class Connection(asyncio.Protocol):
         return bool(self._poll.poll(0))
 
     def is_overdue(self, now: float, read_timeout: float) -> bool:
-        return now > self.deadline or (self._heard is not None and now - self._heard > read_timeout)
+        return now > self.deadline or (self._last_read is not None and now - self._last_read > read_timeout)
 
     def abandon(self, waiter: asyncio.Future[UpstreamAnswer]) -> None:
         """The caller has gone. With its answer complete, the connection may be somebody else's by now."""
@@ -76,8 +82,8 @@ class Connection(asyncio.Protocol):
         waiter, self._waiter = self._waiter, None
         if waiter is not None:
             error = error or OutcomeUnknown("the exchange was given up")
-            if self._rest is not None:
-                self._rest.end(error)
+            if self._stream is not None:
+                self._stream.end(error)
             elif not waiter.done():
                 waiter.set_exception(error)
         self._lost(self)
@@ -110,7 +116,7 @@ class Connection(asyncio.Protocol):
         self.connection_lost(None)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._heard is None and self._time_left is None:
+        if self._last_read is None and self._time_left is None:
             self.drop(ClosedBeforeAnswer("the peer closed before it answered"))
         else:
             self.drop(OutcomeUnknown("the peer closed in the middle of its answer"))
@@ -120,12 +126,12 @@ class Connection(asyncio.Protocol):
     def _finish(self) -> None:
         assert self._transport is not None and self._waiter is not None
         waiter = self._waiter
-        if self._rest is None:
-            self._hand_over(waiter)
+        if self._stream is None:
+            self._deliver_answer(waiter)
         else:
-            self._rest.feed(self._reader.take_body())
-            self._rest.end()
-        self._waiter = self._rest = self._heard = None
+            self._stream.feed(self._reader.take_body())
+            self._stream.end()
+        self._waiter = self._stream = self._last_read = None
         # An answer that overtook its request (a 413) leaves the request's tail in front of the next one.
         if not self._reader.keep_alive or self.retiring or self._transport.get_write_buffer_size():
             self.drop()
@@ -134,33 +140,37 @@ class Connection(asyncio.Protocol):
             self._finished(self)
 
     def _pass_on_part(self) -> None:
-        self._heard = self._loop.time()
-        if self._rest is not None:
-            self._rest.feed(self._reader.take_body())
-            if self._rest.size >= STREAM_FROM:
-                self._hold_back()
-        elif self._reader.size >= STREAM_FROM and self._waiter is not None:
-            self._rest = Rest(self._let_flow, self.drop)
-            self._hand_over(self._waiter)
+        self._last_read = self._loop.time()
+        if self._stream is not None:
+            self._stream.feed(self._reader.take_body())
+            if self._stream.size >= STREAM_THRESHOLD:
+                self._pause_reading()
+        elif self._reader.size >= STREAM_THRESHOLD and self._waiter is not None:
+            self._stream = BodyStream(self._resume_reading, self.drop)
+            self._deliver_answer(self._waiter)
 
-    def _hand_over(self, waiter: asyncio.Future[UpstreamAnswer]) -> None:
+    def _deliver_answer(self, waiter: asyncio.Future[UpstreamAnswer]) -> None:
         if not waiter.done():  # cancelled, and its caller not yet told
             reader = self._reader
             waiter.set_result(
-                UpstreamAnswer(reader.status, end_to_end(reader.headers), reader.take_body(), self._rest)
+                UpstreamAnswer(reader.status, end_to_end(reader.headers), reader.take_body(), self._stream)
             )
 
-    def _hold_back(self) -> None:
+    def _pause_reading(self) -> None:
         """A slow caller does not use up the service's time, and has as long as an answer may take."""
         assert self._transport is not None
         if self._time_left is None:
             now = self._loop.time()
-            self._time_left, self.deadline, self._heard = self.deadline - now, now + self._time_limit, None
+            self._time_left, self.deadline, self._last_read = (
+                self.deadline - now,
+                now + self._time_limit,
+                None,
+            )
             self._transport.pause_reading()
 
-    def _let_flow(self) -> None:
+    def _resume_reading(self) -> None:
         if self._time_left is None or self.closed or self._transport is None:
             return
-        self._heard = self._loop.time()
-        self.deadline, self._time_left = self._heard + self._time_left, None
+        self._last_read = self._loop.time()
+        self.deadline, self._time_left = self._last_read + self._time_left, None
         self._transport.resume_reading()

@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 from services.gateway.upstream.answer import Headers, NotReached, UpstreamAnswer
 from services.gateway.upstream.asgi_exchange import ASGIApp, AsgiExchange, Message
-from services.gateway.upstream.request_head import check_target, forwardable, framing
+from services.gateway.upstream.request_head import check_target, forwarded_headers, framing_headers
 
 
 class AsgiUpstream:
@@ -19,8 +19,8 @@ class AsgiUpstream:
     async def request(self, method: bytes, target: bytes, headers: Headers, body: bytes) -> UpstreamAnswer:
         check_target(method, target)
         sent = [
-            *framing(method, b"localhost", body),
-            *((name.lower(), value) for name, value in forwardable(headers)),
+            *framing_headers(method, b"localhost", body),
+            *((name.lower(), value) for name, value in forwarded_headers(headers)),
         ]
         if self._closed:
             raise NotReached("the service is closed")

@@ -4,9 +4,9 @@ import asyncio
 import random
 from contextlib import suppress
 
+from services.gateway.upstream.address import Address
 from services.gateway.upstream.answer import Headers, NotReached, OutcomeUnknown, UpstreamAnswer
 from services.gateway.upstream.connection import ClosedBeforeAnswer, Connection
-from services.gateway.upstream.dial import Address
 from services.gateway.upstream.request_head import WRITES, request_head
 from shared.pool_slots import PoolSlots
 

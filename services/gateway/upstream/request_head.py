@@ -13,7 +13,7 @@ _TARGET: Final = re.compile(rb"/[!-~]*")  # printable ASCII without the space, w
 _OURS: Final = HOP_BY_HOP | {b"content-length", b"host", b"expect"}
 
 
-def forwardable(headers: Headers) -> list[tuple[bytes, bytes]]:
+def forwarded_headers(headers: Headers) -> list[tuple[bytes, bytes]]:
     """What travels on, checked. `ValueError` for what could be read as more than one header."""
     kept = [header for header in headers if _is_forwarded(header[0])]
     text = b"".join([value for _, value in kept])
@@ -22,7 +22,7 @@ def forwardable(headers: Headers) -> list[tuple[bytes, bytes]]:
     return kept
 
 
-def framing(method: bytes, host: bytes, body: bytes) -> list[tuple[bytes, bytes]]:
+def framing_headers(method: bytes, host: bytes, body: bytes) -> list[tuple[bytes, bytes]]:
     if body or method in WRITES:
         return [(b"host", host), (b"content-length", b"%d" % len(body))]
     return [(b"host", host)]
@@ -42,5 +42,8 @@ def _is_forwarded(name: bytes) -> bool:
 
 def request_head(method: bytes, target: bytes, host: bytes, headers: Headers, body: bytes) -> bytes:
     check_target(method, target)
-    lines = [name + b": " + value for name, value in (*framing(method, host, body), *forwardable(headers))]
+    lines = [
+        name + b": " + value
+        for name, value in (*framing_headers(method, host, body), *forwarded_headers(headers))
+    ]
     return b"%b %b HTTP/1.1\r\n%b\r\n\r\n" % (method, target, b"\r\n".join(lines))

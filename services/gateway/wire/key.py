@@ -2,7 +2,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from shared.wire import Body, Id, Instant, Query, Resource
+from shared.wire import Body, Id, Instant, Resource
 
 
 class Key(Resource, kw_only=True):
@@ -62,10 +62,6 @@ class KeyCreate(Body, frozen=True, kw_only=True):
 
 class KeyRotate(Body, frozen=True, kw_only=True):
     overlap: Overlap = 86400
-
-
-class KeysQuery(Query, frozen=True, kw_only=True):
-    studio: str | None = None
 
 
 class Client(Resource, kw_only=True):

@@ -3,7 +3,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from shared.wire import Body, Id, Instant, Resource
+from shared.wire import Body, Id, Instant, Query, Resource
 
 
 class OperatorStudio(Resource, kw_only=True):
@@ -50,3 +50,7 @@ class StudioCreate(Body, frozen=True, kw_only=True):
     timezone: str
     id: Id | None = None
     test: bool = False
+
+
+class StudioFilter(Query, frozen=True, kw_only=True):
+    studio: Annotated[str | None, Meta(description="Only this studio, by slug or id.")] = None

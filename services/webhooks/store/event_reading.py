@@ -15,7 +15,7 @@ class EventBody(Struct, frozen=True):
 
 
 def view_of(caller: Caller) -> View:
-    """Operators see everything of the studio."""
+    """OperatorContext see everything of the studio."""
     if caller.actor == "operator":
         return EVERYTHING
     locations = None if caller.location_ids is None else frozenset(caller.location_ids)

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from services.gateway.actions.erase_person import erase_person
-from services.gateway.context import Operators
+from services.gateway.context import OperatorContext
 from services.gateway.store import studios
 from services.gateway.upstream import Upstream, UpstreamAnswer
 from shared.db.database import Database
@@ -45,10 +45,10 @@ async def db(database_url: str) -> AsyncIterator[Database]:
         await db.close()
 
 
-def operators(db: Database, **services: Asked) -> Operators:
+def operators(db: Database, **services: Asked) -> OperatorContext:
     upstreams = cast(dict[str, Upstream], services)
-    return Operators(
-        db=db, directory=cast(Any, None), peppers=(), signer=CallerSigner(("k",)), upstreams=upstreams
+    return OperatorContext(
+        db=db, key_cache=cast(Any, None), peppers=(), signer=CallerSigner(("k",)), upstreams=upstreams
     )
 
 

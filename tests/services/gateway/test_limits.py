@@ -1,12 +1,12 @@
 """Rate limits: a token bucket per client, and another one for guessers."""
 
-from services.gateway.rules.rate_limit import Bucket, ClientLimits, RefusedKeys
+from services.gateway.rules.rate_limit import ClientLimits, FailedKeyLimits, TokenBucket
 from tests.harness.system import System
 
 
 def test_a_bucket_gives_its_burst_and_then_its_rate() -> None:
     """Burst 3, two a second: three at once, then one every half second, never more than the burst."""
-    bucket = Bucket(rate=2.0, burst=3, tokens=3.0, at=0.0)
+    bucket = TokenBucket(rate=2.0, burst=3, tokens=3.0, at=0.0)
     assert [bucket.take(0.0) for _ in range(4)] == [True, True, True, False]
     assert bucket.retry_after() == 1
     assert bucket.take(0.5)
@@ -24,8 +24,8 @@ def test_a_changed_rate_does_not_refill_the_bucket() -> None:
 
 def test_refused_keys_are_limited_by_address() -> None:
     """One address that guesses does not use up another's."""
-    refused = RefusedKeys()
-    assert [refused.take("a", 0.0) for _ in range(RefusedKeys.BURST)] == [None] * RefusedKeys.BURST
+    refused = FailedKeyLimits()
+    assert [refused.take("a", 0.0) for _ in range(FailedKeyLimits.BURST)] == [None] * FailedKeyLimits.BURST
     assert refused.take("a", 0.0) == 1
     assert refused.take("b", 0.0) is None
 

@@ -3,31 +3,31 @@
 from typing import Any
 
 from services.gateway.actions.erase_person import erase_person
-from services.gateway.context import Operators
-from services.gateway.wire.key import KeysQuery
+from services.gateway.context import OperatorContext
+from services.gateway.wire.studio import StudioFilter
 from shared.errors import NotFound
 from shared.http.routes import Call, Route
 
 
-async def erase_member(operators: Operators, call: Call[KeysQuery, None]) -> dict[str, Any]:
+async def erase_member(context: OperatorContext, call: Call[StudioFilter, None]) -> dict[str, Any]:
     return await erase_person(
-        operators, "member", call.path["member_id"], call.query.studio, call.caller.request_id
+        context, "member", call.path["member_id"], call.query.studio, call.caller.request_id
     )
 
 
-async def erase_lead(operators: Operators, call: Call[KeysQuery, None]) -> dict[str, Any]:
+async def erase_lead(context: OperatorContext, call: Call[StudioFilter, None]) -> dict[str, Any]:
     return await erase_person(
-        operators, "lead", call.path["lead_id"], call.query.studio, call.caller.request_id
+        context, "lead", call.path["lead_id"], call.query.studio, call.caller.request_id
     )
 
 
-ROUTES: list[Route[Operators]] = [
+ROUTES: list[Route[OperatorContext]] = [
     Route(
         method="POST",
         path="/operator/v1/members/{member_id}/erase",
         handler=erase_member,
         summary="Make a member anonymous everywhere",
-        query=KeysQuery,
+        query=StudioFilter,
         answer=dict[str, Any],
         errors=(NotFound,),
     ),
@@ -36,7 +36,7 @@ ROUTES: list[Route[Operators]] = [
         path="/operator/v1/leads/{lead_id}/erase",
         handler=erase_lead,
         summary="Make a lead anonymous everywhere",
-        query=KeysQuery,
+        query=StudioFilter,
         answer=dict[str, Any],
         errors=(NotFound,),
     ),

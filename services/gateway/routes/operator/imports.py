@@ -9,7 +9,7 @@ from litestar.types import Receive, Scope, Send
 from msgspec import Struct
 
 from services.gateway.actions.import_batch import ImportBatch
-from services.gateway.context import Operators, OperatorTokens
+from services.gateway.context import OperatorContext, OperatorTokens
 from shared.errors import MethodNotAllowed
 from shared.http.answer import Answer
 from shared.http.error_mapping import answer_for
@@ -17,10 +17,10 @@ from shared.http.importing import Rejected
 from shared.http.service import send_answer, valid_request_id
 from shared.wire import encode
 
-PATIENCE: Final = 60.0  # for the next piece of a body
-LONGEST_LINE: Final = 4 * 1024 * 1024
+READ_TIMEOUT: Final = 60.0  # for the next piece of a body
+MAX_LINE_BYTES: Final = 4 * 1024 * 1024
 # A longer list of bad lines helps nobody; `rejected_count` tells how many there were.
-LISTED: Final = 10_000
+MAX_LISTED: Final = 10_000
 
 
 class ImportAnswer(Struct, kw_only=True):
@@ -34,8 +34,8 @@ class ImportAnswer(Struct, kw_only=True):
 class ImportStream:
     """A raw ASGI handler: the body is far larger than any that the route layer would read."""
 
-    def __init__(self, operators: Operators, tokens: OperatorTokens) -> None:
-        self._operators = operators
+    def __init__(self, context: OperatorContext, tokens: OperatorTokens) -> None:
+        self._context = context
         self._tokens = tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -52,10 +52,10 @@ class ImportStream:
         await send_answer(send, answer, request_id)
 
     async def _import(self, receive: Receive, query: dict[str, str], request_id: str) -> ImportAnswer:
-        batch = ImportBatch(self._operators, request_id, query.get("studio"))
+        batch = ImportBatch(self._context, request_id, query.get("studio"))
         # `studioctl` sends a file in pieces, and says at which line of the file a piece begins.
-        told = query.get("first_line", "")
-        first = int(told) if told.isascii() and told.isdigit() and len(told) < 16 else 1
+        given = query.get("first_line", "")
+        first = int(given) if given.isascii() and given.isdigit() and len(given) < 16 else 1
         count, rejected_count, rejected = 0, 0, list[Rejected]()
         async for line in lines_of(receive):
             count += 1
@@ -66,18 +66,18 @@ class ImportStream:
             if batch.full:
                 await batch.flush()
             if batch.rejected and (batch.full or len(batch.rejected) >= 1000):
-                rejected_count, rejected = _moved(batch, rejected_count, rejected)
+                rejected_count, rejected = _move_rejected(batch, rejected_count, rejected)
         await batch.flush()
-        rejected_count, rejected = _moved(batch, rejected_count, rejected)
+        rejected_count, rejected = _move_rejected(batch, rejected_count, rejected)
         rejected.sort(key=lambda row: row.line)
         return ImportAnswer(
             lines=count, imported=batch.imported, rejected_count=rejected_count, rejected=rejected
         )
 
 
-def _moved(batch: ImportBatch, count: int, listed: list[Rejected]) -> tuple[int, list[Rejected]]:
+def _move_rejected(batch: ImportBatch, count: int, listed: list[Rejected]) -> tuple[int, list[Rejected]]:
     count += len(batch.rejected)
-    listed += batch.rejected[: max(0, LISTED - len(listed))]
+    listed += batch.rejected[: max(0, MAX_LISTED - len(listed))]
     batch.rejected.clear()
     return count, listed
 
@@ -87,7 +87,7 @@ async def lines_of(receive: Receive) -> AsyncIterator[bytes | None]:
     held, skipping = b"", False
     more = True
     while more:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(READ_TIMEOUT):
             message: Any = await receive()
         if message["type"] != "http.request":
             return
@@ -96,7 +96,7 @@ async def lines_of(receive: Receive) -> AsyncIterator[bytes | None]:
         for line in whole:
             yield None if skipping else line
             skipping = False
-        if len(held) > LONGEST_LINE:
+        if len(held) > MAX_LINE_BYTES:
             held, skipping = b"", True
     if held.strip() or skipping:
         yield None if skipping else held

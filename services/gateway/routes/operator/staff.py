@@ -4,7 +4,7 @@ from typing import Final
 
 from litestar.types import Receive, Scope, Send
 
-from services.gateway.context import Operators, OperatorTokens
+from services.gateway.context import OperatorContext, OperatorTokens
 from services.gateway.store import studios
 from shared.errors import NotFound
 from shared.http.answer import Answer
@@ -40,8 +40,8 @@ STAFF_PATHS: Final = (
 
 
 class StaffForwarder:
-    def __init__(self, operators: Operators, tokens: OperatorTokens) -> None:
-        self._operators = operators
+    def __init__(self, context: OperatorContext, tokens: OperatorTokens) -> None:
+        self._context = context
         self._tokens = tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -61,13 +61,13 @@ class StaffForwarder:
         rest, studio_id = raw.removeprefix(PREFIX), ""
         if rest.startswith("studios/"):
             _, studio, rest = rest.split("/", 2)
-            async with self._operators.db.connection() as conn:
+            async with self._context.db.connection() as conn:
                 studio_id = (await studios.find(conn, studio)).id
         owner = OWNERS.get(rest.partition("/")[0])
         if owner is None:
             raise NotFound
         query = scope["query_string"].decode("latin-1")
-        answer = await self._operators.ask(
+        answer = await self._context.call_service(
             owner,
             str(scope.get("method")),
             f"/staff/{rest}" + (f"?{query}" if query else ""),
@@ -77,7 +77,7 @@ class StaffForwarder:
             content_type=headers.get(b"content-type", b""),
         )
         body = answer.body
-        if answer.rest is not None:
-            body += b"".join([part async for part in answer.rest])
+        if answer.stream is not None:
+            body += b"".join([part async for part in answer.stream])
         kept = tuple(header for header in answer.headers if header[0] in (b"allow", b"retry-after"))
         return Answer(body, answer.status, kept)

@@ -5,22 +5,22 @@ from typing import Any
 
 import msgspec
 
-from services.gateway.context import Operators
+from services.gateway.context import OperatorContext
 from shared.errors import DomainError
 from shared.http.routes import Call, Route
 
 
-async def get_status(operators: Operators, call: Call[None, None]) -> dict[str, Any]:
+async def get_status(context: OperatorContext, call: Call[None, None]) -> dict[str, Any]:
     request_id = call.caller.request_id
-    names = list(operators.upstreams)
-    parts = await asyncio.gather(*(_service(operators, name, request_id) for name in names))
+    names = list(context.upstreams)
+    parts = await asyncio.gather(*(_service(context, name, request_id) for name in names))
     return {"object": "status", "services": dict(zip(names, parts, strict=True))}
 
 
-async def _service(operators: Operators, name: str, request_id: str) -> dict[str, Any]:
+async def _service(context: OperatorContext, name: str, request_id: str) -> dict[str, Any]:
     try:
-        ready = await operators.ask(name, "GET", "/health/ready", request_id=request_id)
-        figures = await operators.ask(name, "GET", "/internal/status", request_id=request_id)
+        ready = await context.call_service(name, "GET", "/health/ready", request_id=request_id)
+        figures = await context.call_service(name, "GET", "/internal/status", request_id=request_id)
     except DomainError as problem:
         return {"status": "unreachable", "problem": problem.text}
     state: dict[str, Any] = msgspec.json.decode(ready.body)
@@ -29,7 +29,7 @@ async def _service(operators: Operators, name: str, request_id: str) -> dict[str
     return state
 
 
-ROUTES: list[Route[Operators]] = [
+ROUTES: list[Route[OperatorContext]] = [
     Route(
         method="GET",
         path="/operator/v1/status",

@@ -114,7 +114,7 @@ async def test_an_answer_comes_whole(
     """Status and body are the service's own, in one piece, and the next request is not disturbed."""
     for _ in range(2):
         answer = await upstream.request(method, target, [], b"{}" if method == b"POST" else b"")
-        assert (answer.status, answer.body, answer.rest) == (status, body, None)
+        assert (answer.status, answer.body, answer.stream) == (status, body, None)
         assert (b"content-type", b"text/plain") in answer.headers
         assert all(name == name.lower() for name, _ in answer.headers)
 
@@ -122,8 +122,8 @@ async def test_an_answer_comes_whole(
 async def test_a_long_answer_flows(upstream: Upstream) -> None:
     """Beyond the size of a page the answer comes in parts."""
     answer = await upstream.request(b"GET", b"/long", [], b"")
-    assert answer.rest is not None
-    assert len(answer.body) + sum([len(part) async for part in answer.rest]) == 100 * len(PART)
+    assert answer.stream is not None
+    assert len(answer.body) + sum([len(part) async for part in answer.stream]) == 100 * len(PART)
 
 
 @pytest.mark.parametrize("target", [b"/raises", b"/silent"])
@@ -165,9 +165,9 @@ async def test_a_long_answer_that_breaks_off_in_process_is_not_taken_for_whole()
     """As on a connection that closes early."""
     async with in_process(app) as upstream:
         answer = await upstream.request(b"GET", b"/breaks", [], b"")
-        assert answer.rest is not None
+        assert answer.stream is not None
         with pytest.raises(OutcomeUnknown):
-            async for _ in answer.rest:
+            async for _ in answer.stream:
                 pass
 
 

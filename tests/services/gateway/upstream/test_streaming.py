@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from services.gateway.upstream import HttpUpstream, OutcomeUnknown, UpstreamAnswer
-from services.gateway.upstream.answer import STREAM_FROM
+from services.gateway.upstream.answer import STREAM_THRESHOLD
 from tests.services.gateway.upstream.scripted_server import Peer, scripted, well_behaved
 
 MIB = 1024 * 1024
@@ -36,9 +36,9 @@ class Fountain:
 
 
 async def drained(answer: UpstreamAnswer) -> int:
-    assert answer.rest is not None
+    assert answer.stream is not None
     size = len(answer.body)
-    async for part in answer.rest:
+    async for part in answer.stream:
         size += len(part)
     return size
 
@@ -48,7 +48,7 @@ async def test_a_long_answer_flows_through_and_leaves_the_connection_usable() ->
     async with scripted(Fountain()) as server:
         upstream = HttpUpstream(server.url)
         answer = await upstream.request(b"GET", b"/", [], b"")
-        assert len(answer.body) >= STREAM_FROM
+        assert len(answer.body) >= STREAM_THRESHOLD
         assert await drained(answer) == TOTAL
         assert (await upstream.request(b"GET", b"/", [], b"")).body == b"ok"
         await upstream.close()
@@ -72,9 +72,9 @@ async def test_a_slow_caller_does_not_use_up_the_services_time() -> None:
     async with scripted(Fountain()) as server:
         upstream = HttpUpstream(server.url, answer_timeout=0.5, read_timeout=0.4)
         answer = await upstream.request(b"GET", b"/", [], b"")
-        assert answer.rest is not None
+        assert answer.stream is not None
         size, began = len(answer.body), asyncio.get_running_loop().time()
-        async for part in answer.rest:
+        async for part in answer.stream:
             size += len(part)
             if asyncio.get_running_loop().time() - began < 1.2:
                 await asyncio.sleep(0.2)
@@ -108,15 +108,15 @@ async def test_a_caller_that_leaves_in_the_middle_takes_the_connection_along(pol
     """Closed or cancelled: the slot is free, and the tail of the answer reaches nobody."""
 
     async def stuck(peer: Peer) -> None:
-        await peer.answer(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % TOTAL + b"x" * STREAM_FROM)
+        await peer.answer(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % TOTAL + b"x" * STREAM_THRESHOLD)
         await peer.closed()
 
     async with scripted(stuck, well_behaved) as server:
         upstream = HttpUpstream(server.url, max_connections=1)
         answer = await upstream.request(b"GET", b"/", [], b"")
-        assert answer.rest is not None
+        assert answer.stream is not None
         if politely:
-            await answer.rest.aclose()
+            await answer.stream.aclose()
         else:
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.1):

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-_ADDRESSES_TRIED: Final = 3  # each has its share of the time, so that one dead replica does not use it all up
+_MAX_ADDRESSES: Final = 3  # each has its share of the time, so that one dead replica does not use it all up
 
 
 class Address(Struct, frozen=True):
@@ -35,23 +35,23 @@ class Address(Struct, frozen=True):
         if self.path is not None:
             await loop.create_unix_connection(lambda: protocol, self.path)
             return
-        await loop.create_connection(lambda: protocol, sock=await self._reach(loop, time_limit))
+        await loop.create_connection(lambda: protocol, sock=await self._connect_to_any(loop, time_limit))
 
-    async def _reach(self, loop: asyncio.AbstractEventLoop, time_limit: float) -> socket.socket:
+    async def _connect_to_any(self, loop: asyncio.AbstractEventLoop, time_limit: float) -> socket.socket:
         """Looked up each time, and taken by chance: replicas come and go, and share the load."""
         found = await loop.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
-        found = random.sample(found, min(len(found), _ADDRESSES_TRIED))
+        found = random.sample(found, min(len(found), _MAX_ADDRESSES))
         failure: OSError = OSError("the name has no address")
         for family, kind, proto, _, address in found:
             try:
                 async with asyncio.timeout(time_limit / len(found)):
-                    return await _connected(loop, family, kind, proto, address)
+                    return await _open_socket(loop, family, kind, proto, address)
             except OSError as error:  # TimeoutError is one
                 failure = error
         raise failure
 
 
-async def _connected(
+async def _open_socket(
     loop: asyncio.AbstractEventLoop, family: int, kind: int, proto: int, address: Any
 ) -> socket.socket:
     sock = socket.socket(family, kind, proto)

@@ -1,19 +1,19 @@
 """Tell the webhooks service of each client whose last live key is gone, by revocation or by time."""
 
-from services.gateway.context import Operators
+from services.gateway.context import OperatorContext
 from services.gateway.store import clients
 from shared.errors import DomainError, Unavailable
 from shared.wire import encode, new_id
 
 
-async def close_clients(operators: Operators) -> bool:
+async def deactivate_clients(context: OperatorContext) -> bool:
     """One step of a loop. A client is marked only after the other side has answered, so none is forgotten."""
-    async with operators.db.connection() as conn:
-        dead = await clients.without_live_key(conn)
-    for studio_id, client_id in dead:
+    async with context.db.connection() as conn:
+        inactive = await clients.without_live_key(conn)
+    for studio_id, client_id in inactive:
         body = encode({"studio_id": studio_id, "client_id": client_id})
         try:
-            answer = await operators.ask(
+            answer = await context.call_service(
                 "webhooks",
                 "POST",
                 "/internal/clients/revoked",
@@ -25,6 +25,6 @@ async def close_clients(operators: Operators) -> bool:
             return False
         if answer.status >= 300:
             raise Unavailable(f"webhooks answered {answer.status} to a revoked client")
-        async with operators.db.connection() as conn:
-            await clients.mark_dead(conn, studio_id, client_id)
-    return len(dead) == 100
+        async with context.db.connection() as conn:
+            await clients.mark_inactive(conn, studio_id, client_id)
+    return len(inactive) == 100
