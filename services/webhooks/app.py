@@ -23,7 +23,7 @@ from shared.http.routes import Route
 from shared.http.service import Service, build_service
 from shared.settings import Settings
 
-# How often to poll for work that another process stored; this process is woken at once.
+# How often to poll for work that another process stored. Work stored by this process wakes the loop at once.
 POLL_SECONDS = 0.25
 BATCH = 100
 
@@ -40,7 +40,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
     async with AsyncExitStack() as stack:
         db = await Database.connect(settings.database_url, "webhooks", size=settings.pool_size)
         stack.push_async_callback(db.close)
-        # A pool of its own: a hundred busy lanes must not keep a partner's request waiting.
+        # A separate pool: a hundred busy lanes must not block a partner's request.
         sending_db = await Database.connect(settings.database_url, "webhooks", size=settings.pool_size)
         stack.push_async_callback(sending_db.close)
         sender = await stack.enter_async_context(Sender(policy))

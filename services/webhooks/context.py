@@ -1,4 +1,4 @@
-"""What a webhooks route works with."""
+"""What every route and action of the webhooks service needs."""
 
 from msgspec import Struct
 

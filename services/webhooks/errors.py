@@ -4,17 +4,17 @@ from shared.errors import Conflict
 
 
 class EndpointDisabled(Conflict):
-    """Nothing is sent to a disabled endpoint, not even on request."""
+    """Nothing is sent to a disabled endpoint, not even a manual retry."""
 
     code = "endpoint_disabled"
-    message = "The endpoint is disabled; enable it first."
+    message = "The endpoint is disabled. Enable it first."
 
 
 class TooManyEndpoints(Conflict):
     code = "too_many_endpoints"
-    message = "This client has as many webhook endpoints as it may have."
+    message = "This client has reached its limit of webhook endpoints."
 
 
 class RecoveryRunning(Conflict):
     code = "recovery_in_progress"
-    message = "A recovery of this endpoint is still under way."
+    message = "A recovery of this endpoint is still running."

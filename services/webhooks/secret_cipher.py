@@ -1,4 +1,4 @@
-"""Signing secrets at rest: sealed with the first key, opened with any, so that keys can be rotated."""
+"""Encrypts signing secrets at rest: with the first key. Decrypts with any of them, so keys can be rotated."""
 
 import base64
 import hashlib
@@ -20,7 +20,7 @@ class SecretCipher:
         return self._fernet.encrypt(secret.encode())
 
     def signing_key(self, sealed: bytes) -> bytes:
-        """Remembered: a lane asks for the same few before every batch."""
+        """Cached, because a lane needs the same few keys before every batch."""
         known = self._signing_keys.get(sealed)
         if known is None:
             if len(self._signing_keys) >= CACHE_SIZE:
@@ -30,5 +30,5 @@ class SecretCipher:
 
 
 def _fernet_key(text: str) -> bytes:
-    """A key of any shape as the 32 bytes that Fernet takes; it is random already, so a hash will do."""
+    """Fernet needs 32 bytes. The setting is random already, so a plain hash is enough."""
     return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest())

@@ -1,4 +1,4 @@
-"""What operators are told of an event on its way: a line, a count and a span at each station."""
+"""Logs, metrics and spans for events and deliveries."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -72,7 +72,7 @@ def report_attempt(due: Due, sent: Sent, completed: Completed) -> None:
 
 
 async def update_gauges(db: Database, bus: Bus) -> bool:
-    """A loop's step: how full the queues are, and how far behind the deliveries."""
+    """A loop step: update the gauges for queue depth and delivery backlog."""
     for queue in QUEUES:
         depth = await bus.depth(queue)
         QUEUE_MESSAGES.labels(queue.name, "waiting").set(depth.waiting)

@@ -29,7 +29,7 @@ async def change_endpoint(
 
 
 def changed_by(stored: StoredEndpoint, body: EndpointUpdate) -> Endpoint:
-    """What is left out stays."""
+    """Fields that are left out keep their value."""
     given = {name: value for name in body.__struct_fields__ if (value := getattr(body, name)) is not UNSET}
     if "event_types" in given:
         given["event_types"] = unique(given["event_types"])
@@ -41,7 +41,7 @@ def changed_by(stored: StoredEndpoint, body: EndpointUpdate) -> Endpoint:
 
 
 def refuse_wider_view(caller: Caller, view: View) -> None:
-    """A narrower key of the same client must not use an endpoint that sees more than it may."""
+    """A key must not use an endpoint of its client that sees more than the key does."""
     if caller.actor == "operator":
         return
     if caller.location_ids is not None and (
@@ -63,7 +63,7 @@ async def get_endpoint(conn: Connection, caller: Caller, endpoint_id: str) -> St
 async def use_endpoint(
     conn: Connection, caller: Caller, endpoint_id: str, *, lock: bool = False
 ) -> StoredEndpoint:
-    """For everything but looking at its settings: the key must see all that the endpoint sees."""
+    """For everything except reading its settings: the key must see all that the endpoint sees."""
     stored = await endpoints.get(conn, caller, endpoint_id, lock=lock)
     if stored is None:
         raise NotFound
@@ -79,7 +79,7 @@ async def delete_endpoint(service: Webhooks, caller: Caller, endpoint_id: str) -
 
 
 async def disable_client(service: Webhooks, studio_id: str, client_id: str) -> int:
-    """Its last key was revoked: nothing more is sent to it."""
+    """Its last key was revoked, so nothing more is sent."""
     async with service.db.transaction() as conn:
         ids = await endpoints.enabled_of_client(conn, studio_id, client_id)
         await endpoints.disable(conn, studio_id, ids, "client_revoked")

@@ -1,4 +1,4 @@
-"""Create an endpoint. It belongs to its client and keeps the scopes and locations of the key that made it."""
+"""Create an endpoint. It belongs to the client and keeps the scopes and locations of the creating key."""
 
 from collections.abc import Sequence
 
@@ -47,7 +47,7 @@ def require_scopes(event_types: Sequence[str], granted: frozenset[str]) -> None:
 
 
 async def check_endpoint(service: Webhooks, caller: Caller, given: PartialBody) -> list[Problem]:
-    """What is wrong with a body beyond its types. A missing scope is told before anything is."""
+    """Problems of a body beyond its types. A missing scope is reported first."""
     if caller.actor != "operator":
         require_scopes(given.fields.get("event_types") or (), caller.scopes)
     url = given.fields.get("url", UNSET)

@@ -1,4 +1,4 @@
-"""Make a person anonymous in the event log and the delivery log. Counts and sequences stay right."""
+"""Anonymize a person in the event log and the delivery log. Counts and sequences stay correct."""
 
 import msgspec
 from msgspec import structs
@@ -31,7 +31,7 @@ async def erase_person(service: Webhooks, caller: Caller, person: PersonToErase)
                 after = found[-1].sequence
         if len(found) < BATCH:
             break
-    # Always, even if nothing was found: an erasure that broke off before this is asked for once more.
+    # Even if nothing was found: a repeated erasure must finish one that was interrupted before this point.
     async with service.db.transaction() as conn:
         await event_log.lock_counters(conn, [caller.studio_id])
         await lanes.changed_all(conn, caller.studio_id)
@@ -40,7 +40,7 @@ async def erase_person(service: Webhooks, caller: Caller, person: PersonToErase)
 
 
 def anonymized(body: bytes, ids: set[str], emails: set[str]) -> bytes:
-    """The same event with `data` about nobody in particular."""
+    """The same event without personal data."""
     event = read_logged(body)
     data = anonymize(msgspec.json.decode(event.data), ids, emails)
     return encode(structs.replace(event, data=msgspec.Raw(encode(data))))

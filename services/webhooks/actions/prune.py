@@ -1,4 +1,4 @@
-"""Events are kept 30 days, deleted endpoints' deliveries a moment."""
+"""Delete events after 30 days, and the deliveries of deleted endpoints soon after the deletion."""
 
 from datetime import timedelta
 
@@ -11,7 +11,7 @@ BATCH = 1000
 
 
 async def prune_step(service: Webhooks) -> bool:
-    """One batch; True when there is more."""
+    """One batch. True if there is more."""
     async with service.db.connection() as conn:
         events = await pruning.prune_events(conn, now() - KEPT, BATCH)
         deliveries = await pruning.prune_deleted_endpoints(conn, BATCH)

@@ -1,7 +1,7 @@
-"""Offer an endpoint what it has not got since a time: dead deliveries, and events it has no delivery of.
+"""Send an endpoint what it missed since a given time: dead deliveries, and events without a delivery.
 
-A recovery is durable, moves in stretches that each commit, and waits while the endpoint still has much open,
-so that it never floods what it is meant to help.
+A recovery is durable. It advances in batches, one commit each, and waits while the endpoint has many open
+deliveries, so that it does not flood it.
 """
 
 from datetime import datetime
@@ -41,7 +41,7 @@ async def start_recovery(service: Webhooks, caller: Caller, endpoint_id: str, si
 
 
 async def recovery_step(service: Webhooks) -> bool:
-    """One batch of the recoveries whose turn it is; True when there is more to do at once."""
+    """One batch for each recovery whose turn it is. True if there is more to do at once."""
     async with service.db.connection() as conn:
         turns = await recoveries.take_turns(conn, MAX_PER_STEP)
     moved = [await _try_to_advance(service, recovery) for recovery in turns]
@@ -49,7 +49,7 @@ async def recovery_step(service: Webhooks) -> bool:
 
 
 async def _try_to_advance(service: Webhooks, recovery: RunningRecovery) -> bool:
-    """One that fails by a bug has its next turn after the others."""
+    """A recovery that fails because of a bug is retried after the others."""
     try:
         return await _advance(service, recovery)
     except Exception as problem:
@@ -60,7 +60,7 @@ async def _try_to_advance(service: Webhooks, recovery: RunningRecovery) -> bool:
 
 
 class _AdvancedElsewhere(Exception):
-    """Another replica has done this batch."""
+    """Another replica did this batch."""
 
 
 async def _advance(service: Webhooks, recovery: RunningRecovery) -> bool:
@@ -86,7 +86,7 @@ async def _advance(service: Webhooks, recovery: RunningRecovery) -> bool:
 
 
 def _was_missed(item: Candidate, recovery: RunningRecovery) -> bool:
-    """Never what was delivered or still is to be; nor another endpoint's test."""
+    """Not what was delivered or is still pending, and not another endpoint's test event."""
     if item.event.created_at < recovery.since or item.event.client_id is not None:
         return item.delivery_status == "dead" and item.event.created_at >= recovery.since
     if item.delivery_id is not None:

@@ -1,4 +1,4 @@
-"""Set one delivery going again, dead or not: same body, same id, the whole schedule before it."""
+"""Retry one delivery, dead or not: same body, same id, full retry schedule."""
 
 from services.webhooks.actions.change_endpoint import use_endpoint
 from services.webhooks.context import Webhooks

@@ -1,4 +1,4 @@
-"""A new signing secret; the old one signs beside it until the overlap ends."""
+"""A new signing secret. The old one also signs until the overlap ends."""
 
 from datetime import timedelta
 

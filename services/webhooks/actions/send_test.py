@@ -1,4 +1,4 @@
-"""A test event to one endpoint, whatever it subscribes to; it goes the way of every event."""
+"""Send a test event to one endpoint, whatever it subscribes to, through the normal pipeline."""
 
 from services.webhooks.actions.change_endpoint import use_endpoint
 from services.webhooks.actions.log_events import add_to_log, make_deliveries

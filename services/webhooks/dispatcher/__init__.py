@@ -1,1 +1,1 @@
-"""Sends deliveries: lane by lane, so that an endpoint only ever delays itself."""
+"""Sends deliveries, lane by lane, so that an endpoint can only delay itself."""

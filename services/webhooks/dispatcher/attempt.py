@@ -1,4 +1,4 @@
-"""One attempt: the headers it carries, and what is written down about it."""
+"""One attempt: its request headers and the record that is stored of it."""
 
 import random
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from services.webhooks.wire.deliveries import Attempt
 
 
 def headers_for(due: Due, keys: Sequence[bytes], at: int) -> dict[str, str]:
-    """Timestamp and signature are new in every attempt; the body's bytes never are."""
+    """Every attempt has a new timestamp and signature. The body stays the same, byte for byte."""
     return {
         "Content-Type": "application/json",
         "webhook-id": due.event_id,

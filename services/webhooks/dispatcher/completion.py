@@ -1,4 +1,4 @@
-"""Batched completion: while one statement is written, the next results gather."""
+"""Batched completion: results that arrive during one write go into the next."""
 
 import asyncio
 from collections import deque
@@ -17,7 +17,7 @@ BATCH = 256
 
 
 class Completer:
-    """Results are kept until they are written: a database that restarts costs a delay and no result."""
+    """Keeps results until they are written, so a database restart delays them but loses none."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -25,7 +25,7 @@ class Completer:
         self._has_work = asyncio.Event()
 
     async def record(self, completed: Completed) -> bool:
-        """Returns once it is committed. False when it was fenced off: the lane has another owner now."""
+        """Returns after the commit. False when it was fenced off because the lane has a new owner."""
         written: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._waiting.append((completed, written))
         self._has_work.set()
@@ -57,14 +57,14 @@ class Completer:
                 if not is_unavailable(problem):
                     log.error("completion_failed", deliveries=len(batch), exc_info=True)
                     return await self._write_one_by_one(batch) if len(batch) > 1 else set()
-                log.warning("completion_held", deliveries=len(batch), error=type(problem).__name__)
+                log.warning("completion_delayed", deliveries=len(batch), error=type(problem).__name__)
                 await backoff.pause()
                 continue
             backoff.reset()
             return ids
 
     async def _write_one_by_one(self, batch: list[Completed]) -> set[str]:
-        """One result that cannot be stored must not cost the others theirs."""
+        """A result that cannot be stored must not take the rest of its batch with it."""
         ids: set[str] = set()
         for completed in batch:
             ids |= await self._write([completed], Backoff())

@@ -1,4 +1,4 @@
-"""Claims lanes and runs them; many dispatchers may run at once, each lane has one owner at a time."""
+"""Claims lanes and runs them. Several dispatchers can run at once; each lane has one owner at a time."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,14 +16,14 @@ from shared.wire import new_id
 
 log = structlog.get_logger("dispatcher")
 
-# A lane holds a few attempts at most until it has shown that it answers, so many may be open at once.
+# A lane starts with a window of two attempts, so a process can afford many lanes.
 MAX_LANES = 1000
 CLAIM_BATCH = 100
 STOP_GRACE_SECONDS = 2.0
 
 
 class Dispatcher:
-    """`step` claims what is due, `renew` keeps what is held; both are run by loops."""
+    """`step` claims due lanes and `renew` extends the leases. Both are run by background loops."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Dispatcher:
             by_id[endpoint_id].wake(changed=changed)
 
     async def _run(self, lane: Lane) -> None:
-        """A lane that fails by a bug keeps its lease until it ends, which is its pause."""
+        """A lane that fails because of a bug is retried when its lease expires."""
         try:
             await lane.run()
         except Exception as problem:
@@ -87,7 +87,7 @@ class Dispatcher:
         return False
 
     async def stop(self) -> None:
-        """What is under way gets a moment to end; the rest is sent again by whoever claims the lane next."""
+        """Give attempts in flight a moment to finish. The next owner of the lane sends the rest again."""
         running = dict(self._running)
         if running:
             await asyncio.wait(running, timeout=STOP_GRACE_SECONDS)

@@ -1,4 +1,4 @@
-"""The attempts of one lane that are under way: sent, recorded, and what they tell of the endpoint."""
+"""The attempts of one lane that are in flight: send, record, and update the circuit breaker."""
 
 import asyncio
 import time
@@ -26,7 +26,7 @@ log = structlog.get_logger("dispatcher")
 
 
 class LaneResources(Protocol):
-    """What every lane of a dispatcher shares."""
+    """What all lanes of a dispatcher share."""
 
     database: Database
     sender: Sender
@@ -37,7 +37,9 @@ class LaneResources(Protocol):
 
 class InFlight:
     """`lost`: another dispatcher owns the lane now. `disable_reason`: why the endpoint is being disabled.
-    `progress` is set whenever an attempt has ended."""
+
+    `progress` is set when an attempt ends, and when the lane is woken.
+    """
 
     def __init__(self, resources: LaneResources, lease: Lease, breaker: Breaker, prefetch: Prefetch) -> None:
         self.breaker = breaker
@@ -57,7 +59,7 @@ class InFlight:
         return len(self._tasks) < self.breaker.window
 
     def is_halted(self, moment: datetime) -> bool:
-        """Nothing more may be begun."""
+        """Whether no new attempt may start."""
         return self.lost or self.disable_reason is not None or self.breaker.is_paused(moment)
 
     def begin(self, due: Due, url: str, keys: Sequence[bytes]) -> None:
@@ -97,7 +99,7 @@ class InFlight:
         report_attempt(due, sent, done)
         self._prefetch.held.discard(due.id)
         if not written:
-            # Somebody else owns the lane now. It is left alone, not looked at again.
+            # Another dispatcher owns the lane now, so this one stops without another query.
             log.warning("completion_fenced_off", endpoint_id=self._lease.endpoint_id, delivery_id=due.id)
             self.lost = True
             return
@@ -108,7 +110,7 @@ class InFlight:
             await self._disable(reason)
 
     def _reason_to_disable(self, sent: Sent, moment: datetime) -> str | None:
-        """Why the endpoint is to be disabled, told once: from here on nothing more is begun."""
+        """Why the endpoint must be disabled. Returned once; no attempt starts after that."""
         reason = (
             "gone" if sent.outcome.gone else "failing" if self.breaker.has_failed_too_long(moment) else None
         )

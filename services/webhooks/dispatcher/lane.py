@@ -1,4 +1,4 @@
-"""One endpoint's lane while this process holds its lease: look, send, look again, let go."""
+"""One endpoint's lane while this process holds its lease: load, send, load again, release."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ from shared.wire import now
 
 log = structlog.get_logger("dispatcher")
 
-# How long a look at the endpoint is good for, even if no wake-up comes: nothing is sent on an older one.
+# How long the loaded endpoint settings may be used. Nothing is sent with older ones, even without a wake-up.
 TARGET_TTL = 1.0
 
 
@@ -35,11 +35,11 @@ class Lane:
 
     @property
     def seen(self) -> tuple[int, int] | None:
-        """The wakes and changes that the last look saw; None before the first, which needs no wake-up."""
+        """The `wakes` and `changes` of the last refill. None before the first one, which needs no wake-up."""
         return (self._target.wakes, self._target.changes) if self._target else None
 
     def wake(self, *, changed: bool) -> None:
-        """New work has come, or (`changed`) what is in hand is stale: the endpoint or the bodies changed."""
+        """There is new work. `changed`: what was prefetched is stale, the endpoint or the bodies changed."""
         self._new_work = True
         if changed:
             self._prefetch.drop_ready()
@@ -47,7 +47,7 @@ class Lane:
         self._in_flight.progress.set()
 
     async def run(self) -> None:
-        """Until there is nothing to do, the breaker opens, the endpoint is disabled or the lease is lost."""
+        """Run until nothing is due, the breaker opens, the endpoint is disabled or the lease is lost."""
         backoff = Backoff()
         try:
             while not self._in_flight.lost:
@@ -67,10 +67,10 @@ class Lane:
             await self._in_flight.cancel()
 
     async def _refill(self) -> bool:
-        """Fill the hand; True when the lane was let go or lost."""
+        """Load what is due. True when the lane was released or lost."""
         async with self.resources.database.connection() as conn:
-            # All that was due is done, and `wakes` tells the release whether more has come since: without
-            # another look, which matters where many endpoints have one delivery each.
+            # All that was due is done. `release` compares `wakes`, so it notices new work without another
+            # query. That matters when many endpoints have one delivery each.
             if self._target and self._prefetch.exhausted and not self._prefetch.held and not self._new_work:
                 if await lanes.release(conn, self.lease, self._target, self._in_flight.breaker, now()):
                     return True
@@ -106,7 +106,7 @@ class Lane:
         self._keys = [self.resources.cipher.signing_key(sealed) for sealed in target.sealed]
 
     async def _send_ready(self) -> None:
-        """Keep the window full; back to looking when the hand runs low, grew old or went stale."""
+        """Keep the window full. Return when the prefetch is low, too old or stale."""
         assert self._target is not None
         while not self._in_flight.is_halted(now()):
             if self._changed.is_set():
@@ -118,7 +118,7 @@ class Lane:
                     self._last_started_at = time.monotonic()
                     self._in_flight.begin(self._prefetch.ready.popleft(), self._target.url, self._keys)
                 continue
-            # With nothing more known to be due, wait for the last one to end, or for news.
+            # Nothing more is known to be due: wait for an attempt to end, or for a wake-up.
             if not self._in_flight or (self._new_work and self._prefetch.is_drained):
                 return
             self._in_flight.progress.clear()
@@ -128,7 +128,7 @@ class Lane:
         await self._in_flight.wait_for_all()
 
     async def _pace(self) -> bool:
-        """True when the rate limit allows one now; else waits until it does, or until something changed."""
+        """True when the rate limit allows an attempt now. Else wait until it does, or until a change."""
         rate = self._target.rate_limit if self._target else None
         wait = self._last_started_at + 1.0 / rate - time.monotonic() if rate else 0.0
         if wait <= 0:

@@ -1,16 +1,19 @@
-"""What a lane has in hand: deliveries that wait for their turn, and those that are under way."""
+"""Deliveries that a lane has loaded: ready to send, or in flight."""
 
 import math
 from collections import deque
 
 from services.webhooks.store.attempts import Due
 
-# How many deliveries a lane keeps in hand: enough to be busy, few enough that memory is flat.
+# Enough to keep a lane busy, few enough to keep memory flat.
 PREFETCH_LIMIT = 64
 
 
 class Prefetch:
-    """`held` are all of them, `ready` those not begun; `exhausted`: nothing more is known to be due."""
+    """`held` has the ids of all loaded deliveries, `ready` those not started yet.
+
+    `exhausted` means that the last query found nothing more that is due.
+    """
 
     def __init__(self) -> None:
         self.ready: deque[Due] = deque()
@@ -19,7 +22,7 @@ class Prefetch:
         self.size = PREFETCH_LIMIT
 
     def fit(self, rate_limit: float | None) -> None:
-        """No more than a second's worth where there is a rate limit."""
+        """With a rate limit, load at most one second's worth."""
         self.size = (
             PREFETCH_LIMIT if rate_limit is None else min(PREFETCH_LIMIT, max(2, math.ceil(rate_limit)))
         )
@@ -41,7 +44,7 @@ class Prefetch:
         self.held.update(due.id for due in found)
 
     def drop_ready(self) -> None:
-        """Nothing was attempted of these: they stay in the database as they are, and are looked up anew."""
+        """Unload what was not attempted. It is unchanged in the database and is loaded again later."""
         self.held.difference_update(due.id for due in self.ready)
         self.ready.clear()
         self.exhausted = False

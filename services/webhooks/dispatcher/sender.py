@@ -1,4 +1,4 @@
-"""One signed POST and what came of it. Redirects are not followed, little is read, less is kept."""
+"""One signed POST and its outcome. Redirects are not followed, and only the start of the answer is read."""
 
 import asyncio
 import time
@@ -23,7 +23,7 @@ TIMEOUT = 15.0
 
 
 class Sent(Struct, frozen=True):
-    """`text` is the start of the answer's body."""
+    """`text` is the start of the response body."""
 
     at: datetime
     duration_ms: int
@@ -32,7 +32,7 @@ class Sent(Struct, frozen=True):
 
 
 class Sender:
-    """Two pools: the guarded one, and one for hosts that an operator named, which skip the address check."""
+    """Two connection pools: a guarded one, and one for hosts that an operator exempted from the guard."""
 
     def __init__(
         self, policy: UrlPolicy, *, timeout: float = TIMEOUT, resolver: AbstractResolver | None = None
@@ -54,7 +54,7 @@ class Sender:
             connector=connector,
             timeout=self._timeout,
             cookie_jar=aiohttp.DummyCookieJar(),
-            # An answer is never unpacked: a small one could become huge.
+            # Never decompress: a small response could become huge.
             auto_decompress=False,
             skip_auto_headers=("Accept-Encoding", "User-Agent"),
             headers={"User-Agent": "studio-webhooks/1", "Accept-Encoding": "identity"},
@@ -78,16 +78,16 @@ class Sender:
             async with session.post(target, data=body, headers=headers, allow_redirects=False) as answer:
                 retry_after = parse_retry_after(answer.headers.get("Retry-After"), now())
                 raw, incomplete = await _read_start(answer)
-                error = None if 200 <= answer.status < 300 else f"the endpoint answered {answer.status}"
+                error = None if 200 <= answer.status < 300 else f"the endpoint responded with {answer.status}"
                 if incomplete:
-                    error = f"{error}, and its body broke off" if error else "the answer's body broke off"
+                    error = f"{error}, and its body was cut off" if error else "the response body was cut off"
                 return Outcome(answer.status, error, retry_after), storable_text(raw)
         except Exception as problem:
             return Outcome(None, error_message(problem)), None
 
 
 async def _read_start(answer: aiohttp.ClientResponse) -> tuple[bytes, bool]:
-    """The start of the body, for the log, and whether it broke off. The status has said all that counts."""
+    """The start of the body, for the delivery log, and whether it was cut off. Only the status matters."""
     raw = bytearray()
     try:
         while len(raw) < MAX_READ:
@@ -103,20 +103,20 @@ async def _read_start(answer: aiohttp.ClientResponse) -> tuple[bytes, bool]:
 
 
 def storable_text(raw: bytes) -> str:
-    """At most 2 KiB of text that can be stored; NUL cannot. Cut after decoding, which may make it longer."""
+    """At most 2 KiB of text without NUL, which Postgres cannot store. Decoding can grow it, so cut again."""
     text = raw[:MAX_STORED].decode("utf-8", "replace").replace("\x00", "�")
     return text.encode()[:MAX_STORED].decode("utf-8", "ignore")
 
 
 def error_message(problem: BaseException) -> str:
-    """For the delivery log: what a partner needs to know, and nothing of our insides."""
+    """For the delivery log: what a partner needs to know, without our internals."""
     cause: BaseException | None = problem
     while cause is not None:
         if isinstance(cause, ForbiddenAddress):
             return "not sent: the host resolves to a private, local or reserved address"
         cause = getattr(cause, "os_error", None) or cause.__cause__
     if isinstance(problem, (asyncio.TimeoutError, TimeoutError)):
-        return "timed out before an answer came"
+        return "timed out waiting for a response"
     if isinstance(problem, aiohttp.ClientConnectorDNSError):
         return "the host name cannot be resolved"
     if isinstance(problem, (aiohttp.ClientSSLError, aiohttp.ClientConnectorCertificateError)):
@@ -126,9 +126,9 @@ def error_message(problem: BaseException) -> str:
     if isinstance(
         problem, (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, aiohttp.ClientPayloadError)
     ):
-        return "the connection was closed before an answer came"
+        return "the connection was closed before a response arrived"
     if isinstance(problem, (aiohttp.ClientResponseError, aiohttp.http.HttpProcessingError)):
-        return "the answer was not valid HTTP"
+        return "the response was not valid HTTP"
     if isinstance(problem, (aiohttp.InvalidURL, UnicodeError)):
         return "the URL cannot be used"
     return "the request could not be sent"

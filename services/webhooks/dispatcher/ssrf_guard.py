@@ -1,8 +1,8 @@
-"""The fence against server-side request forgery. It sits on the socket: every address, literals included.
+"""Protection against server-side request forgery (SSRF), applied to every socket.
 
-A name is resolved once, all its addresses are checked, and the connection is made to those very addresses: a
-name that changes its answer later changes nothing. aiohttp asks a resolver for names only, so the socket
-factory, which sees every address that is about to be connected to, checks again.
+A name is resolved once, all its addresses are checked, and the connection goes to one of exactly those
+addresses, so DNS rebinding has no effect. aiohttp does not call a resolver for IP literals. The socket
+factory sees every address, so it checks again.
 """
 
 import socket
@@ -15,7 +15,7 @@ from services.webhooks.rules.addresses import is_forbidden
 
 
 class ForbiddenAddress(OSError):
-    """Nothing was sent: the address is private, local or reserved."""
+    """The address is private, local or reserved. Nothing was sent."""
 
     def __init__(self, address: str) -> None:
         super().__init__(f"{address} is a private, local or reserved address")
@@ -23,7 +23,7 @@ class ForbiddenAddress(OSError):
 
 
 class GuardedResolver(AbstractResolver):
-    """One forbidden address among many refuses the name: a mixed answer is how rebinding tries its luck."""
+    """Refuses a name if any of its addresses is forbidden: rebinding attacks use mixed answers."""
 
     def __init__(self, inner: AbstractResolver | None = None) -> None:
         self._inner = inner or ThreadedResolver()
@@ -42,7 +42,7 @@ class GuardedResolver(AbstractResolver):
 
 
 def guarded_socket(addr_info: AddrInfoType) -> socket.socket:
-    """Called with the address that is about to be connected to."""
+    """aiohttp calls this with the address before it connects."""
     family, kind, proto, _, address = addr_info
     if family not in (socket.AF_INET, socket.AF_INET6) or is_forbidden(str(address[0])):
         raise ForbiddenAddress(str(address[0]))

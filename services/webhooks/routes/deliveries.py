@@ -1,4 +1,4 @@
-"""The delivery log, and retrying by hand."""
+"""The delivery log, and manual retries."""
 
 from services.webhooks.actions.change_endpoint import use_endpoint
 from services.webhooks.actions.retry_delivery import retry_delivery
@@ -32,7 +32,10 @@ ROUTES: list[Route[Webhooks]] = [
         path="/webhook-endpoints/{endpoint_id}/deliveries",
         handler=list_of_endpoint,
         summary="List an endpoint's deliveries",
-        description="Each with its attempts and answers. `status=dead` finds those that were given up.",
+        description=(
+            "Each delivery has its latest attempts and their responses."
+            " `status=dead` lists deliveries that were given up."
+        ),
         query=DeliveriesQuery,
         answer=Page[Delivery],
         errors=(NotFound, InsufficientScope),

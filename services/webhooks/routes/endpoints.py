@@ -1,4 +1,4 @@
-"""Webhook endpoints: kept by partners, for their own client."""
+"""Webhook endpoints, managed by partners for their own client."""
 
 from services.webhooks.actions.change_endpoint import change_endpoint, delete_endpoint, get_endpoint
 from services.webhooks.actions.create_endpoint import check_endpoint, create_endpoint
@@ -62,7 +62,7 @@ ROUTES: list[Route[Webhooks]] = [
         path="/webhook-endpoints",
         handler=create,
         summary="Create a webhook endpoint",
-        description="The answer shows the signing secret, for the only time until it is rotated.",
+        description="The response contains the signing secret. It is not shown again until you rotate it.",
         body=EndpointCreate,
         check=check_endpoint,
         answer=EndpointWithSecret,
@@ -90,7 +90,7 @@ ROUTES: list[Route[Webhooks]] = [
         path=ONE,
         handler=change,
         summary="Change, disable or enable a webhook endpoint",
-        description="Events that came while it was disabled are offered by `recover`.",
+        description="Use `recover` to get the events that were created while the endpoint was disabled.",
         body=EndpointUpdate,
         check=check_endpoint,
         answer=Endpoint,
@@ -110,7 +110,7 @@ ROUTES: list[Route[Webhooks]] = [
         path=f"{ONE}/rotate-secret",
         handler=rotate,
         summary="Rotate the signing secret",
-        description="Both secrets sign until the overlap ends, a day unless said otherwise.",
+        description="Both secrets sign until the overlap ends. The default overlap is one day.",
         body=RotateSecret,
         optional_body=True,
         answer=EndpointWithSecret,
@@ -120,7 +120,7 @@ ROUTES: list[Route[Webhooks]] = [
         method="POST",
         path=f"{ONE}/test",
         handler=test,
-        summary="Send a test event to this endpoint alone",
+        summary="Send a test event to this endpoint only",
         answer=Delivery,
         status=202,
         errors=(NotFound, InsufficientScope, EndpointDisabled),

@@ -1,4 +1,4 @@
-"""The event log. Its answers are the stored bytes: the same as the webhook's body."""
+"""The event log. Responses are the stored bytes, the same as the webhook body."""
 
 from services.webhooks.context import Webhooks
 from services.webhooks.store import event_reading
@@ -43,7 +43,7 @@ ROUTES: list[Route[Webhooks]] = [
         path="/events",
         handler=list_events,
         summary="List events in order",
-        description="What the key may see, kept 30 days. `after_sequence` catches up.",
+        description="The events that the key may see, kept for 30 days. Use `after_sequence` to catch up.",
         query=EventsQuery,
         answer=Page[EventRead],
     ),

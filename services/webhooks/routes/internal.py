@@ -1,4 +1,4 @@
-"""What only the gateway asks, on an operator's word."""
+"""Calls that only the gateway makes, on behalf of an operator."""
 
 from services.webhooks.actions.change_endpoint import disable_client
 from services.webhooks.actions.erase_person import erase_person

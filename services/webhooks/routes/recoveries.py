@@ -1,4 +1,4 @@
-"""Recovering what an endpoint has not got, and how far a recovery has come."""
+"""Recover what an endpoint missed, and see the progress."""
 
 from services.webhooks.actions.change_endpoint import use_endpoint
 from services.webhooks.actions.recover import start_recovery
@@ -29,13 +29,13 @@ ROUTES: list[Route[Webhooks]] = [
         method="POST",
         path="/webhook-endpoints/{endpoint_id}/recover",
         handler=recover,
-        summary="Send what the endpoint has not got since a time",
+        summary="Send what the endpoint missed since a given time",
         description=(
-            "Every event created at `since` or later that the endpoint subscribes to and may see, and that"
-            " was not delivered to it: dead deliveries are tried again, and events it has no delivery of are"
-            " sent with the next `webhook-sequence` numbers, those from before the endpoint existed included."
-            " What was delivered or is still being tried is left alone. It runs in the background;"
-            " its id tells how far it has come."
+            "Sends every event created at `since` or later that the endpoint subscribes to, may see and"
+            " has not received. Dead deliveries are retried. Events without a delivery get the next"
+            " `webhook-sequence` numbers, including events from before the endpoint existed."
+            " Deliveries that succeeded or are still being retried are left alone. It runs in the background;"
+            " use the returned id to follow its progress."
         ),
         body=Recover,
         answer=Recovery,
@@ -48,8 +48,8 @@ ROUTES: list[Route[Webhooks]] = [
         handler=get,
         summary="Get a recovery",
         description=(
-            "`offered` counts the deliveries that it has made or revived so far, and grows while it is"
-            " `running`. `done`: everything was offered; each delivery tells whether it got through."
+            "`offered` counts the deliveries that were created or retried so far. It grows while the status"
+            " is `running`. With `done` everything was offered; each delivery shows whether it succeeded."
         ),
         answer=Recovery,
         errors=(NotFound, InsufficientScope),

@@ -1,4 +1,4 @@
-"""For operators: a studio's endpoints and deliveries, and the queues that serve them all."""
+"""For operators: the endpoints and deliveries of a studio, and the message queues."""
 
 from services.webhooks.actions.retry_delivery import retry_delivery
 from services.webhooks.context import Webhooks
@@ -61,7 +61,7 @@ async def queue_depths(service: Webhooks) -> list[QueueRead]:
     try:
         depths = [await service.bus.depth(queue) for queue in QUEUES]
     except (BusError, OSError) as problem:
-        raise Unavailable("The broker is out of reach.") from problem
+        raise Unavailable("The broker cannot be reached.") from problem
     return [QueueRead(name=depth.name, waiting=depth.waiting, parked=depth.parked) for depth in depths]
 
 
@@ -98,7 +98,7 @@ ROUTES: list[Route[Webhooks]] = [
         method="POST",
         path="/staff/webhook-endpoints/{endpoint_id}/recover",
         handler=recover,
-        summary="Send again what an endpoint missed since a time",
+        summary="Send again what an endpoint missed since a given time",
         body=Recover,
         answer=Recovery,
         status=202,
@@ -109,7 +109,7 @@ ROUTES: list[Route[Webhooks]] = [
         method="GET",
         path="/staff/webhook-endpoints/{endpoint_id}/recoveries/{recovery_id}",
         handler=get_recovery,
-        summary="How far a recovery has come",
+        summary="Get the progress of a recovery",
         answer=Recovery,
         staff=True,
         errors=(NotFound,),
@@ -146,7 +146,7 @@ ROUTES: list[Route[Webhooks]] = [
         method="GET",
         path="/staff/events/position",
         handler=position,
-        summary="The newest event's sequence",
+        summary="Get the sequence number of the newest event",
         answer=Position,
         staff=True,
     ),
@@ -154,7 +154,7 @@ ROUTES: list[Route[Webhooks]] = [
         method="GET",
         path="/staff/queues",
         handler=list_queues,
-        summary="Queue depths",
+        summary="List queue depths",
         answer=Queues,
         staff=True,
     ),
@@ -162,7 +162,7 @@ ROUTES: list[Route[Webhooks]] = [
         method="GET",
         path="/staff/queues/{queue}/parked",
         handler=list_parked,
-        summary="Look at parked messages",
+        summary="List parked messages",
         query=ParkedQuery,
         answer=Parked,
         staff=True,

@@ -1,7 +1,7 @@
-"""Addresses that nothing is ever delivered to.
+"""Addresses that webhooks are never sent to.
 
-`ipaddress.is_global` is not enough: on Python 3.11 it lets NAT64, 6to4 and Teredo forms of private addresses,
-site-local and multicast through. This is our own list, and what wraps an IPv4 address is refused as a whole.
+`ipaddress.is_global` is not enough: on Python 3.11 it accepts NAT64, 6to4 and Teredo forms of private
+addresses, site-local and multicast. Hence this list. IPv6 ranges that embed an IPv4 address are refused.
 """
 
 import socket
@@ -14,7 +14,7 @@ FORBIDDEN_4 = tuple(
         "10.0.0.0/8",
         "100.64.0.0/10",  # carrier-grade NAT
         "127.0.0.0/8",
-        "169.254.0.0/16",  # link-local, the clouds' metadata
+        "169.254.0.0/16",  # link-local, cloud metadata services
         "172.16.0.0/12",
         "192.0.0.0/24",
         "192.0.2.0/24",  # documentation
@@ -31,7 +31,7 @@ FORBIDDEN_4 = tuple(
         "168.63.129.16/32",  # a cloud's host agent on a public address
     )
 )
-# Of IPv6 only what is handed out to the public internet can be right; these are carved out of it again.
+# Only global unicast IPv6 is allowed, except for these ranges inside it.
 PUBLIC_6 = IPv6Network("2000::/3")
 FORBIDDEN_6 = tuple(
     IPv6Network(text)
@@ -46,7 +46,7 @@ FORBIDDEN_6 = tuple(
 
 
 def is_forbidden(text: str) -> bool:
-    """Whether an address is off limits; what is no address at all is off limits too."""
+    """Whether nothing may be sent to this address. Text that is not an address is forbidden too."""
     try:
         address = ip_address(text.partition("%")[0])
     except ValueError:
@@ -62,7 +62,7 @@ def _is_forbidden_6(address: IPv6Address) -> bool:
 
 
 def literal_address(host: str) -> str | None:
-    """The address that a host text spells, with the odd spellings (`127.1`, `0x7f000001`, `2130706433`)."""
+    """The address that a host spells, including forms like `127.1`, `0x7f000001` and `2130706433`."""
     text = host.strip("[]").rstrip(".")
     try:
         return str(ip_address(text.partition("%")[0]))

@@ -1,6 +1,6 @@
-"""The breaker of one endpoint: after a run of trouble the lane pauses, then one attempt tries the water.
+"""The circuit breaker of one endpoint: after several failures it opens and the lane pauses.
 
-A pause costs no attempts: deliveries wait untouched. Only the one that tries the water counts its attempt.
+After the pause one probe is sent. Deliveries do not use up attempts while they wait; only the probe does.
 """
 
 from collections.abc import Sequence
@@ -10,16 +10,16 @@ from msgspec import Struct
 
 from services.webhooks.rules.retry import JITTER, MAX_WAIT, Outcome
 
-# Trouble in a row that opens the breaker.
+# Consecutive failures that open the breaker.
 THRESHOLD = 5
 MAX_PAUSE = 300.0
-# Nothing but failures for so long disables the endpoint.
+# An endpoint that only failed for this long is disabled.
 GIVE_UP_AFTER = timedelta(days=5)
 MAX_WINDOW = 32
 
 
 class Breaker(Struct, frozen=True):
-    """`window`: how many attempts may be under way at once, more as it goes well."""
+    """`window`: how many attempts may be in flight at once. It grows with every success."""
 
     failures: int = 0
     pauses: int = 0
@@ -36,19 +36,19 @@ class Breaker(Struct, frozen=True):
 
 
 def after(breaker: Breaker, outcome: Outcome, schedule: Sequence[float], now: datetime) -> Breaker:
-    """The breaker after one more attempt."""
+    """The state after one more attempt."""
     if outcome.succeeded:
         return Breaker(window=min(breaker.window + 1, MAX_WINDOW))
     since = failing_since(breaker, schedule, now)
     if not outcome.is_endpoint_failure:
-        # It answers: the event is refused, the endpoint is not down.
+        # The endpoint is up. It only refused this event.
         return Breaker(failing_since=since, last_failed_at=now, window=breaker.window)
     failures = breaker.failures + 1
     if asked := requested_wait(outcome):
         until = max(now + timedelta(seconds=asked), breaker.paused_until or now)
         return Breaker(failures, breaker.pauses + 1, until, since, now, 1)
     if breaker.is_paused(now) or (failures < THRESHOLD and breaker.pauses == 0):
-        # Stragglers of a breaker that has opened already do not lengthen its pause.
+        # Late failures do not extend the pause of a breaker that is already open.
         return Breaker(
             failures, breaker.pauses, breaker.paused_until, since, now, max(1, breaker.window // 2)
         )
@@ -57,8 +57,11 @@ def after(breaker: Breaker, outcome: Outcome, schedule: Sequence[float], now: da
 
 
 def failing_since(breaker: Breaker, schedule: Sequence[float], now: datetime) -> datetime:
-    """When this run of failures began. After a silence longer than any wait between attempts it begins anew:
-    a failure of last week and one of today are no week of failures."""
+    """When this run of failures began.
+
+    It starts again after a gap longer than any wait between attempts: a failure last week and one today are
+    not a week of failures.
+    """
     longest = max((MAX_WAIT, *schedule)) * (1 + 2 * JITTER)
     if breaker.failing_since is None or breaker.last_failed_at is None:
         return now
@@ -66,14 +69,14 @@ def failing_since(breaker: Breaker, schedule: Sequence[float], now: datetime) ->
 
 
 def requested_wait(outcome: Outcome) -> float | None:
-    """How long the receiver asks to be left alone, as a whole: 429 and 503 are not about one event."""
+    """The `Retry-After` of a 429 or 503. It applies to the endpoint, not to one event."""
     if outcome.status not in (429, 503) or outcome.retry_after is None:
         return None
     return min(outcome.retry_after, MAX_WAIT)
 
 
 def pause_seconds(pauses: int, schedule: Sequence[float]) -> float:
-    """Doubling from the schedule's first wait; never longer than its longest, nor than five minutes."""
+    """Doubles from the first wait of the schedule, up to its longest and at most five minutes."""
     first = schedule[0] if schedule else 5.0
     longest = min(MAX_PAUSE, max(schedule, default=MAX_PAUSE))
     return min(first * 2.0 ** min(pauses, 20), longest)

@@ -1,18 +1,18 @@
-"""What is left of a person's data in a stored event: ids, states and times, nothing that names anybody."""
+"""Removes a person's data from a stored event. Ids, states and times stay."""
 
 from collections.abc import Collection
 from typing import Any
 
-# The fields of members, leads and submissions that are about a person.
+# Personal fields of members, leads and submissions.
 BLANKED = {"name": "", "first_name": "", "last_name": "", "submitter_name": "", "phone": None, "notes": None}
 EMAILS = frozenset({"email", "submitter_email"})
 EMPTIED = frozenset({"metadata", "data"})
-# Where a lead came from is free text; the specification's own words name nobody.
+# The source of a lead is free text. These values from the specification are not personal.
 KNOWN_SOURCES = ("partner_api", "waitlist")
 
 
 def anonymize(value: Any, ids: Collection[str], emails: Collection[str]) -> Any:
-    """`value` with every object that is about the person blanked; what is about others stays as it was."""
+    """`value` with every object about the person blanked. Other people's data is unchanged."""
     if isinstance(value, list):
         return [anonymize(item, ids, emails) for item in value]
     if isinstance(value, str):

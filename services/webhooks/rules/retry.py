@@ -1,4 +1,4 @@
-"""When the next attempt is made, and when there is none any more."""
+"""When the next attempt is due, and when to give up."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -8,12 +8,12 @@ from msgspec import Struct
 
 JITTER = 0.1
 MAX_WAIT = 24 * 3600.0
-# What tells that the receiver itself is in trouble, and not only unhappy with one event.
+# Statuses below 500 that say the receiver itself has a problem, not just this event.
 ENDPOINT_FAILURES = frozenset({408, 429})
 
 
 class Outcome(Struct, frozen=True):
-    """What one attempt came to. `status` is None when there was no HTTP answer; `error` says why."""
+    """The result of one attempt. `status` is None when there was no HTTP response; `error` says why."""
 
     status: int | None
     error: str | None
@@ -33,7 +33,7 @@ class Outcome(Struct, frozen=True):
 
 
 class NextStep(Struct, frozen=True):
-    """What becomes of the delivery: its status, its place in the schedule, and when it is due again."""
+    """The delivery's new status, its step in the retry schedule, and when it is due again."""
 
     status: str
     step: int
@@ -55,7 +55,7 @@ def next_attempt(
 
 
 def parse_retry_after(text: str | None, now: datetime) -> float | None:
-    """Seconds, from either form that HTTP allows; None for nothing or nonsense."""
+    """Seconds, from either form that HTTP allows. None if missing or invalid."""
     if text is None:
         return None
     text = text.strip()

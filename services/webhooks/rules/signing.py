@@ -18,7 +18,7 @@ def signing_key(secret: str) -> bytes:
 
 
 def signature(keys: Sequence[bytes], event_id: str, timestamp: int, body: bytes) -> str:
-    """During a rotation both secrets sign, so that the receiver may change over when it likes."""
+    """During a rotation both secrets sign, so that the receiver can switch at any time."""
     signed = f"{event_id}.{timestamp}.".encode() + body
     parts = (base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode() for key in keys)
     return " ".join(f"v1,{part}" for part in parts)

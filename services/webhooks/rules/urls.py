@@ -1,4 +1,4 @@
-"""Which URLs an endpoint may have. The socket guard is the fence; this says early what it would refuse."""
+"""Which URLs an endpoint may have. The SSRF guard enforces it; this reports problems early."""
 
 import re
 from collections.abc import Collection
@@ -14,53 +14,53 @@ LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?", re.IGNORECASE)
 
 
 class UrlPolicy(Struct, frozen=True):
-    """What an operator allows for development: plain http, and host texts that skip the address check."""
+    """What an operator allows for development: plain http, and hosts that skip the address check."""
 
     allow_http: bool = False
     allow_hosts: Collection[str] = frozenset()
 
     def skips_address_check(self, url: URL) -> bool:
-        """Parsed by the library that connects: a second parser could be talked into another host."""
+        """Uses the parser of the library that connects: a different one could see a different host."""
         host = url.raw_host or ""
         spellings = {host, f"[{host}]", f"{host}:{url.port}", f"[{host}]:{url.port}"}
         return not spellings.isdisjoint(self.allow_hosts)
 
 
 def url_problem(text: str, policy: UrlPolicy) -> str | None:
-    """None for a URL that may be used, else a sentence."""
+    """None if the URL may be used, else an error message."""
     if len(text) > MAX_LENGTH:
         return f"A URL has at most {MAX_LENGTH} characters."
     if not text.isprintable() or " " in text or "\\" in text:
-        return "A URL holds no spaces, backslashes or control characters."
+        return "A URL cannot contain spaces, backslashes or control characters."
     try:
         url = URL(text)
         port = url.port
     except ValueError:
-        return "This is not a URL."
+        return "This is not a valid URL."
     schemes = ("https", "http") if policy.allow_http else ("https",)
     if url.scheme not in schemes:
-        return f"Only {' and '.join(schemes)} URLs can be delivered to."
+        return f"Only {' and '.join(schemes)} URLs are supported."
     if url.raw_user is not None or url.raw_password is not None or "@" in authority_of(text):
-        return "A URL must not hold user info."
+        return "A URL cannot contain a user name or password."
     if not url.raw_host or port == 0:
         return "A URL needs a host."
     if "%" in authority_of(text) or not is_host(url.raw_host):
-        return "This is not a host name."
+        return "This is not a valid host name."
     if url.raw_fragment:
-        return "A URL must not hold a fragment."
+        return "A URL cannot contain a fragment."
     address = literal_address(url.raw_host)
     if address is not None and is_forbidden(address) and not policy.skips_address_check(url):
-        return "Nothing is delivered to private, local or reserved addresses."
+        return "Webhooks are not sent to private, local or reserved addresses."
     return None
 
 
 def authority_of(text: str) -> str:
-    """Host and port as they were written: parsing drops an empty user and unpacks percent signs."""
+    """Host and port as written. Parsing drops an empty user and decodes percent signs."""
     return re.split(r"[/?#]", text.partition("//")[2], maxsplit=1)[0]
 
 
 def is_host(host: str) -> bool:
-    """An address, or labels of letters, digits, `-` and `_`; the root's dot may end it."""
+    """An address, or labels of letters, digits, `-` and `_`. A trailing dot is allowed."""
     if literal_address(host) is not None:
         return True
     name = host.removesuffix(".")

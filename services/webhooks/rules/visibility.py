@@ -1,4 +1,4 @@
-"""Who may see an event: an endpoint, or a key that reads the event log. One rule for both."""
+"""Who may see an event. The same rule applies to endpoints and to keys that read the event log."""
 
 from collections.abc import Collection
 
@@ -8,17 +8,17 @@ from shared.events.kinds import KINDS, Event
 
 
 class View(Struct, frozen=True):
-    """What somebody may see; `location_ids` None means every location."""
+    """What a key or endpoint may see. `location_ids` None means every location."""
 
     scopes: frozenset[str]
     location_ids: frozenset[str] | None
 
     def kinds(self) -> list[str]:
-        """Every kind that the scopes let through, in the order of the catalogue."""
+        """The kinds that the scopes allow, in the order of `KINDS`."""
         return [name for name, kind in KINDS.items() if _scope_allows(kind, self.scopes)]
 
     def shows(self, type_: str, location_id: str | None) -> bool:
-        """Studio-wide kinds pass whatever the locations; the others need a location that is allowed."""
+        """Studio-wide kinds are always shown. Others need a permitted location."""
         kind = KINDS.get(type_)
         if kind is None or not _scope_allows(kind, self.scopes):
             return False
@@ -39,12 +39,12 @@ class Subscriber(Struct, frozen=True):
     view: View
 
     def wants(self, type_: str, location_id: str | None) -> bool:
-        """No types named means all that the view shows."""
+        """An empty list of types means all that the view shows."""
         return (not self.event_types or type_ in self.event_types) and self.view.shows(type_, location_id)
 
 
 def scopes_needed(event_types: Collection[str]) -> list[str]:
-    """The read scopes behind the named kinds, sorted."""
+    """The read scopes that these kinds need, sorted."""
     return sorted({scope for name in event_types if (scope := KINDS[name].scope)})
 
 

@@ -1,4 +1,4 @@
-"""What a lane sends next, and what came of it."""
+"""What a lane sends next, and the results."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -11,7 +11,7 @@ from shared.db.database import Connection
 
 
 class Due(Struct, frozen=True):
-    """A delivery to be attempted; `body` was rendered once and is the same in every attempt."""
+    """A delivery that is due. `body` was rendered once and is the same in every attempt."""
 
     id: str
     event_id: str
@@ -25,7 +25,7 @@ class Due(Struct, frozen=True):
 COLUMNS = "d.id, d.event_id, d.sequence, d.step, d.attempt_count, d.next_attempt_at, e.body, e.traceparent"
 WITH_BODY = "JOIN events e ON e.studio_id = d.studio_id AND e.id = d.event_id"
 
-# Two index scans with a limit each: however many retries are overdue, first attempts get their half.
+# Two index scans, each with a limit: first attempts get half, however many retries are overdue.
 DUE = f"""
 (SELECT {COLUMNS} FROM deliveries d {WITH_BODY}
  WHERE d.endpoint_id = $1 AND d.status = 'pending' AND d.step = 0 AND d.id <> ALL ($2::uuid[])
@@ -39,7 +39,7 @@ UNION ALL
 
 
 async def due(conn: Connection, lease: Lease, held: Collection[str], limit: int) -> list[Due]:
-    """Not those that are `held`: they are under way already."""
+    """`held` deliveries are left out: they are loaded already."""
     rows = await conn.fetch(DUE, lease.endpoint_id, list(held), max(1, limit // 2))
     return [_due(row) for row in rows]
 
@@ -68,7 +68,7 @@ SELECT head.*, head.next_attempt_at <= now() AS is_due FROM (
 
 
 async def head(conn: Connection, lease: Lease) -> list[Due]:
-    """For a lane in strict order: its oldest open delivery, if that one is due."""
+    """For a FIFO lane: the oldest open delivery, if it is due."""
     row = await conn.fetchrow(HEAD, lease.endpoint_id)
     if row is None or not row["is_due"]:
         return []
@@ -85,7 +85,7 @@ class Completed(Struct, frozen=True, kw_only=True):
     attempt: str
 
 
-# Fenced twice: by the lane's token, and by the attempt count, which a newer dispatcher would have moved on.
+# Fenced twice: by the lane's token, and by the attempt count, which a newer owner would have increased.
 COMPLETE = """
 UPDATE deliveries d SET status = c.status, step = c.step, next_attempt_at = c.next_attempt_at,
        attempt_count = d.attempt_count + 1,
@@ -101,7 +101,7 @@ RETURNING d.id
 
 
 async def complete(conn: Connection, completed: Sequence[Completed]) -> set[str]:
-    """Many at once; answers the ids that were written, so those missing were fenced off."""
+    """Write a batch. Returns the ids that were written; the others were fenced off."""
     rows = await conn.fetch(
         COMPLETE,
         [c.lease.studio_id for c in completed],

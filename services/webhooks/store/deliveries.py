@@ -1,4 +1,4 @@
-"""Deliveries: made with the event, listed for partners, set going again by hand."""
+"""Deliveries: created with the event, listed for partners, retried by hand."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -33,9 +33,9 @@ WHERE l.endpoint_id = n.endpoint_id RETURNING l.endpoint_id, l.last_sequence
 
 
 async def take_sequences(conn: Connection, counts: dict[str, int]) -> dict[str, int]:
-    """The last sequence before the new ones, per endpoint, and the lanes are woken.
+    """Reserve sequence numbers and wake the lanes. Returns each endpoint's last number before them.
 
-    Gap-free, because the caller holds the studio's counter and makes the deliveries in the same transaction.
+    Gap-free, because the caller holds the studio's counter and inserts them in the same transaction.
     """
     rows = await conn.fetch(TAKE_SEQUENCES, list(counts), list(counts.values()))
     return {row["endpoint_id"]: row["last_sequence"] - counts[row["endpoint_id"]] for row in rows}
@@ -77,9 +77,9 @@ def read_delivery(row: asyncpg.Record) -> Delivery:
 
 
 PLACE = "SELECT sequence FROM deliveries WHERE studio_id = $1 AND endpoint_id = $2 AND id = $3"
-# `created_at` grows with `sequence` inside an endpoint, so this is the order by (created_at, id).
-# The studio is bound on the endpoint: bound here, a table without statistics yet was read by its key as well,
-# all of the studio's deliveries for one page.
+# `created_at` grows with `sequence` within an endpoint, so this is the order by (created_at, id).
+# The studio is bound on the endpoint. Bound on the deliveries, a table without statistics was scanned by its
+# primary key: all deliveries of the studio for one page.
 OF_ENDPOINT = f"""
 SELECT {COLUMNS} FROM endpoints e CROSS JOIN LATERAL (
     SELECT * FROM deliveries WHERE endpoint_id = e.id AND sequence > $3 AND ($4::text IS NULL OR status = $4)
@@ -111,7 +111,7 @@ WHERE d.studio_id = $1 AND d.id = $2 AND (e.client_id = $3 OR $4) AND e.deleted_
 
 
 async def get(conn: Connection, caller: Caller, delivery_id: str) -> Delivery | None:
-    """Another client's delivery is as unknown as one that never was."""
+    """Another client's delivery is not found, like one that does not exist."""
     operator = caller.actor == "operator"
     row = await conn.fetchrow(GET, caller.studio_id, delivery_id, caller.client_id, operator)
     return read_delivery(row) if row else None
@@ -128,7 +128,7 @@ WHERE d.studio_id = $1 AND d.id = $2 RETURNING {COLUMNS}
 
 
 async def retry(conn: Connection, caller: Caller, delivery: Delivery) -> Delivery:
-    """Due at once and with the whole schedule before it again; its body, id and sequence stay."""
+    """Due at once, with the full retry schedule again. Body, id and sequence stay the same."""
     row = await conn.fetchrow(RETRY, caller.studio_id, delivery.id, delivery.endpoint_id)
     assert row is not None
     return read_delivery(row)

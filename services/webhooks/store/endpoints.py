@@ -1,4 +1,4 @@
-"""Endpoints. A partner sees those of its own client; an operator all of the studio."""
+"""Endpoints. A partner sees those of its client, an operator all of the studio."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ class StoredEndpoint(Struct, kw_only=True):
 
 COLUMNS = """id, client_id, url, description, event_types, scopes, location_ids, status, disabled_reason,
 fifo, rate_limit, created_at"""
-# The caller's own, or any of the studio for an operator.
+# The caller's own endpoints, or all of the studio for an operator.
 OWN = "studio_id = $1 AND (client_id = $2 OR $3) AND deleted_at IS NULL"
 
 
@@ -137,7 +137,7 @@ UPDATE lanes SET due_at = 'infinity', wakes = wakes + 1, changes = changes + 1 W
 
 
 async def mark_deleted(conn: Connection, caller: Caller, endpoint_id: str) -> None:
-    """It is gone for everybody at once; its deliveries are removed in batches later."""
+    """It disappears at once. Its deliveries are removed later, in batches."""
     await conn.execute(DELETE, caller.studio_id, endpoint_id)
 
 
@@ -171,7 +171,7 @@ WHERE studio_id = ANY($1::uuid[]) AND status = 'enabled' AND deleted_at IS NULL 
 
 
 async def subscribers(conn: Connection, studio_ids: Sequence[str]) -> list[Subscriber]:
-    """The enabled endpoints of these studios, whoever owns them: the event log asks, not a caller."""
+    """All enabled endpoints of these studios. For the event log, so there is no caller to filter by."""
     return [
         Subscriber(
             id=row["id"],

@@ -1,4 +1,4 @@
-"""Finding and rewriting what names a person, in the event log and the delivery log."""
+"""Find and rewrite a person's data in the event log and the delivery log."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from services.webhooks.store.event_log import StoredEvent
 from shared.db.database import Connection
 from shared.http.caller import Caller
 
-# Bodies are searched as bytes: an erasure is rare, and the log holds 30 days of one studio.
+# Bodies are searched as bytes: erasures are rare, and the log holds only 30 days of a studio.
 MENTIONING = """
 SELECT id, sequence, type, location_id, created_at, body FROM events
 WHERE studio_id = $1 AND sequence > $2
@@ -43,8 +43,8 @@ async def rewrite(conn: Connection, caller: Caller, bodies: dict[str, bytes]) ->
     await conn.execute(REWRITE, caller.studio_id, list(bodies), list(bodies.values()))
 
 
-# What a receiver answered may repeat what it was sent. Every row is marked, answered or not: an attempt under
-# way ends on one side of this lock or the other, and its answer is cleared here or never stored.
+# A receiver may repeat in its response what it was sent. Every row is flagged, with or without a response: an
+# attempt in flight ends before or after this lock, so its response is cleared here or never stored.
 CLEAR_ANSWERS = """
 UPDATE deliveries SET erased = true, attempts = (
     SELECT coalesce(jsonb_agg(attempt || '{"response_body": null}' ORDER BY place), '[]')

@@ -1,4 +1,4 @@
-"""Reading the event log through what the caller may see. A page costs the same wherever it starts."""
+"""Read the event log, filtered by what the caller may see. Every page costs the same."""
 
 from msgspec import Struct
 
@@ -15,7 +15,7 @@ class EventBody(Struct, frozen=True):
 
 
 def view_of(caller: Caller) -> View:
-    """OperatorContext see everything of the studio."""
+    """Operators see all events of the studio."""
     if caller.actor == "operator":
         return EVERYTHING
     locations = None if caller.location_ids is None else frozenset(caller.location_ids)
@@ -30,7 +30,7 @@ async def sequence_of_cursor(conn: Connection, caller: Caller, cursor: str | Non
     return row["sequence"] if row else 0
 
 
-# Each kind, and for location-bound kinds each permitted location, is read along an index up to the limit.
+# One index scan up to the limit per kind, and per permitted location for location-bound kinds.
 BY_KIND = """
 SELECT found.id, found.sequence, found.body FROM (
     SELECT e.* FROM unnest($3::text[]) AS kind CROSS JOIN LATERAL (

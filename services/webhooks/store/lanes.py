@@ -1,4 +1,4 @@
-"""Lanes: leased whole, with a token that fences a dispatcher that has lost its lease."""
+"""Lanes are leased whole. A token fences off a dispatcher that lost its lease."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -45,7 +45,7 @@ async def claim(conn: Connection, token: str, limit: int) -> list[tuple[Lease, B
     ]
 
 
-# A lane that is locked by a writer this very moment is renewed the next time: leases last three rounds.
+# A lane that is locked right now is renewed in the next round: leases last for three rounds.
 RENEW = """
 UPDATE lanes SET leased_until = now() + $3 * interval '1 second'
 WHERE endpoint_id = ANY (ARRAY(
@@ -61,7 +61,7 @@ async def renew(conn: Connection, leases: Sequence[Lease]) -> None:
 
 
 class Target(Struct, frozen=True):
-    """Where a lane's deliveries go, read anew before each batch, so that changes take effect at once."""
+    """Where a lane's deliveries go. Read again before each batch, so that changes apply at once."""
 
     wakes: int
     changes: int
@@ -85,7 +85,7 @@ WHERE l.endpoint_id = $1 AND l.token = $2
 
 
 async def target(conn: Connection, lease: Lease) -> Target | None:
-    """None once the lease is lost or the endpoint gone."""
+    """None if the lease is lost or the endpoint is gone."""
     row = await conn.fetchrow(TARGET, lease.endpoint_id, lease.token)
     if row is None:
         return None
@@ -100,8 +100,8 @@ async def target(conn: Connection, lease: Lease) -> Target | None:
     )
 
 
-# The lane is due again when its breaker lets it, or when its next retry is. `wakes` guards against work that
-# came between the last look and this: then nothing is updated, and the lane is looked at again.
+# The lane is due again when its breaker allows it, or when its next retry is due. `wakes` detects work that
+# arrived since the last refill: then nothing is updated and the lane is refilled.
 RELEASE = """
 UPDATE lanes l SET token = NULL, leased_until = NULL, failures = $4, pauses = $5, paused_until = $6,
        failing_since = $7, last_failed_at = $9,
@@ -113,7 +113,7 @@ WHERE l.endpoint_id = $1 AND l.token = $2 AND l.wakes = $3 RETURNING true
 
 
 async def release(conn: Connection, lease: Lease, seen: Target, breaker: Breaker, now: datetime) -> bool:
-    """False when there is new work, or the lease was lost; the next look tells which."""
+    """False if there is new work or the lease was lost. The next refill finds out which."""
     released = await conn.fetchval(
         RELEASE,
         lease.endpoint_id,
@@ -137,7 +137,7 @@ WHERE endpoint_id = $1 AND token = $2
 
 
 async def note_success(conn: Connection, lease: Lease) -> None:
-    """Written at once: a busy lane may not be let go for days, and would be held for failing all along."""
+    """Written at once: a busy lane may not be released for days and would look as if it kept failing."""
     await conn.execute(NOTE_SUCCESS, lease.endpoint_id, lease.token)
 
 
@@ -149,7 +149,7 @@ ON l.endpoint_id = mine.endpoint_id WHERE l.wakes <> mine.wakes
 
 
 async def woken(conn: Connection, seen: dict[str, tuple[int, int]]) -> dict[str, bool]:
-    """Which of the lanes in hand were woken since they last looked; True: what they hold is stale."""
+    """Which of these lanes were woken since their last refill. True: what they prefetched is stale."""
     wakes, changes = [wakes for wakes, _ in seen.values()], [changes for _, changes in seen.values()]
     return {row["endpoint_id"]: row["changed"] for row in await conn.fetch(WOKEN, list(seen), wakes, changes)}
 
@@ -158,7 +158,7 @@ CHANGED = "UPDATE lanes SET wakes = wakes + 1, changes = changes + 1 WHERE endpo
 
 
 async def changed(conn: Connection, endpoint_id: str) -> None:
-    """Whoever has deliveries of this endpoint in hand looks them up anew before it sends more."""
+    """Whoever has prefetched deliveries of this endpoint loads them again before it sends more."""
     await conn.execute(CHANGED, endpoint_id)
 
 
@@ -166,7 +166,7 @@ CHANGED_ALL = "UPDATE lanes SET wakes = wakes + 1, changes = changes + 1 WHERE s
 
 
 async def changed_all(conn: Connection, studio_id: str) -> None:
-    """The same for all of a studio; the caller holds its counter, as all who lock several lanes."""
+    """The same for a whole studio. The caller holds its counter, like everyone who locks several lanes."""
     await conn.execute(CHANGED_ALL, studio_id)
 
 
@@ -178,7 +178,7 @@ WHERE lanes.endpoint_id = mine.endpoint_id AND lanes.token = mine.token
 
 
 async def give_back(conn: Connection, leases: Sequence[Lease]) -> None:
-    """On a stop: whoever else runs goes on at once instead of waiting for the leases to end."""
+    """On shutdown: another dispatcher can continue at once instead of waiting for the leases to expire."""
     await conn.execute(GIVE_BACK, [lease.endpoint_id for lease in leases], [lease.token for lease in leases])
 
 
@@ -191,5 +191,5 @@ WHERE endpoint_id = $1
 
 
 async def resume(conn: Connection, endpoint_id: str) -> None:
-    """After a re-enable: what was still open goes on, with a clean slate."""
+    """After a re-enable: open deliveries continue, and the circuit breaker is reset."""
     await conn.execute(RESUME, endpoint_id)

@@ -1,10 +1,10 @@
-"""Removing what is no longer kept, in batches that lock little."""
+"""Remove expired data in small batches, to hold few locks."""
 
 from datetime import datetime
 
 from shared.db.database import Connection
 
-# Studio by studio along an index, so that a batch costs the same however long the log is.
+# Studio by studio along an index, so that the cost of a batch does not depend on the size of the log.
 PRUNE_EVENTS = """
 WITH old AS (
     SELECT e.studio_id, e.id FROM event_counters c CROSS JOIN LATERAL (
@@ -19,7 +19,7 @@ SELECT count(*) FROM gone
 
 
 async def prune_events(conn: Connection, before: datetime, batch: int) -> int:
-    """Their deliveries go with them."""
+    """Deletes their deliveries too."""
     return int(await conn.fetchval(PRUNE_EVENTS, before, batch))
 
 
@@ -41,7 +41,7 @@ DELETE FROM endpoints e WHERE e.deleted_at < now() - interval '1 minute'
 
 
 async def prune_deleted_endpoints(conn: Connection, batch: int) -> int:
-    """First what was sent to them, batch by batch; then the endpoints themselves."""
+    """First their deliveries, in batches. Then the endpoints themselves."""
     count = int(await conn.fetchval(PRUNE_DELIVERIES, batch))
     if count == 0:
         await conn.execute(PRUNE_ENDPOINTS)

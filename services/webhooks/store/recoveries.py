@@ -1,4 +1,4 @@
-"""Recoveries: where each one stands."""
+"""Recoveries and their progress."""
 
 from datetime import datetime
 
@@ -45,7 +45,7 @@ SELECT id FROM recoveries WHERE studio_id = $1 AND endpoint_id = $2 AND status =
 
 
 async def running_of(conn: Connection, caller: Caller, endpoint_id: str) -> str | None:
-    """The id of the one that is under way, if there is one."""
+    """The id of the running recovery, if there is one."""
     found: str | None = await conn.fetchval(RUNNING_OF, caller.studio_id, endpoint_id)
     return found
 
@@ -81,7 +81,7 @@ TOOK_TURN = "UPDATE recoveries SET stepped_at = clock_timestamp() WHERE id = ANY
 
 
 async def take_turns(conn: Connection, limit: int) -> list[RunningRecovery]:
-    """Those of enabled endpoints whose last turn is the longest ago; they go to the end of the line."""
+    """The recoveries of enabled endpoints that waited longest. They move to the end of the queue."""
     rows = await conn.fetch(RUNNING, limit)
     await conn.execute(TOOK_TURN, [row["id"] for row in rows])
     return [
@@ -115,7 +115,7 @@ async def open_deliveries(conn: Connection, endpoint_id: str, at_most: int) -> i
     return int(await conn.fetchval(OPEN, endpoint_id, at_most))
 
 
-# The events of the next batch, and what this endpoint has of each: nothing, or a delivery in some status.
+# The next batch of events, each with this endpoint's delivery of it, if there is one.
 NEXT_BATCH = """
 SELECT e.id, e.sequence, e.type, e.location_id, e.client_id, e.created_at, d.id AS delivery_id, d.status
 FROM events e LEFT JOIN deliveries d
@@ -179,7 +179,7 @@ WHERE studio_id = $1 AND id = $2 AND after_sequence = $6 AND status = 'running' 
 
 
 async def advance(conn: Connection, recovery: RunningRecovery, to: int, offered: int, *, done: bool) -> bool:
-    """False when another replica moved it first: the caller's transaction must not stand then."""
+    """False if another replica advanced it first. The caller must then roll back."""
     moved = await conn.fetchval(
         ADVANCE,
         recovery.studio_id,

@@ -1,4 +1,4 @@
-"""Signing secrets, sealed. During a rotation an endpoint has two."""
+"""Signing secrets, encrypted. During a rotation an endpoint has more than one."""
 
 from datetime import datetime
 
@@ -18,7 +18,7 @@ UPDATE secrets SET expires_at = least(coalesce(expires_at, $3), $3) WHERE studio
 
 
 async def retire_all(conn: Connection, studio_id: str, endpoint_id: str, at: datetime) -> None:
-    """The live ones stay valid until `at`; one that ends sooner still does."""
+    """Live secrets expire at `at`, or earlier if they were to expire earlier."""
     await conn.execute(RETIRE, studio_id, endpoint_id, at)
 
 

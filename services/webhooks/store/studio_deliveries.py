@@ -9,7 +9,7 @@ from shared.http.caller import Caller
 from shared.http.pages import resolve_cursor
 
 PLACE = "SELECT created_at, id FROM deliveries WHERE studio_id = $1 AND id = $2"
-# Endpoint by endpoint with the limit inside, so that a page costs the same however much was delivered.
+# Endpoint by endpoint with the limit inside, so that the cost of a page does not depend on the table's size.
 OF_STUDIO = f"""
 SELECT {COLUMNS} FROM endpoints e CROSS JOIN LATERAL (
     SELECT * FROM deliveries

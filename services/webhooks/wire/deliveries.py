@@ -10,7 +10,7 @@ DeliveryStatus = Literal["pending", "succeeded", "dead"]
 
 
 class Attempt(Struct, frozen=True):
-    """One request and what came of it. The request's body is the event's, as `GET /events/{id}` shows it."""
+    """One request and its outcome. The request body is the event, as `GET /events/{id}` returns it."""
 
     at: Instant
     duration_ms: int

@@ -8,7 +8,7 @@ from shared.events.kinds import KINDS
 from shared.wire import Body, Id, Instant, Resource
 
 Status = Literal["enabled", "disabled"]
-# A test reaches the endpoint it was asked for, whatever that one subscribes to.
+# A test event reaches its endpoint, whatever that endpoint subscribes to.
 EventType = Literal[
     "booking.created",
     "booking.confirmed",
@@ -25,7 +25,7 @@ assert set(KINDS) == set(EventType.__args__)  # type: ignore[attr-defined]
 
 Description = Annotated[str, Meta(max_length=500)]
 EventTypes = Annotated[list[EventType], Meta(max_length=50)]
-RateLimit = Annotated[float, Meta(ge=0.1, le=10_000, description="Attempts a second, at most.")]
+RateLimit = Annotated[float, Meta(ge=0.1, le=10_000, description="The most attempts per second.")]
 Url = Annotated[str, Meta(max_length=2048)]
 
 
@@ -34,7 +34,8 @@ class EndpointCreate(Body, frozen=True, kw_only=True):
     description: Description = ""
     event_types: EventTypes = field(default_factory=list)
     fifo: Annotated[
-        bool, Meta(description="One at a time, in order; a failing event holds the rest back.")
+        bool,
+        Meta(description="Deliver one event at a time, in order. A failing event blocks the ones after it."),
     ] = False
     rate_limit: RateLimit | None = None
 
@@ -62,7 +63,7 @@ class Endpoint(Resource, kw_only=True):
 
 
 class EndpointWithSecret(Endpoint, kw_only=True):
-    """The only answers that show the secret: create and rotate."""
+    """Only the responses to create and rotate show the secret."""
 
     secret: str
 

@@ -1,4 +1,4 @@
-"""Events on the wire: the same bytes in the log, in `GET /events/{id}` and in the webhook's body."""
+"""Events on the wire: the same bytes in the log, in `GET /events/{id}` and in the webhook body."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -13,13 +13,13 @@ from shared.wire import Id, Instant, PageQuery, Resource, encode
 
 
 class EventObject(Struct):
-    """The resource as its GET shows it."""
+    """The resource as its GET returns it."""
 
     object: dict[str, Any]
 
 
 class EventRead(Resource, kw_only=True):
-    """For the OpenAPI document; the answer itself is the stored bytes."""
+    """For the OpenAPI document. The response itself is the stored bytes."""
 
     id: Id
     object: Literal["event"] = "event"
@@ -58,7 +58,7 @@ class Position(Struct):
 
 
 def render_logged(envelope: Envelope, sequence: int) -> bytes:
-    """The envelope with the sequence that the log gave it."""
+    """The envelope with the sequence number from the log."""
     return encode(
         LoggedEvent(
             id=envelope.id,

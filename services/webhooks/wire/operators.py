@@ -1,4 +1,4 @@
-"""What operators see: queues, parked messages, stats; and what other services ask of this one."""
+"""What operators see: queues, parked messages and stats. Also the bodies of internal calls."""
 
 from msgspec import Struct
 
@@ -16,7 +16,7 @@ class Queues(Struct, kw_only=True):
 
 
 class ParkedRead(Struct, kw_only=True):
-    """`body` is the message's text; it may hold a person's data, so only operators get it."""
+    """`body` is the message text. It may contain personal data, so only operators see it."""
 
     id: str
     topic: str
@@ -33,7 +33,7 @@ class ParkedQuery(Query, frozen=True, kw_only=True):
 
 
 class Requeue(Body, frozen=True, kw_only=True):
-    """No ids: all of them."""
+    """Without ids, all messages are requeued."""
 
     ids: list[str] | None = None
 

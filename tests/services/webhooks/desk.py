@@ -136,8 +136,8 @@ async def eventually(fact: Callable[[], Awaitable[T | None]], *, seconds: float 
 
 @asynccontextmanager
 async def change_applied(desk: Desk) -> AsyncIterator[None]:
-    """At the end the lane has looked at the endpoint as it was changed meanwhile."""
-    # A logger of its own: others in this process may have set logging up, without the lines of level debug.
+    """On exit, the lane has applied the changes made inside the block."""
+    # A separate logger, because logging may be configured without debug lines in this process.
     lines = LogCapture()
     everything = structlog.make_filtering_bound_logger(logging.NOTSET)
     with patch.object(lane, "log", structlog.wrap_logger(None, [lines], everything)):

@@ -1,4 +1,4 @@
-"""Changes of an endpoint hold at once: what a lane has in hand and has not begun is looked up anew."""
+"""Changes to an endpoint apply at once: a lane reloads what it prefetched and has not started."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -23,7 +23,7 @@ Change = Callable[[Desk, str], Awaitable[Any]]
 
 
 class Gate:
-    """A receiver's answers wait here, so that the lane has a full hand and a full window."""
+    """Holds a receiver's responses, so that the lane has a full prefetch and a full window."""
 
     def __init__(self, receiver: Receiver, status: int = 200) -> None:
         self.opened = asyncio.Event()
@@ -37,7 +37,7 @@ class Gate:
 
 
 async def with_a_full_prefetch(desk: Desk, receiver: Receiver, **fields: Any) -> dict[str, Any]:
-    """Two attempts under way, and many in hand behind them."""
+    """Two attempts in flight, and many prefetched."""
     endpoint = await desk.endpoint(receiver.url, **fields)
     await desk.sql("UPDATE lanes SET leased_until = now() + interval '1 hour'")
     await desk.publish_some(60)
@@ -64,18 +64,18 @@ async def lane_is_free(desk: Desk) -> bool | None:
 
 
 @asynccontextmanager
-async def beside(desk: Desk, database_url: str) -> AsyncIterator[Desk]:
-    """Another replica, which holds no lane: what it is told, the first one's look-out finds."""
+async def second_replica(desk: Desk, database_url: str) -> AsyncIterator[Desk]:
+    """A second replica that holds no lane. The first one finds its changes by polling."""
     async with open_desk(database_url) as other:
         other.studio_id, other.client_id = desk.studio_id, desk.client_id
         yield other
 
 
 @pytest.mark.parametrize("change", [disable, delete, revoke])
-async def test_an_endpoint_that_is_switched_off_gets_nothing_more_of_what_was_in_hand(
+async def test_an_endpoint_that_is_switched_off_gets_nothing_that_was_prefetched(
     desk: Desk, receiver: Receiver, change: Change
 ) -> None:
-    """Only what was under way already arrives."""
+    """Only attempts that were in flight arrive."""
     gate = Gate(receiver)
     endpoint = await with_a_full_prefetch(desk, receiver)
     path = f"/webhook-endpoints/{endpoint['id']}"
@@ -87,16 +87,16 @@ async def test_an_endpoint_that_is_switched_off_gets_nothing_more_of_what_was_in
     rows = await desk.sql(
         "SELECT count(*) AS n FROM deliveries WHERE status = 'pending' AND attempt_count = 0"
     )
-    assert rows[0]["n"] == 58, "they wait untouched"
+    assert rows[0]["n"] == 58, "they are unchanged"
 
 
-async def test_a_change_made_at_another_replica_holds_as_well(
+async def test_a_change_made_on_another_replica_applies_too(
     desk: Desk, database_url: str, receiver: Receiver
 ) -> None:
-    """The one that sends finds it in the database, with a full hand too."""
+    """The replica that sends finds it in the database, even with a full prefetch."""
     gate = Gate(receiver)
     endpoint = await with_a_full_prefetch(desk, receiver)
-    async with beside(desk, database_url) as other:
+    async with second_replica(desk, database_url) as other:
         async with change_applied(desk):
             assert (await disable(other, f"/webhook-endpoints/{endpoint['id']}")).status == 200
         gate.opened.set()
@@ -104,8 +104,8 @@ async def test_a_change_made_at_another_replica_holds_as_well(
     assert receiver.count == 2
 
 
-async def test_nothing_is_sent_on_a_look_older_than_a_second(desk: Desk, receiver: Receiver) -> None:
-    """Even if no wake-up comes, as when the look-out is stuck: the lane asks again by itself."""
+async def test_nothing_is_sent_with_settings_older_than_a_second(desk: Desk, receiver: Receiver) -> None:
+    """If no wake-up comes, because polling is stuck, the lane reloads them by itself."""
     gate = Gate(receiver)
     endpoint = await desk.endpoint(receiver.url)
     token = new_id()
@@ -126,10 +126,10 @@ async def test_nothing_is_sent_on_a_look_older_than_a_second(desk: Desk, receive
     assert receiver.count == 2
 
 
-async def test_a_new_url_and_a_new_secret_hold_for_what_was_in_hand(
+async def test_a_new_url_and_a_new_secret_apply_to_what_was_prefetched(
     desk: Desk, receiver: Receiver, second_receiver: Receiver
 ) -> None:
-    """Everything not yet begun goes to the new place, signed with the new secret alone."""
+    """Everything not yet started goes to the new URL, signed only with the new secret."""
     gate = Gate(receiver)
     endpoint = await with_a_full_prefetch(desk, receiver)
     path = f"/webhook-endpoints/{endpoint['id']}"
@@ -146,8 +146,8 @@ async def test_a_new_url_and_a_new_secret_hold_for_what_was_in_hand(
     assert second_receiver.count == 58, "nothing was sent twice"
 
 
-async def test_gone_stops_what_is_in_hand_and_is_told_once(desk: Desk, receiver: Receiver) -> None:
-    """A 410 ends the lane at once, however many answers say the same."""
+async def test_gone_stops_what_was_prefetched_and_is_logged_once(desk: Desk, receiver: Receiver) -> None:
+    """A 410 stops the lane at once, however many responses say the same."""
     gate = Gate(receiver, status=410)
     endpoint = await with_a_full_prefetch(desk, receiver)
     with capture_logs() as lines:

@@ -26,7 +26,7 @@ async def test_an_event_arrives_signed_and_the_oracle_verifies_it(desk: Desk, re
 
 
 async def test_log_get_and_webhook_show_the_same_bytes(desk: Desk, receiver: Receiver) -> None:
-    """One rendering: the event log, GET /events/{id} and the webhook's body never differ."""
+    """The event log, GET /events/{id} and the webhook body are the same bytes."""
     await desk.endpoint(receiver.url)
     event = desk.event(request_id="req-1", data={"name": "Zoë", "n": 1.50})
     await desk.publish(event)
@@ -50,7 +50,7 @@ async def test_log_get_and_webhook_show_the_same_bytes(desk: Desk, receiver: Rec
 
 
 async def test_a_retry_sends_the_same_bytes_with_a_new_signature(desk: Desk, receiver: Receiver) -> None:
-    """The body is rendered once; a retry differs in timestamp and signature only."""
+    """The body is rendered once. A retry differs only in timestamp and signature."""
     receiver.answer = answering(500, 200)
     endpoint = await desk.endpoint(receiver.url)
     await desk.publish_some(1)
@@ -62,14 +62,14 @@ async def test_a_retry_sends_the_same_bytes_with_a_new_signature(desk: Desk, rec
     [delivery] = await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"])
     assert delivery["attempt_count"] == 2
     assert [a["response_status"] for a in delivery["attempts"]] == [500, 200]
-    assert delivery["attempts"][0]["error"] == "the endpoint answered 500"
+    assert delivery["attempts"][0]["error"] == "the endpoint responded with 500"
     assert delivery["attempts"][1]["response_body"] == ""
 
 
 async def test_a_delivery_is_dead_after_the_whole_schedule_and_can_be_retried(
     desk: Desk, receiver: Receiver
 ) -> None:
-    """One attempt and one per wait of the schedule; then it is listed as dead until somebody retries it."""
+    """The first attempt and one per step of the schedule. Then it is listed as dead until it is retried."""
     receiver.answer = answering(400)
     endpoint = await desk.endpoint(receiver.url)
     await desk.publish_some(1)
@@ -86,7 +86,7 @@ async def test_a_delivery_is_dead_after_the_whole_schedule_and_can_be_retried(
 
 
 async def test_gone_disables_the_endpoint(desk: Desk, receiver: Receiver) -> None:
-    """410 is the receiver's word that it wants nothing more."""
+    """410 means that the receiver wants no more events."""
     receiver.answer = answering(410)
     endpoint = await desk.endpoint(receiver.url)
     await desk.publish_some(1)
@@ -119,7 +119,7 @@ async def test_a_redirect_is_a_failure_and_not_followed(
 
 
 async def test_retry_after_is_honoured(database_url: str, receiver: Receiver) -> None:
-    """The receiver's wish moves the next attempt back, beyond the schedule."""
+    """Retry-After delays the next attempt beyond the schedule."""
     receiver.answer = answering(429, 200, headers={"Retry-After": "3600"})
     async with open_desk(database_url) as desk:
         endpoint = await desk.endpoint(receiver.url)
@@ -133,7 +133,7 @@ async def test_retry_after_is_honoured(database_url: str, receiver: Receiver) ->
 
 
 async def test_little_of_an_answer_is_kept_and_nul_is_survived(desk: Desk, receiver: Receiver) -> None:
-    """2 KiB of the answer are logged, as text that the database can hold."""
+    """2 KiB of the response are stored, as text that the database accepts."""
 
     async def flood(_: Received) -> web.StreamResponse:
         return web.Response(body=b"\x00\xff" + b"x" * 300_000)

@@ -1,4 +1,4 @@
-"""Endpoints: whose they are, what they may see, and their secrets."""
+"""Endpoints: ownership, visibility and secrets."""
 
 import base64
 
@@ -13,7 +13,7 @@ HOOK = "https://partner.example/hook"
 
 
 async def test_an_endpoint_is_created_read_changed_and_deleted(desk: Desk) -> None:
-    """The secret is in the answer to create and nowhere else."""
+    """Only the response to create contains the secret."""
     made = await desk.endpoint(HOOK, description="CRM", event_types=["booking.created"])
     assert len(base64.b64decode(made["secret"].removeprefix("whsec_"))) == 32
     path = f"/webhook-endpoints/{made['id']}"
@@ -50,7 +50,7 @@ async def test_another_client_of_the_same_studio_gets_404(desk: Desk) -> None:
 
 
 async def test_a_kind_needs_its_read_scope(desk: Desk) -> None:
-    """403 names the scope that is missing; unknown kinds and fields are 422."""
+    """403 names the missing scope. Unknown kinds and fields are 422."""
     narrow = desk.caller(scopes=frozenset({"webhooks:write", "bookings:read"}))
     body = {"url": HOOK, "event_types": ["booking.created", "lead.created"]}
     reply = await desk.call("POST", "/webhook-endpoints", body, caller=narrow)
@@ -66,7 +66,7 @@ async def test_a_kind_needs_its_read_scope(desk: Desk) -> None:
 
 
 async def test_a_narrower_key_of_the_same_client_cannot_use_a_wider_endpoint(desk: Desk) -> None:
-    """It would learn by webhook or delivery log what it may not read; nor may it stop or start anything."""
+    """It could learn from webhooks or the delivery log what it may not read. Nor may it change it."""
     made = await desk.endpoint(HOOK)
     await desk.publish_some(1)
     [delivery] = await desk.deliveries(made["id"])
@@ -111,7 +111,7 @@ async def test_an_endpoint_gets_what_its_key_may_see(desk: Desk, receiver: Recei
 
 
 async def test_both_secrets_sign_while_a_rotation_overlaps(desk: Desk, receiver: Receiver) -> None:
-    """Old and new verify until the overlap ends; with an overlap of nothing only the new one does."""
+    """Both verify until the overlap ends. With an overlap of zero only the new one does."""
     made = await desk.endpoint(receiver.url)
     path = f"/webhook-endpoints/{made['id']}/rotate-secret"
     rotated = (await desk.call("POST", path)).json()
@@ -128,7 +128,7 @@ async def test_both_secrets_sign_while_a_rotation_overlaps(desk: Desk, receiver:
     Webhook(last["secret"]).verify(got.body, got.headers)
 
 
-async def test_secrets_are_sealed_at_rest(desk: Desk) -> None:
+async def test_secrets_are_encrypted_at_rest(desk: Desk) -> None:
     """Neither the text nor its bytes are in any column."""
     made = await desk.endpoint(HOOK)
     rows = await desk.sql("SELECT sealed FROM secrets")
@@ -155,7 +155,7 @@ async def test_the_last_key_of_a_client_disables_its_endpoints(desk: Desk) -> No
 
 
 async def test_the_list_is_paged_by_creation(desk: Desk) -> None:
-    """The cursor is the last row's id; one that names no row is refused."""
+    """The cursor is the id of the last row. An unknown one is refused."""
     made = [(await desk.endpoint(HOOK))["id"] for _ in range(5)]
     first = (await desk.call("GET", "/webhook-endpoints", limit=3)).json()
     assert [e["id"] for e in first["data"]] == made[:3]
@@ -167,7 +167,7 @@ async def test_the_list_is_paged_by_creation(desk: Desk) -> None:
 
 
 async def test_a_deleted_endpoint_takes_its_deliveries_with_it_later(desk: Desk, receiver: Receiver) -> None:
-    """It is gone for partners at once, and pruned in batches."""
+    """Partners no longer see it, and it is pruned in batches."""
     from services.webhooks.actions.prune import prune_step
 
     made = await desk.endpoint(receiver.url)

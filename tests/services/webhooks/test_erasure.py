@@ -1,4 +1,4 @@
-"""Erasure: a person's data leave the event log and the delivery log; counts and sequences stay."""
+"""Erasure removes a person's data from the event log and the delivery log. Counts and sequences stay."""
 
 import asyncio
 import json
@@ -11,10 +11,8 @@ from tests.harness.receiver import Received, Receiver
 from tests.services.webhooks.desk import Desk, change_applied, statuses
 
 
-async def test_a_person_is_forgotten_in_events_and_in_what_receivers_answered(
-    desk: Desk, receiver: Receiver
-) -> None:
-    """The member's and the lead's events, and answers that repeat them; other people's stay as they were."""
+async def test_a_person_is_erased_from_events_and_from_responses(desk: Desk, receiver: Receiver) -> None:
+    """Events of the member and the lead, and responses that repeat them. Other people's stay unchanged."""
 
     async def echo(got: Received) -> web.StreamResponse:
         return web.Response(body=got.body)
@@ -72,7 +70,7 @@ async def test_a_person_is_forgotten_in_events_and_in_what_receivers_answered(
 async def test_nothing_of_an_erased_person_is_sent_or_stored_afterwards(
     desk: Desk, receiver: Receiver
 ) -> None:
-    """What was in hand goes out erased, and the answer to what was under way is not kept."""
+    """Prefetched deliveries are sent erased. The responses to attempts in flight are not stored."""
     opened = asyncio.Event()
 
     async def echo(got: Received) -> web.StreamResponse:

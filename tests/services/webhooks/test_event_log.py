@@ -1,4 +1,4 @@
-"""The event log: every event once, in a sequence without gaps that is never seen out of order."""
+"""The event log has every event once, in a gap-free sequence that is never visible out of order."""
 
 import asyncio
 from itertools import pairwise
@@ -17,7 +17,7 @@ from tests.services.webhooks.desk import ALL_READS, Desk, eventually
 
 
 async def test_a_redelivered_event_is_stored_once(desk: Desk) -> None:
-    """The bus promises at least once; the log makes it once, also inside one batch."""
+    """The bus delivers at least once. The log stores it once, also within one batch."""
     event = desk.event()
     message = Message(event.id, event.type, render(event))
     await asyncio.gather(*(desk.bus.publish(message) for _ in range(5)))
@@ -38,7 +38,7 @@ async def read_while(desk: Desk, writing: "asyncio.Task[None]") -> list[list[int
 
 
 def out_of_order(views: list[list[int]]) -> bool:
-    """Whether somebody saw a number before one under it."""
+    """Whether a reader saw a number before a lower one."""
     return any(view != list(range(1, len(view) + 1)) for view in views)
 
 
@@ -124,7 +124,7 @@ async def test_catching_up_by_sequence_and_by_cursor_sees_every_event_once(desk:
 
 
 async def test_the_log_shows_what_the_key_may_see(desk: Desk) -> None:
-    """Scopes, locations, kinds; what is hidden in the list is 404 by id."""
+    """Filtered by scope, location and kind. An event hidden in the list is 404 by id."""
     here, there = new_id(), new_id()
     booking_here = desk.event(BookingCreated, location_id=here)
     booking_there = desk.event(BookingCreated, location_id=there)
@@ -166,7 +166,7 @@ async def test_what_is_no_event_is_parked_and_the_rest_goes_on(desk: Desk) -> No
 
 
 async def test_events_are_pruned_after_thirty_days_with_their_deliveries(desk: Desk) -> None:
-    """In batches; what is younger stays, and the sequence goes on where it was."""
+    """In batches. Younger events stay, and the sequence continues."""
     from services.webhooks.actions.prune import prune_step
 
     await desk.endpoint("https://partner.example/hook")

@@ -1,4 +1,4 @@
-"""The fence against request forgery, where it counts: at connect time, on the socket."""
+"""Protection against request forgery (SSRF), at connect time, on the socket."""
 
 import socket
 from typing import Any
@@ -68,13 +68,13 @@ def test_private_local_and_wrapped_addresses_are_off_limits(address: str) -> Non
 
 @pytest.mark.parametrize("address", ALLOWED)
 def test_public_addresses_are_allowed(address: str) -> None:
-    """The list does not swallow the internet."""
+    """The list does not block the public internet."""
     assert not is_forbidden(address)
 
 
 @pytest.mark.parametrize("address", [a for a in FORBIDDEN if literal_address(a) and "%" not in a])
 async def test_the_socket_refuses_a_literal_at_connect_time(address: str) -> None:
-    """aiohttp asks no resolver for a literal: the socket factory is what stands in the way."""
+    """aiohttp does not resolve a literal, so the socket factory has to refuse it."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with pytest.raises(ForbiddenAddress):
         guarded_socket((family, socket.SOCK_STREAM, 6, "", (address, 443)))
@@ -85,7 +85,7 @@ async def test_the_socket_refuses_a_literal_at_connect_time(address: str) -> Non
 
 
 class Answers(AbstractResolver):
-    """A name server that gives these answers in turn, the last one for ever."""
+    """A resolver that gives these answers in turn and repeats the last one."""
 
     def __init__(self, *answers: list[str]) -> None:
         self.answers = list(answers)
@@ -149,7 +149,7 @@ async def test_a_name_that_changes_its_answer_is_asked_once_and_connected_to_wha
 
 
 async def test_a_redirect_to_a_forbidden_address_is_not_followed(receiver: Receiver) -> None:
-    """It is simply an answer that is not 2xx."""
+    """A redirect is a failed attempt, like any status that is not 2xx."""
     receiver.answer = answering(307, headers={"Location": "http://169.254.169.254/latest/meta-data/"})
     policy = UrlPolicy(allow_http=True, allow_hosts=frozenset({"127.0.0.1"}))
     async with Sender(policy) as sender:
@@ -159,7 +159,7 @@ async def test_a_redirect_to_a_forbidden_address_is_not_followed(receiver: Recei
 
 
 async def test_allowing_one_host_opens_no_other_spelling_of_it(receiver: Receiver) -> None:
-    """The operator's list holds exact texts: 127.0.0.1 lets neither localhost nor 127.1 through."""
+    """The operator's list is exact: 127.0.0.1 allows neither localhost nor 127.1."""
     port = receiver.url.rsplit(":", 1)[1].split("/")[0]
     policy = UrlPolicy(allow_http=True, allow_hosts=frozenset({"127.0.0.1"}))
     async with Sender(policy) as sender:
@@ -204,7 +204,7 @@ REFUSED_URLS = [
 
 @pytest.mark.parametrize("url", REFUSED_URLS)
 def test_urls_that_can_never_work_are_refused_when_written(url: str) -> None:
-    """422 at create and PATCH already, with a sentence."""
+    """Refused with 422 at create and PATCH, with a message."""
     assert url_problem(url, UrlPolicy()) is not None
 
 
@@ -218,7 +218,7 @@ def test_ordinary_urls_are_accepted() -> None:
 
 
 async def test_a_refused_url_is_a_422_that_names_the_field(desk: Desk, receiver: Receiver) -> None:
-    """At create and at PATCH alike."""
+    """At create and at PATCH."""
     for url in ("https://10.0.0.1/", "https://u:p@partner.example/", "gopher://partner.example/"):
         reply = await desk.call("POST", "/webhook-endpoints", {"url": url})
         assert reply.status == 422

@@ -1,4 +1,4 @@
-"""Lanes: an endpoint only ever delays itself, leases are fenced, and a breaker's pause costs no attempts."""
+"""Lanes: an endpoint delays only itself, leases are fenced, and an open breaker uses up no attempts."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ from tests.services.webhooks.desk import Desk, eventually, open_desk, statuses
 
 
 async def hold_lanes(desk: Desk) -> str:
-    """All lanes leased to somebody who does nothing, so that the dispatcher leaves them alone."""
+    """Lease all lanes to an owner that does nothing, so that the dispatcher leaves them alone."""
     token = new_id()
     await desk.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '1 hour'", token)
     return token
@@ -38,7 +38,7 @@ async def test_a_hanging_endpoint_delays_nobody_else(
 async def test_a_new_event_overtakes_a_hanging_one_of_the_same_endpoint(
     desk: Desk, receiver: Receiver
 ) -> None:
-    """Without strict order one slow answer does not hold back what comes after it."""
+    """Without `fifo`, a slow response does not delay later events."""
     slow = asyncio.Event()
 
     async def answer(got: Received) -> web.StreamResponse:
@@ -60,7 +60,7 @@ async def test_a_new_event_overtakes_a_hanging_one_of_the_same_endpoint(
 
 
 async def test_strict_order_holds_even_when_an_event_fails_at_first(desk: Desk, receiver: Receiver) -> None:
-    """`fifo`: one at a time, the failing one holds the rest back until it got through."""
+    """`fifo`: one at a time. A failing event blocks the others until it is delivered."""
     receiver.answer = answering(200, 500, 500, 200)
     await desk.endpoint(receiver.url, fifo=True)
     for _ in range(6):
@@ -70,7 +70,7 @@ async def test_strict_order_holds_even_when_an_event_fails_at_first(desk: Desk, 
 
 
 async def test_the_rate_limit_of_an_endpoint_is_kept(desk: Desk, receiver: Receiver) -> None:
-    """Never closer together than it allows."""
+    """Attempts are never closer together than it allows."""
     await desk.endpoint(receiver.url, rate_limit=20)
     await desk.publish_some(10)
     got = await receiver.until_count(10)
@@ -80,7 +80,7 @@ async def test_the_rate_limit_of_an_endpoint_is_kept(desk: Desk, receiver: Recei
 
 
 async def test_a_slow_rate_is_left_as_soon_as_it_is_changed(desk: Desk, receiver: Receiver) -> None:
-    """A lane that waits ten seconds for its turn hears of the new rate; less than 0.1 a second is refused."""
+    """A lane that waits ten seconds for its rate limit notices the new one. Under 0.1 a second is refused."""
     endpoint = await desk.endpoint(receiver.url, rate_limit=0.1)
     await desk.publish_some(5)
     await receiver.until_count(1)
@@ -154,7 +154,7 @@ async def test_a_dispatcher_that_lost_its_lease_writes_nothing(desk: Desk) -> No
 
 
 async def test_a_lane_with_news_since_the_last_look_is_not_let_go(desk: Desk) -> None:
-    """The lost wake-up: an event stored between the look and the release keeps the lane in hand."""
+    """No lost wake-up: an event stored between the refill and the release keeps the lane leased."""
     endpoint = await desk.endpoint("https://partner.example/hook")
     lease = lanes.Lease(endpoint["id"], desk.studio_id, await hold_lanes(desk))
     async with desk.context.db.connection() as conn:
@@ -168,7 +168,7 @@ async def test_a_lane_with_news_since_the_last_look_is_not_let_go(desk: Desk) ->
 
 
 async def test_another_dispatcher_takes_over_when_one_is_gone(database_url: str, receiver: Receiver) -> None:
-    """A lease that nobody renews ends, and the lane goes on elsewhere: at least once, same id."""
+    """A lease that is not renewed expires, and another owner continues: at least once, same id."""
     async with open_desk(database_url) as desk:
         endpoint = await desk.endpoint(receiver.url)
         dead = new_id()
@@ -181,7 +181,7 @@ async def test_another_dispatcher_takes_over_when_one_is_gone(database_url: str,
 async def test_two_replicas_share_the_work_and_send_nothing_twice(
     database_url: str, receiver: Receiver
 ) -> None:
-    """Each lane has one owner at a time, so nothing is sent twice while all is well."""
+    """Each lane has one owner at a time, so nothing is sent twice in normal operation."""
     async with open_desk(database_url) as one, open_desk(database_url) as two:
         two.studio_id, two.client_id = one.studio_id, one.client_id
         for _ in range(6):
@@ -198,7 +198,7 @@ async def test_two_replicas_share_the_work_and_send_nothing_twice(
 
 
 async def test_five_days_of_nothing_but_failures_disable_an_endpoint(desk: Desk, receiver: Receiver) -> None:
-    """And one success in between starts the count anew."""
+    """A success in between resets the count."""
     receiver.answer = answering(500, 200, 500)
     endpoint = await desk.endpoint(receiver.url)
     long_ago = "UPDATE lanes SET failing_since = now() - interval '6 days', last_failed_at = now()"

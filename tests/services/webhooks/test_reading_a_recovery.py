@@ -1,4 +1,4 @@
-"""A recovery is read back by its id: how far it has come, and that it is done."""
+"""The progress of a recovery can be read by its id."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ async def until(desk: Desk, recovery: dict[str, Any], **facts: object) -> dict[s
 async def test_it_tells_how_far_it_has_come_and_when_it_is_done(
     database_url: str, receiver: Receiver
 ) -> None:
-    """`offered` grows while it runs; it waits where much is open, and says `done` once all was offered."""
+    """`offered` grows while it runs. It waits while many deliveries are open and ends as `done`."""
     receiver.answer = answering(500)
     missed = MAX_OPEN + 2 * BATCH
     async with open_desk(database_url, webhook_retry_schedule=(60.0,)) as desk:
@@ -54,7 +54,7 @@ async def test_it_tells_how_far_it_has_come_and_when_it_is_done(
 
 
 async def test_it_is_seen_by_its_client_and_operators_alone(desk: Desk, receiver: Receiver) -> None:
-    """Another client's, another studio's, another endpoint's and an unknown one answer alike: 404."""
+    """Those of another client, studio or endpoint are 404, like an unknown one."""
     endpoint, other = [await desk.endpoint(receiver.url) for _ in range(2)]
     recovery = await begun(desk, endpoint["id"])
 

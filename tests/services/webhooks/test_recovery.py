@@ -1,4 +1,4 @@
-"""Recovery: what was missed since a time is offered again, durably and without a flood."""
+"""Recovery sends again what was missed since a given time: durable, and without a flood."""
 
 import asyncio
 from datetime import timedelta
@@ -50,7 +50,7 @@ async def test_events_held_while_disabled_are_offered_on_request(desk: Desk, rec
 
 
 async def test_dead_deliveries_are_revived(desk: Desk, receiver: Receiver) -> None:
-    """The same delivery, the same id and sequence, with the whole schedule before it."""
+    """The same delivery, id and sequence, with the full retry schedule."""
     receiver.answer = answering(400)
     endpoint = await desk.endpoint(receiver.url)
     await desk.publish_some(3)
@@ -62,7 +62,7 @@ async def test_dead_deliveries_are_revived(desk: Desk, receiver: Receiver) -> No
 
 
 async def test_only_what_came_since_then_and_what_it_subscribes_to(desk: Desk, receiver: Receiver) -> None:
-    """`since` and the endpoint's filters hold for a recovery too."""
+    """`since` and the endpoint's filters apply to a recovery too."""
     endpoint = await desk.endpoint(receiver.url, event_types=["booking.created"])
     await set_status(desk, endpoint["id"], "disabled")
     old = desk.event(created_at=now() - timedelta(hours=2))
@@ -83,7 +83,7 @@ async def test_only_what_came_since_then_and_what_it_subscribes_to(desk: Desk, r
 async def test_a_recovery_goes_on_after_a_restart_and_keeps_little_open(
     database_url: str, receiver: Receiver
 ) -> None:
-    """It stands in the database, moves in stretches, and waits while much is still open."""
+    """It is stored, advances in batches, and waits while many deliveries are open."""
     receiver.answer = answering(500)
     async with open_desk(database_url, webhook_retry_schedule=(60.0,)) as desk:
         endpoint = await desk.endpoint(receiver.url)
@@ -117,7 +117,7 @@ async def test_a_recovery_goes_on_after_a_restart_and_keeps_little_open(
 
 
 async def test_two_replicas_offer_everything_once(database_url: str, receiver: Receiver) -> None:
-    """Whoever moves the recovery first wins; the other's batch does not stand."""
+    """Whoever advances the recovery first wins. The other's batch is rolled back."""
     async with open_desk(database_url) as desk:
         endpoint = await desk.endpoint(receiver.url)
         await set_status(desk, endpoint["id"], "disabled")
@@ -133,7 +133,7 @@ async def test_two_replicas_offer_everything_once(database_url: str, receiver: R
 
 
 async def test_recoveries_take_turns_and_disabled_endpoints_take_none(desk: Desk, receiver: Receiver) -> None:
-    """However many wait before it, for their endpoint or for room, each has its turn."""
+    """Every recovery gets its turn, however many are waiting."""
     first, off, last = [(await desk.endpoint(receiver.url))["id"] for _ in range(3)]
     await set_status(desk, off, "disabled")
     await desk.publish_some(1)
@@ -146,7 +146,7 @@ async def test_recoveries_take_turns_and_disabled_endpoints_take_none(desk: Desk
 
 
 async def test_events_from_before_the_endpoint_are_offered_too(desk: Desk, receiver: Receiver) -> None:
-    """A new endpoint can catch up with the log, from a time on."""
+    """A new endpoint can catch up with the log from a given time."""
     earlier = await desk.publish_some(2)
     endpoint = await desk.endpoint(receiver.url)
     await start(desk, endpoint["id"])
