@@ -1,26 +1,26 @@
 """The only file that knows every service: all of them in one process, for `studioctl up` and the tests."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from importlib import import_module
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
+from services.bookings import app as bookings
+from services.catalog import app as catalog
+from services.forms import app as forms
 from services.gateway.app import OPERATOR_TIMEOUT, Gateway, open_gateway
 from services.gateway.upstream import AsgiUpstream, Upstream
-from shared.events.bus import Bus
+from services.webhooks import app as webhooks
 from shared.events.bus.factory import open_bus
-from shared.http.service import Service
+from shared.http.service import OpenService, Service
 from shared.settings import Settings
 
-OpenService = Callable[[Settings, Bus], AbstractAsyncContextManager[Service[Any]]]
-
-# Consumers first: an event published before its consumer is there would only wait for the next try.
-ORDER = ("webhooks", "forms", "bookings", "catalog")
-
-
-def opener(name: str) -> OpenService:
-    open_service: OpenService = import_module(f"services.{name}.app").open_service
-    return open_service
+# Consumers first: an event published before its consumer exists would have to wait for the next poll.
+OPEN_SERVICE: dict[str, OpenService] = {
+    "webhooks": webhooks.open_service,
+    "forms": forms.open_service,
+    "bookings": bookings.open_service,
+    "catalog": catalog.open_service,
+}
 
 
 @asynccontextmanager
@@ -28,7 +28,10 @@ async def open_all(settings: Settings) -> AsyncIterator[Gateway]:
     """Every service behind a gateway that calls them without a socket."""
     async with AsyncExitStack() as stack:
         bus = await stack.enter_async_context(open_bus(settings.amqp_url))
-        services = {name: await stack.enter_async_context(opener(name)(settings, bus)) for name in ORDER}
+        services = {
+            name: await stack.enter_async_context(open_service(settings, bus))
+            for name, open_service in OPEN_SERVICE.items()
+        }
         yield await stack.enter_async_context(
             open_gateway(
                 settings,

@@ -4,7 +4,7 @@ import os
 import sys
 
 from bench.parts.clients import AiohttpUpstream, PyreqwestUpstream
-from services.cli.loop import run_loop
+from services.cli.run_async import run_async
 from services.gateway.app import UPSTREAMS, gateway_listeners, open_gateway
 from shared.http.server import catch_stop_signals, listening
 from shared.observability.log import set_up_logging
@@ -33,4 +33,4 @@ if __name__ == "__main__":
     sys.path.append(os.environ["BENCH_PACKAGES"])
     given = read_settings(os.environ)
     set_up_logging(given, "gateway")
-    run_loop(serve(given, sys.argv[1]))
+    run_async(serve(given, sys.argv[1]))

@@ -1,4 +1,4 @@
-"""Send a file of any size in pieces of whole lines, show progress, name the bad lines."""
+"""Send a file of any size in chunks of whole lines, show progress, name the bad lines."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final
 
+from services.cli.errors import CommandFailed
 from services.cli.operator_client import OperatorClient
-from services.cli.problem import CommandFailed
 
-PIECE_LINES: Final = 5000
-PIECE_BYTES: Final = 8 * 1024 * 1024
+CHUNK_LINES: Final = 5000
+CHUNK_BYTES: Final = 8 * 1024 * 1024
 # All bad lines go to stderr as they are found; the report on stdout keeps the first ones.
-KEPT: Final = 1000
+MAX_REPORTED: Final = 1000
 
 
 def import_path(client: OperatorClient, name: str, studio: str | None) -> dict[str, Any]:
@@ -37,26 +37,26 @@ def import_stream(
         "rejected": [],
     }
     with _progress(size) as advance:
-        for first, count, piece in _pieces(file):
+        for first, count, chunk in _chunks(file):
             query = {"studio": studio, "first_line": str(first)}
-            answer = client.ask("POST", "/import", piece, query=query)
+            answer = client.request("POST", "/import", chunk, query=query)
             report["lines"] += count
             report["imported"] += answer["imported"]
             report["rejected_count"] += answer["rejected_count"]
-            report["rejected"] += answer["rejected"][: max(0, KEPT - len(report["rejected"]))]
+            report["rejected"] += answer["rejected"][: max(0, MAX_REPORTED - len(report["rejected"]))]
             for bad in answer["rejected"]:
                 print(f"line {bad['line']}: {bad['reason']}", file=sys.stderr)
-            advance(len(piece), report)
+            advance(len(chunk), report)
     return report
 
 
-def _pieces(file: IO[bytes]) -> Iterator[tuple[int, int, bytes]]:
-    """(number of the first line, lines, bytes), never more than a piece in memory."""
+def _chunks(file: IO[bytes]) -> Iterator[tuple[int, int, bytes]]:
+    """(number of the first line, lines, bytes), never more than a chunk in memory."""
     first, lines, size = 1, list[bytes](), 0
     for line in file:
         lines.append(line)
         size += len(line)
-        if len(lines) >= PIECE_LINES or size >= PIECE_BYTES:
+        if len(lines) >= CHUNK_LINES or size >= CHUNK_BYTES:
             yield first, len(lines), b"".join(lines)
             first, lines, size = first + len(lines), [], 0
     if lines:

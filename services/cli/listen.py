@@ -14,9 +14,9 @@ import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
-from services.cli.commands import client
+from services.cli.errors import CommandFailed
 from services.cli.operator_client import OperatorClient
-from services.cli.problem import CommandFailed
+from services.cli.operator_commands import client
 from services.webhooks.rules.signing import PREFIX, new_secret, signature, signing_key
 from shared.events.kinds import KINDS
 from shared.settings import Settings
@@ -27,8 +27,8 @@ TIMEOUT = 15.0
 
 def listen(settings: Settings, given: argparse.Namespace) -> None:
     """Runs until Ctrl-C, or until `--count` events have come."""
-    wanted = _kinds(given.events)
-    secret = _checked(given.secret) if given.secret is not None else new_secret()
+    wanted = _event_kinds(given.events)
+    secret = _checked_secret(given.secret) if given.secret is not None else new_secret()
     operators = client(settings)
     studio = given.studio or _only_studio(operators)
     path = f"/studios/{studio}/events"
@@ -37,22 +37,22 @@ def listen(settings: Settings, given: argparse.Namespace) -> None:
         print(json.dumps({"listening": studio, "secret": secret}), flush=True)
     else:
         print(f"Listening to {studio}. Verify with the secret {secret}", file=sys.stderr, flush=True)
-    events = _live(operators, path, after, wanted)
+    events = _follow(operators, path, after, wanted)
     for number, event in enumerate(events, start=1):
         outcome = _forward(given.forward_to, secret, event, number) if given.forward_to else None
-        _tell(event, outcome, as_json=given.json)
+        _print_event(event, outcome, as_json=given.json)
         if given.count is not None and number >= given.count:
             return
 
 
-def _kinds(text: str | None) -> set[str]:
+def _event_kinds(text: str | None) -> set[str]:
     wanted = set(filter(None, (part.strip() for part in (text or "").split(","))))
     if unknown := sorted(wanted - set(KINDS)):
         raise CommandFailed(f"No such kind of event: {', '.join(unknown)}.", exit_code=2)
     return wanted
 
 
-def _checked(secret: str) -> str:
+def _checked_secret(secret: str) -> str:
     """What `whsec_` and base64 spell, in the lengths that Standard Webhooks allows."""
     try:
         key = base64.b64decode(secret.removeprefix(PREFIX), validate=True)
@@ -70,7 +70,7 @@ def _only_studio(operators: OperatorClient) -> str:
     return str(studios[0]["id"])
 
 
-def _live(operators: OperatorClient, path: str, after: int, wanted: set[str]) -> Iterator[dict[str, Any]]:
+def _follow(operators: OperatorClient, path: str, after: int, wanted: set[str]) -> Iterator[dict[str, Any]]:
     """What comes behind `after`, in order, each once."""
     while True:
         page = operators.get(path, after_sequence=str(after), limit="200")
@@ -112,7 +112,7 @@ def _forward(url: str, secret: str, event: dict[str, Any], number: int) -> str:
         return f"failed: {getattr(problem, 'reason', problem)}"
 
 
-def _tell(event: dict[str, Any], outcome: str | None, *, as_json: bool) -> None:
+def _print_event(event: dict[str, Any], outcome: str | None, *, as_json: bool) -> None:
     if as_json or not sys.stdout.isatty():
         print(json.dumps({"event": event, "forwarded": outcome}, ensure_ascii=False), flush=True)
         return

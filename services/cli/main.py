@@ -1,13 +1,12 @@
-"""`studioctl`: the command line of operators. All but up, serve and migrate ask the operators' API."""
+"""`studioctl`: the operators' command line. All but up, serve and migrate call the operators' API."""
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 
-from services.cli.problem import CommandFailed
-from shared.settings import SERVICES, SettingsProblem, read_settings
+from services.cli.arguments import parser
+from services.cli.errors import CommandFailed
+from shared.settings import SettingsProblem, read_settings
 
 
 def main() -> None:
@@ -20,12 +19,7 @@ def run_command(words: Sequence[str]) -> int:
     arguments = parser().parse_args([word for word in words if word != "--json"])
     arguments.json = as_json
     try:
-        # Only the module that the command needs is loaded: a key is listed without loading a web framework.
-        module, _, name = arguments.run.rpartition(".")
-        if module == "serve":
-            leave_out_rich()
-        command = getattr(import_module(f"services.cli.{module}"), name)
-        return int(command(read_settings(os.environ), arguments) or 0)
+        return int(arguments.run(read_settings(os.environ), arguments) or 0)
     except (CommandFailed, SettingsProblem) as problem:
         print(f"studioctl: {problem}", file=sys.stderr)
         return getattr(problem, "exit_code", 1)
@@ -34,134 +28,6 @@ def run_command(words: Sequence[str]) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 1
-
-
-def leave_out_rich() -> None:
-    """structlog imports rich, where it is installed, for tracebacks that a service never prints. Without it a
-    service's imports take 0.93 of the memory. Only for `serve`: `up` draws a progress bar on a terminal."""
-    sys.modules.setdefault("rich", None)  # type: ignore[arg-type]
-
-
-def port(text: str) -> int:
-    if not text.isdigit() or not 1 <= int(text) <= 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port; ports go from 1 to 65535")
-    return int(text)
-
-
-def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser(prog="studioctl", description="Run and look after the Studio Partner API.")
-    top.add_argument("--json", action="store_true", help="print JSON (accepted anywhere on the line)")
-    words = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
-
-    up = words.add_parser("up", help="everything in one process, on an embedded Postgres")
-    up.add_argument("--port", type=port, help="partner port (8080)")
-    up.add_argument("--operator-port", type=port, help="operators' port (8081)")
-    up.add_argument("--home", help="where data and secrets are kept (./.studio)")
-    up.add_argument("--no-demo", action="store_true", help="do not load the demo studio on first start")
-    up.set_defaults(run="up.up")
-
-    serve = words.add_parser("serve", help="one service, for compose and Kubernetes")
-    serve.add_argument("service", choices=SERVICES)
-    serve.set_defaults(run="serve.serve")
-
-    migrate = words.add_parser("migrate", help="schemas, roles, migrations")
-    migrate.add_argument(
-        "services", nargs="*", metavar="SERVICE", help=f"some of {', '.join(SERVICES)}; all by default"
-    )
-    migrate.set_defaults(run="migrate.migrate_schemas")
-
-    demo = words.add_parser("demo", help="load the demo studio (idempotent)")
-    demo.set_defaults(run="commands.demo")
-
-    _studios(words.add_parser("studios", help="studios").add_subparsers(required=True, metavar="COMMAND"))
-    _keys(words.add_parser("keys", help="keys").add_subparsers(required=True, metavar="COMMAND"))
-    _clients(words.add_parser("clients", help="clients").add_subparsers(required=True, metavar="COMMAND"))
-
-    load = words.add_parser("import", help="NDJSON in wire form, one resource a line")
-    load.add_argument("file", metavar="FILE|-")
-    load.add_argument("--studio", metavar="SLUG|ID", help="for lines that name no studio_id")
-    load.set_defaults(run="commands.import_file")
-
-    for noun in ("members", "leads"):
-        acts = words.add_parser(noun, help=f"erase {noun}").add_subparsers(required=True, metavar="COMMAND")
-        erase = acts.add_parser("erase", help="make a person anonymous everywhere; counts stay right")
-        erase.add_argument("id")
-        erase.add_argument("--studio", metavar="SLUG|ID", help="asked alone, instead of every studio")
-        erase.set_defaults(run="commands.erase", noun=noun)
-
-    _queues(words.add_parser("queues", help="queues").add_subparsers(required=True, metavar="COMMAND"))
-
-    _webhooks(words.add_parser("webhooks", help="webhooks").add_subparsers(required=True, metavar="COMMAND"))
-
-    words.add_parser("status", help="services, outbox age, queue depth, dead deliveries").set_defaults(
-        run="commands.status"
-    )
-    return top
-
-
-def _studios(words: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    create = words.add_parser("create", help="create a studio")
-    create.add_argument("--name", required=True)
-    create.add_argument("--slug", required=True)
-    create.add_argument("--timezone", required=True, metavar="TZ")
-    create.add_argument("--id", metavar="UUID")
-    create.add_argument("--test", action="store_true", help="a test studio: its keys start with spk_test_")
-    create.set_defaults(run="commands.create_studio")
-    words.add_parser("list", help="list studios").set_defaults(run="commands.list_studios")
-
-
-def _keys(words: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    create = words.add_parser("create", help="issue a key; its text is shown once")
-    create.add_argument("--studio", required=True, metavar="SLUG|ID")
-    create.add_argument("--name", required=True)
-    create.add_argument("--scopes", required=True, metavar="all|a,b")
-    create.add_argument("--locations", metavar="id,id", help="limit the key to these locations")
-    create.add_argument("--client", metavar="NAME", help="the partner's integration; made when it is new")
-    create.add_argument("--expires-in", metavar="90d")
-    create.set_defaults(run="commands.create_key")
-    listing = words.add_parser("list", help="list keys")
-    listing.add_argument("--studio", metavar="SLUG|ID")
-    listing.set_defaults(run="commands.list_keys")
-    for name, command in (("show", "commands.show_key"), ("revoke", "commands.revoke_key")):
-        one = words.add_parser(name, help=f"{name} a key")
-        one.add_argument("id")
-        one.set_defaults(run=command)
-    rotate = words.add_parser("rotate", help="a second key for the same client")
-    rotate.add_argument("id")
-    rotate.add_argument("--overlap", default="24h", help="how long the old key stays valid, up to 7d (24h)")
-    rotate.set_defaults(run="commands.rotate_key")
-
-
-def _queues(words: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    words.add_parser("list", help="what waits and what is parked").set_defaults(run="commands.list_queues")
-    parked = words.add_parser("parked", help="show parked messages; they may hold people's data")
-    parked.add_argument("queue")
-    parked.set_defaults(run="commands.show_parked")
-    requeue = words.add_parser("requeue", help="send parked messages back to their queue")
-    requeue.add_argument("queue")
-    requeue.add_argument("ids", nargs="*", metavar="ID", help="all of them by default")
-    requeue.set_defaults(run="commands.requeue")
-
-
-def _webhooks(words: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    listen = words.add_parser("listen", help="show events as they come, and forward them while developing")
-    listen.add_argument("--forward-to", metavar="URL", help="post each event there, signed")
-    listen.add_argument("--studio", metavar="SLUG|ID", help="needed when there is more than one")
-    listen.add_argument("--events", metavar="a,b", help="only these kinds")
-    listen.add_argument("--secret", help="sign with this one instead of a new one")
-    listen.add_argument("--count", type=int, metavar="N", help="stop after so many")
-    listen.set_defaults(run="listen.listen")
-
-
-def _clients(words: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    listing = words.add_parser("list", help="list clients")
-    listing.add_argument("--studio", metavar="SLUG|ID")
-    listing.set_defaults(run="commands.list_clients")
-    limits = words.add_parser("set", help="set a client's rate limit")
-    limits.add_argument("client", metavar="CLIENT")
-    limits.add_argument("--rate", type=float, help="requests a second")
-    limits.add_argument("--burst", type=int)
-    limits.set_defaults(run="commands.set_client")
 
 
 if __name__ == "__main__":

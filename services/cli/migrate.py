@@ -3,9 +3,9 @@
 import argparse
 import os
 
-from services.cli.loop import run_loop
+from services.cli.errors import CommandFailed
 from services.cli.output import show
-from services.cli.problem import CommandFailed
+from services.cli.run_async import run_async
 from shared.db.migrate import migrate
 from shared.observability.log import set_up_logging
 from shared.settings import SERVICES, Settings, with_files
@@ -22,5 +22,5 @@ def migrate_schemas(settings: Settings, given: argparse.Namespace) -> None:
     passwords = {
         name: password for name in SERVICES if (password := environ.get(f"STUDIO_{name.upper()}_DB_PASSWORD"))
     }
-    applied = run_loop(migrate(settings.database_url, given.services or SERVICES, passwords=passwords))
+    applied = run_async(migrate(settings.database_url, given.services or SERVICES, passwords=passwords))
     show({"object": "migrations", "applied": applied}, as_json=given.json)

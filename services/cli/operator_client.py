@@ -7,7 +7,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
-from services.cli.problem import CommandFailed
+from services.cli.errors import CommandFailed
 from shared.settings import Settings
 
 RUN_FILE = "run.json"
@@ -32,15 +32,17 @@ class OperatorClient:
         return cls(_operator_url(settings), settings.operator_tokens[0])
 
     def get(self, path: str, **query: str | None) -> Any:
-        return self.ask("GET", path, query=query)
+        return self.request("GET", path, query=query)
 
     def post(self, path: str, body: Any = None, **query: str | None) -> Any:
-        return self.ask("POST", path, msgspec.json.encode(body) if body is not None else None, query=query)
+        return self.request(
+            "POST", path, msgspec.json.encode(body) if body is not None else None, query=query
+        )
 
     def patch(self, path: str, body: Any) -> Any:
-        return self.ask("PATCH", path, msgspec.json.encode(body))
+        return self.request("PATCH", path, msgspec.json.encode(body))
 
-    def ask(
+    def request(
         self, method: str, path: str, body: bytes | None = None, *, query: dict[str, Any] | None = None
     ) -> Any:
         given = {name: value for name, value in (query or {}).items() if value is not None}

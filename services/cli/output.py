@@ -1,17 +1,18 @@
-"""JSON on stdout with --json or when stdout is no terminal, a readable table otherwise."""
+"""JSON with --json or when stdout is not a terminal, a readable table otherwise."""
 
 import json
 import sys
 from typing import Any
-
-from rich.console import Console
-from rich.table import Table
 
 
 def show(answer: Any, *, as_json: bool, columns: tuple[str, ...] = ()) -> None:
     if as_json or not sys.stdout.isatty():
         print(json.dumps(answer, indent=2, ensure_ascii=False))
         return
+    # Imported only for a terminal, so that a service that shares these modules does not carry it.
+    from rich.console import Console
+    from rich.table import Table
+
     rows = answer["data"] if isinstance(answer, dict) and answer.get("object") == "list" else [answer]
     if columns and isinstance(answer, dict) and answer.get("object") == "list":
         table = Table()

@@ -15,9 +15,9 @@ import structlog
 
 from services.all_in_one import open_all
 from services.cli.demo import STUDIO_ID
-from services.cli.demo_studio import load_demo
-from services.cli.loop import run_loop
+from services.cli.load_demo import load_demo
 from services.cli.operator_client import RUN_FILE, OperatorClient
+from services.cli.run_async import run_async
 from services.cli.secrets import with_secrets, write_private
 from services.gateway.app import gateway_addresses, gateway_listeners
 from shared.db.migrate import migrate
@@ -44,7 +44,7 @@ def up(settings: Settings, given: argparse.Namespace) -> None:
     )
     set_up_logging(settings, "studio")
     set_up_tracing(settings, "studio")
-    run_loop(run_up(settings, demo=not given.no_demo))
+    run_async(run_up(settings, demo=not given.no_demo))
 
 
 async def run_up(settings: Settings, *, demo: bool) -> None:
@@ -70,25 +70,26 @@ async def _database(settings: Settings) -> AsyncIterator[str]:
     if settings.database_url is not None:
         yield settings.database_url
         return
-    kept = _KeptPostgres(await asyncio.to_thread(EmbeddedPostgres.start, settings.home), settings)
-    log.info("postgres_started", origin=kept.server.origin, port=kept.server.port, data=str(kept.server.data))
-    keeping = asyncio.create_task(kept.keep())
+    server = await asyncio.to_thread(EmbeddedPostgres.start, settings.home)
+    log.info("postgres_started", origin=server.origin, port=server.port, data=str(server.data))
+    watchdog = _PostgresWatchdog(server, settings.home)
+    watching = asyncio.create_task(watchdog.run())
     try:
-        yield kept.server.url
+        yield server.url
     finally:
-        keeping.cancel()
-        await asyncio.gather(keeping, return_exceptions=True)
-        await asyncio.to_thread(kept.server.stop)
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+        await asyncio.to_thread(watchdog.server.stop)
 
 
-class _KeptPostgres:
-    """Started again where it ended by itself: the services wait for it and go on."""
+class _PostgresWatchdog:
+    """Restarts Postgres when it ends by itself. The services wait for it and reconnect."""
 
-    def __init__(self, server: EmbeddedPostgres, settings: Settings) -> None:
+    def __init__(self, server: EmbeddedPostgres, home: Path) -> None:
         self.server = server
-        self._home = settings.home
+        self._home = home
 
-    async def keep(self) -> None:
+    async def run(self) -> None:
         while True:
             await asyncio.sleep(1)
             if self.server.alive:
@@ -102,19 +103,19 @@ class _KeptPostgres:
 
 
 def _demo_key(settings: Settings, operator_url: str) -> str:
-    """The demo studio's key, made with the studio on first start and kept for the next ones."""
+    """The demo studio's key. It is issued on the first start and saved for the next ones."""
     client = OperatorClient(operator_url, settings.operator_tokens[0])
     path = settings.home / DEMO_KEY
     known = {studio["id"] for studio in client.get("/studios")["data"]}
     if STUDIO_ID not in known or not path.exists():
-        # Without the kept key an earlier start was cut off while loading; loading again does no harm.
+        # Without a saved key an earlier start was interrupted while loading. Loading is idempotent.
         print("Loading the demo studio …", file=sys.stderr, flush=True)
         load_demo(client)
     if path.exists():
-        kept: dict[str, str] = json.loads(path.read_text())
-        key = next((key for key in client.get("/keys")["data"] if key["id"] == kept["id"]), None)
+        saved: dict[str, str] = json.loads(path.read_text())
+        key = next((key for key in client.get("/keys")["data"] if key["id"] == saved["id"]), None)
         if key is not None and _is_live(key):
-            return kept["key"]
+            return saved["key"]
     issued = client.post("/keys", {"studio": STUDIO_ID, "name": "demo", "scopes": ["all"]})
     write_private(path, json.dumps({"id": issued["id"], "key": issued["key"]}) + "\n")
     return str(issued["key"])

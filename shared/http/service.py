@@ -3,7 +3,8 @@
 import re
 import time
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -12,6 +13,7 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 from msgspec import Struct
 
 from shared.errors import MethodNotAllowed, NotFound
+from shared.events.bus import Bus
 from shared.http.answer import Answer
 from shared.http.caller import REQUEST_ID_HEADER, Verifier
 from shared.http.error_mapping import answer_for
@@ -22,6 +24,7 @@ from shared.http.routes import Route
 from shared.observability import metrics, tracing
 from shared.observability.metrics import RouteMetrics
 from shared.observability.request_log import RequestLine, log_request
+from shared.settings import Settings
 from shared.wire import API_VERSION, new_id
 
 C = TypeVar("C")
@@ -35,6 +38,9 @@ class Service(Struct, Generic[C]):
     context: C
     app: ASGIApp
     checks: Mapping[str, Check]
+
+
+OpenService = Callable[[Settings, Bus], AbstractAsyncContextManager[Service[Any]]]
 
 
 def build_service(

@@ -5,12 +5,12 @@ from typing import Any
 
 import msgspec
 
+from services.cli.openapi.error_responses import ERROR_TYPES, shared_responses
 from services.cli.openapi.events import EVENT_TYPES, webhooks
-from services.cli.openapi.failures import ERROR_TYPES, shared_responses
 from services.cli.openapi.headers import HEADERS
 from services.cli.openapi.operations import Operation, operations
+from services.cli.openapi.overview import INFO, tags
 from services.cli.openapi.parameters import SHARED_PARAMETERS, parameters
-from services.cli.openapi.prose import INFO, tags
 from services.cli.openapi.responses import request_body, responses
 from services.cli.openapi.schemas import Schemas
 from services.gateway.routing import ANY_KEY, PREFIX

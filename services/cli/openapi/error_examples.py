@@ -1,10 +1,10 @@
 """What an error's `param` and `details` hold, by code, and sentences that only an instance would know."""
 
-from services.cli.openapi.written import BOOKING_ID, CANCELLATION, LEAD_ID, MEMBER_ID, SUBMISSION_ID
-from services.cli.openapi.written_webhooks import RECOVERY_ID
+from services.cli.openapi.request_examples import BOOKING_ID, CANCELLATION, LEAD_ID, MEMBER_ID, SUBMISSION_ID
+from services.cli.openapi.webhook_examples import RECOVERY_ID
 from shared.wire import API_VERSION
 
-Said = tuple[str | None, dict[str, object]]
+ErrorFields = tuple[str | None, dict[str, object]]
 
 TERMS = (
     "late_cancel",
@@ -18,7 +18,7 @@ TERMS = (
 )
 _SEATS: dict[str, object] = {"capacity": 12, "booked_count": 12, "allow_waitlist": True, "waitlist_count": 2}
 
-SAID: dict[str, Said] = {
+EXAMPLE_FIELDS: dict[str, ErrorFields] = {
     "invalid_cursor": ("cursor", {}),
     "unsupported_api_version": ("X-API-Version", {"supported": [API_VERSION]}),
     "insufficient_scope": (None, {"required_scope": "members:write", "granted_scopes": ["members:read"]}),

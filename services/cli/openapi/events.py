@@ -7,9 +7,9 @@ from services.bookings.wire.classes import Class
 from services.bookings.wire.members import Member
 from services.bookings.wire.waitlist import WaitlistEntry
 from services.cli.openapi.examples import example_of
+from services.cli.openapi.request_examples import FORM_ID, SUBMISSION_ID
 from services.cli.openapi.schemas import Schemas
-from services.cli.openapi.written import FORM_ID, SUBMISSION_ID
-from services.cli.openapi.written_webhooks import event_example
+from services.cli.openapi.webhook_examples import event_example
 from services.forms.wire.leads import Lead
 from services.webhooks.wire.endpoints import Endpoint
 from services.webhooks.wire.events import EventRead
@@ -45,7 +45,7 @@ SUMMARIES: dict[type[Event], str] = {
 }
 EVENT_TYPES = (EventRead, *(kind for kind in RESOURCES.values() if kind is not None))
 # What the event has changed about the resource's example.
-AFTERWARDS: dict[type[Event], Json] = {
+CHANGED_FIELDS: dict[type[Event], Json] = {
     events.BookingCancelled: {"status": "cancelled"},
     events.ClassCancelled: {"status": "cancelled", "booked_count": 0, "available_count": 20},
 }
@@ -68,7 +68,7 @@ def _delivery(kind: type[Event], schemas: Schemas) -> Json:
     resource = RESOURCES[kind]
     schema, example = THIN, THIN_EXAMPLE
     if resource is not None:
-        schema, example = schemas.of(resource), {**example_of(resource), **AFTERWARDS.get(kind, {})}
+        schema, example = schemas.of(resource), {**example_of(resource), **CHANGED_FIELDS.get(kind, {})}
     needs = f"Needs the scope `{kind.scope}`." if kind.scope else "Needs no scope."
     return {
         "operationId": "on_" + name.replace(".", "_"),

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from services.bookings.wire.bookings import Booking
 from services.cli.demo import demo_lines
-from services.cli.openapi.written import WRITTEN
-from services.cli.openapi.written_webhooks import WEBHOOKS, event_example
+from services.cli.openapi.request_examples import EXAMPLES
+from services.cli.openapi.webhook_examples import WEBHOOK_EXAMPLES, event_example
 from services.webhooks.wire.events import EventRead
 from shared.http.pages import Page
 
@@ -27,7 +27,7 @@ def example_of(kind: Any) -> Any:
         return None
     if origin is EventRead:
         return event_example("booking.created", example_of(Booking), located=True)
-    written = WRITTEN | WEBHOOKS
+    written = EXAMPLES | WEBHOOK_EXAMPLES
     if origin.__name__ in written:
         return written[origin.__name__]
     tag = next((field.default for field in msgspec.structs.fields(origin) if field.name == "object"), None)

@@ -27,8 +27,8 @@ HEADERS: Json = {
     ),
     "Idempotent-Replayed": _header("`true` where the stored first answer was given again.", "string", "true"),
 }
-EVERYWHERE = ("X-Request-Id", "X-API-Version")
-LIMITS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
+COMMON_HEADERS = ("X-Request-Id", "X-API-Version")
+RATE_LIMIT_HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
 
 
 def headers(*names: str) -> Json:

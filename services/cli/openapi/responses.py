@@ -4,9 +4,9 @@ from http import HTTPStatus
 from typing import Any
 
 from services.bookings.errors import IdempotencyInProgress, IdempotencyKeyReused
+from services.cli.openapi.error_responses import BODY_ERRORS, COMMON_ERRORS, LIMIT_PROBLEM, error_response
 from services.cli.openapi.examples import example_of
-from services.cli.openapi.failures import ALWAYS, LIMIT_PROBLEM, WITH_BODY, error_response
-from services.cli.openapi.headers import EVERYWHERE, LIMITS, headers
+from services.cli.openapi.headers import COMMON_HEADERS, RATE_LIMIT_HEADERS, headers
 from services.cli.openapi.operations import Operation
 from services.cli.openapi.schemas import Schemas
 from services.gateway.routing import ANY_KEY
@@ -25,12 +25,14 @@ def responses(operation: Operation, schemas: Schemas) -> Json:
     route = operation.route
     good: Json = {
         "description": HTTPStatus(route.status).phrase + ".",
-        "headers": headers(*EVERYWHERE, *LIMITS, *(["Idempotent-Replayed"] if route.idempotent else [])),
+        "headers": headers(
+            *COMMON_HEADERS, *RATE_LIMIT_HEADERS, *(["Idempotent-Replayed"] if route.idempotent else [])
+        ),
     }
     if route.answer is not None and route.status != HTTPStatus.NO_CONTENT:
         good["content"] = _json(route.answer, schemas)
     by_status: dict[int, list[type[DomainError]]] = {}
-    for kind in _failures(operation):
+    for kind in _errors(operation):
         kinds = by_status.setdefault(status_of(kind)[0], [])
         if kind.code not in [known.code for known in kinds]:
             kinds.append(kind)
@@ -39,9 +41,9 @@ def responses(operation: Operation, schemas: Schemas) -> Json:
     return {str(route.status): good, **bad}
 
 
-def _failures(operation: Operation) -> list[type[DomainError]]:
+def _errors(operation: Operation) -> list[type[DomainError]]:
     route = operation.route
-    kinds: list[type[DomainError]] = [*ALWAYS]
+    kinds: list[type[DomainError]] = [*COMMON_ERRORS]
     if operation.scope != ANY_KEY:
         kinds.append(InsufficientScope)
     if "{" in route.path:
@@ -49,7 +51,7 @@ def _failures(operation: Operation) -> list[type[DomainError]]:
     if "{" in route.path or route.query is not NoQuery or route.body is not None or route.idempotent:
         kinds.append(Invalid)
     if route.body is not None:
-        kinds += WITH_BODY
+        kinds += BODY_ERRORS
     if "cursor" in route.query.__struct_fields__:
         kinds.append(InvalidCursor)
     kinds += route.errors
@@ -67,8 +69,8 @@ def _likely_problem(operation: Operation, schemas: Schemas) -> Json:
             return _problem("body", "emial", "There is no such field.", "extra_forbidden")
         return _problem("body", required[0], "This field is required.", "missing")
     if route.idempotent:
-        said = "Send an Idempotency-Key of 8 to 120 characters."
-        return _problem("header", "idempotency-key", said, "missing")
+        message = "Send an Idempotency-Key of 8 to 120 characters."
+        return _problem("header", "idempotency-key", message, "missing")
     if "limit" in route.query.__struct_fields__:
         return LIMIT_PROBLEM
     place = route.path.rsplit("{", 1)[-1].split("}")[0]

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from services.cli.openapi.names import public_name
+from services.cli.openapi.schema_names import public_name
 from shared.errors import Problem
 from shared.events.kinds import EventResource
 from shared.http.error_mapping import ErrorBody, ErrorInfo, ValidationErrorBody

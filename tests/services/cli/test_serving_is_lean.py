@@ -1,22 +1,43 @@
-"""What a server never uses stays out of its memory."""
+"""What a process never uses stays out of its memory."""
 
 import subprocess
 import sys
 
-LOADED = """
+SERVE = """
 import sys
-from services.cli.main import leave_out_rich
+import services.cli.main
+from services.cli.local_commands import leave_out_rich
 leave_out_rich()
 import services.cli.serve, services.catalog.app
 print(*sys.modules, sep="\\n")
 """
+LIST_KEYS = """
+import sys
+from services.cli.main import run_command
+run_command(["keys", "list"])
+print(*sys.modules, sep="\\n")
+"""
+
+
+def loaded(code: str) -> set[str]:
+    environment = {"STUDIO_OPERATOR_TOKEN": "none", "STUDIO_OPERATOR_URL": "http://127.0.0.1:1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
+    return set(done.stdout.split())
 
 
 def test_serving_one_service_loads_neither_the_others_nor_what_only_a_terminal_shows() -> None:
     """Each `serve` would carry it for nothing: other services, `up`, rich, the broker's client."""
-    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.split())
-    assert "services.catalog.app" in loaded
+    modules = loaded(SERVE)
+    assert "services.catalog.app" in modules
     kept_out = {"services.gateway", "services.bookings", "services.all_in_one", "services.cli.up"}
     kept_out |= {"rich.console", "rich.progress", "aiohttp", "aio_pika", "opentelemetry.sdk"}
-    assert not kept_out & loaded
+    assert not kept_out & modules
+
+
+def test_a_command_of_the_operators_api_loads_no_web_framework() -> None:
+    """`studioctl keys list` is one HTTP request: it starts no server and needs no database driver."""
+    modules = loaded(LIST_KEYS)
+    assert "services.cli.operator_client" in modules
+    assert not {"litestar", "granian", "asyncpg", "aiohttp", "services.gateway", "rich.console"} & modules

@@ -7,13 +7,13 @@ from typing import Any
 import asyncpg
 import uvloop
 
-from services.cli.problem import CommandFailed
+from services.cli.errors import CommandFailed
 from shared.db.migrate import MigrationProblem
 from shared.http.server import PortTaken
 from shared.servers.problem import ServerProblem
 
 
-def run_loop(work: Coroutine[Any, Any, Any]) -> Any:
+def run_async(work: Coroutine[Any, Any, Any]) -> Any:
     try:
         return uvloop.run(work)
     except (ServerProblem, PortTaken, MigrationProblem) as problem:

@@ -46,7 +46,7 @@ _FIELDS: list[dict[str, object]] = [
     },
 ]
 
-WRITTEN: dict[str, Any] = {
+EXAMPLES: dict[str, Any] = {
     "OwnKey": {
         "id": demo_id("key", "demo"),
         "object": "key",

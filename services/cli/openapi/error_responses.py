@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from services.cli.openapi.error_examples import MESSAGES, SAID
-from services.cli.openapi.headers import EVERYWHERE, LIMITS, headers
+from services.cli.openapi.error_examples import EXAMPLE_FIELDS, MESSAGES
+from services.cli.openapi.headers import COMMON_HEADERS, RATE_LIMIT_HEADERS, headers
 from services.gateway.errors import ExpiredKey, InvalidKey, MissingKey, RevokedKey
 from shared import errors
 from shared.errors import DomainError
@@ -16,7 +16,7 @@ ERROR_TYPES = (ErrorBody, ValidationErrorBody)
 LIMIT_PROBLEM: Json = {"loc": ["query", "limit"], "msg": "Expected `int` <= 200", "type": "too_large"}
 REQUEST_ID = "5e1f7c1e-6a0c-4b7d-9a41-3f2f7f9b0c55"
 
-ALWAYS: tuple[type[DomainError], ...] = (
+COMMON_ERRORS: tuple[type[DomainError], ...] = (
     errors.UnsupportedApiVersion,
     MissingKey,
     InvalidKey,
@@ -27,7 +27,7 @@ ALWAYS: tuple[type[DomainError], ...] = (
     errors.Unavailable,
     errors.UpstreamTimeout,
 )
-WITH_BODY: tuple[type[DomainError], ...] = (errors.BodyTooLarge, errors.UnsupportedMediaType)
+BODY_ERRORS: tuple[type[DomainError], ...] = (errors.BodyTooLarge, errors.UnsupportedMediaType)
 
 DESCRIPTIONS = {
     400: "The cursor or the version asked for is not one that is served.",
@@ -43,7 +43,7 @@ DESCRIPTIONS = {
     503: "A part of the service is out of reach; nothing was done.",
     504: "No answer in time: the outcome is unknown. Retry with the same Idempotency-Key.",
 }
-WAITING = {409: (), 429: ("Retry-After",), 503: ("Retry-After",), 401: ("WWW-Authenticate",)}
+EXTRA_HEADERS = {409: (), 429: ("Retry-After",), 503: ("Retry-After",), 401: ("WWW-Authenticate",)}
 
 _SHARED: dict[str, Sequence[type[DomainError]]] = {
     "UnsupportedVersion": (errors.UnsupportedApiVersion,),
@@ -66,22 +66,22 @@ def error_response(status: int, kinds: Sequence[type[DomainError]], problem: Jso
     """`problem` is what a 422 of the operation would list."""
     name = _NAMES.get(tuple(kind.code for kind in kinds))
     if name is None or (status == 422 and problem != LIMIT_PROBLEM):
-        return _written_out(status, kinds, problem)
+        return _response(status, kinds, problem)
     return {"$ref": f"#/components/responses/{name}"}
 
 
 def shared_responses() -> Json:
-    return {name: _written_out(status_of(kinds[0])[0], kinds) for name, kinds in _SHARED.items()}
+    return {name: _response(status_of(kinds[0])[0], kinds) for name, kinds in _SHARED.items()}
 
 
-def _written_out(status: int, kinds: Sequence[type[DomainError]], problem: Json = LIMIT_PROBLEM) -> Json:
-    limits = () if status == 401 else LIMITS
+def _response(status: int, kinds: Sequence[type[DomainError]], problem: Json = LIMIT_PROBLEM) -> Json:
+    limits = () if status == 401 else RATE_LIMIT_HEADERS
     schema = "ValidationError" if status == 422 else "Error"
-    waits = status == 409 and any(kind.code == "idempotency_in_progress" for kind in kinds)
+    retryable = status == 409 and any(kind.code == "idempotency_in_progress" for kind in kinds)
     return {
         "description": DESCRIPTIONS[status],
         "headers": headers(
-            *EVERYWHERE, *limits, *WAITING.get(status, ()), *(["Retry-After"] if waits else [])
+            *COMMON_HEADERS, *limits, *EXTRA_HEADERS.get(status, ()), *(["Retry-After"] if retryable else [])
         ),
         "content": {
             "application/json": {
@@ -94,7 +94,7 @@ def _written_out(status: int, kinds: Sequence[type[DomainError]], problem: Json 
 
 
 def error_example(kind: type[DomainError], problem: Json) -> Json:
-    param, details = SAID.get(kind.code, (None, {}))
+    param, details = EXAMPLE_FIELDS.get(kind.code, (None, {}))
     info = {
         "type": status_of(kind)[1],
         "code": kind.code,

@@ -60,7 +60,7 @@ def event_example(kind: str, resource: dict[str, Any], *, located: bool) -> dict
     }
 
 
-WEBHOOKS: dict[str, Any] = {
+WEBHOOK_EXAMPLES: dict[str, Any] = {
     "Endpoint": ENDPOINT,
     "EndpointWithSecret": {**ENDPOINT, "secret": "whsec_" + "c3R1ZGlvLXBhcnRuZXItYXBpLWRlbW8tc2VjcmV0LTE="},
     "EndpointCreate": {

@@ -1,14 +1,13 @@
-"""The commands that ask the operators' API: each is one call and one print."""
+"""The commands that call the operators' API: each sends one request and prints the answer."""
 
 import argparse
 import re
 import sys
 
-from services.cli import import_file as importing
-from services.cli.demo_studio import load_demo
+from services.cli.errors import CommandFailed
+from services.cli.import_file import import_path
 from services.cli.operator_client import OperatorClient
 from services.cli.output import show
-from services.cli.problem import CommandFailed
 from services.cli.secrets import with_secrets
 from shared.settings import Settings
 
@@ -93,7 +92,7 @@ def set_client(settings: Settings, given: argparse.Namespace) -> None:
 
 
 def import_file(settings: Settings, given: argparse.Namespace) -> int:
-    report = importing.import_path(client(settings), given.file, given.studio)
+    report = import_path(client(settings), given.file, given.studio)
     show(report, as_json=given.json)
     return 1 if report["rejected_count"] else 0
 
@@ -117,6 +116,8 @@ def requeue(settings: Settings, given: argparse.Namespace) -> None:
 
 
 def demo(settings: Settings, given: argparse.Namespace) -> None:
+    from services.cli.load_demo import load_demo
+
     show(load_demo(client(settings)), as_json=given.json)
 
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from services.cli.demo import demo_lines
+from services.cli.errors import CommandFailed
 from services.cli.import_file import import_stream
 from services.cli.operator_client import OperatorClient
-from services.cli.problem import CommandFailed
 from shared.wire import encode
 
 

@@ -43,7 +43,7 @@ GROUPS = {
     "Catalog": "Products with their prices.",
     "Members": "Member profiles and memberships.",
     "Bookings": "Booking a class, cancelling, and asking what either would come to.",
-    "Waitlist": "Who waits for a seat.",
+    "Waitlist": "Who retryable for a seat.",
     "Purchases": "What members bought. Read-only.",
     "Forms": "Forms, their conditional fields, and submissions.",
     "Form submissions": "Answers to a form, checked as the studio's own widgets check them.",
