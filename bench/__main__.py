@@ -8,6 +8,7 @@ from collections.abc import Callable
 import bench.rows.hop
 import bench.rows.parts
 import bench.rows.read
+import bench.rows.replicas
 import bench.rows.scale
 import bench.rows.start
 import bench.rows.webhooks
@@ -29,6 +30,8 @@ ROWS: dict[str, Callable[[Stage, Plan], Outcome]] = {
     "contention": bench.rows.write.run_contention,
     "webhooks": bench.rows.webhooks.run,
     "parts": bench.rows.parts.run,
+    "endpoints": bench.rows.scale.run_endpoints,
+    "replicas": bench.rows.replicas.run,
     "scale": bench.rows.scale.run,
     "start": bench.rows.start.run,
 }

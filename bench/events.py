@@ -7,6 +7,8 @@ batch is a booking, which wakes the relay as any booking does.
 import asyncio
 import itertools
 import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import asyncpg
@@ -40,32 +42,41 @@ COPIES = """
 """
 CHANGED = {
     "event_id": "t.new_id",
-    "aggregate": "'class:' || t.n % 500",
+    "aggregate": "t.aggregate || '-' || t.n % 500",
     "envelope": """convert_to(
         replace(convert_from(t.envelope, 'UTF8'), t.event_id::text, t.new_id::text), 'UTF8')""",
     "created_at": "clock_timestamp()",
 }
 DELIVERED = "SELECT count(*) FROM webhooks.deliveries WHERE studio_id = $1 AND status = 'succeeded'"
-_numbers = itertools.count()
+_numbers: defaultdict[tuple[str, str], Iterator[int]] = defaultdict(itertools.count)
 
 
 def book(system: System, studio: Studio, key: str) -> dict[str, Any]:
     """A booking that nobody has made yet."""
-    number = next(_numbers)
+    number = next(_numbers[system.database_url, studio.id])
     class_number, member_number = 1 + number % studio.classes, studio.members - number // studio.classes
     body = {"class_id": studio.class_id(class_number), "member_id": studio.member_id(member_number)}
     name = f"bench-single-{time.time_ns()}"
     return post(f"{system.partner_url}/bookings", key, body, **{"Idempotency-Key": name})
 
 
-async def capture_event(conn: "asyncpg.Connection[Any]", system: System, studio: Studio, key: str) -> None:
-    """Keeps the outbox row of one booking as the template of this studio's events."""
-    await conn.execute(TEMPLATE)
-    if await conn.fetchval(CAPTURED, studio.id):
-        return
-    await conn.execute(CAPTURE)
-    await asyncio.to_thread(book, system, studio, key)
-    await conn.execute("DROP TRIGGER bench_capture ON bookings.outbox")
+def capture_events(system: System, keys: Mapping[Studio, str]) -> None:
+    """Keeps the outbox row of one booking of each studio as the template of its events."""
+    asyncio.run(_capture(system, keys))
+
+
+async def _capture(system: System, keys: Mapping[Studio, str]) -> None:
+    conn: asyncpg.Connection[Any] = await asyncpg.connect(system.database_url)
+    try:
+        await conn.execute(TEMPLATE)
+        missing = [studio for studio in keys if not await conn.fetchval(CAPTURED, studio.id)]
+        if missing:
+            await conn.execute(CAPTURE)
+            for studio in missing:
+                await asyncio.to_thread(book, system, studio, keys[studio])
+            await conn.execute("DROP TRIGGER bench_capture ON bookings.outbox")
+    finally:
+        await conn.close()
 
 
 async def add_copies(conn: "asyncpg.Connection[Any]", studios: list[str], each: int) -> None:
@@ -81,7 +92,7 @@ async def _deliver(system: System, studio: Studio, key: str, events: int, endpoi
     conn: asyncpg.Connection[Any] = await asyncpg.connect(system.database_url)
     try:
         if events > 1:
-            await capture_event(conn, system, studio, key)
+            await _capture(system, {studio: key})
         before = await settled(conn, DELIVERED, studio.id)
         if events > 1:
             await add_copies(conn, [studio.id], events - 1)

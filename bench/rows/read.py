@@ -48,13 +48,13 @@ def run(stage: Stage, plan: Plan) -> Outcome:
     return Outcome(
         lines=[*found.values(), calm],
         ratios=[
-            Ratio(row=ROW, text="of pgbench", value=peak / found[FLOOR].median, must=0.3, aim=0.5),
+            Ratio(row=ROW, text="of pgbench", value=peak / found[FLOOR].median, must=0.35, aim=0.5),
             Ratio(
                 row=ROW,
                 text="against FastAPI + SQLAlchemy",
                 value=peak / found[USUAL].median,
-                must=3,
-                aim=6,
+                must=5,
+                aim=8,
             ),
             Ratio(row=ROW, text="`up`, of pgbench", value=found[ONE].median / found[FLOOR].median),
             Ratio(row=ROW, text="of pgbench with our statement", value=peak / found[OWN].median),

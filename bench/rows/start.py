@@ -41,7 +41,7 @@ def run(stage: Stage, plan: Plan) -> Outcome:
                 value=starts.median,
                 unit="s",
                 must=5,
-                aim=2.5,
+                aim=2.0,
                 less_is_better=True,
             ),
             Ratio(
@@ -50,7 +50,7 @@ def run(stage: Stage, plan: Plan) -> Outcome:
                 value=max(five.values()),
                 unit="MB",
                 must=110,
-                aim=80,
+                aim=90,
                 less_is_better=True,
             ),
         ],

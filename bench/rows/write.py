@@ -38,21 +38,24 @@ def _compare(stage: Stage, plan: Plan, row: str, bookings: Bookings) -> Outcome:
     if not bookings.hot:
         found |= interleaved(row, {RELAYING: bookings.ours(five, key)}, plan)
     base = found[FLOOR].median
+    must, aim = (2.0, 2.5) if bookings.hot else (0.85, 1.1)
     ours = found[OURS].median
     ratios = [
-        Ratio(row=row, text="of pgbench", value=ours / base, must=0.6, aim=0.9),
+        Ratio(row=row, text="of pgbench", value=ours / base, must=must, aim=aim),
         Ratio(row=row, text="`up`, of pgbench", value=found[ONE].median / base),
     ]
     against = Ratio(row=row, text="against FastAPI + SQLAlchemy", value=ours / found[USUAL].median)
     if not bookings.hot:
         against = Ratio(
-            row=row, text="against FastAPI + SQLAlchemy", value=ours / found[USUAL].median, must=7, aim=12
+            row=row, text="against FastAPI + SQLAlchemy", value=ours / found[USUAL].median, must=8, aim=12
         )
         ratios.append(
             Ratio(
                 row=row,
                 text="with relay and event log beside, of pgbench",
                 value=found[RELAYING].median / base,
+                must=0.5,
+                aim=0.65,
             )
         )
     return Outcome(lines=list(found.values()), ratios=[ratios[0], against, *ratios[1:]])

@@ -1,0 +1,48 @@
+"""How fast a backlog of events is worked off, from the first one that goes to the last."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import asyncpg
+from msgspec import Struct
+
+from bench.events import POLL_SECONDS, TIMEOUT, add_copies, settled
+from bench.problem import BenchProblem
+from bench.studios import Studio
+from bench.system import System
+
+
+class Backlog(Struct, frozen=True):
+    """`count` grows as the work is done. With `emptied` it ends where it began, else so many units higher."""
+
+    count: str
+    emptied: bool = False
+
+
+def drain_rate(
+    system: System, backlog: Backlog, studios: Sequence[Studio], *, each: int, units: int
+) -> float:
+    """Units a second for `each` events of every studio, all committed at once."""
+    return asyncio.run(_drain(system.database_url, backlog, [studio.id for studio in studios], each, units))
+
+
+async def _drain(url: str, backlog: Backlog, studios: list[str], each: int, units: int) -> float:
+    conn: asyncpg.Connection[Any] = await asyncpg.connect(url)
+    try:
+        before = await settled(conn, backlog.count)
+        await add_copies(conn, studios, each)
+        begin = before - units if backlog.emptied else before
+        started, first = 0.0, 0
+        deadline = time.monotonic() + TIMEOUT
+        while time.monotonic() < deadline:
+            done = int(await conn.fetchval(backlog.count)) - begin
+            if done >= units:
+                return (units - first) / (time.perf_counter() - started)
+            if done and not started:
+                started, first = time.perf_counter(), done
+            await asyncio.sleep(POLL_SECONDS)
+        raise BenchProblem(f"{done:,} of {units:,} were done in {TIMEOUT:.0f} s")
+    finally:
+        await conn.close()

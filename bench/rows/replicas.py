@@ -1,0 +1,122 @@
+"""One, two and four replicas of a service, each held to a small share of a core: what does another one bring?
+
+The others have what they need. Events are of 100 studios, as nothing could be shared out for a single one.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from bench.cores import ALL, BESIDE, SERVED, pin_tree
+from bench.draining import Backlog, drain_rate
+from bench.events import capture_events, copy_endpoint
+from bench.measure import Line, Outcome, Plan, Ratio, Sample
+from bench.partner import post
+from bench.shares import held_to
+from bench.stage import Stage
+from bench.studios import Studio, furnish
+from bench.system import System
+
+ROW = "replicas"
+STUDIOS = [Studio(100 + n, f"replicas-{n}", 10, 10) for n in range(100)]
+TOLD = [Studio(300 + n, f"replicas-told-{n}", 10, 10) for n in range(100)]
+REPLICAS = (1, 2, 4)
+SHARE = 0.1
+# Of each studio, for each replica. One delivery costs about as much as logging three events.
+EVENTS, EVENTS_TOLD = 20, 2
+ENDPOINTS = 5
+RELAYED, LOGGED, DELIVERED = "relay", "event log", "deliveries"
+BACKLOGS = {
+    RELAYED: Backlog("SELECT -count(*) FROM bookings.outbox", emptied=True),
+    LOGGED: Backlog("SELECT count(*) FROM webhooks.events"),
+    DELIVERED: Backlog("SELECT count(*) FROM webhooks.deliveries WHERE status = 'succeeded'"),
+}
+
+
+def run(stage: Stage, plan: Plan) -> Outcome:
+    prepare(stage)
+    sweeps = 1 if plan.quick else min(2, plan.rounds)
+    found: dict[tuple[str, int], list[float]] = {}
+    by = ""
+    with spread_out(stage):
+        for _ in range(sweeps):
+            for service, kinds in (("bookings", (RELAYED,)), ("webhooks", (LOGGED, DELIVERED))):
+                by = sweep(stage, service, kinds, found)
+    lines = [
+        Line(
+            row=f"{ROW}: {kind}",
+            name=f"{count} × {SHARE:g} of a core, by {by}",
+            unit="events/s" if kind != DELIVERED else "deliveries/s",
+            samples=[Sample(rate=rate) for rate in rates],
+        )
+        for (kind, count), rates in sorted(found.items())
+    ]
+    median = {key: line.median for key, line in zip(sorted(found), lines, strict=True)}
+    ratios = [
+        Ratio(
+            row=ROW,
+            text=f"{kind}, {count} replicas of 1",
+            value=median[kind, count] / median[kind, 1],
+            must={2: 1.6}.get(count),
+            aim={2: 1.8, 4: 3.2}[count],
+        )
+        for kind in BACKLOGS
+        for count in REPLICAS[1:]
+    ]
+    return Outcome(lines=lines, ratios=ratios)
+
+
+def prepare(stage: Stage) -> None:
+    """Studios, one genuine event of each to copy, and endpoints for half of them."""
+    five = stage.system
+    keys = furnish(five.operator, five.database_url, [*STUDIOS, *TOLD])
+    body = {"url": f"{stage.nginx.url}/hook", "event_types": ["booking.created"]}
+    for studio in TOLD:
+        post(f"{five.partner_url}/webhook-endpoints", keys[studio.name], body)
+        copy_endpoint(five, studio, ENDPOINTS)
+    capture_events(five, {studio: keys[studio.name] for studio in (*STUDIOS, *TOLD)})
+
+
+def sweep(
+    stage: Stage, service: str, kinds: tuple[str, ...], found: dict[tuple[str, int], list[float]]
+) -> str:
+    five, by = stage.system, ""
+    more: list[System] = []
+    urls = {name: f"http://127.0.0.1:{port}" for name, port in five.ports.items() if name != service}
+    try:
+        for count in REPLICAS:
+            while len(more) < count - 1:
+                home = stage.home(f"{service}-{len(more)}")
+                other = System(home, five.database_url, amqp_url=stage.rabbit.url, secrets_of=five)
+                more.append(other)
+                other.serve([service], urls=urls, cores=ALL)
+            pids = [pid for system in (five, *more) for pid in system.pids(service)]
+            with held_to(SHARE, pids) as by:
+                for kind in kinds:
+                    rate = measure(five, kind, count)
+                    found.setdefault((kind, count), []).append(rate)
+    finally:
+        for system in more:
+            system.stop()
+    return by
+
+
+def measure(system: System, kind: str, replicas: int) -> float:
+    told = kind == DELIVERED
+    studios = TOLD if told else STUDIOS
+    events = (EVENTS_TOLD if told else EVENTS) * replicas
+    units = len(studios) * events * (ENDPOINTS if told else 1)
+    return drain_rate(system, BACKLOGS[kind], studios, each=events, units=units)
+
+
+@contextmanager
+def spread_out(stage: Stage) -> Iterator[None]:
+    """All processes on all cores while the row runs: their share is what holds them, not a core."""
+    try:
+        pin_tree(stage.postgres_pid, ALL)
+        for process in stage.system.processes.values():
+            pin_tree(process.pid, ALL)
+        yield
+    finally:
+        pin_tree(stage.postgres_pid, BESIDE)
+        for process in stage.system.processes.values():
+            pin_tree(process.pid, SERVED)
