@@ -18,6 +18,7 @@ from msgspec import Struct
 from shared.errors import Unavailable
 from shared.http.connections import ConnectionGuard, ConnectionLimits
 from shared.http.draining import Draining
+from shared.http.early_answers import with_early_answers
 from shared.http.error_mapping import answer_for
 from shared.wire import new_id
 
@@ -88,7 +89,7 @@ async def listening(listeners: Sequence[Listener]) -> AsyncIterator[Draining]:
     guard = ConnectionGuard({listener.address.port: listener.limits for listener in listeners})
     servers = [
         Server(
-            draining.wrap(_with_connection_limit(listener, guard)),
+            draining.wrap(with_early_answers(_with_connection_limit(listener, guard))),
             address=listener.address.host,
             port=listener.address.port,
             interface=Interfaces.ASGINL,

@@ -121,9 +121,9 @@ class PartnerApi:
         try:
             if not text.isascii():
                 raise InvalidKey
-            # An address that has used up its refusals costs no look-up either; keys known here still pass.
-            look_up = not self._failed_keys.is_exhausted(request.address, now)
-            return await self._key_cache.authenticate(text.decode(), look_up=look_up)
+            # An address that has used up its refusals costs no query for each key that it makes up.
+            batched = self._failed_keys.is_exhausted(request.address, now)
+            return await self._key_cache.authenticate(text.decode(), batched=batched)
         except Unauthenticated:
             wait = self._failed_keys.take(request.address, now)
             if wait is not None:

@@ -110,7 +110,7 @@ SELECT k.id, k.studio_id, k.client_id, k.name, k.secret_hash, k.scopes, k.locati
     k.revoked_at, c.rate, c.burst, k.changed_at
 FROM keys k JOIN clients c ON c.studio_id = k.studio_id AND c.id = k.client_id
 WHERE ($1::timestamptz IS NULL OR k.changed_at > $1 - interval '10 seconds')
-    AND ($2::uuid IS NULL OR k.id = $2)
+    AND ($2::uuid[] IS NULL OR k.id = ANY ($2))
 """
 
 
@@ -119,9 +119,9 @@ async def changed_since(conn: Connection, at: datetime | None) -> list[asyncpg.R
     return rows
 
 
-async def for_cache(conn: Connection, key_id: str) -> asyncpg.Record | None:
-    row: asyncpg.Record | None = await conn.fetchrow(CHANGED, None, key_id)
-    return row
+async def for_cache(conn: Connection, key_ids: Sequence[str]) -> list[asyncpg.Record]:
+    rows: list[Any] = await conn.fetch(CHANGED, None, key_ids)
+    return rows
 
 
 REHASH = "UPDATE keys SET secret_hash = $2, changed_at = clock_timestamp() WHERE id = $1"

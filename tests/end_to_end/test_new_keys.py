@@ -1,0 +1,41 @@
+"""A key that was issued a moment ago works at once, whatever came from the same address before."""
+
+import asyncio
+
+import aiohttp
+import pytest
+
+from services.gateway.rules.key_text import make_key
+from tests.harness.system import System
+
+
+@pytest.fixture
+async def session() -> aiohttp.ClientSession:
+    """From an address of its own: the refusals of this test are nobody else's."""
+    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(local_addr=("127.0.0.9", 0)))
+
+
+async def test_a_new_key_works_at_once_from_an_address_that_has_used_up_its_refusals(
+    system: System, session: aiohttp.ClientSession
+) -> None:
+    """Unknown keys of such an address are looked up together: no query for each, and no wait for the poll."""
+    url = f"{system.running.partner_url}/partner/v1/key"
+
+    async def status(key: str) -> int:
+        async with session.get(url, headers={"X-Service-Key": key}) as answer:
+            return answer.status
+
+    async with session:
+        for _ in range(100):
+            if await status(make_key(test=False).text) == 429:
+                break
+        assert await status(make_key(test=False).text) == 429
+        for _ in range(3):
+            new = await system.issue()
+            assert await status(str(new["key"])) == 200
+        guesses = [make_key(test=False).text for _ in range(30)]
+        new = await system.issue()
+        found = await asyncio.gather(status(str(new["key"])), *(status(guess) for guess in guesses))
+        assert found[0] == 200 and set(found[1:]) <= {401, 429}
+        rotated = (await system.operator.post(f"/keys/{new['id']}/rotate", {})).json()
+        assert await status(str(rotated["key"])) == 200
