@@ -4,7 +4,7 @@ import argparse
 import signal
 import sys
 
-from bench.compare.checkout import checked_out, described, this_tree
+from bench.compare.checkout import checked_out, described, described_tree, this_tree
 from bench.compare.progress import Progress
 from bench.compare.rounds import Comparison, Pair, measure_row
 from bench.compare.rows import GROUPS, MEMORY, ROWS, Row
@@ -15,7 +15,6 @@ from bench.problem import BenchProblem
 from bench.report import machine
 from bench.stage import Stage
 from bench.tools import have_tools
-from bench.tree import HERE
 from shared.servers.problem import ServerProblem
 
 
@@ -35,11 +34,15 @@ def compare(given: argparse.Namespace) -> int:
     rows = [ROWS[name] for name in ROWS if name in given.rows]
     planned = {row.name: (row.takes or given.seconds + 0.2) * 2 * (given.rounds + 1) for row in rows}
     progress = Progress(planned, given.minutes)
-    print(f"old: {described(given.against)}\nnew: {this_tree()}", file=sys.stderr, flush=True)
-    with Stage(have_tools(peers=False)) as stage, checked_out(given.against, stage.folder) as old:
+    print(f"old: {described(given.against)}\nnew: {described_tree()}", file=sys.stderr, flush=True)
+    with (
+        Stage(have_tools(peers=False)) as stage,
+        checked_out(given.against, stage.folder) as old,
+        this_tree(stage.folder) as new,
+    ):
         about = machine(stage.postgres.origin.split(" (")[0])
         stage.rabbit.add_vhosts(["old", "new"])
-        sides = [Side("old", old, stage), Side("new", HERE, stage)]
+        sides = [Side("old", old, stage), Side("new", new, stage)]
         for side in sides:
             progress.say(f"filling the database of the {side.name} side")
             side.furnish()

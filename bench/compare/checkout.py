@@ -1,4 +1,4 @@
-"""The older commit in a worktree of its own, and a Python with the packages that it pins."""
+"""Commits in worktrees of their own, and a Python with the packages that each pins."""
 
 import shutil
 import subprocess
@@ -15,15 +15,29 @@ LOCK = Path("deploy/requirements.lock")
 
 
 @contextmanager
-def checked_out(revision: str, folder: Path) -> Iterator[Tree]:
+def checked_out(revision: str, folder: Path, name: str = "old") -> Iterator[Tree]:
     """Nothing in this tree is touched; the worktree is gone afterwards."""
     commit = git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
-    path = folder / "old"
+    path = folder / name
     git("worktree", "add", "--detach", "--quiet", str(path), commit)
     try:
         yield Tree(path, python_for(path, folder))
     finally:
         git("worktree", "remove", "--force", str(path))
+
+
+@contextmanager
+def this_tree(folder: Path) -> Iterator[Tree]:
+    """A checkout of HEAD, which nobody changes during the run; with uncommitted changes, the tree itself."""
+    if has_changes():
+        yield HERE
+    else:
+        with checked_out("HEAD", folder, "new") as tree:
+            yield tree
+
+
+def has_changes() -> bool:
+    return bool(git("status", "--porcelain", "--untracked-files=no"))
 
 
 def python_for(path: Path, folder: Path) -> str:
@@ -53,6 +67,5 @@ def described(revision: str) -> str:
     return git("log", "-1", "--format=%h %s", revision)
 
 
-def this_tree() -> str:
-    changed = git("status", "--porcelain", "--untracked-files=no")
-    return described("HEAD") + (", with changes that are not committed" if changed else "")
+def described_tree() -> str:
+    return described("HEAD") + (", with changes that are not committed" if has_changes() else "")
