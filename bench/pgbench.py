@@ -83,7 +83,7 @@ class _Recorder:
 
 def plain_page_script(studio: Studio, limit: int = 50) -> str:
     """The floor: every shown column of a page, read from the table as anyone would."""
-    return PAGE.format(columns=classes.SHOWN_COLUMNS, studio=studio.id, limit=limit + 1)
+    return PAGE.format(columns=classes.WIRE_COLUMNS, studio=studio.id, limit=limit + 1)
 
 
 def own_page_script(studio: Studio, limit: int = 50) -> str:

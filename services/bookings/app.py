@@ -3,9 +3,10 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from services.bookings.actions.expire_waitlists import expire_waitlists, prune_keys
-from services.bookings.actions.keep_statistics import keep_statistics
-from services.bookings.actions.turn_memberships import turn_memberships
+from services.bookings.actions.analyze_tables import analyze_grown_tables
+from services.bookings.actions.expire_waitlists import expire_waitlists
+from services.bookings.actions.prune_idempotency_keys import prune_idempotency_keys
+from services.bookings.actions.update_due_memberships import update_due_memberships
 from services.bookings.context import Bookings, Stage
 from services.bookings.routes import routes
 from shared.background import Loop, Wakeup, running
@@ -33,9 +34,9 @@ async def open_service(
     loops = {
         "relay": Loop("bookings-relay", relay.step, idle=1.0, wakeup=wakeup),
         "waitlists": Loop("bookings-waitlists", lambda: expire_waitlists(service), idle=1.0),
-        "memberships": Loop("bookings-memberships", lambda: turn_memberships(service), idle=5.0),
-        "statistics": Loop("bookings-statistics", lambda: keep_statistics(service), idle=5.0),
-        "pruning": Loop("bookings-pruning", lambda: prune_keys(service), idle=60.0),
+        "memberships": Loop("bookings-memberships", lambda: update_due_memberships(service), idle=5.0),
+        "statistics": Loop("bookings-statistics", lambda: analyze_grown_tables(service), idle=5.0),
+        "pruning": Loop("bookings-pruning", lambda: prune_idempotency_keys(service), idle=60.0),
     }
 
     try:

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from services.bookings.actions.batching import Together
+from services.bookings.actions.batching import Batcher
 from shared.background import Wakeup
 from shared.db.database import Database
 from shared.http.answer import Answer
@@ -32,4 +32,4 @@ class Bookings(Struct, frozen=True, kw_only=True):
     # The country of each time zone, for phone numbers written without their country code.
     regions: Mapping[str, str] = field(default_factory=read_regions)
     reached: Callable[[Stage], None] = _nothing
-    together: Together[Any, Answer] = field(default_factory=Together)
+    batcher: Batcher[Any, Answer] = field(default_factory=Batcher)

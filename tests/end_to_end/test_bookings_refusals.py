@@ -10,7 +10,7 @@ import pytest
 from shared.wire import new_id
 from tests.harness.http import Client, Reply
 from tests.harness.system import System
-from tests.services.bookings.desk import a_class, a_member, a_membership, soon
+from tests.services.bookings.import_samples import a_class, a_member, a_membership, soon
 
 
 class House:
@@ -20,7 +20,7 @@ class House:
         self.system = system
         self.partner = partner
 
-    async def load(self, *lines: dict[str, Any]) -> None:
+    async def import_lines(self, *lines: dict[str, Any]) -> None:
         await self.system.import_lines(msgspec.to_builtins(lines))
 
     async def staff(self, method: str, path: str, body: Any = None) -> Reply:
@@ -43,7 +43,7 @@ async def house(system: System) -> House:
     return House(system, system.partner(await system.key()))
 
 
-def refused(reply: Reply, code: str, **details: Any) -> None:
+def error_answer(reply: Reply, code: str, **details: Any) -> None:
     error = reply.json()["error"]
     assert (reply.status, error["type"], error["code"]) == (409, "conflict", code), reply.body
     assert error["details"] == details
@@ -62,27 +62,27 @@ def refused(reply: Reply, code: str, **details: Any) -> None:
 async def test_class_not_bookable(house: House, fields: Any, reason: str) -> None:
     """Each of its four reasons."""
     class_, member = a_class(**fields), a_member()
-    await house.load(class_, member)
-    refused(await house.book(class_, member), "class_not_bookable", reason=reason)
+    await house.import_lines(class_, member)
+    error_answer(await house.book(class_, member), "class_not_bookable", reason=reason)
 
 
 async def test_full_classes_and_waitlists(house: House) -> None:
     """`class_full`, `waitlist_full`, `waitlist_not_allowed`, `already_booked`, `already_waitlisted`."""
     open_, closed = a_class(waitlist_capacity=1), a_class(allow_waitlist=False)
     people = [a_member() for _ in range(3)]
-    await house.load(open_, closed, *people)
+    await house.import_lines(open_, closed, *people)
     first = (await house.book(open_, people[0])).json()
     await house.book(closed, people[0])
     counts = {"capacity": 1, "booked_count": 1, "allow_waitlist": True, "waitlist_count": 0}
-    refused(await house.book(open_, people[1]), "class_full", **counts)
+    error_answer(await house.book(open_, people[1]), "class_full", **counts)
     second = (await house.book(open_, people[1], join_waitlist=True)).json()
     assert (second["status"], second["waitlist_position"]) == ("waitlisted", 1)
     full = counts | {"waitlist_count": 1}
-    refused(await house.book(open_, people[2], join_waitlist=True), "waitlist_full", **full)
+    error_answer(await house.book(open_, people[2], join_waitlist=True), "waitlist_full", **full)
     none = counts | {"allow_waitlist": False}
-    refused(await house.book(closed, people[1], join_waitlist=True), "waitlist_not_allowed", **none)
-    refused(await house.book(open_, people[0]), "already_booked", booking_id=first["id"])
-    refused(await house.book(open_, people[1]), "already_waitlisted", booking_id=second["id"])
+    error_answer(await house.book(closed, people[1], join_waitlist=True), "waitlist_not_allowed", **none)
+    error_answer(await house.book(open_, people[0]), "already_booked", booking_id=first["id"])
+    error_answer(await house.book(open_, people[1]), "already_waitlisted", booking_id=second["id"])
 
 
 async def test_members_who_may_not_book(house: House) -> None:
@@ -99,20 +99,20 @@ async def test_members_who_may_not_book(house: House) -> None:
         a_membership(people["membership_past_due"]["id"], status="past_due"),
         a_membership(people["member_suspended"]["id"]),
     ]
-    await house.load(class_, *people.values(), *cards)
+    await house.import_lines(class_, *people.values(), *cards)
     await house.staff("POST", f"/memberships/{cards[0]['id']}/pause", {"reason": "travel"})
     for reason, person in people.items():
-        refused(await house.book(class_, person), "member_not_eligible", reasons=[reason])
+        error_answer(await house.book(class_, person), "member_not_eligible", reasons=[reason])
 
 
 async def test_spots(house: House) -> None:
     """`spot_required` and `spot_taken`; an unknown spot, class or member is 404 with its `param`."""
     class_, people = a_class(capacity=3, spot_selection_mode="required"), [a_member() for _ in range(2)]
     spot = {"object": "class_spot", "id": new_id(), "class_id": class_["id"], "label": "A1", "order": 1}
-    await house.load(class_, spot, *people)
-    refused(await house.book(class_, people[0]), "spot_required")
+    await house.import_lines(class_, spot, *people)
+    error_answer(await house.book(class_, people[0]), "spot_required")
     assert (await house.book(class_, people[0], class_spot_id=spot["id"])).status == 201
-    refused(await house.book(class_, people[1], class_spot_id=spot["id"]), "spot_taken")
+    error_answer(await house.book(class_, people[1], class_spot_id=spot["id"]), "spot_taken")
     (shown,) = (await house.partner.get(f"/classes/{class_['id']}/spots")).json()["data"]
     assert (shown["id"], shown["available"]) == (spot["id"], False)
     unknown = {"id": new_id()}
@@ -126,32 +126,32 @@ async def test_spots(house: House) -> None:
 
 async def test_cancelling_what_cannot_be_cancelled(house: House) -> None:
     """`booking_already_cancelled`, `booking_not_cancellable`, `cancellation_terms_changed`."""
-    await house.load(
+    await house.import_lines(
         {"object": "studio", "id": house.system.studio_id, "name": "S", "late_fee_amount": "15.00",
          "late_fee_currency": "USD", "forfeit_credit": True},
     )  # fmt: skip
     class_, people = a_class(capacity=4, start_time=soon(hours=2)), [a_member() for _ in range(3)]
-    await house.load(class_, *people)
+    await house.import_lines(class_, *people)
     held = [(await house.book(class_, person)).json() for person in people]
     worse = await house.cancel(held[0]["id"], max_late_fee="14.99")
     assert (worse.status, worse.code) == (409, "cancellation_terms_changed")
     assert worse.json()["error"]["details"]["late_fee_amount"] == "15.00"
     receipt = (await house.cancel(held[0]["id"], reason="ill")).json()
     assert (receipt["late_fee_status"], receipt["late_fee_amount"]) == ("assessed", "15.00")
-    refused(await house.cancel(held[0]["id"]), "booking_already_cancelled", receipt=receipt)
+    error_answer(await house.cancel(held[0]["id"]), "booking_already_cancelled", receipt=receipt)
     await house.staff("POST", f"/bookings/{held[1]['id']}/check-in")
-    refused(await house.cancel(held[1]["id"]), "booking_not_cancellable", status="checked_in")
+    error_answer(await house.cancel(held[1]["id"]), "booking_not_cancellable", status="checked_in")
     times = {"start_time": soon(minutes=-1), "end_time": soon(hours=1)}
     await house.staff("PATCH", f"/classes/{class_['id']}", times)
-    refused(await house.cancel(held[2]["id"]), "booking_not_cancellable", status="confirmed")
+    error_answer(await house.cancel(held[2]["id"]), "booking_not_cancellable", status="confirmed")
 
 
 async def test_keys_that_were_used(house: House) -> None:
     """`idempotency_key_reused`; a replay has the first body with its own request id in the header."""
     class_, people, key = a_class(capacity=3), [a_member() for _ in range(2)], new_id()
-    await house.load(class_, *people)
+    await house.import_lines(class_, *people)
     first = await house.book(class_, people[0], key=key)
-    refused(await house.book(class_, people[1], key=key), "idempotency_key_reused")
+    error_answer(await house.book(class_, people[1], key=key), "idempotency_key_reused")
     again = await house.book(class_, people[0], key=key)
     assert (again.body, again.headers["Idempotent-Replayed"]) == (first.body, "true")
     assert again.headers["X-Request-Id"] != first.headers["X-Request-Id"]
@@ -169,7 +169,7 @@ async def test_keys_that_were_used(house: House) -> None:
 async def test_two_keys_of_one_client_share_and_two_clients_do_not(system: System, house: House) -> None:
     """A retry survives a key's rotation; another client's answers are never seen."""
     class_, people, key = a_class(capacity=3), [a_member() for _ in range(2)], new_id()
-    await house.load(class_, *people)
+    await house.import_lines(class_, *people)
     same = House(system, system.partner(await system.key()))
     other = House(system, system.partner(await system.key(client="another")))
     first = await house.book(class_, people[0], key=key)
@@ -183,7 +183,7 @@ async def test_two_keys_of_one_client_share_and_two_clients_do_not(system: Syste
 async def test_a_request_that_still_runs(house: House) -> None:
     """`idempotency_in_progress` after two seconds with `Retry-After`; then the first answer."""
     class_, member, key = a_class(), a_member(), new_id()
-    await house.load(class_, member)
+    await house.import_lines(class_, member)
     process = next(iter(house.system.running.processes.values()))
     conn = await asyncpg.connect(process.environment["STUDIO_DATABASE_URL"])
     try:
@@ -194,7 +194,7 @@ async def test_a_request_that_still_runs(house: House) -> None:
                 await asyncio.sleep(0.02)
             assert state.json()["status"] == "in_progress"
             late = await house.book(class_, member, key=key)
-            refused(late, "idempotency_in_progress")
+            error_answer(late, "idempotency_in_progress")
             assert late.headers["Retry-After"] == "1"
     finally:
         await conn.close()
@@ -204,7 +204,7 @@ async def test_a_request_that_still_runs(house: House) -> None:
 async def test_the_waitlist_of_a_started_class_expires_by_itself(house: House) -> None:
     """Without anybody asking: the loop does it."""
     class_, people = a_class(), [a_member() for _ in range(2)]
-    await house.load(class_, *people)
+    await house.import_lines(class_, *people)
     held = [(await house.book(class_, person, join_waitlist=True)).json() for person in people]
     times = {"start_time": soon(minutes=-1), "end_time": soon(hours=1)}
     await house.staff("PATCH", f"/classes/{class_['id']}", times)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.harness.http import Client
 from tests.harness.system import System
-from tests.services.bookings.desk import a_member, a_membership, soon
+from tests.services.bookings.import_samples import a_member, a_membership, soon
 
 
 @pytest.fixture

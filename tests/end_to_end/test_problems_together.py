@@ -7,7 +7,7 @@ import pytest
 from shared.wire import new_id
 from tests.harness.http import Client, Reply
 from tests.harness.system import System
-from tests.services.bookings.desk import a_studio
+from tests.services.bookings.import_samples import a_studio
 
 
 @pytest.fixture

@@ -14,16 +14,17 @@ from hypothesis.stateful import run_state_machine_as_test
 from services.bookings.context import Bookings
 from shared.servers.ports import free_port
 from shared.wire import new_id
-from tests.services.bookings.accounts import unaccounted
-from tests.services.bookings.conftest import desk
-from tests.services.bookings.desk import Desk, a_class, a_member
-from tests.services.bookings.machine import StudioMachine
-from tests.services.bookings.test_kill import SECRET, Killable, start_killable
+from tests.services.bookings.conftest import client
+from tests.services.bookings.consistency import inconsistencies
+from tests.services.bookings.import_samples import a_class, a_member
+from tests.services.bookings.state_machine import StudioMachine
+from tests.services.bookings.studio_client import StudioClient
+from tests.services.bookings.test_killed_mid_write import SECRET, Killable, start_killable
 from tests.services.bookings.test_linearizability import CALLS_EACH, CLIENTS, fits
 from tests.services.bookings.test_races import SCENARIOS, copies_of_one_key, service
 from tests.services.bookings.test_stateful import machine
 
-__all__ = ["desk", "machine", "service"]
+__all__ = ["client", "machine", "service"]
 
 RUNS, STEPS = 2_000, 50
 ROUNDS, HISTORIES = 40, 200
@@ -53,14 +54,16 @@ def test_two_thousand_random_runs(machine: type[StudioMachine]) -> None:
 
 @pytest.mark.timeout(1800)
 async def test_long_races(service: Bookings) -> None:
-    """Every scenario 40 times, every other time in one process: nothing stays unaccounted for."""
+    """Every scenario 40 times, every other time in one process: nothing stays inconsistencies for."""
     for name, scenario in {**SCENARIOS, "copies_of_one_key": copies_of_one_key}.items():
         problems = [
             problem
             for number in range(ROUNDS)
-            for problem in await scenario(Desk.of_new_studio(service, apart=number % 2 == 0))
+            for problem in await scenario(
+                StudioClient.for_new_studio(service, separate_replicas=number % 2 == 0)
+            )
         ]
-        print(f"\nrace {name}: {ROUNDS} rounds, unaccounted for {len(problems)}", end="")
+        print(f"\nrace {name}: {ROUNDS} rounds, inconsistencies for {len(problems)}", end="")
         assert problems == []
     print()
 
@@ -68,7 +71,9 @@ async def test_long_races(service: Bookings) -> None:
 @pytest.mark.timeout(1800)
 async def test_two_hundred_histories(service: Bookings) -> None:
     """200 recorded histories of concurrent calls are linearizable."""
-    wrong = [seed for seed in range(HISTORIES) if not await fits(service, seed, apart=seed % 2 == 0)]
+    wrong = [
+        seed for seed in range(HISTORIES) if not await fits(service, seed, separate_replicas=seed % 2 == 0)
+    ]
     print(f"\nlinearizability: {HISTORIES} histories of {CLIENTS * CALLS_EACH} concurrent calls, ", end="")
     print(f"{len(wrong)} without an order that explains them")
     assert wrong == []
@@ -129,14 +134,14 @@ class Load:
 
 
 @pytest.mark.timeout(1800)
-async def test_kills_under_load(desk: Desk, database_url: str) -> None:
+async def test_kills_under_load(client: StudioClient, database_url: str) -> None:
     """SIGKILL at random moments: one effect per key, the same bytes again, and all adds up at the end."""
     classes, people = [a_class(capacity=5) for _ in range(6)], [a_member() for _ in range(60)]
-    await desk.loaded(*classes, *people)
+    await client.import_all(*classes, *people)
     port = free_port()
     async with aiohttp.ClientSession() as session:
         child = await start_killable(database_url, port, SECRET, session)
-        load = Load(Killable(desk, port, session), classes, people)
+        load = Load(Killable(client, port, session), classes, people)
         callers = [asyncio.create_task(load.caller()) for _ in range(CALLERS)]
         for _ in range(KILLS):
             await asyncio.sleep(load.dice.uniform(0.05, 0.6))
@@ -148,11 +153,11 @@ async def test_kills_under_load(desk: Desk, database_url: str) -> None:
         child.kill()
         await child.wait()
     statuses = Counter(status for status, _ in load.answers.values())
-    problems = await unaccounted(desk) + load.contradictions
+    problems = await inconsistencies(client) + load.contradictions
     made = statuses[201]
-    bookings = await desk.all_of("/bookings", limit=200)
+    bookings = await client.list_all("/bookings", limit=200)
     if len(bookings) != made:
         problems.append(f"{made} answers of 201, {len(bookings)} bookings")
     print(f"\nkills under load: {KILLS} SIGKILLs, {len(load.answers):,} requests {dict(statuses)}, ", end="")
-    print(f"{load.retries:,} retries, unaccounted for {len(problems)}")
+    print(f"{load.retries:,} retries, inconsistencies for {len(problems)}")
     assert problems == []

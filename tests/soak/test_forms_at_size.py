@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from services.forms.rules.answers import evaluate
 from services.forms.wire.fields import FormField
 from tests.services.forms.conftest import studio
-from tests.services.forms.drawn_forms import TYPES, answers, fields, goes_in_a_circle
-from tests.services.forms.studio import Studio
+from tests.services.forms.form_strategies import TYPES, answers, fields, has_rule_cycle
+from tests.services.forms.studio_client import StudioClient
 
 __all__ = ["studio"]
 
@@ -40,7 +40,7 @@ NEAR_THE_END = "SELECT id FROM forms.{table} WHERE studio_id = $1 ORDER BY creat
 
 @pytest.mark.timeout(900)
 async def test_a_page_costs_the_same_at_the_first_row_and_at_the_millionth(
-    studio: Studio, database_url: str
+    studio: StudioClient, database_url: str
 ) -> None:
     """Leads and submissions: the median of the last page within 1.2 times that of the first."""
     form = await studio.form()
@@ -66,7 +66,7 @@ async def test_a_page_costs_the_same_at_the_first_row_and_at_the_millionth(
     )
 
 
-async def _medians(studio: Studio, *paths: str) -> list[float]:
+async def _medians(studio: StudioClient, *paths: str) -> list[float]:
     """Interleaved, so that what else the machine does falls on both alike."""
     times: dict[str, list[float]] = {path: [] for path in paths}
     for _ in range(300):
@@ -78,14 +78,14 @@ async def _medians(studio: Studio, *paths: str) -> list[float]:
 
 
 @pytest.mark.timeout(900)
-async def test_two_hundred_rounds_of_the_lead_race_make_two_hundred_leads(studio: Studio) -> None:
+async def test_two_hundred_rounds_of_the_lead_race_make_two_hundred_leads(studio: StudioClient) -> None:
     """Fifty creations at once, two hundred times: one `created` and one `lead.created` each time."""
     for number in range(200):
         body = {"email": f"Round{number}@example.com", "metadata": {"n": number}}
         replies = await asyncio.gather(*(studio.post("/leads", body) for _ in range(50)))
         assert [reply.json["created"] for reply in replies].count(True) == 1
     last = (await studio.post("/leads", {"email": "last@example.com"})).json
-    events = await studio.heard.first(201)
+    events = await studio.recorder.first(201)
     assert {event["type"] for event in events} == {"lead.created"}
     assert len({event["resource"]["id"] for event in events}) == 201
     assert events[-1]["resource"]["id"] == last["id"]
@@ -97,7 +97,7 @@ async def test_two_hundred_rounds_of_the_lead_race_make_two_hundred_leads(studio
 def test_evaluating_is_total_and_what_is_visible_can_be_answered(data: st.DataObject) -> None:
     """Five thousand generated forms through the rules alone."""
     drawn = data.draw(fields())
-    if goes_in_a_circle(drawn):
+    if has_rule_cycle(drawn):
         return
     form = msgspec.convert(drawn, list[FormField])
     evaluate(form, data.draw(answers(drawn)))

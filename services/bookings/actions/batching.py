@@ -1,6 +1,6 @@
-"""Requests that would wait for the database one after the other are served together, many by one transaction.
+"""Serves concurrent requests in batches: many requests, one transaction.
 
-Nobody waits to make a batch larger: whoever comes while one is being served is in the next.
+A request never waits for its batch to fill up: whatever arrives while one batch runs goes into the next.
 """
 
 import asyncio
@@ -12,172 +12,179 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from shared.errors import Unavailable
 
-PATIENCE = 5.0
-# One worker makes the largest batches: 0.93 of the floor for bookings, where two made 0.86 and four 0.83. A
-# second one helps out when a batch takes longer than this, so that one that hangs holds nobody else up.
-HELP_AFTER = 0.25
+QUEUE_TIMEOUT = 5.0
+# One worker makes the largest batches: 0.93 of the floor for bookings, where two made 0.86 and four 0.83.
+# Another starts only when the current batch takes longer than this, so that a stuck batch blocks nobody else.
+EXTRA_WORKER_AFTER = 0.25
 
 
-class Asking(Protocol):
-    """Asks of one `line` are in one batch at a time. Two with the same `mark` are the same request twice."""
+class BatchRequest(Protocol):
+    """Requests with the same queue key are never in two batches at once.
+
+    Two requests with the same dedup key are the same request sent twice.
+    """
 
     @property
-    def line(self) -> Hashable: ...
+    def queue_key(self) -> Hashable: ...
 
     @property
-    def mark(self) -> Hashable: ...
+    def dedup_key(self) -> Hashable: ...
 
 
-A = TypeVar("A", bound=Asking)
+Q = TypeVar("Q", bound=BatchRequest)
 R = TypeVar("R")
-# For each ask its result, what it failed with, or None: it would have had to wait for somebody else's lock.
-Serve = Callable[[Sequence[A], bool], Awaitable[Sequence[R | Exception | None]]]
+# Called with the requests and `wait_for_locks`. For each request it returns a result, an error, or None where
+# it would have had to wait for a lock that another transaction holds.
+RunBatch = Callable[[Sequence[Q], bool], Awaitable[Sequence[R | Exception | None]]]
 
 
-class Turn(Generic[A, R]):
-    __slots__ = ("ask", "came_at", "result")
+class Pending(Generic[Q, R]):
+    __slots__ = ("enqueued_at", "request", "result")
 
-    def __init__(self, ask: A) -> None:
-        self.ask = ask
-        self.came_at = time.monotonic()
+    def __init__(self, request: Q) -> None:
+        self.request = request
+        self.enqueued_at = time.monotonic()
         self.result: asyncio.Future[R] = asyncio.get_running_loop().create_future()
 
 
-class Together(Generic[A, R]):
-    """`serve` is called with a batch and False, and again with True for those who must wait: line by line, so
-    that only they wait. A repetition goes by itself and is patient from the start."""
+class Batcher(Generic[Q, R]):
+    """First runs a batch without waiting for locks, then the blocked requests again, waiting, queue by queue.
 
-    def __init__(self, *, most: int = 64, at_once: int = 4) -> None:
-        self._most = most
-        self._at_once = at_once
-        self._lines: dict[Hashable, deque[Turn[A, R]]] = {}  # somebody waits there, or is being served
-        self._free: deque[Hashable] = deque()  # the lines that nobody is serving
-        self._marks: set[Hashable] = set()  # of everyone in line or being served
+    So a held lock delays only the requests that need it. A duplicate of a request in flight runs by itself
+    and waits for locks from the start.
+    """
+
+    def __init__(self, *, max_batch: int = 64, max_workers: int = 4) -> None:
+        self._max_batch = max_batch
+        self._max_workers = max_workers
+        self._queues: dict[Hashable, deque[Pending[Q, R]]] = {}  # with requests waiting or in flight
+        self._idle_queues: deque[Hashable] = deque()  # keys of queues that no batch is working on
+        self._in_flight: set[Hashable] = set()  # dedup keys of all requests, queued or running
         self._workers = 0
-        self._began_at = 0.0  # the latest batch
-        self._watch: asyncio.TimerHandle | None = None
+        self._batch_started_at = 0.0
+        self._watchdog: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def served(self, ask: A, serve: "Serve[A, R]") -> R:
-        if ask.mark in self._marks:
-            (result,) = await serve([ask], True)
+    async def submit(self, request: Q, run: "RunBatch[Q, R]") -> R:
+        if request.dedup_key in self._in_flight:
+            (result,) = await run([request], True)
             if isinstance(result, Exception):
                 raise result
             assert result is not None
             return result
-        turn: Turn[A, R] = Turn(ask)
-        self._marks.add(ask.mark)
-        line = self._lines.get(ask.line)
-        if line is None:
-            line = self._lines[ask.line] = deque()
-            self._free.append(ask.line)
-        line.append(turn)
-        self._help_out(serve)
-        if self._watch is None:
-            self._look_again(serve)
-        return await turn.result
+        pending: Pending[Q, R] = Pending(request)
+        self._in_flight.add(request.dedup_key)
+        queue = self._queues.get(request.queue_key)
+        if queue is None:
+            queue = self._queues[request.queue_key] = deque()
+            self._idle_queues.append(request.queue_key)
+        queue.append(pending)
+        self._start_worker(run)
+        if self._watchdog is None:
+            self._schedule_watchdog(run)
+        return await pending.result
 
-    def _look_again(self, serve: "Serve[A, R]") -> None:
-        self._watch = asyncio.get_running_loop().call_later(HELP_AFTER, self._look_after, serve)
+    def _schedule_watchdog(self, run: "RunBatch[Q, R]") -> None:
+        self._watchdog = asyncio.get_running_loop().call_later(EXTRA_WORKER_AFTER, self._watch, run)
 
-    def _look_after(self, serve: "Serve[A, R]") -> None:
-        """While anybody waits: whatever holds a line up, nobody stands in it for ever."""
-        self._watch = None
-        for line in self._lines.values():
-            self._refuse_late(line)
-        self._help_out(serve)
-        if any(self._lines.values()):
-            self._look_again(serve)
+    def _watch(self, run: "RunBatch[Q, R]") -> None:
+        """Runs while anything is queued: a stuck batch must not keep the requests behind it forever."""
+        self._watchdog = None
+        for queue in self._queues.values():
+            self._expire(queue)
+        self._start_worker(run)
+        if any(self._queues.values()):
+            self._schedule_watchdog(run)
 
-    def _help_out(self, serve: "Serve[A, R]") -> None:
+    def _start_worker(self, run: "RunBatch[Q, R]") -> None:
         now = time.monotonic()
-        if self._workers and now - self._began_at < HELP_AFTER:
+        if self._workers and now - self._batch_started_at < EXTRA_WORKER_AFTER:
             return
-        if self._free and self._workers < self._at_once:
+        if self._idle_queues and self._workers < self._max_workers:
             self._workers += 1
-            self._began_at = now
-            self._begin(self._work(serve))
+            self._batch_started_at = now
+            self._spawn(self._work(run))
 
-    def _begin(self, work: Any) -> None:
-        """In a context of its own: a batch belongs to no single request."""
+    def _spawn(self, work: Any) -> None:
+        """In an empty context: a batch belongs to no single request."""
         task = asyncio.get_running_loop().create_task(work, context=Context())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _work(self, serve: "Serve[A, R]") -> None:
+    async def _work(self, run: "RunBatch[Q, R]") -> None:
         try:
-            while batch := self._take():
-                self._began_at = time.monotonic()
-                await self._serve(batch, serve)
+            while batch := self._next_batch():
+                self._batch_started_at = time.monotonic()
+                await self._run_batch(batch, run)
         finally:
             self._workers -= 1
 
-    def _take(self) -> list[Turn[A, R]]:
-        batch: list[Turn[A, R]] = []
-        for _ in range(len(self._free)):
-            name = self._free.popleft()
-            line = self._lines[name]
-            self._refuse_late(line)
-            taken = len(batch)
-            while line and len(batch) < self._most:
-                turn = line.popleft()
-                if turn.result.done():
-                    self._marks.discard(turn.ask.mark)
+    def _next_batch(self) -> list[Pending[Q, R]]:
+        batch: list[Pending[Q, R]] = []
+        for _ in range(len(self._idle_queues)):
+            key = self._idle_queues.popleft()
+            queue = self._queues[key]
+            self._expire(queue)
+            before = len(batch)
+            while queue and len(batch) < self._max_batch:
+                pending = queue.popleft()
+                if pending.result.done():
+                    self._in_flight.discard(pending.request.dedup_key)
                 else:
-                    batch.append(turn)
-            if len(batch) == taken:
-                self._leave(name)
-            if len(batch) == self._most:
+                    batch.append(pending)
+            if len(batch) == before:
+                self._release_queue(key)
+            if len(batch) == self._max_batch:
                 break
         return batch
 
-    def _refuse_late(self, line: deque[Turn[A, R]]) -> None:
-        oldest = time.monotonic() - PATIENCE
-        while line and line[0].came_at < oldest:
-            self._settle(line.popleft(), Unavailable())
+    def _expire(self, queue: deque[Pending[Q, R]]) -> None:
+        oldest = time.monotonic() - QUEUE_TIMEOUT
+        while queue and queue[0].enqueued_at < oldest:
+            self._resolve(queue.popleft(), Unavailable())
 
-    def _leave(self, name: Hashable) -> None:
-        if self._lines[name]:
-            self._free.append(name)
+    def _release_queue(self, key: Hashable) -> None:
+        if self._queues[key]:
+            self._idle_queues.append(key)
         else:
-            del self._lines[name]
+            del self._queues[key]
 
-    async def _serve(self, batch: list[Turn[A, R]], serve: "Serve[A, R]") -> None:
-        waiting: dict[Hashable, list[Turn[A, R]]] = defaultdict(list)
-        for turn, result in zip(batch, await self._results(batch, serve, patient=False), strict=True):
+    async def _run_batch(self, batch: list[Pending[Q, R]], run: "RunBatch[Q, R]") -> None:
+        blocked: dict[Hashable, list[Pending[Q, R]]] = defaultdict(list)
+        for pending, result in zip(batch, await self._results(batch, run, wait_for_locks=False), strict=True):
             if result is None:
-                waiting[turn.ask.line].append(turn)
+                blocked[pending.request.queue_key].append(pending)
             else:
-                self._settle(turn, result)
-        for name in {turn.ask.line for turn in batch} - waiting.keys():
-            self._leave(name)
-        for name, turns in waiting.items():
-            self._begin(self._wait(name, turns, serve))
+                self._resolve(pending, result)
+        for key in {pending.request.queue_key for pending in batch} - blocked.keys():
+            self._release_queue(key)
+        for key, requests in blocked.items():
+            self._spawn(self._run_blocked(key, requests, run))
 
-    async def _wait(self, name: Hashable, turns: list[Turn[A, R]], serve: "Serve[A, R]") -> None:
-        for turn, result in zip(turns, await self._results(turns, serve, patient=True), strict=True):
-            self._settle(turn, Unavailable() if result is None else result)
-        self._leave(name)
-        self._help_out(serve)
+    async def _run_blocked(self, key: Hashable, batch: list[Pending[Q, R]], run: "RunBatch[Q, R]") -> None:
+        for pending, result in zip(batch, await self._results(batch, run, wait_for_locks=True), strict=True):
+            self._resolve(pending, Unavailable() if result is None else result)
+        self._release_queue(key)
+        self._start_worker(run)
 
-    def _settle(self, turn: Turn[A, R], result: R | Exception) -> None:
-        self._marks.discard(turn.ask.mark)
-        if turn.result.done():
+    def _resolve(self, pending: Pending[Q, R], result: R | Exception) -> None:
+        self._in_flight.discard(pending.request.dedup_key)
+        if pending.result.done():
             return
         if isinstance(result, Exception):
-            turn.result.set_exception(result)
+            pending.result.set_exception(result)
         else:
-            turn.result.set_result(result)
+            pending.result.set_result(result)
 
     async def _results(
-        self, turns: list[Turn[A, R]], serve: "Serve[A, R]", *, patient: bool
+        self, batch: list[Pending[Q, R]], run: "RunBatch[Q, R]", *, wait_for_locks: bool
     ) -> Sequence[R | Exception | None]:
         try:
-            return await serve([turn.ask for turn in turns], patient)
+            return await run([pending.request for pending in batch], wait_for_locks)
         except Exception as problem:
-            return [problem] * len(turns)
+            return [problem] * len(batch)
         except BaseException:
-            for turn in turns:
-                self._marks.discard(turn.ask.mark)
-                turn.result.cancel()
+            for pending in batch:
+                self._in_flight.discard(pending.request.dedup_key)
+                pending.result.cancel()
             raise

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from services.bookings.context import Bookings
 from services.bookings.errors import InvalidStateTransition
-from services.bookings.rules.membership_time import status_at
+from services.bookings.rules.membership_dates import status_at
 from services.bookings.rules.transitions import MEMBERSHIP
 from services.bookings.store import locks, memberships
 from services.bookings.wire.memberships import (
@@ -62,7 +62,7 @@ async def cancel_membership(
         return await _change(conn, caller, membership, status, pause=membership.pause if later else None)
 
 
-async def turn_membership(service: Bookings, caller: Caller, membership_id: str) -> None:
+async def update_due_membership(service: Bookings, caller: Caller, membership_id: str) -> None:
     """Stores the status that time has given it; where that is stored already, nothing happens."""
     async with service.db.transaction() as conn:
         membership = await _lock(conn, caller, membership_id)

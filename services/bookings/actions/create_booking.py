@@ -1,6 +1,6 @@
-"""Book a class: a seat, a place in the queue, or a refusal that is kept like an answer.
+"""Book a class: a seat, a place on the waitlist, or a refusal, stored for replay like any other answer.
 
-Asks that come while others are being written are decided and written together, in one transaction.
+Requests that arrive while others are being written are decided and written as one batch, in one transaction.
 """
 
 import asyncio
@@ -9,11 +9,11 @@ from collections.abc import Sequence
 import structlog
 from msgspec import Struct
 
-from services.bookings.actions.decide_bookings import Decided, Deciding
-from services.bookings.actions.idempotently import Keyed, replay
+from services.bookings.actions.decide_bookings import BatchDecider, DecidedBooking
+from services.bookings.actions.idempotency import IdempotentRequest, replay
 from services.bookings.context import Bookings, Stage
-from services.bookings.store import booking_start, booking_write, idempotency
-from services.bookings.store.booking_start import Asked
+from services.bookings.store import claim_and_lock, idempotency, insert_bookings
+from services.bookings.store.claim_and_lock import ClaimRequest
 from services.bookings.store.idempotency import Claim
 from services.bookings.wire.bookings import BookingCreate
 from shared.db.unavailable import is_unavailable
@@ -24,117 +24,127 @@ from shared.observability.metrics import BOOKINGS
 
 log = structlog.get_logger("bookings")
 
-Mark = tuple[str, str, str]
+DedupKey = tuple[str, str, str]
 Result = Answer | Exception | None
 
 
-class Ask(Struct, frozen=True):
+class BookingRequest(Struct, frozen=True):
     caller: Caller
-    request: Keyed
+    request: IdempotentRequest
     body: BookingCreate
 
     @property
-    def line(self) -> tuple[str, str]:
-        """Its row is locked: a class is booked by one transaction at a time anyway."""
+    def queue_key(self) -> tuple[str, str]:
+        """The class: its row is locked, so only one transaction at a time can book it anyway."""
         return self.caller.studio_id, self.body.class_id
 
     @property
-    def mark(self) -> Mark:
-        """A key's lock does not hold off a second ask in the same transaction."""
+    def dedup_key(self) -> DedupKey:
+        """An advisory lock does not keep out a second request in the same transaction."""
         return self.caller.studio_id, self.caller.client_id, self.request.key
 
     @property
-    def asked(self) -> Asked:
-        return Asked(*self.mark, self.body.class_id, self.body.member_id)
+    def claim(self) -> ClaimRequest:
+        return ClaimRequest(*self.dedup_key, self.body.class_id, self.body.member_id)
 
 
-async def create_booking(service: Bookings, caller: Caller, request: Keyed, body: BookingCreate) -> Answer:
-    async def serve(asks: Sequence[Ask], patient: bool) -> Sequence[Result]:
-        return await book_together(service, asks, patient=patient)
+async def create_booking(
+    service: Bookings, caller: Caller, request: IdempotentRequest, body: BookingCreate
+) -> Answer:
+    async def run(requests: Sequence[BookingRequest], wait_for_locks: bool) -> Sequence[Result]:
+        return await book_batch(service, requests, wait_for_locks=wait_for_locks)
 
-    return await service.together.served(Ask(caller, request, body), serve)
+    return await service.batcher.submit(BookingRequest(caller, request, body), run)
 
 
-async def book_together(service: Bookings, asks: Sequence[Ask], *, patient: bool) -> Sequence[Result]:
-    """A result for each ask. None: its key, class or member is held elsewhere, and it was not to wait.
+async def book_batch(
+    service: Bookings, requests: Sequence[BookingRequest], *, wait_for_locks: bool
+) -> Sequence[Result]:
+    """One result per request. None: another transaction holds its key, class or member.
 
-    Patient asks are all of one class.
+    With `wait_for_locks` all requests are for one class.
     """
-    if patient:
-        return await _book_patiently(service, asks)
+    if wait_for_locks:
+        return await _book_one_class(service, requests)
     try:
-        results = await _book(service, asks)
+        results = await _book(service, requests)
     except Exception as problem:
         if is_unavailable(problem):
             raise
-        # One that cannot be written must not cost the others theirs: class by class, then one by one.
-        log.error("bookings_taken_apart", asks=len(asks), exc_info=True)
-        return [None] * len(asks)
-    return [results[ask.mark] for ask in asks]
+        # One request that cannot be written must not fail the others: retry class by class, then one by one.
+        log.error("booking_batch_failed", requests=len(requests), exc_info=True)
+        return [None] * len(requests)
+    return [results[request.dedup_key] for request in requests]
 
 
-async def _book_patiently(service: Bookings, asks: Sequence[Ask]) -> Sequence[Result]:
+async def _book_one_class(service: Bookings, requests: Sequence[BookingRequest]) -> Sequence[Result]:
     try:
-        results = await _book(service, asks, patient=True)
+        results = await _book(service, requests, wait_for_locks=True)
     except Exception as problem:
-        if len(asks) == 1 or is_unavailable(problem):
+        if len(requests) == 1 or is_unavailable(problem):
             raise
-        log.error("bookings_taken_apart", asks=len(asks), exc_info=True)
-        return [await _book_alone(service, ask) for ask in asks]
-    waiting = [ask for ask in asks if results[ask.mark] is None]
+        log.error("booking_batch_failed", requests=len(requests), exc_info=True)
+        return [await _book_one(service, request) for request in requests]
+    blocked = [request for request in requests if results[request.dedup_key] is None]
     results |= zip(
-        (ask.mark for ask in waiting),
-        await asyncio.gather(*(_book_alone(service, ask) for ask in waiting)),
+        (request.dedup_key for request in blocked),
+        await asyncio.gather(*(_book_one(service, request) for request in blocked)),
         strict=True,
     )
-    return [results[ask.mark] for ask in asks]
+    return [results[request.dedup_key] for request in requests]
 
 
-async def _book_alone(service: Bookings, ask: Ask) -> Result:
-    """Waits for its key, too; nothing else is locked meanwhile."""
+async def _book_one(service: Bookings, request: BookingRequest) -> Result:
+    """Waits for its idempotency key too, and holds no other lock meanwhile."""
     try:
-        return (await _book(service, [ask], patient=True, wait_for_key=True))[ask.mark]
+        return (await _book(service, [request], wait_for_locks=True, wait_for_key=True))[request.dedup_key]
     except Exception as problem:
         return problem
 
 
 async def _book(
-    service: Bookings, asks: Sequence[Ask], *, patient: bool = False, wait_for_key: bool = False
-) -> dict[Mark, Result]:
-    results: dict[Mark, Result] = {}
-    made: list[Decided] = []
-    deciding = Deciding()
+    service: Bookings,
+    requests: Sequence[BookingRequest],
+    *,
+    wait_for_locks: bool = False,
+    wait_for_key: bool = False,
+) -> dict[DedupKey, Result]:
+    results: dict[DedupKey, Result] = {}
+    new: list[DecidedBooking] = []
+    decider = BatchDecider()
     async with service.db.transaction() as conn:
         if wait_for_key:
-            await idempotency.wait_for_key(conn, asks[0].caller, asks[0].request.key)
-        # Locks are taken in the order of member ids where they are waited for; seats go to who came first.
-        locking = sorted(asks, key=lambda ask: ask.body.member_id) if patient else asks
-        begun = await booking_start.start(conn, [ask.asked for ask in locking], patient=patient)
-        started = dict(zip((ask.mark for ask in locking), begun, strict=True))
+            await idempotency.wait_for_key(conn, requests[0].caller, requests[0].request.key)
+        # Locks that are waited for are taken in member-id order; seats still go first come, first served.
+        lock_order = sorted(requests, key=lambda one: one.body.member_id) if wait_for_locks else requests
+        claims = await claim_and_lock.claim_and_lock(
+            conn, [request.claim for request in lock_order], wait=wait_for_locks
+        )
+        claimed = dict(zip((request.dedup_key for request in lock_order), claims, strict=True))
         service.reached(Stage.CLAIMED)
-        for ask in asks:
-            claim, read = started[ask.mark]
+        for request in requests:
+            claim, stored = claimed[request.dedup_key]
             if claim.state == "new":
-                assert read is not None
-                decided = deciding.decide(ask.caller, ask.request, ask.body, read)
-                made.append(decided)
-                results[ask.mark] = decided.answer
+                assert stored is not None
+                decided = decider.decide(request.caller, request.request, request.body, stored)
+                new.append(decided)
+                results[request.dedup_key] = decided.answer
             else:
-                results[ask.mark] = _replayed(ask, claim) if claim.state == "stored" else None
+                results[request.dedup_key] = _replay(request, claim) if claim.state == "stored" else None
         service.reached(Stage.DECIDED)
-        if made:
-            await booking_write.write(conn, [decided.outcome for decided in made])
+        if new:
+            await insert_bookings.insert(conn, [decided.outcome for decided in new])
         service.reached(Stage.WRITTEN)
     service.reached(Stage.COMMITTED)
-    for decided in made:
+    for decided in new:
         BOOKINGS.labels(decided.label).inc()
-    if any(decided.outcome.events for decided in made):
+    if any(decided.outcome.events for decided in new):
         service.wakeup.notify()
     return results
 
 
-def _replayed(ask: Ask, claim: Claim) -> Answer | DomainError:
+def _replay(request: BookingRequest, claim: Claim) -> Answer | DomainError:
     try:
-        return replay(ask.request, claim, ask.caller)
+        return replay(request.request, claim, request.caller)
     except DomainError as problem:
         return problem

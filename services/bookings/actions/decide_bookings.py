@@ -1,23 +1,24 @@
-"""Decides the bookings of one transaction one after the other: each finds what those before it left."""
+"""Decides the bookings of a batch one by one: each sees the effect of those before it."""
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from services.bookings.actions.idempotently import Keyed, Refused, refused
-from services.bookings.actions.telling import booking_event, entry_event
+from services.bookings.actions.event_builders import booking_event, waitlist_event
+from services.bookings.actions.idempotency import REPLAYABLE_ERRORS, IdempotentRequest, error_answer
 from services.bookings.errors import refusal
-from services.bookings.rules.booking import (
-    Place,
+from services.bookings.rules.booking_decision import (
     Refusal,
     Seat,
+    WaitlistPlace,
     decide_booking,
     facts_after,
     knows_spot,
 )
-from services.bookings.rules.facts import BookingFacts, ClassFacts, LiveBooking, SpotFacts
-from services.bookings.store.booking_start import FactsRead
-from services.bookings.store.booking_write import Outcome
-from services.bookings.store.rows import BookingRow, EntryRow
+from services.bookings.rules.booking_facts import BookingFacts, ClassFacts, LiveBooking, SpotFacts
+from services.bookings.store.booking_row import BookingRow
+from services.bookings.store.claim_and_lock import StoredFacts
+from services.bookings.store.insert_bookings import Outcome
+from services.bookings.store.waitlist_row import WaitlistRow
 from services.bookings.wire.bookings import BookingCreate, BookingStatus
 from services.bookings.wire.waitlist import WaitlistStatus
 from shared.errors import NotFound
@@ -28,90 +29,94 @@ from shared.http.caller import Caller
 from shared.wire import encode, new_id
 
 
-class Decided(Struct, frozen=True):
-    """`label` is for the metrics: the booking's status, or why there is none."""
+class DecidedBooking(Struct, frozen=True):
+    """`label` is the metric's label: the booking's status, or the code of the refusal."""
 
     answer: Answer
     outcome: Outcome
     label: str
 
 
-class Deciding:
-    """Facts are read once for all, before the first decision; here they are carried on. By studio and id."""
+class BatchDecider:
+    """Keeps the facts current: they are read once, before the first decision. Keys are studio and id."""
 
     def __init__(self) -> None:
         self._classes: dict[tuple[str, str], tuple[ClassFacts, list[SpotFacts]]] = {}
-        # Only what a booking changes: of a member's memberships the facts tell those that the class asks for.
+        # Credits only, not the whole member: the facts of a free class leave the memberships out.
         self._credits: dict[tuple[str, str], int] = {}
         self._live: dict[tuple[str, str, str], LiveBooking | None] = {}
 
-    def decide(self, caller: Caller, request: Keyed, body: BookingCreate, read: FactsRead) -> Decided:
+    def decide(
+        self, caller: Caller, request: IdempotentRequest, body: BookingCreate, stored: StoredFacts
+    ) -> DecidedBooking:
         try:
-            facts = known_facts(self._newest(caller.studio_id, body, read), caller, body)
-            decision = seat_or_place(facts, body)
-        except Refused as problem:
-            answer = refused(problem, caller)
-            kept = request.kept(answer, resource_id=None, class_id=_seen_class(read, caller))
-            outcome = Outcome(studio_id=caller.studio_id, client_id=caller.client_id, kept=kept)
-            return Decided(answer, outcome, problem.code)
-        booking, entry = made_of(facts, body, decision)
-        self._carry_on(caller.studio_id, facts_after(facts, decision, booking.id))
+            facts = require_facts(self._current(caller.studio_id, body, stored), caller, body)
+            decision = decide_or_raise(facts, body)
+        except REPLAYABLE_ERRORS as problem:
+            answer = error_answer(problem, caller)
+            replayable = request.stored_answer(
+                answer, resource_id=None, class_id=_visible_class(stored, caller)
+            )
+            outcome = Outcome(studio_id=caller.studio_id, client_id=caller.client_id, answer=replayable)
+            return DecidedBooking(answer, outcome, problem.code)
+        booking, entry = build_rows(facts, body, decision)
+        self._remember(caller.studio_id, facts_after(facts, decision, booking.id))
         position = entry.position if entry else None
-        answer = Answer(encode(booking.shown(position)), 201)
+        answer = Answer(encode(booking.to_wire(position)), 201)
         events = [booking_event(BookingCreated, caller, booking, facts.now, position=position)]
         if entry is not None:
-            events.append(entry_event(caller, entry, facts.now))
+            events.append(waitlist_event(caller, entry, facts.now))
         outcome = Outcome(
             studio_id=caller.studio_id,
             client_id=caller.client_id,
-            kept=request.kept(answer, resource_id=booking.id, class_id=booking.class_id),
+            answer=request.stored_answer(answer, resource_id=booking.id, class_id=booking.class_id),
             booking=booking,
             entry=entry,
             events=[row_of(event) for event in events],
         )
-        return Decided(answer, outcome, booking.status.value)
+        return DecidedBooking(answer, outcome, booking.status.value)
 
-    def _newest(self, studio_id: str, body: BookingCreate, read: FactsRead) -> FactsRead:
-        class_, spots = self._classes.get((studio_id, body.class_id), (read.class_, read.spots))
-        member, credits = read.member, self._credits.get((studio_id, body.member_id))
+    def _current(self, studio_id: str, body: BookingCreate, stored: StoredFacts) -> StoredFacts:
+        class_, spots = self._classes.get((studio_id, body.class_id), (stored.class_, stored.spots))
+        member, credits = stored.member, self._credits.get((studio_id, body.member_id))
         if member is not None and credits is not None:
             member = replace(member, credits=credits)
-        live = self._live.get((studio_id, body.class_id, body.member_id), read.live)
-        return replace(read, class_=class_, member=member, live=live, spots=spots)
+        live = self._live.get((studio_id, body.class_id, body.member_id), stored.live)
+        return replace(stored, class_=class_, member=member, live=live, spots=spots)
 
-    def _carry_on(self, studio_id: str, facts: BookingFacts) -> None:
+    def _remember(self, studio_id: str, facts: BookingFacts) -> None:
         class_id, member_id = facts.class_.id, facts.member.id
         self._classes[studio_id, class_id] = facts.class_, facts.spots
         self._credits[studio_id, member_id] = facts.member.credits
         self._live[studio_id, class_id, member_id] = facts.live
 
 
-def _seen_class(read: FactsRead, caller: Caller) -> str | None:
-    """What a replay must check again: a refusal that told nothing of the class is told to anyone again."""
-    return read.class_.id if read.class_ and caller.may_see(read.class_.location_id) else None
+def _visible_class(stored: StoredFacts, caller: Caller) -> str | None:
+    """The class whose location a replay checks again. None where the refusal says nothing about a class."""
+    return stored.class_.id if stored.class_ and caller.may_see(stored.class_.location_id) else None
 
 
-def known_facts(read: FactsRead, caller: Caller, body: BookingCreate) -> BookingFacts:
-    if read.class_ is None or not caller.may_see(read.class_.location_id):
+def require_facts(stored: StoredFacts, caller: Caller, body: BookingCreate) -> BookingFacts:
+    if stored.class_ is None or not caller.may_see(stored.class_.location_id):
         raise NotFound(param="class_id")
-    if read.member is None:
+    if stored.member is None:
         raise NotFound(param="member_id")
-    facts = read.complete()
+    facts = stored.complete()
     if not knows_spot(facts, body.class_spot_id):
         raise NotFound(param="class_spot_id")
     return facts
 
 
-def seat_or_place(facts: BookingFacts, body: BookingCreate) -> Seat | Place:
+def decide_or_raise(facts: BookingFacts, body: BookingCreate) -> Seat | WaitlistPlace:
     decision = decide_booking(facts, join_waitlist=body.join_waitlist, spot_id=body.class_spot_id)
     if isinstance(decision, Refusal):
         raise refusal(decision.check.code, decision.check.details, decision.check.param)
     return decision
 
 
-def made_of(
-    facts: BookingFacts, body: BookingCreate, decision: Seat | Place
-) -> tuple[BookingRow, EntryRow | None]:
+def build_rows(
+    facts: BookingFacts, body: BookingCreate, decision: Seat | WaitlistPlace
+) -> tuple[BookingRow, WaitlistRow | None]:
     booking = BookingRow(
         id=new_id(),
         class_id=body.class_id,
@@ -127,7 +132,7 @@ def made_of(
     )
     if isinstance(decision, Seat):
         return booking, None
-    entry = EntryRow(
+    entry = WaitlistRow(
         id=new_id(),
         class_id=body.class_id,
         member_id=body.member_id,

@@ -5,26 +5,33 @@ from typing import Any
 
 import msgspec
 
-from services.bookings.actions.follow_up import follow_up_classes
+from services.bookings.actions.reconcile_imported_classes import reconcile_imported_classes
 from services.bookings.context import Bookings
 from services.bookings.rules.class_times import problem_with_times
-from services.bookings.store import imported, imported_people, imported_queue, imported_seats
-from services.bookings.store.imported import LOCK_CLASSES, LOCK_MEMBERS, Lines
+from services.bookings.store import (
+    import_bookings,
+    import_classes,
+    import_locks,
+    import_members,
+    import_references,
+    import_waitlist,
+)
+from services.bookings.store.import_locks import LOCK_CLASSES, LOCK_MEMBERS, Lines
 from services.bookings.store.purchases import grant_credits
-from services.bookings.wire import imported as wire
+from services.bookings.wire import import_lines as wire
 from shared.db.database import Connection
 from shared.emails import normalize_email
 from shared.http.importing import Decoded, ImportLine, ImportReport, apply_batch, usable_lines
 
 
 async def import_lines(service: Bookings, lines: Sequence[ImportLine]) -> ImportReport:
-    usable, rejected = usable_lines(wire.AnyImported, lines, _settle_value)
+    usable, rejected = usable_lines(wire.AnyImported, lines, _fill_and_check)
     # What others refer to goes first, so that the lines of a batch may come in any order.
     for kind, lock, write in WRITERS:
         group = [line for line in usable if isinstance(line.value, kind)]
         if group:
             rejected += await apply_batch(service.db, group, _under_locks(_rows(group), lock, write))
-    await follow_up_classes(
+    await reconcile_imported_classes(
         service, _rows([line for line in usable if isinstance(line.value, wire.ImportedClass)])
     )
     return ImportReport(imported=len(lines) - len(rejected), rejected=rejected)
@@ -54,25 +61,25 @@ def _rows(lines: Sequence[Decoded[Any]]) -> Lines:
 def _lock(statement: str, column: str) -> Locker:
     async def locker(conn: Connection, lines: Lines) -> None:
         rows = {(str(line["studio_id"]), str(line[column])) for line in lines}
-        await imported.lock_rows(conn, statement, rows)
+        await import_locks.lock_rows(conn, statement, rows)
 
     return locker
 
 
 async def _lock_classes_and_credited(conn: Connection, lines: Lines) -> None:
     await _lock(LOCK_CLASSES, "class_id")(conn, lines)
-    await imported_seats.lock_credited(conn, lines)
+    await import_bookings.lock_credited(conn, lines)
 
 
 async def _write_products(conn: Connection, lines: Lines) -> None:
-    await imported.write_products(conn, lines)
-    members = await imported_people.members_waiting_for(conn, lines)
-    await imported.lock_rows(conn, LOCK_MEMBERS, members)
+    await import_references.write_products(conn, lines)
+    members = await import_members.members_waiting_for(conn, lines)
+    await import_locks.lock_rows(conn, LOCK_MEMBERS, members)
     for studio_id in {studio for studio, _ in members}:
         await grant_credits(conn, studio_id, [member for studio, member in members if studio == studio_id])
 
 
-def _settle_value(value: wire.AnyImported) -> str | None:
+def _fill_and_check(value: wire.AnyImported) -> str | None:
     """Fills what the wire derives; the reason why the line is not usable, if there is one."""
     if isinstance(value, wire.ImportedClass):
         return problem_with_times(value.start_time, value.end_time)
@@ -86,14 +93,14 @@ def _settle_value(value: wire.AnyImported) -> str | None:
 
 
 WRITERS: tuple[tuple[type[Any], Locker | None, Writer], ...] = (
-    (wire.ImportedStudio, None, imported.write_studios),
-    (wire.ImportedLocation, None, imported.write_locations),
+    (wire.ImportedStudio, None, import_references.write_studios),
+    (wire.ImportedLocation, None, import_references.write_locations),
     (wire.ImportedProduct, None, _write_products),
-    (wire.ImportedClass, _lock(LOCK_CLASSES, "id"), imported.write_classes),
-    (wire.ImportedSpot, _lock(LOCK_CLASSES, "class_id"), imported.write_spots),
-    (wire.ImportedMember, _lock(LOCK_MEMBERS, "id"), imported_people.write_members),
-    (wire.ImportedMembership, _lock(LOCK_MEMBERS, "member_id"), imported_people.write_memberships),
-    (wire.ImportedPurchase, _lock(LOCK_MEMBERS, "member_id"), imported_people.write_purchases),
-    (wire.ImportedBooking, _lock_classes_and_credited, imported_seats.write_bookings),
-    (wire.ImportedEntry, _lock(LOCK_CLASSES, "class_id"), imported_queue.write_entries),
+    (wire.ImportedClass, _lock(LOCK_CLASSES, "id"), import_classes.write_classes),
+    (wire.ImportedSpot, _lock(LOCK_CLASSES, "class_id"), import_classes.write_spots),
+    (wire.ImportedMember, _lock(LOCK_MEMBERS, "id"), import_members.write_members),
+    (wire.ImportedMembership, _lock(LOCK_MEMBERS, "member_id"), import_members.write_memberships),
+    (wire.ImportedPurchase, _lock(LOCK_MEMBERS, "member_id"), import_members.write_purchases),
+    (wire.ImportedBooking, _lock_classes_and_credited, import_bookings.write_bookings),
+    (wire.ImportedEntry, _lock(LOCK_CLASSES, "class_id"), import_waitlist.write_entries),
 )

@@ -3,7 +3,7 @@
 from services.bookings.actions.erase_person import erase_person
 from services.bookings.actions.import_lines import import_lines
 from services.bookings.context import Bookings
-from services.bookings.routes import bookings, classes, members, purchases, staff, waitlist
+from services.bookings.routes import bookings, classes, idempotency_keys, members, purchases, staff, waitlist
 from services.bookings.wire.erasure import Erased
 from shared.http.internal_routes import erase_route, import_route
 from shared.http.outbox_status import OUTBOX_STATUS
@@ -16,6 +16,7 @@ def routes() -> list[Route[Bookings]]:
         *members.ROUTES,
         *bookings.ROUTES,
         *waitlist.ROUTES,
+        *idempotency_keys.ROUTES,
         *purchases.ROUTES,
         *staff.ROUTES,
         import_route(import_lines),

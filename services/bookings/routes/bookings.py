@@ -1,10 +1,11 @@
 """Bookings, for partners."""
 
 from services.bookings import errors
-from services.bookings.actions.cancel_booking import cancel_booking, preview_cancellation
+from services.bookings.actions.cancel_booking import cancel_booking
 from services.bookings.actions.create_booking import create_booking
-from services.bookings.actions.idempotently import keyed
+from services.bookings.actions.idempotency import idempotent_request
 from services.bookings.actions.preview_booking import preview_booking
+from services.bookings.actions.preview_cancellation import preview_cancellation
 from services.bookings.context import Bookings
 from services.bookings.store import bookings
 from services.bookings.wire.bookings import (
@@ -38,13 +39,15 @@ async def get_booking(service: Bookings, call: Call[None, None]) -> Booking:
 
 
 async def post_booking(service: Bookings, call: Call[None, BookingCreate]) -> Answer:
-    request = keyed(call.idempotency_key, "POST", "/bookings", call.body)
+    request = idempotent_request(call.idempotency_key, "POST", "/bookings", call.body)
     return await create_booking(service, call.caller, request, call.body)
 
 
 async def delete_booking(service: Bookings, call: Call[CancelQuery, None]) -> Answer:
     booking_id = call.path["booking_id"]
-    request = keyed(call.idempotency_key, "DELETE", "/bookings/{booking_id}", booking_id, call.query)
+    request = idempotent_request(
+        call.idempotency_key, "DELETE", "/bookings/{booking_id}", booking_id, call.query
+    )
     return await cancel_booking(service, call.caller, request, booking_id, call.query)
 
 

@@ -5,9 +5,10 @@ from typing import Any
 
 from services.bookings import errors
 from services.bookings.actions import change_membership
-from services.bookings.actions.attend import attend
 from services.bookings.actions.cancel_class import cancel_class
-from services.bookings.actions.change_class import change_class, check_new_class, create_class
+from services.bookings.actions.change_class import change_class
+from services.bookings.actions.create_class import check_new_class, create_class
+from services.bookings.actions.record_attendance import record_attendance
 from services.bookings.actions.record_purchase import record_purchase
 from services.bookings.context import Bookings
 from services.bookings.wire.bookings import Booking, BookingStatus
@@ -30,9 +31,9 @@ async def post_class_cancel(service: Bookings, call: Call[None, ClassCancel]) ->
     return await cancel_class(service, call.caller, call.path["class_id"], call.body.reason)
 
 
-def _attend(status: BookingStatus) -> Callable[[Bookings, Call[None, None]], Awaitable[Booking]]:
+def _attendance(status: BookingStatus) -> Callable[[Bookings, Call[None, None]], Awaitable[Booking]]:
     async def moved(service: Bookings, call: Call[None, None]) -> Booking:
-        return await attend(service, call.caller, call.path["booking_id"], status)
+        return await record_attendance(service, call.caller, call.path["booking_id"], status)
 
     return moved
 
@@ -110,7 +111,7 @@ ROUTES: list[Route[Bookings]] = [
     _staff(
         "POST",
         f"{BOOKING}/check-in",
-        _attend(BookingStatus.CHECKED_IN),
+        _attendance(BookingStatus.CHECKED_IN),
         "Check a member in",
         Booking,
         *SEATED,
@@ -118,12 +119,14 @@ ROUTES: list[Route[Bookings]] = [
     _staff(
         "POST",
         f"{BOOKING}/undo-check-in",
-        _attend(BookingStatus.CONFIRMED),
+        _attendance(BookingStatus.CONFIRMED),
         "Undo a check-in",
         Booking,
         *MOVED,
     ),
-    _staff("POST", f"{BOOKING}/no-show", _attend(BookingStatus.NO_SHOW), "Mark a no-show", Booking, *MOVED),
+    _staff(
+        "POST", f"{BOOKING}/no-show", _attendance(BookingStatus.NO_SHOW), "Mark a no-show", Booking, *MOVED
+    ),
     _staff(
         "POST",
         f"{MEMBERSHIP}/pause",

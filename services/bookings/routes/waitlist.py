@@ -1,9 +1,7 @@
-"""Waitlist entries and idempotency keys, for partners."""
+"""Waitlist entries, for partners."""
 
-from services.bookings.actions.state_of_key import state_of_key
 from services.bookings.context import Bookings
 from services.bookings.store import waitlist
-from services.bookings.wire.previews import IdempotencyKeyState
 from services.bookings.wire.waitlist import WaitlistEntry, WaitlistQuery
 from shared.errors import InvalidCursor, NotFound
 from shared.http.pages import Page, page_of
@@ -21,10 +19,6 @@ async def get_waitlist_entry(service: Bookings, call: Call[None, None]) -> Waitl
     if entry is None:
         raise NotFound
     return entry
-
-
-async def get_idempotency_key(service: Bookings, call: Call[None, None]) -> IdempotencyKeyState:
-    return await state_of_key(service, call.caller, call.path["key"])
 
 
 ROUTES: list[Route[Bookings]] = [
@@ -45,19 +39,6 @@ ROUTES: list[Route[Bookings]] = [
         handler=get_waitlist_entry,
         summary="Get a waitlist entry",
         answer=WaitlistEntry,
-        errors=(NotFound,),
-        tag="Bookings",
-    ),
-    Route(
-        method="GET",
-        path="/idempotency-keys/{key}",
-        handler=get_idempotency_key,
-        summary="See what became of a request",
-        description=(
-            "For a write whose answer was lost: still running, done, or refused. Known for 24 hours. A key "
-            "with a slash cannot be asked for, since no path holds one: retry the write with it instead."
-        ),
-        answer=IdempotencyKeyState,
         errors=(NotFound,),
         tag="Bookings",
     ),

@@ -29,7 +29,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     credits_restored: int
 
 
-class Held(Struct, frozen=True, kw_only=True):
+class HeldBooking(Struct, frozen=True, kw_only=True):
     """The booking, as far as its cancellation depends on it."""
 
     status: BookingStatus
@@ -38,7 +38,7 @@ class Held(Struct, frozen=True, kw_only=True):
     promoted_at: datetime | None
 
 
-def free_cancel_until(held: Held, policy: Policy) -> datetime:
+def free_cancel_until(held: HeldBooking, policy: Policy) -> datetime:
     """Nobody is late who waits, nor who got the seat when it was too late already to give it back in time."""
     deadline = held.start_time - policy.late_window
     promoted_late = held.promoted_at is not None and held.promoted_at > deadline
@@ -47,12 +47,12 @@ def free_cancel_until(held: Held, policy: Policy) -> datetime:
     return deadline
 
 
-def is_late(held: Held, policy: Policy, now: datetime) -> bool:
+def is_late(held: HeldBooking, policy: Policy, now: datetime) -> bool:
     """The last free instant is still free."""
     return now > free_cancel_until(held, policy)
 
 
-def terms_for_member(held: Held, policy: Policy, now: datetime) -> Terms:
+def terms_for_member(held: HeldBooking, policy: Policy, now: datetime) -> Terms:
     late = is_late(held, policy, now)
     fee = policy.late_fee_amount if late and policy.late_fee_amount else None
     forfeited = held.credits_charged if late and policy.forfeit_credit else 0
@@ -67,7 +67,7 @@ def terms_for_member(held: Held, policy: Policy, now: datetime) -> Terms:
     )
 
 
-def terms_by_studio(held: Held, policy: Policy, now: datetime) -> Terms:
+def terms_by_studio(held: HeldBooking, policy: Policy, now: datetime) -> Terms:
     """The studio cancels: nobody pays, and a fee that would have been due is waived."""
     would_pay = is_late(held, policy, now) and bool(policy.late_fee_amount)
     return Terms(
@@ -88,6 +88,6 @@ def terms_accepted(terms: Terms, *, max_late_fee: Decimal | None, allow_credit_f
     return not (dearer or loses)
 
 
-def may_cancel(held: Held, now: datetime) -> bool:
+def may_cancel(held: HeldBooking, now: datetime) -> bool:
     live = held.status in (BookingStatus.CONFIRMED, BookingStatus.WAITLISTED)
     return live and now < held.start_time

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from shared.errors import Problem
 from shared.http.value_checks import EARLIEST, LATEST
 
 
@@ -13,6 +14,11 @@ def problem_with_times(start: datetime, end: datetime) -> str | None:
     return None
 
 
-def within_years(moment: datetime) -> datetime:
+def clamp_to_supported_years(moment: datetime) -> datetime:
     """For a filter: no class lies beyond, and the driver cannot take every instant that JSON can write."""
     return min(max(moment, EARLIEST), LATEST)
+
+
+def time_problems(start: datetime, end: datetime) -> list[Problem]:
+    problem = problem_with_times(start, end)
+    return [Problem(("body", "end_time"), problem, "value_error")] if problem else []

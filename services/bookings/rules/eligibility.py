@@ -5,8 +5,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from services.bookings.rules.facts import ClassFacts, MemberFacts
-from services.bookings.rules.membership_time import holds, status_at
+from services.bookings.rules.booking_facts import ClassFacts, MemberFacts
+from services.bookings.rules.membership_dates import holds, status_at
 from services.bookings.wire.memberships import MembershipStatus
 
 
@@ -26,7 +26,7 @@ class Eligibility(Struct, frozen=True):
         return not self.reasons
 
 
-def judge_member(class_: ClassFacts, member: MemberFacts, now: datetime) -> Eligibility:
+def check_eligibility(class_: ClassFacts, member: MemberFacts, now: datetime) -> Eligibility:
     """A membership that holds the class's start pays first; credits pay what no membership covers."""
     suspended = (Ineligible.MEMBER_SUSPENDED,) if member.suspended else ()
     if class_.credit_cost == 0:
@@ -36,10 +36,10 @@ def judge_member(class_: ClassFacts, member: MemberFacts, now: datetime) -> Elig
         return Eligibility(suspended)
     if member.credits >= class_.credit_cost:
         return Eligibility(suspended, class_.credit_cost)
-    return Eligibility(suspended + _why_not_covered(holding))
+    return Eligibility(suspended + _uncovered_reasons(holding))
 
 
-def _why_not_covered(holding: set[MembershipStatus]) -> tuple[Ineligible, ...]:
+def _uncovered_reasons(holding: set[MembershipStatus]) -> tuple[Ineligible, ...]:
     why = {
         MembershipStatus.PAUSED: Ineligible.MEMBERSHIP_PAUSED,
         MembershipStatus.PAST_DUE: Ineligible.MEMBERSHIP_PAST_DUE,

@@ -4,9 +4,9 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from services.bookings.rules.booking import assign_spot
-from services.bookings.rules.eligibility import judge_member
-from services.bookings.rules.facts import ClassFacts, MemberFacts, SpotFacts
+from services.bookings.rules.booking_decision import assign_spot
+from services.bookings.rules.booking_facts import ClassFacts, MemberFacts, SpotFacts
+from services.bookings.rules.eligibility import check_eligibility
 from services.bookings.wire.classes import ClassStatus
 
 
@@ -38,7 +38,7 @@ def decide_promotion(
     for candidate in waiting:
         if len(promoted) >= class_.seats_left:
             break
-        eligibility = judge_member(class_, candidate.member, now)
+        eligibility = check_eligibility(class_, candidate.member, now)
         if not eligibility.ok:
             skipped.append(candidate.entry_id)
             continue

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from services.bookings.rules.facts import ClassFacts
+from services.bookings.rules.booking_facts import ClassFacts
 from services.bookings.wire.bookings import BookingStatus as B
 from services.bookings.wire.classes import ClassStatus
 from services.bookings.wire.memberships import MembershipStatus as M

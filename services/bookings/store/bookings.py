@@ -2,14 +2,14 @@
 
 import asyncpg
 
-from services.bookings.store.listing import Filters, Listed, fetch_page, shown
-from services.bookings.store.rows import BOOKING_COLUMNS, BookingRow, booking_row
+from services.bookings.store.booking_row import BOOKING_COLUMNS, BookingRow, booking_row
+from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_page, wire_values
 from services.bookings.wire.bookings import Booking, BookingsQuery, BookingStatus
 from shared.db.database import Connection
 from shared.http.caller import Caller
 
 # The place in the queue is the entry's: kept once, so that a shift of the queue writes no booking.
-SHOWN_COLUMNS = """
+WIRE_COLUMNS = """
 t.id, t.class_id, t.member_id, t.status, t.booking_source, t.class_spot_id,
 CASE WHEN t.status = 'waitlisted' THEN (
     SELECT w.position FROM waitlist w
@@ -18,16 +18,16 @@ END AS waitlist_position,
 t.created_at, t.updated_at
 """
 
-LISTED = Listed(table="bookings", columns=SHOWN_COLUMNS, statuses=tuple(BookingStatus))
+TABLE = ListedTable(table="bookings", columns=WIRE_COLUMNS, statuses=tuple(BookingStatus))
 
 
 async def list_page(conn: Connection, caller: Caller, query: BookingsQuery) -> list[Booking]:
     filters = Filters(narrow={"class_id": query.class_id, "member_id": query.member_id}, status=query.status)
-    rows = await fetch_page(conn, caller, LISTED, filters, cursor=query.cursor, limit=query.limit)
-    return [Booking(**shown(row)) for row in rows]
+    rows = await fetch_page(conn, caller, TABLE, filters, cursor=query.cursor, limit=query.limit)
+    return [Booking(**wire_values(row)) for row in rows]
 
 
-GET = f"SELECT {SHOWN_COLUMNS}, t.location_id FROM bookings t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608
+GET = f"SELECT {WIRE_COLUMNS}, t.location_id FROM bookings t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608
 
 
 async def get(conn: Connection, caller: Caller, booking_id: str) -> Booking | None:

@@ -1,7 +1,7 @@
 """Receipts of cancelled bookings."""
 
 from services.bookings.wire.bookings import CancellationReceipt
-from services.bookings.wire.text import money_text
+from services.bookings.wire.money import format_money
 from shared.db.database import Connection
 from shared.http.caller import Caller
 
@@ -20,5 +20,5 @@ async def read(conn: Connection, caller: Caller, booking_id: str) -> Cancellatio
     if row is None:
         return None
     values = dict(row)
-    values["late_fee_amount"] = money_text(values["late_fee_amount"])
+    values["late_fee_amount"] = format_money(values["late_fee_amount"])
     return CancellationReceipt(**values)

@@ -5,13 +5,13 @@ from typing import Any
 
 import asyncpg
 
-from services.bookings.rules.class_times import within_years
-from services.bookings.store.listing import Filters, Listed, fetch_page
+from services.bookings.rules.class_times import clamp_to_supported_years
+from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_page
 from services.bookings.wire.classes import Class, ClassesQuery, ClassStatus
 from shared.db.database import Connection
 from shared.http.caller import Caller
 
-SHOWN_COLUMNS = """
+WIRE_COLUMNS = """
 t.id::text, t.title, t.description, t.class_type_id::text, t.location_id::text, t.room_id::text,
 t.instructor_id::text, t.start_time, t.end_time, t.capacity, t.booked_count,
 greatest(0, t.capacity - t.booked_count) AS available_count, t.allow_waitlist, t.spot_selection_mode,
@@ -20,26 +20,26 @@ t.status, t.visible
 # The JSON that each row keeps (migration 0009) around its counts of this moment: one object for each row of a
 # page where the columns above are 16, and the same bytes as a `Class` is encoded to. With || in its place
 # Postgres took a fifth longer.
-SHOWN_JSON = """
+WIRE_JSON = """
 concat(t.json_head, t.booked_count, ',"available_count":', greatest(0, t.capacity - t.booked_count),
     t.json_tail) AS json
 """
-LISTED = Listed(table="classes", columns=SHOWN_JSON, order="start_time", statuses=tuple(ClassStatus))
+TABLE = ListedTable(table="classes", columns=WIRE_JSON, order="start_time", statuses=tuple(ClassStatus))
 
 
 async def list_json(conn: Connection, caller: Caller, query: ClassesQuery) -> list[str]:
     """Classes as JSON, ready to be sent: `limit + 1` of them where there are more."""
     where: list[tuple[str, Any]] = []
     if query.starts_after is not None:
-        where.append(("t.start_time >= {}", within_years(query.starts_after)))
+        where.append(("t.start_time >= {}", clamp_to_supported_years(query.starts_after)))
     if query.starts_before is not None:
-        where.append(("t.start_time < {}", within_years(query.starts_before)))
+        where.append(("t.start_time < {}", clamp_to_supported_years(query.starts_before)))
     filters = Filters(status=query.status, location_id=query.location_id, where=where)
-    rows = await fetch_page(conn, caller, LISTED, filters, cursor=query.cursor, limit=query.limit)
+    rows = await fetch_page(conn, caller, TABLE, filters, cursor=query.cursor, limit=query.limit)
     return [row[0] for row in rows]
 
 
-GET = f"SELECT {SHOWN_COLUMNS} FROM classes t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608
+GET = f"SELECT {WIRE_COLUMNS} FROM classes t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608
 
 
 async def get(conn: Connection, caller: Caller, class_id: str) -> Class | None:
@@ -47,6 +47,13 @@ async def get(conn: Connection, caller: Caller, class_id: str) -> Class | None:
     if row is None or not caller.may_see(row["location_id"]):
         return None
     return Class(**dict(row))
+
+
+async def get_existing(conn: Connection, caller: Caller, class_id: str) -> Class:
+    """For a class that the same transaction has just written or locked."""
+    class_ = await get(conn, caller, class_id)
+    assert class_ is not None
+    return class_
 
 
 # What staff and the import may set; the counters belong to the bookings.
@@ -86,7 +93,7 @@ FROM classes old, jsonb_populate_record(old, $3) n
 WHERE old.studio_id = $1 AND old.id = $2 AND c.studio_id = $1 AND c.id = $2
 """  # noqa: S608
 # A booking is found by its class's location: it moves along.
-MOVE_ALONG = (
+UPDATE_LOCATION = (
     """
 UPDATE bookings b SET location_id = c.location_id FROM classes c
 WHERE c.studio_id = $1 AND c.id = ANY ($2::uuid[]) AND b.studio_id = $1 AND b.class_id = c.id
@@ -104,11 +111,11 @@ async def change(conn: Connection, caller: Caller, class_id: str, values: dict[s
     """Under the class's lock. What `values` leaves out stays."""
     await conn.execute(CHANGE, caller.studio_id, class_id, values)
     if "location_id" in values:
-        await move_along(conn, caller.studio_id, [class_id])
+        await update_location(conn, caller.studio_id, [class_id])
 
 
-async def move_along(conn: Connection, studio_id: str, class_ids: list[str]) -> None:
-    for statement in MOVE_ALONG:
+async def update_location(conn: Connection, studio_id: str, class_ids: list[str]) -> None:
+    for statement in UPDATE_LOCATION:
         await conn.execute(statement, studio_id, class_ids)
 
 

@@ -11,7 +11,7 @@ from services.bookings.errors import IdempotencyInProgress
 from shared.db.database import Connection
 from shared.http.caller import Caller
 
-WAIT = "2s"
+KEY_LOCK_TIMEOUT = "2s"
 
 
 class Claim(Struct, frozen=True, kw_only=True):
@@ -45,7 +45,7 @@ def claim_of(row: asyncpg.Record) -> Claim:
 
 async def wait_for_key(conn: Connection, caller: Caller, key: str) -> None:
     """The key is ours when this returns. Nothing else is locked while it waits."""
-    await conn.execute(f"SET LOCAL lock_timeout = '{WAIT}'")
+    await conn.execute(f"SET LOCAL lock_timeout = '{KEY_LOCK_TIMEOUT}'")
     try:
         await conn.execute(
             "SELECT pg_advisory_xact_lock(key_lock($1, $2, $3))", caller.studio_id, caller.client_id, key
@@ -55,8 +55,8 @@ async def wait_for_key(conn: Connection, caller: Caller, key: str) -> None:
     await conn.execute("SET LOCAL lock_timeout = 0")
 
 
-class Kept(Struct, frozen=True, kw_only=True):
-    """An answer to keep for a replay."""
+class StoredAnswer(Struct, frozen=True, kw_only=True):
+    """An answer, stored for replay."""
 
     key: str
     fingerprint: bytes
@@ -67,7 +67,7 @@ class Kept(Struct, frozen=True, kw_only=True):
 
 
 # A row that has expired is still there until the pruning comes by: a new first answer takes its place.
-KEEP = """
+STORE = """
 INSERT INTO idempotency_keys
     (studio_id, client_id, key, fingerprint, http_status, body, resource_id, class_id, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp() + interval '24 hours')
@@ -77,8 +77,8 @@ ON CONFLICT (studio_id, client_id, key) DO UPDATE SET
 """
 
 
-async def keep(conn: Connection, caller: Caller, kept: Kept) -> None:
-    await conn.execute(KEEP, caller.studio_id, caller.client_id, *msgspec.structs.astuple(kept))
+async def store(conn: Connection, caller: Caller, answer: StoredAnswer) -> None:
+    await conn.execute(STORE, caller.studio_id, caller.client_id, *msgspec.structs.astuple(answer))
 
 
 # The lock is looked at before the row: a lock that is free means that its holder's row is visible by now.

@@ -18,7 +18,7 @@ from datetime import datetime
 import msgspec
 from msgspec import Struct
 
-from services.bookings.rules.facts import ClassFacts, MemberFacts, SpotFacts
+from services.bookings.rules.booking_facts import ClassFacts, MemberFacts, SpotFacts
 from shared.db.database import Connection
 from shared.http.caller import Caller
 
@@ -37,10 +37,10 @@ class LockedClass(Struct, frozen=True):
 
 async def lock_class(conn: Connection, caller: Caller, class_id: str) -> LockedClass | None:
     await conn.execute("SELECT lock_class($1, $2)", caller.studio_id, class_id)
-    return await look_at_class(conn, caller, class_id)
+    return await read_class(conn, caller, class_id)
 
 
-async def look_at_class(conn: Connection, caller: Caller, class_id: str) -> LockedClass | None:
+async def read_class(conn: Connection, caller: Caller, class_id: str) -> LockedClass | None:
     row = await conn.fetchrow(CLASS_FACTS, caller.studio_id, class_id)
     return LockedClass(msgspec.json.decode(row["facts"], type=ClassFacts), row["now"]) if row else None
 

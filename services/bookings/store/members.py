@@ -5,30 +5,30 @@ from typing import Any
 
 import asyncpg
 
-from services.bookings.store.listing import Filters, Listed, fetch_page, shown
+from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_page, wire_values
 from services.bookings.wire.members import Member, MemberCreate, MemberRole
 from shared.db.database import Connection
 from shared.http.caller import Caller
 from shared.wire import PageQuery
 
-SHOWN_COLUMNS = """
+WIRE_COLUMNS = """
 t.id, t.name, t.first_name, t.last_name, t.email, t.role, t.membership_type, t.membership_start_date,
 t.membership_end_date, t.created_at
 """
-LISTED = Listed(table="members", columns=SHOWN_COLUMNS, located=False)
+TABLE = ListedTable(table="members", columns=WIRE_COLUMNS, located=False)
 # Earlier imports took any role.
 PROFILES = [("t.role = ANY({}::text[])", [role.value for role in MemberRole])]
 
 
 async def list_page(conn: Connection, caller: Caller, query: PageQuery) -> list[Member]:
     rows = await fetch_page(
-        conn, caller, LISTED, Filters(where=PROFILES), cursor=query.cursor, limit=query.limit
+        conn, caller, TABLE, Filters(where=PROFILES), cursor=query.cursor, limit=query.limit
     )
-    return [Member(**shown(row)) for row in rows]
+    return [Member(**wire_values(row)) for row in rows]
 
 
 GET = f"""
-SELECT {SHOWN_COLUMNS} FROM members t
+SELECT {WIRE_COLUMNS} FROM members t
 WHERE t.studio_id = $1 AND t.id = $2 AND t.role IN ('member', 'user', 'lead')
 """  # noqa: S608
 

@@ -7,17 +7,17 @@ import asyncpg
 import msgspec
 from msgspec import Struct
 
-from services.bookings.rules.facts import MembershipFacts
-from services.bookings.store.listing import Filters, Listed, fetch_page, shown
+from services.bookings.rules.booking_facts import MembershipFacts
+from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_page, wire_values
 from services.bookings.wire.memberships import Cancellation, Membership, MembershipStatus, Pause
 from shared.db.database import Connection
 from shared.http.caller import Caller
 from shared.wire import PageQuery
 
-SHOWN_COLUMNS = """
+WIRE_COLUMNS = """
 t.id, t.member_id, t.product_id, t.status, t.auto_renew, t.state_version, t.pause, t.cancellation
 """
-LISTED = Listed(table="memberships", columns=SHOWN_COLUMNS, located=False)
+TABLE = ListedTable(table="memberships", columns=WIRE_COLUMNS, located=False)
 
 
 def _membership(values: dict[str, Any]) -> Membership:
@@ -27,11 +27,11 @@ def _membership(values: dict[str, Any]) -> Membership:
 
 async def list_page(conn: Connection, caller: Caller, member_id: str, query: PageQuery) -> list[Membership]:
     filters = Filters(narrow={"member_id": member_id})
-    rows = await fetch_page(conn, caller, LISTED, filters, cursor=query.cursor, limit=query.limit)
-    return [_membership(shown(row)) for row in rows]
+    rows = await fetch_page(conn, caller, TABLE, filters, cursor=query.cursor, limit=query.limit)
+    return [_membership(wire_values(row)) for row in rows]
 
 
-GET = f"SELECT {SHOWN_COLUMNS} FROM memberships t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608
+GET = f"SELECT {WIRE_COLUMNS} FROM memberships t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608
 
 
 async def get(conn: Connection, caller: Caller, membership_id: str) -> Membership | None:

@@ -2,33 +2,33 @@
 
 from typing import Any
 
-from services.bookings.store.listing import Filters, Listed, fetch_page, shown
+from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_page, wire_values
+from services.bookings.wire.money import format_money, parse_money
 from services.bookings.wire.purchases import Purchase, PurchaseCreate, PurchasesQuery
-from services.bookings.wire.text import money_of, money_text
 from shared.db.database import Connection
 from shared.http.caller import Caller
 
-SHOWN_COLUMNS = """
+WIRE_COLUMNS = """
 t.id, t.member_id, t.product_id, t.product_key, t.product_type, t.quantity, t.amount_total, t.currency,
 t.refunded_amount, t.status, t.created_at
 """
-LISTED = Listed(table="purchases", columns=SHOWN_COLUMNS)
+TABLE = ListedTable(table="purchases", columns=WIRE_COLUMNS)
 
 
 def _purchase(values: dict[str, Any]) -> Purchase:
-    values["amount_total"] = money_text(values["amount_total"])
-    values["refunded_amount"] = money_text(values["refunded_amount"])
+    values["amount_total"] = format_money(values["amount_total"])
+    values["refunded_amount"] = format_money(values["refunded_amount"])
     return Purchase(**values)
 
 
 async def list_page(conn: Connection, caller: Caller, query: PurchasesQuery) -> list[Purchase]:
     filters = Filters(narrow={"member_id": query.member_id})
-    rows = await fetch_page(conn, caller, LISTED, filters, cursor=query.cursor, limit=query.limit)
-    return [_purchase(shown(row)) for row in rows]
+    rows = await fetch_page(conn, caller, TABLE, filters, cursor=query.cursor, limit=query.limit)
+    return [_purchase(wire_values(row)) for row in rows]
 
 
 GET = f"""
-SELECT {SHOWN_COLUMNS}, t.location_id FROM purchases t WHERE t.studio_id = $1 AND t.id = $2
+SELECT {WIRE_COLUMNS}, t.location_id FROM purchases t WHERE t.studio_id = $1 AND t.id = $2
 """  # noqa: S608
 
 
@@ -64,7 +64,7 @@ async def insert(conn: Connection, caller: Caller, purchase_id: str, body: Purch
         body.member_id,
         body.product_id,
         body.quantity,
-        money_of(body.amount_total),
+        parse_money(body.amount_total),
         body.currency,
         body.status,
         body.location_id,

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from services.bookings.wire.text import Count, LongText, Name, ShortText
+from services.bookings.wire.field_types import Count, LongText, Name, ShortText
 from shared.wire import Body, Id, Instant, PageQuery, Resource
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from services.bookings.wire.text import Name
+from services.bookings.wire.field_types import Name
 from shared.phones import Phone
 from shared.wire import Body, Email, Id, Instant, Resource
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from services.bookings.wire.text import Reason
+from services.bookings.wire.field_types import Reason
 from shared.wire import Body, Id, Instant, Resource, in_utc
 
 

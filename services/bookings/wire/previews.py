@@ -1,8 +1,8 @@
-"""What a booking would come to, and what became of an idempotency key."""
+"""What a booking would lead to."""
 
 from typing import Any, Literal
 
-from shared.wire import Id, Instant, Resource
+from shared.wire import Resource
 
 
 class PreviewCheck(Resource, kw_only=True):
@@ -17,11 +17,3 @@ class BookingPreview(Resource, kw_only=True):
     waitlist_position: int | None
     code: str | None
     checks: list[PreviewCheck]
-
-
-class IdempotencyKeyState(Resource, kw_only=True):
-    object: Literal["idempotency_key"] = "idempotency_key"
-    status: Literal["in_progress", "succeeded", "refused"]
-    http_status: int | None
-    resource_id: Id | None
-    expires_at: Instant | None

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from services.bookings.wire.text import Currency, Money
+from services.bookings.wire.field_types import Currency, Money
 from shared.wire import Body, Id, Instant, PageQuery, Resource
 
 

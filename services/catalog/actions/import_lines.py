@@ -5,15 +5,15 @@ from decimal import Decimal
 from zoneinfo import available_timezones
 
 from services.catalog.context import Catalog
-from services.catalog.store import imported
-from services.catalog.wire.imported import AnyImported, ImportedLocation, ImportedProduct, ImportedStudio
+from services.catalog.store import import_lines as import_store
+from services.catalog.wire.import_lines import AnyImported, ImportedLocation, ImportedProduct, ImportedStudio
 from shared.http.importing import ImportLine, ImportReport, apply_batch, usable_lines
 
 
 async def import_lines(catalog: Catalog, lines: Sequence[ImportLine]) -> ImportReport:
     usable, rejected = usable_lines(AnyImported, lines, _refusal)
     # What others refer to goes first, so that the lines of a batch may come in any order.
-    for kind, write in imported.WRITERS:
+    for kind, write in import_store.WRITERS:
         rejected += await apply_batch(
             catalog.db, [line for line in usable if isinstance(line.value, kind)], write
         )

@@ -6,8 +6,8 @@ Each gets the fields that are right on their own. What needs a stored row (a for
 from msgspec import UNSET
 
 from services.forms.context import Forms
-from services.forms.rules.answers import wrong_shapes
-from services.forms.rules.form_drawing import form_problems
+from services.forms.rules.answers import malformed_answers
+from services.forms.rules.form_json import form_problems
 from services.forms.rules.lead_metadata import metadata_problems, sent_metadata, size_problems
 from services.forms.store import studios
 from services.forms.wire.leads import metadata_sent
@@ -42,4 +42,4 @@ async def check_lead_change(service: Forms, caller: Caller, given: PartialBody) 
 
 
 async def check_answers(service: Forms, caller: Caller, given: PartialBody) -> list[Problem]:
-    return wrong_shapes(given.fields.get("data", {}))
+    return malformed_answers(given.fields.get("data", {}))

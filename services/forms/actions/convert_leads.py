@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct, structs
 
-from services.forms.actions.lead_events import lead_updated
+from services.forms.actions.event_builders import lead_updated
 from services.forms.context import Forms
 from services.forms.store import consumed_events, leads
 from services.forms.wire.leads import LeadStatus, LifecycleStage
@@ -21,7 +21,7 @@ class NewMember(Struct):
     email: str | None
 
 
-class MemberNews(Struct):
+class MemberCreatedData(Struct):
     object: NewMember
 
 
@@ -38,7 +38,7 @@ def _read(message: Message) -> tuple[Envelope, str | None]:
     """Raises `Poison` for what can never be understood, so that it does not hold up what comes after it."""
     try:
         envelope = read_envelope(message.body)
-        member = msgspec.json.decode(envelope.data, type=MemberNews).object
+        member = msgspec.json.decode(envelope.data, type=MemberCreatedData).object
         return envelope, normalize_email(member.email) if member.email else None
     except (msgspec.DecodeError, ValueError) as problem:
         raise Poison(f"not a member.created that can be read: {problem}") from None

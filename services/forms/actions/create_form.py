@@ -3,23 +3,23 @@
 from msgspec import UNSET
 
 from services.forms.context import Forms
-from services.forms.rules.form_drawing import fields_text, settings_text
+from services.forms.rules.form_json import fields_to_store, settings_to_store
 from services.forms.rules.slugs import slug_of
 from services.forms.store import forms
-from services.forms.store.forms import FormWritten
-from services.forms.wire.forms import AsDrawn, Form, FormStatus, PartnerFormCreate
+from services.forms.store.forms import FormContent
+from services.forms.wire.forms import Form, FormStatus, PartnerFormCreate, RawFormJson
 from shared.http.caller import Caller
 from shared.wire import new_id
 
 
-async def create_form(service: Forms, caller: Caller, body: PartnerFormCreate, drawn: AsDrawn) -> Form:
+async def create_form(service: Forms, caller: Caller, body: PartnerFormCreate, raw: RawFormJson) -> Form:
     form_id = new_id()
-    written = FormWritten(
+    written = FormContent(
         title=body.title,
         slug=body.slug if body.slug is not UNSET else slug_of(body.title, form_id),
         description=body.description,
-        fields=fields_text(drawn),
-        settings=settings_text(drawn),
+        fields=fields_to_store(raw),
+        settings=settings_to_store(raw),
         status=FormStatus(body.status),
     )
     async with service.db.transaction() as conn:

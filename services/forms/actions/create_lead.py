@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import UNSET, Raw, UnsetType, structs
 
-from services.forms.actions.lead_events import lead_created, lead_updated
+from services.forms.actions.event_builders import lead_created, lead_updated
 from services.forms.context import Forms
 from services.forms.rules.lead_metadata import (
     is_blank,

@@ -8,12 +8,12 @@ people may submit at once; one archived in the same instant may still get what w
 from msgspec import Raw
 
 from services.forms.actions.evaluate_form import evaluation_of
-from services.forms.actions.lead_events import lead_updated
+from services.forms.actions.event_builders import lead_updated
 from services.forms.context import Forms
 from services.forms.errors import AlreadySubmitted, SubmissionLimitReached
+from services.forms.rules.form_access import require_published, require_visible
 from services.forms.rules.form_settings import limits_submissions, require_open
 from services.forms.rules.lead_metadata import with_form_context
-from services.forms.rules.who_sees_forms import require_published, require_visible
 from services.forms.store import forms, leads, submissions
 from services.forms.wire.forms import Form, FormSettings, settings_of
 from services.forms.wire.json_text import write_json
@@ -33,7 +33,7 @@ async def create_submission(
 ) -> FormSubmission:
     email = normalize_email(body.submitter_email)
     async with service.db.transaction() as conn:
-        form = await _form_to_fill_in(conn, caller, form_id, email)
+        form = await _open_form(conn, caller, form_id, email)
         found = await evaluation_of(service, conn, caller, form, body.data)
         if found.problems:
             raise Invalid(found.problems)
@@ -53,13 +53,13 @@ async def create_submission(
         submission.created_at = await submissions.insert(conn, caller, submission, lead_id)
         events: list[Event] = [_submitted(caller, submission)]
         if lead is not None:
-            events.append(await _tell_lead(conn, caller, lead, form, submission))
+            events.append(await _add_form_context(conn, caller, lead, form, submission))
         await add_events(conn, events)
     service.wakeup.notify()
     return submission
 
 
-async def _form_to_fill_in(conn: Connection, caller: Caller, form_id: str, email: str) -> Form:
+async def _open_form(conn: Connection, caller: Caller, form_id: str, email: str) -> Form:
     form = await forms.get(conn, caller, form_id)
     require_visible(caller, form)
     if limits_submissions(settings_of(form)):
@@ -67,11 +67,11 @@ async def _form_to_fill_in(conn: Connection, caller: Caller, form_id: str, email
     require_published(form)
     settings = settings_of(form)
     require_open(settings, now())
-    await _require_place(conn, caller, form, settings, email)
+    await _require_below_limits(conn, caller, form, settings, email)
     return form
 
 
-async def _require_place(
+async def _require_below_limits(
     conn: Connection, caller: Caller, form: Form, settings: FormSettings, email: str
 ) -> None:
     if settings.one_submission_per_email:
@@ -83,7 +83,7 @@ async def _require_place(
         raise SubmissionLimitReached(limit)
 
 
-async def _tell_lead(
+async def _add_form_context(
     conn: Connection, caller: Caller, lead: StaffLead, form: Form, submission: FormSubmission
 ) -> Event:
     """Form context for the lead with the submitter's email."""

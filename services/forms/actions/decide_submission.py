@@ -1,7 +1,7 @@
 """Staff review a submission or reject it."""
 
 from services.forms.context import Forms
-from services.forms.rules.states import SUBMISSION_STATES, require_transition
+from services.forms.rules.transitions import SUBMISSION_STATES, require_transition
 from services.forms.store import submissions
 from services.forms.wire.submissions import FormSubmission, SubmissionStatus
 from shared.http.caller import Caller

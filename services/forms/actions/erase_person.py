@@ -16,5 +16,5 @@ async def erase_person(service: Forms, caller: Caller, person: PersonToErase) ->
         lead_ids = [lead.id for lead in known]
         leads = await erasure.erase_leads(conn, caller, lead_ids)
         submissions = await erasure.erase_submissions(conn, caller, emails, lead_ids)
-        await erasure.forget_news(conn, lead_ids)
+        await erasure.delete_pending_events(conn, lead_ids)
     return Erased(leads=leads, submissions=submissions, emails=sorted(emails), lead_ids=lead_ids)

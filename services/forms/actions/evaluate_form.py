@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from services.forms.context import Forms
 from services.forms.rules.answers import Evaluation, evaluate
-from services.forms.rules.who_sees_forms import require_visible
+from services.forms.rules.form_access import require_visible
 from services.forms.store import forms, studios
 from services.forms.wire.fields import FieldType, FormField
 from services.forms.wire.forms import Form, fields_of

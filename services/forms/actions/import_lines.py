@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from services.forms.context import Forms
-from services.forms.rules.imported_rows import stored_line
-from services.forms.store.imported import WRITERS, Row
-from services.forms.wire.imported import AnyImported
+from services.forms.rules.import_rows import row_to_store
+from services.forms.store.import_lines import WRITERS, Row
+from services.forms.wire.import_lines import AnyImported
 from shared.errors import Invalid
 from shared.http.importing import Decoded, ImportLine, ImportReport, Rejected, apply_batch, decode_line
 
@@ -23,7 +23,7 @@ async def import_lines(service: Forms, lines: Sequence[ImportLine]) -> ImportRep
             rejected.append(decoded)
             continue
         try:
-            row = stored_line(decoded.value, bytes(line.resource))
+            row = row_to_store(decoded.value, bytes(line.resource))
         except Invalid as problem:
             rejected.append(Rejected(line.number, problem.text.removeprefix("body.")))
         except ValueError as problem:

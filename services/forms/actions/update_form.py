@@ -3,27 +3,27 @@
 from msgspec import UNSET
 
 from services.forms.context import Forms
-from services.forms.rules.form_drawing import fields_text, settings_text
-from services.forms.rules.states import FORM_STATES, require_transition
+from services.forms.rules.form_json import fields_to_store, settings_to_store
+from services.forms.rules.transitions import FORM_STATES, require_transition
 from services.forms.store import forms
-from services.forms.store.forms import FormWritten
-from services.forms.wire.forms import AsDrawn, Form, StudioFormUpdate
+from services.forms.store.forms import FormContent
+from services.forms.wire.forms import Form, RawFormJson, StudioFormUpdate
 from shared.http.caller import Caller
 
 
 async def update_form(
-    service: Forms, caller: Caller, form_id: str, body: StudioFormUpdate, drawn: AsDrawn
+    service: Forms, caller: Caller, form_id: str, body: StudioFormUpdate, raw: RawFormJson
 ) -> Form:
     async with service.db.transaction() as conn:
         old = await forms.get_locked(conn, caller, form_id)
         if body.status is not UNSET:
             require_transition(FORM_STATES, old.status, body.status)
-        written = FormWritten(
+        written = FormContent(
             title=body.title if body.title is not UNSET else old.title,
             slug=body.slug if body.slug is not UNSET else old.slug,
             description=body.description if body.description is not UNSET else old.description,
-            fields=fields_text(drawn) if body.fields is not UNSET else bytes(old.fields).decode(),
-            settings=settings_text(drawn) if body.settings is not UNSET else bytes(old.settings).decode(),
+            fields=fields_to_store(raw) if body.fields is not UNSET else bytes(old.fields).decode(),
+            settings=settings_to_store(raw) if body.settings is not UNSET else bytes(old.settings).decode(),
             status=body.status if body.status is not UNSET else old.status,
         )
         if written == _content(old):
@@ -31,8 +31,8 @@ async def update_form(
         return await forms.update(conn, caller, old, written)
 
 
-def _content(form: Form) -> FormWritten:
-    return FormWritten(
+def _content(form: Form) -> FormContent:
+    return FormContent(
         title=form.title,
         slug=form.slug,
         description=form.description,

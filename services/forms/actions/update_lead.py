@@ -5,12 +5,12 @@ from typing import Any
 import asyncpg
 from msgspec import UNSET, Raw, UnsetType, structs
 
-from services.forms.actions.lead_events import lead_updated
+from services.forms.actions.event_builders import lead_updated
 from services.forms.context import Forms
 from services.forms.errors import LeadExists
 from services.forms.rules.lead_metadata import metadata_text, sent_metadata
 from services.forms.rules.merge_patch import merge_patch
-from services.forms.rules.states import LEAD_STATES, require_transition
+from services.forms.rules.transitions import LEAD_STATES, require_transition
 from services.forms.store import leads, submissions
 from services.forms.wire.json_text import read_json, write_json
 from services.forms.wire.leads import LeadUpdate, MutationResult, StaffLead

@@ -6,9 +6,9 @@ from services.forms.actions.evaluate_form import evaluate_form
 from services.forms.actions.update_form import update_form
 from services.forms.context import Forms
 from services.forms.errors import InvalidStateTransition, SlugTaken
-from services.forms.rules.who_sees_forms import manages_forms, require_list, require_visible
+from services.forms.rules.form_access import manages_forms, require_drafts_scope, require_visible
 from services.forms.store import forms
-from services.forms.wire.forms import Form, FormsQuery, PartnerFormCreate, StudioFormUpdate, as_drawn
+from services.forms.wire.forms import Form, FormsQuery, PartnerFormCreate, StudioFormUpdate, raw_form_json
 from services.forms.wire.submissions import FormEvaluate, FormEvaluation
 from shared.errors import InsufficientScope, InvalidCursor, NotFound
 from shared.http.pages import Page
@@ -28,11 +28,13 @@ async def get_form(service: Forms, call: Call[None, None]) -> Form:
 
 
 async def post_form(service: Forms, call: Call[None, PartnerFormCreate]) -> Form:
-    return await create_form(service, call.caller, call.body, as_drawn(call.raw_body))
+    return await create_form(service, call.caller, call.body, raw_form_json(call.raw_body))
 
 
 async def put_form(service: Forms, call: Call[None, StudioFormUpdate]) -> Form:
-    return await update_form(service, call.caller, call.path["form_id"], call.body, as_drawn(call.raw_body))
+    return await update_form(
+        service, call.caller, call.path["form_id"], call.body, raw_form_json(call.raw_body)
+    )
 
 
 async def post_evaluate(service: Forms, call: Call[None, FormEvaluate]) -> FormEvaluation:
@@ -47,7 +49,7 @@ ROUTES: list[Route[Forms]] = [
         summary="List published forms",
         description="With `include_drafts` draft and archived ones too, for keys with the scope forms:write.",
         query=FormsQuery,
-        guard=require_list,
+        guard=require_drafts_scope,
         answer=Page[Form],
         errors=(InvalidCursor, InsufficientScope),
         tag="Forms",

@@ -12,7 +12,7 @@ Answers: TypeAlias = Mapping[str, Answer]
 # JSON's own way of writing a number: Decimal alone would take "NaN", "1_000" and other scripts' digits.
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-LONGEST_NUMBER = 100
+MAX_NUMBER_LENGTH = 100
 
 
 def items_of(answer: Answer | None) -> list[str]:
@@ -29,7 +29,7 @@ def is_empty(answer: Answer | None) -> bool:
 
 def as_decimal(text: str) -> Decimal | None:
     text = text.strip()
-    if len(text) > LONGEST_NUMBER or not _NUMBER.fullmatch(text):
+    if len(text) > MAX_NUMBER_LENGTH or not _NUMBER.fullmatch(text):
         return None
     return Decimal(text)
 

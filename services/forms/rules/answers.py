@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from services.forms.rules.answer_values import Answers, is_empty
 from services.forms.rules.field_checks import CHECKS
-from services.forms.rules.field_checks.finding import Asked, Finding
+from services.forms.rules.field_checks.finding import FieldContext, Finding
 from services.forms.rules.visible_fields import visible_fields
 from services.forms.wire.fields import FieldType, FormField
 from services.forms.wire.submissions import ConsentGiven
@@ -26,7 +26,7 @@ class Evaluation(Struct, frozen=True):
     consents: list[ConsentGiven]
 
 
-def wrong_shapes(data: dict[str, Any]) -> list[Problem]:
+def malformed_answers(data: dict[str, Any]) -> list[Problem]:
     """Values that are neither a text nor an array of texts: told without knowing the form."""
     return [_at(key, NOT_TEXT) for key, value in data.items() if not _is_answer(value)]
 
@@ -34,31 +34,31 @@ def wrong_shapes(data: dict[str, Any]) -> list[Problem]:
 def evaluate(fields: Sequence[FormField], answers: Answers, *, region: str | None = None) -> Evaluation:
     """Hidden fields are never required, and an answer for one is refused."""
     seen = visible_fields(fields, answers)
-    asked = [field for field in seen if field.type is not FieldType.SECTION_BREAK]
+    context = [field for field in seen if field.type is not FieldType.SECTION_BREAK]
     visible_keys = {field.key for field in seen}
     known = {field.key for field in fields}
-    problems = [problem for field in seen if (problem := _check(Asked(field, region), answers))]
+    problems = [problem for field in seen if (problem := _check(FieldContext(field, region), answers))]
     for key in answers:
         if key not in visible_keys:
             problems.append(_at(key, NOT_VISIBLE if key in known else UNKNOWN))
     return Evaluation(
         visible=[field.key for field in seen],
-        required=[field.key for field in asked if field.required],
+        required=[field.key for field in context if field.required],
         problems=problems,
-        consents=[_consent(field, answers) for field in asked if field.type is FieldType.CONSENT],
+        consents=[_consent(field, answers) for field in context if field.type is FieldType.CONSENT],
     )
 
 
-def _check(asked: Asked, answers: Answers) -> Problem | None:
-    field = asked.field
+def _check(context: FieldContext, answers: Answers) -> Problem | None:
+    field = context.field
     answer = answers.get(field.key)
     if field.type is FieldType.SECTION_BREAK:
         # Not even a blank: the caller takes it for a question.
-        finding = None if answer is None else CHECKS[field.type](asked, answer)
+        finding = None if answer is None else CHECKS[field.type](context, answer)
     elif answer is None or is_empty(answer):
         finding = MISSING if field.required else None
     else:
-        finding = CHECKS[field.type](asked, answer)
+        finding = CHECKS[field.type](context, answer)
     return _at(field.key, finding) if finding else None
 
 

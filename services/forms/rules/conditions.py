@@ -1,7 +1,7 @@
 """When a rule holds. Total: any operator, any JSON value and any answer give true or false, never an error.
 
 On a list answer the positive operators mean "any", the negative ones "none". Numbers compare as decimals and
-dates as dates; where an order is asked for and neither fits, the rule does not hold.
+dates as dates; where an order is context for and neither fits, the rule does not hold.
 """
 
 import operator

@@ -1,4 +1,4 @@
-"""Whether a form can be filled in at all, asked when it is written. Every problem is named."""
+"""Whether a form can be filled in at all, context when it is written. Every problem is named."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from services.forms.rules.field_checks.choices import option_value
 from services.forms.wire.fields import ConditionalRule, FieldType, FormField, Operator
 from shared.errors import Problem
 
-MOST_FIELDS = 500
+MAX_FIELDS = 500
 
 # A list would never be met by an answer, or always: nobody means that.
 ONE_VALUE = frozenset(Operator) - {Operator.IN, Operator.NOT_IN, Operator.EMPTY, Operator.NOT_EMPTY}
@@ -18,7 +18,7 @@ _CHOICES = (FieldType.SELECT, FieldType.CHECKBOX_GROUP)
 _DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(FormField) if not field.required}
 
 
-def completed(field: dict[str, Any]) -> dict[str, Any]:
+def with_defaults(field: dict[str, Any]) -> dict[str, Any]:
     """The field with every property of the specification present, and its own ones as they were."""
     full = field | {name: value for name, value in _DEFAULTS.items() if name not in field}
     rule = full["display_when"]
@@ -28,8 +28,8 @@ def completed(field: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_fields(fields: Sequence[FormField]) -> list[Problem]:
-    if len(fields) > MOST_FIELDS:
-        text = f"{len(fields)} fields; a form has at most {MOST_FIELDS}."
+    if len(fields) > MAX_FIELDS:
+        text = f"{len(fields)} fields; a form has at most {MAX_FIELDS}."
         return [Problem(("body", "fields"), text, "too_long")]
     problems = [problem for index, field in enumerate(fields) for problem in _check_field(index, field)]
     return problems + _doubled_keys(fields) + _wrong_controllers(fields)

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import UNSET, Raw, UnsetType
 
-from services.forms.rules.nesting import too_deep, too_large
+from services.forms.rules.json_limits import too_deep, too_large
 from services.forms.wire.json_text import read_json, write_json
 from shared.errors import Invalid, Problem
 from shared.wire import is_id
@@ -13,10 +13,10 @@ from shared.wire import is_id
 LOC = ("body", "metadata")
 FORM_CONTEXT = "form_submissions"
 # The newest are kept: a person who submits every day must not make the lead unreadable.
-MOST_CONTEXT = 100
+MAX_FORM_CONTEXT = 100
 ENTRY = frozenset({"form_id", "form_slug", "submission_id", "submitted_at"})
 # Bytes: the names, two ids, an instant and a long slug; what is longer counts as the partner's.
-LONGEST_ENTRY = 500
+MAX_ENTRY_LENGTH = 500
 
 
 def metadata_problems(sent: Any) -> list[Problem]:
@@ -25,8 +25,8 @@ def metadata_problems(sent: Any) -> list[Problem]:
     context = sent.get(FORM_CONTEXT)
     if context is not None and not isinstance(context, list):
         problems.append(Problem((*LOC, FORM_CONTEXT), "The server keeps a list here.", "list_type"))
-    elif context is not None and len(context) > MOST_CONTEXT:
-        text = f"{len(context)} entries; at most {MOST_CONTEXT} are kept."
+    elif context is not None and len(context) > MAX_FORM_CONTEXT:
+        text = f"{len(context)} entries; at most {MAX_FORM_CONTEXT} are kept."
         problems.append(Problem((*LOC, FORM_CONTEXT), text, "too_long"))
     return problems
 
@@ -78,7 +78,11 @@ def size_problems(metadata: dict[str, Any]) -> list[Problem]:
 
 def _is_ours(entry: Any) -> bool:
     """Of the shape that `with_form_context` gives it, and no larger than it can be."""
-    if not isinstance(entry, dict) or set(entry) != ENTRY or len(write_json(entry).encode()) > LONGEST_ENTRY:
+    if (
+        not isinstance(entry, dict)
+        or set(entry) != ENTRY
+        or len(write_json(entry).encode()) > MAX_ENTRY_LENGTH
+    ):
         return False
     return all(isinstance(entry[name], str) and is_id(entry[name]) for name in ("form_id", "submission_id"))
 
@@ -95,4 +99,4 @@ def with_form_context(
         "submitted_at": at,
     }
     context = [*before, entry] if isinstance(before, list) else [entry]
-    return write_json(metadata | {FORM_CONTEXT: context[-MOST_CONTEXT:]})
+    return write_json(metadata | {FORM_CONTEXT: context[-MAX_FORM_CONTEXT:]})

@@ -4,7 +4,7 @@ from typing import Any
 
 
 def merge_patch(target: Any, patch: Any) -> Any:
-    """A new value; neither argument is changed. Depth is bounded before (`rules/nesting.py`)."""
+    """A new value; neither argument is changed. Depth is bounded before (`rules/json_limits.py`)."""
     if not isinstance(patch, dict):
         return patch
     merged = dict(target) if isinstance(target, dict) else {}

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-LONGEST_SLUG = 80
+MAX_SLUG_LENGTH = 80
 
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 
@@ -11,5 +11,5 @@ _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 def slug_of(title: str, form_id: str) -> str:
     """Accents fall away; a title in another script gets `form-` and the start of the form's id."""
     folded = unicodedata.normalize("NFKD", title.casefold()).encode("ascii", "ignore").decode()
-    slug = _NOT_SLUG.sub("-", folded).strip("-")[:LONGEST_SLUG].strip("-")
+    slug = _NOT_SLUG.sub("-", folded).strip("-")[:MAX_SLUG_LENGTH].strip("-")
     return slug or f"form-{form_id[:8]}"

@@ -66,8 +66,8 @@ async def erase_submissions(
 
 
 # News that has not left yet would carry the person to the event log after it was erased there.
-NEWS = "DELETE FROM outbox WHERE aggregate = ANY ($1)"
+DELETE_PENDING_EVENTS = "DELETE FROM outbox WHERE aggregate = ANY ($1)"
 
 
-async def forget_news(conn: Connection, lead_ids: Sequence[str]) -> None:
-    await conn.execute(NEWS, [f"lead:{lead_id}" for lead_id in lead_ids])
+async def delete_pending_events(conn: Connection, lead_ids: Sequence[str]) -> None:
+    await conn.execute(DELETE_PENDING_EVENTS, [f"lead:{lead_id}" for lead_id in lead_ids])

@@ -56,7 +56,7 @@ async def page(conn: Connection, caller: Caller, query: FormsQuery, *, drafts_kn
     return page_of([_form(row) for row in rows], query.limit)
 
 
-class FormWritten(Struct, frozen=True, kw_only=True):
+class FormContent(Struct, frozen=True, kw_only=True):
     """A form's content as it goes to the database."""
 
     title: str
@@ -73,7 +73,7 @@ VALUES ($1, $2, $3, $4, $5, $6::text::json, $7::text::json, $8)
 """
 
 
-async def insert(conn: Connection, caller: Caller, form_id: str, form: FormWritten) -> Form:
+async def insert(conn: Connection, caller: Caller, form_id: str, form: FormContent) -> Form:
     await _write(conn, INSERT, caller, form_id, form)
     return _written(form_id, form, version=1)
 
@@ -85,13 +85,13 @@ WHERE studio_id = $1 AND id = $2
 """
 
 
-async def update(conn: Connection, caller: Caller, old: Form, form: FormWritten) -> Form:
+async def update(conn: Connection, caller: Caller, old: Form, form: FormContent) -> Form:
     """`old` was read under a lock in the same transaction."""
     await _write(conn, UPDATE, caller, old.id, form)
     return _written(old.id, form, version=old.version + 1)
 
 
-async def _write(conn: Connection, sql: str, caller: Caller, form_id: str, form: FormWritten) -> None:
+async def _write(conn: Connection, sql: str, caller: Caller, form_id: str, form: FormContent) -> None:
     values = (form.title, form.slug, form.description, form.fields, form.settings, form.status)
     try:
         await conn.execute(sql, caller.studio_id, form_id, *values)
@@ -101,7 +101,7 @@ async def _write(conn: Connection, sql: str, caller: Caller, form_id: str, form:
         raise
 
 
-def _written(form_id: str, form: FormWritten, *, version: int) -> Form:
+def _written(form_id: str, form: FormContent, *, version: int) -> Form:
     return Form(
         id=form_id,
         title=form.title,

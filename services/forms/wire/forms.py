@@ -20,13 +20,11 @@ Description = Annotated[str, Meta(max_length=10_000)]
 Fields = list[FormField]
 
 # The document names the structs; at run time the studio's own JSON goes through untouched.
-FieldsAsDrawn = Annotated[
+FieldsJson = Annotated[
     msgspec.Raw,
     Meta(extra_json_schema={"type": "array", "items": {"$ref": "#/components/schemas/FormField"}}),
 ]
-SettingsAsDrawn = Annotated[
-    msgspec.Raw, Meta(extra_json_schema={"$ref": "#/components/schemas/FormSettings"})
-]
+SettingsJson = Annotated[msgspec.Raw, Meta(extra_json_schema={"$ref": "#/components/schemas/FormSettings"})]
 
 
 class FormStatus(StrEnum):
@@ -54,8 +52,8 @@ class Form(Resource, kw_only=True):
     title: str
     slug: str
     description: str | None
-    fields: FieldsAsDrawn
-    settings: SettingsAsDrawn
+    fields: FieldsJson
+    settings: SettingsJson
     status: FormStatus
     version: int
 
@@ -65,7 +63,7 @@ IncludeDrafts = Annotated[
 ]
 
 
-class DraftsAsked(Query, frozen=True, kw_only=True):
+class DraftsQuery(Query, frozen=True, kw_only=True):
     include_drafts: IncludeDrafts = False
 
 
@@ -93,17 +91,17 @@ class StudioFormUpdate(Body, frozen=True, kw_only=True):
     status: FormStatus | UnsetType = UNSET
 
 
-class AsDrawn(Struct, frozen=True):
+class RawFormJson(Struct, frozen=True):
     """The same body once more, with the studio's JSON left as it was sent."""
 
     fields: msgspec.Raw | UnsetType = UNSET
     settings: msgspec.Raw | UnsetType = UNSET
 
 
-def as_drawn(body: bytes) -> AsDrawn:
+def raw_form_json(body: bytes) -> RawFormJson:
     """Read whole first: what a struct skips as unknown is not looked at, and it is kept here all the same."""
     decode_body(Any, body)
-    return msgspec.json.decode(body, type=AsDrawn)
+    return msgspec.json.decode(body, type=RawFormJson)
 
 
 # Numbers among options and in rules' values keep their digits: 1.10 is not the nearest binary fraction.

@@ -7,7 +7,7 @@ import pytest
 from services.bookings.context import Bookings
 from shared.background import Wakeup
 from shared.db.database import Database
-from tests.services.bookings.desk import Desk
+from tests.services.bookings.studio_client import StudioClient
 
 
 @pytest.fixture
@@ -20,5 +20,5 @@ async def service(database_url: str) -> AsyncIterator[Bookings]:
 
 
 @pytest.fixture
-def desk(service: Bookings) -> Desk:
-    return Desk.of_new_studio(service)
+def client(service: Bookings) -> StudioClient:
+    return StudioClient.for_new_studio(service)

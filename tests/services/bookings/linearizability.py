@@ -8,7 +8,7 @@ import pickle
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.services.bookings.model import Studio
+from tests.services.bookings.reference_model import Studio
 
 
 @dataclass

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from shared.wire import new_id
-from tests.services.bookings.desk import Desk, a_class, a_member, a_membership
+from tests.services.bookings.import_samples import a_class, a_member, a_membership
+from tests.services.bookings.studio_client import StudioClient
 
 AN_ID = "3f6b1c5e-0d57-4d55-9a44-0f1f7f3f8a11"
 ODD_IDS: list[Any] = [
@@ -20,41 +21,41 @@ ODD_TIMES = [
 
 @pytest.mark.parametrize("field", ["class_id", "member_id", "class_spot_id"])
 @pytest.mark.parametrize("value", ODD_IDS, ids=repr)
-async def test_odd_ids(desk: Desk, field: str, value: Any) -> None:
+async def test_odd_ids(client: StudioClient, field: str, value: Any) -> None:
     """422 or, for a spot that may be null, an ordinary answer."""
     class_, member = a_class(), a_member()
-    await desk.loaded(class_, member)
+    await client.import_all(class_, member)
     body = {"class_id": class_["id"], "member_id": member["id"], field: value}
     for path, key in (("/bookings", new_id()), ("/bookings/preview", None)):
-        reply = await desk.call("POST", path, body, key=key)
+        reply = await client.call("POST", path, body, key=key)
         assert reply.status in ((200, 201) if value is None and field == "class_spot_id" else (422,)), (
             reply.body
         )
 
 
 @pytest.mark.parametrize("value", ODD_TIMES)
-async def test_odd_times(desk: Desk, value: str) -> None:
+async def test_odd_times(client: StudioClient, value: str) -> None:
     """In a filter, in a new class, in a change and in an import."""
     for name in ("starts_after", "starts_before"):
-        assert (await desk.get("/classes", **{name: value})).status in (200, 422)
+        assert (await client.get("/classes", **{name: value})).status in (200, 422)
     class_ = a_class()
-    await desk.loaded(class_)
+    await client.import_all(class_)
     body = {key: class_[key] for key in ("title", "capacity", "start_time", "end_time")}
     for name in ("start_time", "end_time"):
-        assert (await desk.staff.call("POST", "/staff/classes", body | {name: value})).status == 422
+        assert (await client.staff.call("POST", "/staff/classes", body | {name: value})).status == 422
         path = f"/staff/classes/{class_['id']}"
-        assert (await desk.staff.call("PATCH", path, {name: value})).status == 422
-        assert len((await desk.load(a_class() | {name: value}))["rejected"]) == 1
+        assert (await client.staff.call("PATCH", path, {name: value})).status == 422
+        assert len((await client.import_lines(a_class() | {name: value}))["rejected"]) == 1
     member = a_member()
     pause = {"paused_at": "2026-01-01T00:00:00Z", "resumes_at": value, "reason": None}
-    report = await desk.load(
+    report = await client.import_lines(
         a_member(created_at=value),
         a_member(membership_end_date=value),
         member,
         a_membership(member["id"], pause=pause),
     )
     assert len(report["rejected"]) == 3
-    assert (await desk.get("/members")).status == 200
+    assert (await client.get("/members")).status == 200
 
 
 @pytest.mark.parametrize(
@@ -71,47 +72,47 @@ async def test_odd_times(desk: Desk, value: str) -> None:
         ("allow_credit_forfeit", "false", 404),
     ],
 )
-async def test_odd_limits_of_a_cancellation(desk: Desk, name: str, value: str, status: int) -> None:
+async def test_odd_limits_of_a_cancellation(client: StudioClient, name: str, value: str, status: int) -> None:
     """Checked before anything is looked up."""
-    assert (await desk.cancel(new_id(), **{name: value})).status == status
+    assert (await client.cancel(new_id(), **{name: value})).status == status
 
 
 @pytest.mark.parametrize("capacity", [-1, 100_001, 2**31, 2**63, 2**70, 1.5, "3", None, True])
-async def test_odd_capacities(desk: Desk, capacity: Any) -> None:
+async def test_odd_capacities(client: StudioClient, capacity: Any) -> None:
     """A number that no column holds is refused at the door."""
     class_ = a_class()
-    await desk.loaded(class_)
-    reply = await desk.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"capacity": capacity})
+    await client.import_all(class_)
+    reply = await client.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"capacity": capacity})
     assert reply.status == 422
-    assert len((await desk.load(a_class(capacity=capacity)))["rejected"]) == 1
+    assert len((await client.import_lines(a_class(capacity=capacity)))["rejected"]) == 1
 
 
 @pytest.mark.parametrize("value", ["15\n", "USD\n", "15.00\n", "\n"])
-async def test_a_trailing_newline_is_no_part_of_a_value(desk: Desk, value: str) -> None:
+async def test_a_trailing_newline_is_no_part_of_a_value(client: StudioClient, value: str) -> None:
     """Amounts and currencies end where their pattern ends, in bodies, queries and lines."""
     member = a_member()
-    studio = {"object": "studio", "id": desk.caller.studio_id, "name": "S"}
-    await desk.loaded(member)
-    assert (await desk.cancel(new_id(), max_late_fee=value)).status == 422
+    studio = {"object": "studio", "id": client.caller.studio_id, "name": "S"}
+    await client.import_all(member)
+    assert (await client.cancel(new_id(), max_late_fee=value)).status == 422
     for field in ("late_fee_amount", "late_fee_currency"):
-        assert len((await desk.load(studio | {field: value}))["rejected"]) == 1
+        assert len((await client.import_lines(studio | {field: value}))["rejected"]) == 1
 
 
 @pytest.mark.parametrize(
     ("key", "status"), [("order/2026/1", 404), ("x" * 120, 404), ("x" * 121, 422), ("x" * 7, 422)]
 )
-async def test_sizes_of_keys(desk: Desk, key: str, status: int) -> None:
+async def test_sizes_of_keys(client: StudioClient, key: str, status: int) -> None:
     """8 to 120 characters; a slash is one like any other."""
-    assert (await desk.cancel(new_id(), key=key)).status == status
+    assert (await client.cancel(new_id(), key=key)).status == status
 
 
 @pytest.mark.parametrize("key", ["schlüssel-1", "key\twith-tab", "ключ-ключ", "key-\x7f-delete"])
-async def test_keys_beyond_printable_ascii(desk: Desk, key: str) -> None:
+async def test_keys_beyond_printable_ascii(client: StudioClient, key: str) -> None:
     """What a header's bytes mean beyond ASCII is anybody's guess: such a key could not be looked up."""
-    assert (await desk.cancel(new_id(), key=key)).status == 422
+    assert (await client.cancel(new_id(), key=key)).status == 422
 
 
-async def test_odd_keys_to_look_up(desk: Desk) -> None:
+async def test_odd_keys_to_look_up(client: StudioClient) -> None:
     """Any text is a key that nobody used."""
     for key in ("x", "ü", "a'b\"c", "%", "x" * 500):
-        assert (await desk.get(f"/idempotency-keys/{key}")).status == 404
+        assert (await client.get(f"/idempotency-keys/{key}")).status == 404

@@ -7,49 +7,47 @@ from typing import Any
 import asyncpg
 import pytest
 
-from services.bookings.actions.batching import Together
+from services.bookings.actions.batching import Batcher
 from services.bookings.context import Bookings
-from services.bookings.store import booking_write
-from services.bookings.store.booking_write import Outcome
+from services.bookings.store import insert_bookings
+from services.bookings.store.insert_bookings import Outcome
 from shared.db.database import Connection
 from shared.wire import new_id
-from tests.services.bookings.accounts import unaccounted
-from tests.services.bookings.desk import (
-    Desk,
-    Reply,
-    a_class,
-    a_member,
-    a_membership,
-    a_product,
-    a_purchase,
-)
+from tests.services.bookings.consistency import inconsistencies
+from tests.services.bookings.import_samples import a_class, a_member, a_membership, a_product, a_purchase
+from tests.services.bookings.studio_client import Reply, StudioClient
 
 
 @pytest.fixture
-async def desk(service: Bookings) -> AsyncIterator[Desk]:
-    """One worker, kept busy by `together` until all asks stand in line."""
-    yield Desk.of_new_studio(Bookings(db=service.db, wakeup=service.wakeup, together=Together(at_once=1)))
+async def client(service: Bookings) -> AsyncIterator[StudioClient]:
+    """One worker, kept busy by `book_in_one_batch` until all requests are queued."""
+    yield StudioClient.for_new_studio(
+        Bookings(db=service.db, wakeup=service.wakeup, batcher=Batcher(max_workers=1))
+    )
 
 
-async def together(desk: Desk, monkeypatch: pytest.MonkeyPatch, *asks: dict[str, Any]) -> list[Reply]:
-    """All of them in one transaction, behind one that keeps the worker busy; counted, not believed."""
+async def book_in_one_batch(
+    client: StudioClient, monkeypatch: pytest.MonkeyPatch, *requests: dict[str, Any]
+) -> list[Reply]:
+    """Books all of them behind a request that keeps the worker busy, and checks that it was one batch."""
     sizes: list[int] = []
-    write = booking_write.write
+    insert = insert_bookings.insert
 
     async def counted(conn: Connection, outcomes: Sequence[Outcome]) -> None:
         sizes.append(len(outcomes))
-        await write(conn, outcomes)
+        await insert(conn, outcomes)
 
-    monkeypatch.setattr(booking_write, "write", counted)
+    monkeypatch.setattr(insert_bookings, "insert", counted)
     replies = await asyncio.gather(
-        desk.book(new_id(), new_id()), *(desk.call("POST", "/bookings", ask, key=new_id()) for ask in asks)
+        client.book(new_id(), new_id()),
+        *(client.call("POST", "/bookings", body, key=new_id()) for body in requests),
     )
-    assert sizes in ([len(asks) + 1], [1, len(asks)])
-    assert await unaccounted(desk) == []
+    assert sizes in ([len(requests) + 1], [1, len(requests)])
+    assert await inconsistencies(client) == []
     return replies[1:]
 
 
-def ask(class_: dict[str, Any], member: dict[str, Any], **more: Any) -> dict[str, Any]:
+def request(class_: dict[str, Any], member: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"class_id": class_["id"], "member_id": member["id"], **more}
 
 
@@ -58,60 +56,62 @@ def outcomes(replies: list[Reply]) -> list[str | None]:
 
 
 async def test_the_last_seat_goes_once_and_the_queue_is_dense(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    client: StudioClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the order in which they came, and so are their events."""
     class_, people = a_class(capacity=1), [a_member() for _ in range(4)]
-    await desk.loaded(class_, *people)
-    asks = [ask(class_, person, join_waitlist=number != 1) for number, person in enumerate(people)]
-    replies = await together(desk, monkeypatch, *asks)
+    await client.import_all(class_, *people)
+    requests = [request(class_, person, join_waitlist=number != 1) for number, person in enumerate(people)]
+    replies = await book_in_one_batch(client, monkeypatch, *requests)
     assert outcomes(replies) == ["confirmed", "class_full", "waitlisted", "waitlisted"]
     assert [reply.json.get("waitlist_position") for reply in replies] == [None, None, 1, 2]
-    told = [(event["type"], event["resource"]["id"]) for event in await desk.events()]
+    told = [(event["type"], event["resource"]["id"]) for event in await client.events()]
     booked = [("booking.created", reply.json["id"]) for reply in replies if reply.status == 201]
     assert [one for one in told if one[0] == "booking.created"] == booked
-    shown = await desk.ok(f"/classes/{class_['id']}")
+    shown = await client.get_ok(f"/classes/{class_['id']}")
     assert (shown["booked_count"], shown["available_count"]) == (1, 0)
 
 
-async def test_a_member_is_booked_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_member_is_booked_once(client: StudioClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two keys, one class, one member: the second hears of the first."""
     class_, member = a_class(capacity=5), a_member()
-    await desk.loaded(class_, member)
-    replies = await together(desk, monkeypatch, ask(class_, member), ask(class_, member))
+    await client.import_all(class_, member)
+    replies = await book_in_one_batch(client, monkeypatch, request(class_, member), request(class_, member))
     assert outcomes(replies) == ["confirmed", "already_booked"]
     assert replies[1].details == {"booking_id": replies[0].json["id"]}
 
 
-async def test_a_credit_pays_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_credit_pays_once(client: StudioClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """One purse, two classes, credits for one of them."""
     product, member, classes = a_product(3), a_member(), [a_class(credit_cost=2) for _ in range(2)]
-    await desk.loaded(product, member, a_purchase(member["id"], product), *classes)
-    replies = await together(desk, monkeypatch, *(ask(class_, member) for class_ in classes))
+    await client.import_all(product, member, a_purchase(member["id"], product), *classes)
+    replies = await book_in_one_batch(client, monkeypatch, *(request(class_, member) for class_ in classes))
     assert outcomes(replies) == ["confirmed", "member_not_eligible"]
 
 
 async def test_a_free_class_before_does_not_hide_the_membership(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    client: StudioClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Facts of a free class leave memberships out; what is carried on from it must not."""
     member, free, paid = a_member(), a_class(), a_class(credit_cost=1)
-    await desk.loaded(member, free, paid, a_membership(member["id"]))
-    replies = await together(desk, monkeypatch, ask(free, member), ask(paid, member))
+    await client.import_all(member, free, paid, a_membership(member["id"]))
+    replies = await book_in_one_batch(client, monkeypatch, request(free, member), request(paid, member))
     assert outcomes(replies) == ["confirmed", "confirmed"]
 
 
-async def test_a_spot_is_given_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_spot_is_given_once(client: StudioClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """The wished one to the first who wished it, the lowest free one to who did not say."""
     class_, people = a_class(capacity=5, spot_selection_mode="optional"), [a_member() for _ in range(4)]
     spots = [
         {"object": "class_spot", "id": new_id(), "class_id": class_["id"], "label": str(n), "order": n}
         for n in range(3)
     ]
-    await desk.loaded(class_, *spots, *people)
+    await client.import_all(class_, *spots, *people)
     wishes = [spots[0]["id"], spots[0]["id"], None, None]
-    asks = [ask(class_, person, class_spot_id=spot) for person, spot in zip(people, wishes, strict=True)]
-    replies = await together(desk, monkeypatch, *asks)
+    requests = [
+        request(class_, person, class_spot_id=spot) for person, spot in zip(people, wishes, strict=True)
+    ]
+    replies = await book_in_one_batch(client, monkeypatch, *requests)
     assert outcomes(replies) == ["confirmed", "spot_taken", "confirmed", "confirmed"]
     given = [reply.json.get("class_spot_id") for reply in replies]
     assert given == [spots[0]["id"], None, spots[1]["id"], spots[2]["id"]]
@@ -119,83 +119,87 @@ async def test_a_spot_is_given_once(desk: Desk, monkeypatch: pytest.MonkeyPatch)
 
 async def test_studios_in_one_batch_do_not_mix(service: Bookings, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same ids in two studios: each has its own class, member and seat."""
-    one = Desk.of_new_studio(Bookings(db=service.db, wakeup=service.wakeup, together=Together(at_once=1)))
-    other = Desk(one.service, Desk.of_new_studio(service).caller)
+    one = StudioClient.for_new_studio(
+        Bookings(db=service.db, wakeup=service.wakeup, batcher=Batcher(max_workers=1))
+    )
+    other = StudioClient(one.service, StudioClient.for_new_studio(service).caller)
     class_, member = a_class(capacity=1), a_member()
-    for desk in (one, other):
-        await desk.loaded(class_, member)
+    for client in (one, other):
+        await client.import_all(class_, member)
     key = new_id()
-    replies = await asyncio.gather(*(desk.book(class_["id"], member["id"], key=key) for desk in (one, other)))
+    replies = await asyncio.gather(
+        *(client.book(class_["id"], member["id"], key=key) for client in (one, other))
+    )
     assert outcomes(list(replies)) == ["confirmed", "confirmed"]
-    for desk, reply in zip((one, other), replies, strict=True):
-        assert [row["id"] for row in await desk.all_of("/bookings")] == [reply.json["id"]]
-        assert await unaccounted(desk) == []
+    for client, reply in zip((one, other), replies, strict=True):
+        assert [row["id"] for row in await client.list_all("/bookings")] == [reply.json["id"]]
+        assert await inconsistencies(client) == []
 
 
-async def test_a_class_that_somebody_holds_keeps_nobody_elses_waiting(desk: Desk) -> None:
+async def test_a_class_that_somebody_holds_keeps_nobody_elses_waiting(client: StudioClient) -> None:
     """Its own bookings wait for the lock; those of other classes, asked for together with them, do not."""
     held, free, people = a_class(), a_class(capacity=2), [a_member() for _ in range(3)]
-    await desk.loaded(held, free, *people)
-    async with desk.service.db.transaction() as conn:
-        await conn.execute("SELECT lock_class($1, $2)", desk.caller.studio_id, held["id"])
-        waiting = asyncio.create_task(desk.book(held["id"], people[0]["id"]))
+    await client.import_all(held, free, *people)
+    async with client.service.db.transaction() as conn:
+        await conn.execute("SELECT lock_class($1, $2)", client.caller.studio_id, held["id"])
+        waiting = asyncio.create_task(client.book(held["id"], people[0]["id"]))
         async with asyncio.timeout(5):
-            served = await asyncio.gather(*(desk.book(free["id"], person["id"]) for person in people[1:]))
+            served = await asyncio.gather(*(client.book(free["id"], person["id"]) for person in people[1:]))
         assert outcomes(list(served)) == ["confirmed", "confirmed"]
         assert not waiting.done()
     assert (await waiting).status == 201
 
 
-async def test_who_waited_for_a_held_class_is_served_in_the_order_of_coming(desk: Desk) -> None:
+async def test_who_waited_for_a_held_class_is_served_in_the_order_of_coming(client: StudioClient) -> None:
     """Members are locked in the order of their ids; that order must not decide who gets the seat."""
     class_, people = a_class(capacity=1), sorted((a_member() for _ in range(4)), key=lambda one: one["id"])
     people.reverse()
-    await desk.loaded(class_, *people)
-    async with desk.service.db.transaction() as conn:
-        await conn.execute("SELECT lock_class($1, $2)", desk.caller.studio_id, class_["id"])
-        asks = [
-            asyncio.create_task(desk.book(class_["id"], person["id"], join_waitlist=True))
+    await client.import_all(class_, *people)
+    async with client.service.db.transaction() as conn:
+        await conn.execute("SELECT lock_class($1, $2)", client.caller.studio_id, class_["id"])
+        requests = [
+            asyncio.create_task(client.book(class_["id"], person["id"], join_waitlist=True))
             for person in people
         ]
         while not await conn.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
             await asyncio.sleep(0.01)
-    replies = await asyncio.gather(*asks)
+    replies = await asyncio.gather(*requests)
     assert [reply.json["waitlist_position"] for reply in replies] == [None, 1, 2, 3]
-    assert await unaccounted(desk) == []
+    assert await inconsistencies(client) == []
 
 
 async def test_one_that_cannot_be_written_costs_the_others_nothing(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    client: StudioClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The batch is taken apart until only the one at fault fails."""
+    """The batch is taken separate_replicas until only the one at fault fails."""
     class_, people = a_class(capacity=5), [a_member() for _ in range(3)]
-    await desk.loaded(class_, *people)
-    write = booking_write.write
+    await client.import_all(class_, *people)
+    insert = insert_bookings.insert
 
     async def refusing(conn: Connection, outcomes: Sequence[Outcome]) -> None:
         for outcome in outcomes:
             if outcome.booking and outcome.booking.member_id == people[1]["id"]:
                 raise RuntimeError("cannot be written")
-        await write(conn, outcomes)
+        await insert(conn, outcomes)
 
-    monkeypatch.setattr(booking_write, "write", refusing)
-    replies = await asyncio.gather(*(desk.book(class_["id"], person["id"]) for person in people))
+    monkeypatch.setattr(insert_bookings, "insert", refusing)
+    replies = await asyncio.gather(*(client.book(class_["id"], person["id"]) for person in people))
     assert [reply.status for reply in replies] == [201, 500, 201]
-    assert (await desk.ok(f"/classes/{class_['id']}"))["booked_count"] == 2
-    assert await unaccounted(desk) == []
+    assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 2
+    assert await inconsistencies(client) == []
 
 
 async def test_a_class_that_comes_between_its_lock_and_its_facts_is_locked_first(
-    desk: Desk, database_url: str
+    client: StudioClient, database_url: str
 ) -> None:
     """Nothing was there to be locked, and a moment later an import had brought it: it is begun again."""
     class_, member = a_class(), a_member()
-    await desk.loaded(class_, member)
+    await client.import_all(class_, member)
     conn = await asyncpg.connect(database_url)
     await conn.execute("SET search_path TO bookings")
     text = await conn.fetchval("SELECT pg_get_functiondef('has_class_lock'::regproc)")
     await conn.execute("CREATE SEQUENCE looks; GRANT ALL ON looks TO studio_bookings")
     await conn.execute(text.replace("BEGIN", "BEGIN IF nextval('looks') = 1 THEN RETURN NULL; END IF;", 1))
-    reply = await desk.book(class_["id"], member["id"])
+    reply = await client.book(class_["id"], member["id"])
     assert (reply.status, await conn.fetchval("SELECT last_value FROM looks")) == (201, 2)
     await conn.close()

@@ -9,23 +9,24 @@ import msgspec
 import pytest
 
 from shared.wire import new_id
-from tests.services.bookings.desk import Desk, a_class, a_member, soon
+from tests.services.bookings.import_samples import a_class, a_member, soon
+from tests.services.bookings.studio_client import StudioClient
 
 CHARACTERS = [chr(code) for code in range(1, 0x1_0000) if not 0xD800 <= code < 0xE000]
 LONGEST = 5_000
 
 
-async def agrees_with_each_class(desk: Desk) -> list[Any]:
+async def agrees_with_each_class(client: StudioClient) -> list[Any]:
     """The list as it is sent: every object in it has the bytes that its own GET answers with."""
-    pages = await desk.get("/classes", limit=200)
+    pages = await client.get("/classes", limit=200)
     classes: list[Any] = pages.json["data"]
-    each = [(await desk.get(f"/classes/{class_['id']}")).body for class_ in classes]
+    each = [(await client.get(f"/classes/{class_['id']}")).body for class_ in classes]
     end = b'],"has_more":false,"next_cursor":null}'
     assert pages.body == b'{"object":"list","data":[' + b",".join(each) + end
     return classes
 
 
-async def test_every_character_is_written_as_in_the_class_itself(desk: Desk) -> None:
+async def test_every_character_is_written_as_in_the_class_itself(client: StudioClient) -> None:
     """All that a text may hold: control characters, quotes, line separators, what lies beyond the BMP."""
     text = "".join(CHARACTERS)
     parts = [text[start : start + LONGEST] for start in range(0, len(text), LONGEST)]
@@ -41,12 +42,14 @@ async def test_every_character_is_written_as_in_the_class_itself(desk: Desk) -> 
         "🧘🏽‍♀️ \U0010ffff e\u0301",
         "\n" * LONGEST,
     ]
-    await desk.loaded(*(a_class(title=part[:200] or "-", description=part) for part in parts))
-    classes = await agrees_with_each_class(desk)
+    await client.import_all(*(a_class(title=part[:200] or "-", description=part) for part in parts))
+    classes = await agrees_with_each_class(client)
     assert sorted(class_["description"] for class_ in classes) == sorted(parts)
 
 
-async def test_every_instant_is_written_in_utc_with_microseconds_only_where_there_are_any(desk: Desk) -> None:
+async def test_every_instant_is_written_in_utc_with_microseconds_only_where_there_are_any(
+    client: StudioClient,
+) -> None:
     """From 1970 to 2999, whatever offset it was given in."""
     starts = [
         datetime(1970, 1, 1, tzinfo=UTC),
@@ -60,14 +63,14 @@ async def test_every_instant_is_written_in_utc_with_microseconds_only_where_ther
     lines = [a_class(start_time=start) for start in starts]
     lines += [a_class() | {"start_time": f"2026-06-01T09:00:00{offset}", "end_time": "2026-06-03T00:00:00.5Z"}
               for offset in offsets]  # fmt: skip
-    await desk.loaded(*lines)
-    shown = {class_["id"]: class_["start_time"] for class_ in await agrees_with_each_class(desk)}
+    await client.import_all(*lines)
+    shown = {class_["id"]: class_["start_time"] for class_ in await agrees_with_each_class(client)}
     assert shown[lines[0]["id"]] == "1970-01-01T00:00:00Z"
     assert shown[lines[2]["id"]] == "2024-02-29T12:00:00.000001Z"
     assert shown[lines[-1]["id"]] == "2026-05-31T19:00:00Z"
 
 
-async def test_nulls_and_every_choice_are_written_alike(desk: Desk) -> None:
+async def test_nulls_and_every_choice_are_written_alike(client: StudioClient) -> None:
     """No id, all ids; each status, each way to choose a spot, both truths."""
     ids = {name: new_id() for name in ("class_type_id", "location_id", "room_id", "instructor_id")}
     place = {
@@ -78,7 +81,7 @@ async def test_nulls_and_every_choice_are_written_alike(desk: Desk) -> None:
         "state": "",
         "timezone": "UTC",
     }
-    await desk.loaded(
+    await client.import_all(
         place,
         a_class(description=None),
         a_class(**ids),
@@ -87,42 +90,42 @@ async def test_nulls_and_every_choice_are_written_alike(desk: Desk) -> None:
         *(a_class(allow_waitlist=truth, visible=not truth) for truth in (True, False)),
         *(a_class(capacity=capacity) for capacity in (0, 100_000)),
     )
-    assert len(await agrees_with_each_class(desk)) == 13
-    assert len((await desk.ok("/classes", location_id=ids["location_id"]))["data"]) == 1
+    assert len(await agrees_with_each_class(client)) == 13
+    assert len((await client.get_ok("/classes", location_id=ids["location_id"]))["data"]) == 1
 
 
-async def test_the_counts_are_those_of_this_moment(desk: Desk) -> None:
+async def test_the_counts_are_those_of_this_moment(client: StudioClient) -> None:
     """Who has booked or cancelled sees it in the next page, also under a capacity that was lowered."""
     class_, people = a_class(capacity=3), [a_member() for _ in range(3)]
-    await desk.loaded(class_, *people)
-    counts = [await listed_counts(desk)]
+    await client.import_all(class_, *people)
+    counts = [await listed_counts(client)]
     bookings = []
     for person in people:
-        bookings.append((await desk.book(class_["id"], person["id"])).json["id"])
-        counts.append(await listed_counts(desk))
-    await desk.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"capacity": 1})
-    counts.append(await listed_counts(desk))
+        bookings.append((await client.book(class_["id"], person["id"])).json["id"])
+        counts.append(await listed_counts(client))
+    await client.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"capacity": 1})
+    counts.append(await listed_counts(client))
     for booking_id in bookings:
-        await desk.cancel(booking_id)
-        counts.append(await listed_counts(desk))
+        await client.cancel(booking_id)
+        counts.append(await listed_counts(client))
     assert counts == [(0, 3), (1, 2), (2, 1), (3, 0), (3, 0), (2, 0), (1, 0), (0, 1)]
 
 
-async def listed_counts(desk: Desk) -> tuple[int, int]:
-    (class_,) = await agrees_with_each_class(desk)
+async def listed_counts(client: StudioClient) -> tuple[int, int]:
+    (class_,) = await agrees_with_each_class(client)
     return class_["booked_count"], class_["available_count"]
 
 
-async def test_whatever_changes_a_class_changes_its_json(desk: Desk) -> None:
+async def test_whatever_changes_a_class_changes_its_json(client: StudioClient) -> None:
     """Staff making, changing, cancelling; the import, the first and the second time."""
     class_ = a_class(title="First", capacity=2)
     seen = []
 
     async def look() -> None:
-        (shown,) = await agrees_with_each_class(desk)
+        (shown,) = await agrees_with_each_class(client)
         seen.append(shown)
 
-    await desk.loaded(class_)
+    await client.import_all(class_)
     await look()
     for change in (
         {"title": 'Now "better"'},
@@ -130,17 +133,17 @@ async def test_whatever_changes_a_class_changes_its_json(desk: Desk) -> None:
         {"start_time": soon(days=2), "end_time": soon(days=4)},
         {"room_id": new_id(), "visible": False, "spot_selection_mode": "optional"},
     ):
-        assert (await desk.staff.call("PATCH", f"/staff/classes/{class_['id']}", change)).status == 200
+        assert (await client.staff.call("PATCH", f"/staff/classes/{class_['id']}", change)).status == 200
         await look()
-    await desk.loaded(class_ | {"title": "Second", "description": None})
+    await client.import_all(class_ | {"title": "Second", "description": None})
     await look()
-    assert (await desk.staff.call("POST", f"/staff/classes/{class_['id']}/cancel", {})).status == 200
+    assert (await client.staff.call("POST", f"/staff/classes/{class_['id']}/cancel", {})).status == 200
     await look()
     assert all(before != after for before, after in pairwise(seen))
     assert (seen[-1]["title"], seen[-1]["status"]) == ("Second", "cancelled")
     body = {"title": "Spin", "start_time": soon(days=1), "end_time": soon(days=1, hours=1), "capacity": 3}
-    await desk.staff.call("POST", "/staff/classes", body)
-    assert len(await agrees_with_each_class(desk)) == 2
+    await client.staff.call("POST", "/staff/classes", body)
+    assert len(await agrees_with_each_class(client)) == 2
 
 
 SETTINGS = [
@@ -157,18 +160,18 @@ SETTINGS = [
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=lambda settings: next(iter(settings)))
 async def test_no_setting_of_a_session_is_seen_in_the_json(
-    desk: Desk, database_url: str, settings: dict[str, str]
+    client: StudioClient, database_url: str, settings: dict[str, str]
 ) -> None:
     """The functions are declared IMMUTABLE; a restore computes the columns with an empty search_path."""
     class_ = a_class(description='a\\"b\u2028', start_time=soon(days=2).replace(microsecond=120))
-    await desk.loaded(class_)
-    (before,) = await agrees_with_each_class(desk)
+    await client.import_all(class_)
+    (before,) = await agrees_with_each_class(client)
     conn = await asyncpg.connect(database_url, server_settings=settings)
     await conn.execute(
         "UPDATE bookings.classes SET title = title, status = status, description = description || '!'"
     )
     await conn.close()
-    (after,) = await agrees_with_each_class(desk)
+    (after,) = await agrees_with_each_class(client)
     assert after == before | {"description": 'a\\"b\u2028!'}
 
 
@@ -178,24 +181,24 @@ async def test_a_booking_does_not_make_the_json_anew(database_url: str) -> None:
     triggers = await conn.fetchval(
         "SELECT count(*) FROM pg_trigger WHERE tgrelid = 'bookings.classes'::regclass AND NOT tgisinternal"
     )
-    made_of = await conn.fetch(
+    build_rows = await conn.fetch(
         """SELECT DISTINCT a.attname FROM pg_attrdef d JOIN pg_depend p ON p.objid = d.oid
            JOIN pg_attribute a ON a.attrelid = p.refobjid AND a.attnum = p.refobjsubid
            WHERE d.adrelid = 'bookings.classes'::regclass AND p.refobjid = d.adrelid
              AND pg_get_expr(d.adbin, d.adrelid) LIKE '%json%'"""
     )
     await conn.close()
-    names = {row["attname"] for row in made_of}
+    names = {row["attname"] for row in build_rows}
     assert triggers == 0
     assert "title" in names and not names & {"booked_count", "waitlist_count", "version", "promotion_due"}
 
 
-async def test_a_page_ends_where_its_limit_is(desk: Desk) -> None:
+async def test_a_page_ends_where_its_limit_is(client: StudioClient) -> None:
     """Fewer than the limit, as many, one more; the cursor is the last one's id."""
     lines = [a_class(start_time=soon(days=1) + timedelta(hours=n)) for n in range(3)]
-    await desk.loaded(*lines)
+    await client.import_all(*lines)
     ids = [line["id"] for line in lines]
     for limit, shown, cursor in ((2, ids[:2], ids[1]), (3, ids, None), (4, ids, None)):
-        page = msgspec.json.decode((await desk.get("/classes", limit=limit)).body)
+        page = msgspec.json.decode((await client.get("/classes", limit=limit)).body)
         assert [class_["id"] for class_ in page["data"]] == shown
         assert (page["object"], page["has_more"], page["next_cursor"]) == ("list", cursor is not None, cursor)

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.services.bookings.desk import (
-    Desk,
+from tests.services.bookings.import_samples import (
     a_class,
     a_member,
     a_membership,
@@ -13,44 +12,47 @@ from tests.services.bookings.desk import (
     a_purchase,
     soon,
 )
+from tests.services.bookings.studio_client import StudioClient
 
 
-async def test_a_free_seat_is_confirmed_and_shown_everywhere(desk: Desk) -> None:
+async def test_a_free_seat_is_confirmed_and_shown_everywhere(client: StudioClient) -> None:
     """The answer, GET, the list, the class's count and the event agree."""
     class_, member = a_class(capacity=2), a_member()
-    await desk.loaded(class_, member)
-    reply = await desk.book(class_["id"], member["id"])
+    await client.import_all(class_, member)
+    reply = await client.book(class_["id"], member["id"])
     assert reply.status == 201
     booking = reply.json
     assert booking["status"] == "confirmed" and booking["booking_source"] == "partner_api"
-    assert booking == await desk.ok(f"/bookings/{booking['id']}")
-    assert [booking] == (await desk.ok("/bookings", class_id=class_["id"]))["data"]
-    shown = await desk.ok(f"/classes/{class_['id']}")
+    assert booking == await client.get_ok(f"/bookings/{booking['id']}")
+    assert [booking] == (await client.get_ok("/bookings", class_id=class_["id"]))["data"]
+    shown = await client.get_ok(f"/classes/{class_['id']}")
     assert (shown["booked_count"], shown["available_count"]) == (1, 1)
-    (event,) = await desk.events()
+    (event,) = await client.events()
     assert event["type"] == "booking.created" and event["data"]["object"] == booking
     assert event["resource"] == {"object": "booking", "id": booking["id"], "version": 1}
 
 
-async def test_a_full_class_queues_whoever_joins(desk: Desk) -> None:
+async def test_a_full_class_queues_whoever_joins(client: StudioClient) -> None:
     """`join_waitlist` gives a place; the entry and the booking tell the same position, and both are told."""
     class_, members = a_class(capacity=1), [a_member() for _ in range(3)]
-    await desk.loaded(class_, *members)
-    await desk.book(class_["id"], members[0]["id"])
+    await client.import_all(class_, *members)
+    await client.book(class_["id"], members[0]["id"])
     for position, member in enumerate(members[1:], 1):
-        reply = await desk.book(class_["id"], member["id"], join_waitlist=True)
+        reply = await client.book(class_["id"], member["id"], join_waitlist=True)
         assert reply.status == 201
         assert (reply.json["status"], reply.json["waitlist_position"]) == ("waitlisted", position)
-    entries = (await desk.ok("/waitlist", class_id=class_["id"]))["data"]
+    entries = (await client.get_ok("/waitlist", class_id=class_["id"]))["data"]
     assert [(entry["position"], entry["status"]) for entry in entries] == [(1, "waiting"), (2, "waiting")]
-    kinds = [event["type"] for event in await desk.events()]
+    kinds = [event["type"] for event in await client.events()]
     assert kinds == ["booking.created"] + ["booking.created", "waitlist.updated"] * 2
 
 
-async def refused(desk: Desk, class_: dict[str, Any], member: dict[str, Any], **more: Any) -> tuple[str, Any]:
-    reply = await desk.book(class_["id"], member["id"], **more)
+async def error_answer(
+    client: StudioClient, class_: dict[str, Any], member: dict[str, Any], **more: Any
+) -> tuple[str, Any]:
+    reply = await client.book(class_["id"], member["id"], **more)
     assert reply.status == 409, reply.body
-    preview = await desk.call(
+    preview = await client.call(
         "POST", "/bookings/preview", {"class_id": class_["id"], "member_id": member["id"], **more}
     )
     assert preview.json["outcome"] == "refused" and preview.json["code"] == reply.code
@@ -66,21 +68,21 @@ async def refused(desk: Desk, class_: dict[str, Any], member: dict[str, Any], **
         ({"visible": False}, "hidden"),
     ],
 )
-async def test_a_class_that_cannot_be_booked_says_why(desk: Desk, fields: Any, reason: str) -> None:
+async def test_a_class_that_cannot_be_booked_says_why(client: StudioClient, fields: Any, reason: str) -> None:
     """`class_not_bookable` comes before every other refusal."""
     class_, member = a_class(**fields), a_member(suspended=True)
-    await desk.loaded(class_, member)
-    assert await refused(desk, class_, member) == ("class_not_bookable", {"reason": reason})
+    await client.import_all(class_, member)
+    assert await error_answer(client, class_, member) == ("class_not_bookable", {"reason": reason})
 
 
-async def test_a_member_books_a_class_once(desk: Desk) -> None:
+async def test_a_member_books_a_class_once(client: StudioClient) -> None:
     """A live booking or a place in the queue is named by the refusal."""
     class_, seated, waiting = a_class(), a_member(), a_member()
-    await desk.loaded(class_, seated, waiting)
-    first = (await desk.book(class_["id"], seated["id"])).json
-    second = (await desk.book(class_["id"], waiting["id"], join_waitlist=True)).json
-    assert await refused(desk, class_, seated) == ("already_booked", {"booking_id": first["id"]})
-    assert await refused(desk, class_, waiting) == ("already_waitlisted", {"booking_id": second["id"]})
+    await client.import_all(class_, seated, waiting)
+    first = (await client.book(class_["id"], seated["id"])).json
+    second = (await client.book(class_["id"], waiting["id"], join_waitlist=True)).json
+    assert await error_answer(client, class_, seated) == ("already_booked", {"booking_id": first["id"]})
+    assert await error_answer(client, class_, waiting) == ("already_waitlisted", {"booking_id": second["id"]})
 
 
 @pytest.mark.parametrize(
@@ -96,49 +98,49 @@ async def test_a_member_books_a_class_once(desk: Desk) -> None:
     ],
 )
 async def test_a_member_who_may_not_book_is_told_why(
-    desk: Desk, memberships: list[Any], member: Any, reasons: list[str]
+    client: StudioClient, memberships: list[Any], member: Any, reasons: list[str]
 ) -> None:
     """A class that costs credits wants an active membership over its start, or the credits."""
     person, class_ = a_member(**member), a_class(credit_cost=1)
-    await desk.loaded(class_, person, *(a_membership(person["id"], **fields) for fields in memberships))
-    assert await refused(desk, class_, person) == ("member_not_eligible", {"reasons": reasons})
+    await client.import_all(class_, person, *(a_membership(person["id"], **fields) for fields in memberships))
+    assert await error_answer(client, class_, person) == ("member_not_eligible", {"reasons": reasons})
 
 
-async def test_credits_pay_once_and_only_what_no_membership_covers(desk: Desk) -> None:
+async def test_credits_pay_once_and_only_what_no_membership_covers(client: StudioClient) -> None:
     """10 credits pay three classes at 3; the fourth is refused. An imported purchase grants once."""
     product, payer = a_product(10), a_member()
     bought = a_purchase(payer["id"], product)
     classes = [a_class(credit_cost=3) for _ in range(4)]
-    await desk.loaded(product, payer, bought, *classes)
-    await desk.loaded(bought)
-    statuses = [(await desk.book(class_["id"], payer["id"])).status for class_ in classes]
+    await client.import_all(product, payer, bought, *classes)
+    await client.import_all(bought)
+    statuses = [(await client.book(class_["id"], payer["id"])).status for class_ in classes]
     assert statuses == [201, 201, 201, 409]
     holder = a_member()
-    await desk.loaded(holder, a_membership(holder["id"]), a_class())
+    await client.import_all(holder, a_membership(holder["id"]), a_class())
     last = a_class(credit_cost=3)
-    await desk.loaded(last)
-    assert (await desk.book(last["id"], holder["id"])).status == 201
+    await client.import_all(last)
+    assert (await client.book(last["id"], holder["id"])).status == 201
 
 
-async def test_a_full_class_says_what_is_full(desk: Desk) -> None:
+async def test_a_full_class_says_what_is_full(client: StudioClient) -> None:
     """`class_full`, `waitlist_not_allowed` and `waitlist_full` carry the counts."""
     open_, closed = a_class(waitlist_capacity=1), a_class(allow_waitlist=False)
     people = [a_member() for _ in range(4)]
-    await desk.loaded(open_, closed, *people)
-    await desk.book(open_["id"], people[0]["id"])
-    await desk.book(closed["id"], people[0]["id"])
+    await client.import_all(open_, closed, *people)
+    await client.book(open_["id"], people[0]["id"])
+    await client.book(closed["id"], people[0]["id"])
     counts = {"capacity": 1, "booked_count": 1, "allow_waitlist": True, "waitlist_count": 0}
-    assert await refused(desk, open_, people[1]) == ("class_full", counts)
-    await desk.book(open_["id"], people[1]["id"], join_waitlist=True)
+    assert await error_answer(client, open_, people[1]) == ("class_full", counts)
+    await client.book(open_["id"], people[1]["id"], join_waitlist=True)
     full = counts | {"waitlist_count": 1}
-    assert await refused(desk, open_, people[2], join_waitlist=True) == ("waitlist_full", full)
-    assert await refused(desk, closed, people[2], join_waitlist=True) == (
+    assert await error_answer(client, open_, people[2], join_waitlist=True) == ("waitlist_full", full)
+    assert await error_answer(client, closed, people[2], join_waitlist=True) == (
         "waitlist_not_allowed",
         counts | {"allow_waitlist": False},
     )
 
 
-async def test_spots_are_required_taken_or_assigned(desk: Desk) -> None:
+async def test_spots_are_required_taken_or_assigned(client: StudioClient) -> None:
     """`required` wants one, `optional` takes the lowest free one; taken is refused, unknown is 404."""
     required = a_class(capacity=3, spot_selection_mode="required")
     optional = a_class(capacity=3, spot_selection_mode="optional")
@@ -149,29 +151,29 @@ async def test_spots_are_required_taken_or_assigned(desk: Desk) -> None:
         return made | {"id": f"{order:08d}-0000-4000-8000-{class_['id'][-12:]}"}
 
     spots = [spot(required, n) for n in (2, 1)] + [spot(optional, n) for n in (2, 1)]
-    await desk.loaded(*spots, required, optional, *people)
-    assert await refused(desk, required, people[0]) == ("spot_required", {})
-    taken = (await desk.book(required["id"], people[0]["id"], class_spot_id=spots[0]["id"])).json
+    await client.import_all(*spots, required, optional, *people)
+    assert await error_answer(client, required, people[0]) == ("spot_required", {})
+    taken = (await client.book(required["id"], people[0]["id"], class_spot_id=spots[0]["id"])).json
     assert taken["class_spot_id"] == spots[0]["id"]
-    assert await refused(desk, required, people[1], class_spot_id=spots[0]["id"]) == ("spot_taken", {})
-    unknown = await desk.book(required["id"], people[1]["id"], class_spot_id=spots[2]["id"])
+    assert await error_answer(client, required, people[1], class_spot_id=spots[0]["id"]) == ("spot_taken", {})
+    unknown = await client.book(required["id"], people[1]["id"], class_spot_id=spots[2]["id"])
     assert (unknown.status, unknown.json["error"]["param"]) == (404, "class_spot_id")
-    listed = (await desk.ok(f"/classes/{required['id']}/spots"))["data"]
+    listed = (await client.get_ok(f"/classes/{required['id']}/spots"))["data"]
     assert [(s["label"], s["available"]) for s in listed] == [("B1", True), ("B2", False)]
     assigned = [
-        (await desk.book(optional["id"], person["id"])).json["class_spot_id"] for person in people[:3]
+        (await client.book(optional["id"], person["id"])).json["class_spot_id"] for person in people[:3]
     ]
     assert assigned == [spots[3]["id"], spots[2]["id"], None]
 
 
-async def test_the_unknown_is_named_and_the_first_of_two_wins(desk: Desk) -> None:
+async def test_the_unknown_is_named_and_the_first_of_two_wins(client: StudioClient) -> None:
     """404 with `param`, the class before the member."""
     class_, member, other = a_class(), a_member(), "11111111-1111-4111-8111-111111111111"
-    await desk.loaded(class_, member)
+    await client.import_all(class_, member)
     for class_id, member_id, param in (
         (other, other, "class_id"),
         (other, member["id"], "class_id"),
         (class_["id"], other, "member_id"),
     ):
-        reply = await desk.book(class_id, member_id)
+        reply = await client.book(class_id, member_id)
         assert (reply.status, reply.json["error"]["param"]) == (404, param)

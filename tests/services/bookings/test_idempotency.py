@@ -5,157 +5,158 @@ from datetime import timedelta
 
 import msgspec
 
-from services.bookings.actions.expire_waitlists import prune_keys
+from services.bookings.actions.prune_idempotency_keys import prune_idempotency_keys
 from services.bookings.context import Bookings, Stage
 from shared.wire import new_id
-from tests.services.bookings.desk import Desk, a_class, a_member
+from tests.services.bookings.import_samples import a_class, a_member
+from tests.services.bookings.studio_client import StudioClient
 
 
-async def test_a_repeated_key_gives_the_first_answer_byte_for_byte(desk: Desk) -> None:
+async def test_a_repeated_key_gives_the_first_answer_byte_for_byte(client: StudioClient) -> None:
     """Success and refusal alike, the body keeping the first request's id; one booking, one event."""
     class_, people = a_class(allow_waitlist=False), [a_member() for _ in range(2)]
-    await desk.loaded(class_, *people)
+    await client.import_all(class_, *people)
     for person, status in zip(people, (201, 409), strict=True):
         key = new_id()
-        first = await desk.book(class_["id"], person["id"], key=key)
-        second = await desk.book(class_["id"], person["id"], key=key, join_waitlist=False)
+        first = await client.book(class_["id"], person["id"], key=key)
+        second = await client.book(class_["id"], person["id"], key=key, join_waitlist=False)
         assert (first.status, first.replayed, second.replayed) == (status, False, True)
         assert (second.status, second.body) == (first.status, first.body)
-    assert len(await desk.all_of("/bookings")) == len(await desk.events()) == 1
+    assert len(await client.list_all("/bookings")) == len(await client.events()) == 1
 
 
-async def test_the_unknown_is_kept_too(desk: Desk) -> None:
+async def test_the_unknown_is_kept_too(client: StudioClient) -> None:
     """A 404 is replayed even after the member has come to exist."""
     class_, member, key = a_class(), a_member(), new_id()
-    await desk.loaded(class_)
-    first = await desk.book(class_["id"], member["id"], key=key)
-    await desk.loaded(member)
-    second = await desk.book(class_["id"], member["id"], key=key)
+    await client.import_all(class_)
+    first = await client.book(class_["id"], member["id"], key=key)
+    await client.import_all(member)
+    second = await client.book(class_["id"], member["id"], key=key)
     assert (first.status, second.status, second.body) == (404, 404, first.body)
 
 
-async def test_a_key_with_other_parameters_is_refused(desk: Desk) -> None:
+async def test_a_key_with_other_parameters_is_refused(client: StudioClient) -> None:
     """Another body, another operation, another query: `idempotency_key_reused`, which is not kept."""
     class_, people, key = a_class(capacity=5), [a_member() for _ in range(2)], new_id()
-    await desk.loaded(class_, *people)
-    first = await desk.book(class_["id"], people[0]["id"], key=key)
-    other = await desk.book(class_["id"], people[1]["id"], key=key)
+    await client.import_all(class_, *people)
+    first = await client.book(class_["id"], people[0]["id"], key=key)
+    other = await client.book(class_["id"], people[1]["id"], key=key)
     assert (other.status, other.code) == (409, "idempotency_key_reused")
-    assert (await desk.cancel(first.json["id"], key=key)).code == "idempotency_key_reused"
+    assert (await client.cancel(first.json["id"], key=key)).code == "idempotency_key_reused"
     cancel_key = new_id()
-    receipt = await desk.cancel(first.json["id"], key=cancel_key, reason="ill")
-    assert (await desk.cancel(first.json["id"], key=cancel_key)).code == "idempotency_key_reused"
-    again = await desk.cancel(first.json["id"], key=cancel_key, reason="ill")
+    receipt = await client.cancel(first.json["id"], key=cancel_key, reason="ill")
+    assert (await client.cancel(first.json["id"], key=cancel_key)).code == "idempotency_key_reused"
+    again = await client.cancel(first.json["id"], key=cancel_key, reason="ill")
     assert (again.body, again.replayed) == (receipt.body, True)
-    assert (await desk.book(class_["id"], people[0]["id"], key=key)).body == first.body
+    assert (await client.book(class_["id"], people[0]["id"], key=key)).body == first.body
 
 
-async def test_two_keys_of_one_client_share_and_two_clients_do_not(desk: Desk) -> None:
+async def test_two_keys_of_one_client_share_and_two_clients_do_not(client: StudioClient) -> None:
     """A retry survives a key rotation; another client's same text is another key."""
     class_, people, key = a_class(capacity=5), [a_member() for _ in range(2)], new_id()
-    await desk.loaded(class_, *people)
-    rotated, stranger = desk.as_client(), desk.as_client(client_id=new_id())
-    first = await desk.book(class_["id"], people[0]["id"], key=key)
+    await client.import_all(class_, *people)
+    rotated, stranger = client.with_key(), client.with_key(client_id=new_id())
+    first = await client.book(class_["id"], people[0]["id"], key=key)
     again = await rotated.book(class_["id"], people[0]["id"], key=key)
     assert (again.replayed, again.body) == (True, first.body)
     theirs = await stranger.book(class_["id"], people[1]["id"], key=key)
     assert (theirs.status, theirs.replayed) == (201, False)
-    assert (await desk.ok(f"/idempotency-keys/{key}"))["resource_id"] == first.json["id"]
-    assert (await stranger.ok(f"/idempotency-keys/{key}"))["resource_id"] == theirs.json["id"]
-    outsider = desk.as_client(client_id=new_id())
+    assert (await client.get_ok(f"/idempotency-keys/{key}"))["resource_id"] == first.json["id"]
+    assert (await stranger.get_ok(f"/idempotency-keys/{key}"))["resource_id"] == theirs.json["id"]
+    outsider = client.with_key(client_id=new_id())
     assert (await outsider.get(f"/idempotency-keys/{key}")).status == 404
 
 
-async def test_the_location_is_checked_again_before_a_replay(desk: Desk) -> None:
+async def test_the_location_is_checked_again_before_a_replay(client: StudioClient) -> None:
     """A narrower key of the same client gets 404, and the answer stays for those who may see it."""
     here, there = new_id(), new_id()
     class_, member, key = a_class(location_id=here), a_member(), new_id()
-    await desk.loaded(class_, member)
-    first = await desk.book(class_["id"], member["id"], key=key)
-    narrow = desk.as_client(locations=(there,))
+    await client.import_all(class_, member)
+    first = await client.book(class_["id"], member["id"], key=key)
+    narrow = client.with_key(locations=(there,))
     assert (await narrow.book(class_["id"], member["id"], key=key)).status == 404
     assert (await narrow.get(f"/idempotency-keys/{key}")).status == 404
     assert (
-        await desk.as_client(locations=(here,)).book(class_["id"], member["id"], key=key)
+        await client.with_key(locations=(here,)).book(class_["id"], member["id"], key=key)
     ).body == first.body
 
 
-async def test_a_class_that_the_key_may_not_see_is_the_same_404_again(desk: Desk) -> None:
+async def test_a_class_that_the_key_may_not_see_is_the_same_404_again(client: StudioClient) -> None:
     """The refusal tells nothing of the class, so it is kept and replayed like any other."""
     class_, member, key = a_class(location_id=new_id()), a_member(), new_id()
-    await desk.loaded(class_, member)
-    narrow = desk.as_client(locations=(new_id(),))
+    await client.import_all(class_, member)
+    narrow = client.with_key(locations=(new_id(),))
     first = await narrow.book(class_["id"], member["id"], key=key)
     again = await narrow.book(class_["id"], member["id"], key=key)
     assert (first.status, again.status, again.body, again.replayed) == (404, 404, first.body, True)
 
 
-async def test_a_running_request_is_waited_for_and_told(desk: Desk) -> None:
+async def test_a_running_request_is_waited_for_and_told(client: StudioClient) -> None:
     """While the first runs its key is `in_progress`; a copy gets its answer, or 409 after two seconds."""
     class_, member, key = a_class(), a_member(), new_id()
-    await desk.loaded(class_, member)
-    assert (await desk.get(f"/idempotency-keys/{key}")).status == 404
-    async with desk.service.db.transaction() as conn:
-        await conn.execute("SELECT lock_class($1, $2)", desk.caller.studio_id, class_["id"])
-        first = asyncio.create_task(desk.book(class_["id"], member["id"], key=key))
-        while (state := await desk.get(f"/idempotency-keys/{key}")).status == 404:
+    await client.import_all(class_, member)
+    assert (await client.get(f"/idempotency-keys/{key}")).status == 404
+    async with client.service.db.transaction() as conn:
+        await conn.execute("SELECT lock_class($1, $2)", client.caller.studio_id, class_["id"])
+        first = asyncio.create_task(client.book(class_["id"], member["id"], key=key))
+        while (state := await client.get(f"/idempotency-keys/{key}")).status == 404:
             await asyncio.sleep(0.01)
         assert state.json["status"] == "in_progress" and state.json["http_status"] is None
-        late = await desk.book(class_["id"], member["id"], key=key)
+        late = await client.book(class_["id"], member["id"], key=key)
         assert (late.status, late.code) == (409, "idempotency_in_progress")
         assert late.headers[b"retry-after"] == b"1"
-        copy = asyncio.create_task(desk.book(class_["id"], member["id"], key=key))
+        copy = asyncio.create_task(client.book(class_["id"], member["id"], key=key))
         await asyncio.sleep(0.2)
     answers = await asyncio.gather(first, copy)
     assert answers[0].status == 201 and answers[0].body == answers[1].body and answers[1].replayed
-    state = await desk.get(f"/idempotency-keys/{key}")
+    state = await client.get(f"/idempotency-keys/{key}")
     assert (state.json["status"], state.json["http_status"]) == ("succeeded", 201)
 
 
-async def test_a_refused_key_says_so(desk: Desk) -> None:
+async def test_a_refused_key_says_so(client: StudioClient) -> None:
     """`refused` with the status that it was answered with."""
     class_, key = a_class(), new_id()
-    await desk.loaded(class_)
-    await desk.book(class_["id"], new_id(), key=key)
-    state = await desk.ok(f"/idempotency-keys/{key}")
+    await client.import_all(class_)
+    await client.book(class_["id"], new_id(), key=key)
+    state = await client.get_ok(f"/idempotency-keys/{key}")
     assert (state["status"], state["http_status"], state["resource_id"]) == ("refused", 404, None)
 
 
-async def test_an_answer_is_kept_for_24_hours_by_the_databases_clock(desk: Desk) -> None:
+async def test_an_answer_is_kept_for_24_hours_by_the_databases_clock(client: StudioClient) -> None:
     """An expired key takes a new effect, pruned or not. Time is moved by ageing the stored rows."""
     class_, people, key = a_class(capacity=5), [a_member() for _ in range(2)], new_id()
-    await desk.loaded(class_, *people)
-    await desk.book(class_["id"], people[0]["id"], key=key)
+    await client.import_all(class_, *people)
+    await client.book(class_["id"], people[0]["id"], key=key)
 
     async def age(interval: timedelta) -> None:
-        async with desk.service.db.connection() as conn:
+        async with client.service.db.connection() as conn:
             await conn.execute("UPDATE idempotency_keys SET expires_at = expires_at - $1::interval", interval)
 
     await age(timedelta(hours=23, minutes=59))
-    assert (await desk.book(class_["id"], people[0]["id"], key=key)).replayed
-    assert await prune_keys(desk.service) is False
-    assert (await desk.book(class_["id"], people[0]["id"], key=key)).replayed
+    assert (await client.book(class_["id"], people[0]["id"], key=key)).replayed
+    assert await prune_idempotency_keys(client.service) is False
+    assert (await client.book(class_["id"], people[0]["id"], key=key)).replayed
     await age(timedelta(minutes=2))
-    assert (await desk.get(f"/idempotency-keys/{key}")).status == 404
-    fresh = await desk.book(class_["id"], people[1]["id"], key=key)
+    assert (await client.get(f"/idempotency-keys/{key}")).status == 404
+    fresh = await client.book(class_["id"], people[1]["id"], key=key)
     assert (fresh.status, fresh.replayed) == (201, False)
     await age(timedelta(hours=25))
-    await prune_keys(desk.service)
-    async with desk.service.db.connection() as conn:
+    await prune_idempotency_keys(client.service)
+    async with client.service.db.connection() as conn:
         assert await conn.fetchval("SELECT count(*) FROM idempotency_keys") == 0
 
 
-async def test_what_fails_leaves_no_trace(desk: Desk) -> None:
+async def test_what_fails_leaves_no_trace(client: StudioClient) -> None:
     """A 422 is not kept, and neither is a failure of ours: the retry books."""
     class_, member, key = a_class(), a_member(), new_id()
-    await desk.loaded(class_, member)
-    assert (await desk.book(class_["id"], "nobody", key=key)).status == 422
+    await client.import_all(class_, member)
+    assert (await client.book(class_["id"], "nobody", key=key)).status == 422
 
     def fail(stage: Stage) -> None:
         raise RuntimeError(stage)
 
-    broken: Bookings = msgspec.structs.replace(desk.service, reached=fail)
-    assert (await Desk(broken, desk.caller).book(class_["id"], member["id"], key=key)).status == 500
-    retry = await desk.book(class_["id"], member["id"], key=key)
+    broken: Bookings = msgspec.structs.replace(client.service, reached=fail)
+    assert (await StudioClient(broken, client.caller).book(class_["id"], member["id"], key=key)).status == 500
+    retry = await client.book(class_["id"], member["id"], key=key)
     assert (retry.status, retry.replayed) == (201, False)
-    assert (await desk.ok(f"/classes/{class_['id']}"))["booked_count"] == 1
+    assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 1

@@ -10,8 +10,9 @@ from services.bookings.wire.purchases import PurchaseStatus
 from services.bookings.wire.waitlist import WaitlistStatus
 from services.cli.demo import STUDIO_ID, demo_lines
 from shared.wire import new_id
-from tests.services.bookings.accounts import CHECKS, unaccounted
-from tests.services.bookings.desk import Desk, a_class, a_member, a_membership, a_product, a_purchase
+from tests.services.bookings.consistency import CHECKS, inconsistencies
+from tests.services.bookings.import_samples import a_class, a_member, a_membership, a_product, a_purchase
+from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_cancel_booking import credits_of
 
 OWN = {"studio", "location", "product", "class", "class_spot", "member", "membership", "purchase", "booking"}
@@ -27,37 +28,40 @@ def an_entry(class_id: str, member_id: str, position: int, **fields: object) -> 
     return line | {"position": position, "status": "waiting", "converted_to_booking": False} | fields
 
 
-async def test_the_demo_studio_is_imported_twice_without_a_trace_of_the_second(desk: Desk) -> None:
+async def test_the_demo_studio_is_imported_twice_without_a_trace_of_the_second(client: StudioClient) -> None:
     """Every line is good, all adds up, and nothing but versions changes."""
-    demo = Desk(desk.service, desk.as_client().caller.__class__(studio_id=STUDIO_ID, client_id="demo"))
+    demo = StudioClient(
+        client.service, client.with_key().caller.__class__(studio_id=STUDIO_ID, client_id="demo")
+    )
     lines = [line for line in demo_lines(date(2030, 3, 4)) if line["object"] in OWN | {"waitlist"}]
 
     async def everything() -> list[object]:
         return [
-            await demo.all_of(path, limit=200) for path in ("/classes", "/members", "/bookings", "/waitlist")
+            await demo.list_all(path, limit=200)
+            for path in ("/classes", "/members", "/bookings", "/waitlist")
         ]
 
-    await demo.loaded(*lines)
+    await demo.import_all(*lines)
     first = await everything()
     assert all(first)
-    await demo.loaded(*lines)
+    await demo.import_all(*lines)
     assert await everything() == first
     assert await demo.events() == []
-    async with desk.service.db.connection() as conn:
+    async with client.service.db.connection() as conn:
         for name in ("counter", "positions", "waitlist pair", "overbooked", "credits"):
             assert await conn.fetch(CHECKS[name], STUDIO_ID) == [], name
 
 
-async def test_the_demo_keeps_its_wall_clock_hour_across_a_clock_change(desk: Desk) -> None:
+async def test_the_demo_keeps_its_wall_clock_hour_across_a_clock_change(client: StudioClient) -> None:
     """Weekly classes around New York's two changes: the same local hour each week, another one in UTC."""
     zone = ZoneInfo("America/New_York")
     for monday in (date(2030, 3, 4), date(2030, 10, 28)):
-        demo = Desk.of_new_studio(desk.service)
+        demo = StudioClient.for_new_studio(client.service)
         lines = [line for line in demo_lines(monday) if line["object"] in ("class",)]
-        await demo.loaded(*({**line, "id": new_id(), "studio_id": None} for line in lines))
+        await demo.import_all(*({**line, "id": new_id(), "studio_id": None} for line in lines))
         starts: dict[str, set[str]] = {}
         offsets = set()
-        for row in await demo.all_of("/classes", limit=200):
+        for row in await demo.list_all("/classes", limit=200):
             local = datetime.fromisoformat(row["start_time"]).astimezone(zone)
             if row["location_id"] == lines[0]["location_id"]:
                 starts.setdefault(f"{row['title']} {local:%a %H}", set()).add(f"{local:%H:%M}")
@@ -66,10 +70,10 @@ async def test_the_demo_keeps_its_wall_clock_hour_across_a_clock_change(desk: De
         assert starts and all(len(hours) == 1 for hours in starts.values())
 
 
-async def test_a_bad_line_is_named_and_the_good_ones_stay(desk: Desk) -> None:
+async def test_a_bad_line_is_named_and_the_good_ones_stay(client: StudioClient) -> None:
     """By number and reason: unknown kinds, misspelt fields, ranges, unknown references, a taken email."""
     member, class_ = a_member(email="ada@example.com"), a_class()
-    report = await desk.load(
+    report = await client.import_lines(
         member,
         class_,
         {"object": "unicorn", "id": new_id()},
@@ -87,95 +91,98 @@ async def test_a_bad_line_is_named_and_the_good_ones_stay(desk: Desk) -> None:
     assert report["imported"] == 3
     reasons = {line["line"]: line["reason"] for line in report["rejected"]}
     assert "capcity" in reasons[4] and "already taken" in reasons[7] and "not among" in reasons[9]
-    assert (await desk.ok(f"/classes/{class_['id']}"))["booked_count"] == 1
+    assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 1
 
 
-async def test_counters_follow_imported_bookings(desk: Desk) -> None:
+async def test_counters_follow_imported_bookings(client: StudioClient) -> None:
     """Derived counts in the line are ignored; a booking imported again in another state is counted again."""
     class_, people = a_class(capacity=3, booked_count=77, available_count=-1), [a_member() for _ in range(3)]
     bookings = [a_booking(class_["id"], person["id"]) for person in people]
-    await desk.loaded(*bookings, class_, *people)
-    assert (await desk.ok(f"/classes/{class_['id']}"))["booked_count"] == 3
-    await desk.loaded(bookings[0] | {"status": "cancelled"}, bookings[1] | {"status": "no_show"})
-    shown = await desk.ok(f"/classes/{class_['id']}")
+    await client.import_all(*bookings, class_, *people)
+    assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 3
+    await client.import_all(bookings[0] | {"status": "cancelled"}, bookings[1] | {"status": "no_show"})
+    shown = await client.get_ok(f"/classes/{class_['id']}")
     assert (shown["booked_count"], shown["available_count"]) == (1, 2)
-    moved = await desk.load(bookings[2] | {"member_id": people[0]["id"]})
+    moved = await client.import_lines(bookings[2] | {"member_id": people[0]["id"]})
     assert "keeps_its_class_and_member" in moved["rejected"][0]["reason"]
-    assert await desk.events() == []
+    assert await client.events() == []
 
 
-async def test_either_half_of_a_waitlist_pair_may_come_first(desk: Desk) -> None:
+async def test_either_half_of_a_waitlist_pair_may_come_first(client: StudioClient) -> None:
     """In one batch or in several, in any order: linked, dense, and promoted in their order."""
     class_, people = a_class(), [a_member() for _ in range(4)]
     seat = a_booking(class_["id"], people[0]["id"])
     places = [a_booking(class_["id"], person["id"], status="waitlisted") for person in people[1:]]
     entries = [an_entry(class_["id"], person["id"], 10 * n) for n, person in enumerate(people[1:], 1)]
-    await desk.loaded(class_, *people, seat)
-    await desk.loaded(places[0], entries[1])
-    await desk.loaded(entries[0], places[1])
-    await desk.loaded(entries[2])
-    await desk.loaded(places[2])
-    waiting = await desk.all_of("/waitlist", class_id=class_["id"])
+    await client.import_all(class_, *people, seat)
+    await client.import_all(places[0], entries[1])
+    await client.import_all(entries[0], places[1])
+    await client.import_all(entries[2])
+    await client.import_all(places[2])
+    waiting = await client.list_all("/waitlist", class_id=class_["id"])
     assert sorted(row["id"] for row in waiting) == sorted(str(line["id"]) for line in entries)
     positions = {row["member_id"]: row["position"] for row in waiting}
     assert [positions[person["id"]] for person in people[1:]] == [1, 2, 3]
-    assert {row["id"] for row in await desk.all_of("/bookings")} == {seat["id"], *(p["id"] for p in places)}
-    await desk.cancel(str(seat["id"]))
-    assert (await desk.ok(f"/bookings/{places[0]['id']}"))["status"] == "confirmed"
+    assert {row["id"] for row in await client.list_all("/bookings")} == {
+        seat["id"],
+        *(p["id"] for p in places),
+    }
+    await client.cancel(str(seat["id"]))
+    assert (await client.get_ok(f"/bookings/{places[0]['id']}"))["status"] == "confirmed"
 
 
-async def test_an_entry_follows_its_booking_and_a_booking_its_entry(desk: Desk) -> None:
+async def test_an_entry_follows_its_booking_and_a_booking_its_entry(client: StudioClient) -> None:
     """A line for one half settles the other."""
     class_, people = a_class(), [a_member() for _ in range(3)]
     places = [a_booking(class_["id"], person["id"], status="waitlisted") for person in people]
     entries = [an_entry(class_["id"], person["id"], n) for n, person in enumerate(people, 1)]
-    await desk.loaded(class_, *people, *places, *entries)
-    await desk.loaded(places[0] | {"status": "confirmed"}, entries[1] | {"status": "expired"})
-    rows = {row["id"]: row for row in await desk.all_of("/waitlist")}
+    await client.import_all(class_, *people, *places, *entries)
+    await client.import_all(places[0] | {"status": "confirmed"}, entries[1] | {"status": "expired"})
+    rows = {row["id"]: row for row in await client.list_all("/waitlist")}
     assert [rows[line["id"]]["status"] for line in entries] == ["converted", "expired", "waiting"]
     assert rows[entries[2]["id"]]["position"] == 1
-    assert (await desk.ok(f"/bookings/{places[1]['id']}"))["status"] == "expired"
-    async with desk.service.db.connection() as conn:
-        assert await conn.fetch(CHECKS["waitlist pair"], desk.caller.studio_id) == []
+    assert (await client.get_ok(f"/bookings/{places[1]['id']}"))["status"] == "expired"
+    async with client.service.db.connection() as conn:
+        assert await conn.fetch(CHECKS["waitlist pair"], client.caller.studio_id) == []
 
 
-async def test_a_purchase_grants_when_its_product_is_known(desk: Desk) -> None:
+async def test_a_purchase_grants_when_its_product_is_known(client: StudioClient) -> None:
     """The product may come later; by its key where the purchase is not linked. Once, whatever comes again."""
     product, member = a_product(4), a_member()
     linked, unlinked = a_purchase(member["id"], product), a_purchase(member["id"], product, product_id=None)
-    await desk.loaded(member, linked, unlinked)
-    assert await credits_of(desk, member) == 0
+    await client.import_all(member, linked, unlinked)
+    assert await credits_of(client, member) == 0
     for _ in range(2):
-        await desk.loaded(product)
-        await desk.loaded(linked, unlinked)
-    assert await credits_of(desk, member) == 8
-    await desk.loaded(product | {"credits_granted": 9}, linked | {"status": "refunded"})
-    assert await credits_of(desk, member) == 8
-    assert await unaccounted(desk) == []
+        await client.import_all(product)
+        await client.import_all(linked, unlinked)
+    assert await credits_of(client, member) == 8
+    await client.import_all(product | {"credits_granted": 9}, linked | {"status": "refunded"})
+    assert await credits_of(client, member) == 8
+    assert await inconsistencies(client) == []
 
 
-async def test_what_the_wire_does_not_show_stays_when_a_line_leaves_it_out(desk: Desk) -> None:
+async def test_what_the_wire_does_not_show_stays_when_a_line_leaves_it_out(client: StudioClient) -> None:
     """A dump of GET answers can be imported without losing cost, limits, dates or suspension."""
     class_, member = a_class(credit_cost=2, waitlist_capacity=0), a_member(suspended=True, phone="1")
     card = a_membership(member["id"], ends_at="2030-01-01T00:00:00Z")
-    await desk.loaded(class_, member, card)
+    await client.import_all(class_, member, card)
     dumped = [
-        await desk.ok(f"/classes/{class_['id']}"),
-        await desk.ok(f"/members/{member['id']}"),
-        await desk.ok(f"/memberships/{card['id']}"),
+        await client.get_ok(f"/classes/{class_['id']}"),
+        await client.get_ok(f"/members/{member['id']}"),
+        await client.get_ok(f"/memberships/{card['id']}"),
     ]
-    await desk.loaded(*dumped)
-    async with desk.service.db.connection() as conn:
+    await client.import_all(*dumped)
+    async with client.service.db.connection() as conn:
         row = await conn.fetchrow(
             """SELECT c.credit_cost, c.waitlist_capacity, m.suspended, m.phone, s.ends_at IS NOT NULL AS dated
                FROM classes c, members m, memberships s WHERE c.studio_id = $1 AND m.studio_id = $1
                AND s.studio_id = $1""",
-            desk.caller.studio_id,
+            client.caller.studio_id,
         )
     assert row is not None and tuple(row) == (2, 0, True, "1", True)
 
 
-async def test_every_state_comes_in_and_is_shown(desk: Desk) -> None:
+async def test_every_state_comes_in_and_is_shown(client: StudioClient) -> None:
     """Classes, memberships, purchases, bookings and waitlist entries in each of their states."""
     class_, product = a_class(capacity=50), a_product()
     classes = [a_class(status=status) for status in ClassStatus]
@@ -188,7 +195,7 @@ async def test_every_state_comes_in_and_is_shown(desk: Desk) -> None:
         an_entry(class_["id"], people[-1 - n]["id"], n + 1, status=status)
         for n, status in enumerate(WaitlistStatus)
     ]
-    await desk.loaded(class_, product, *classes, *people, *cards, *bought, *held, *queue)
+    await client.import_all(class_, product, *classes, *people, *cards, *bought, *held, *queue)
     for path, lines in (
         ("/classes", classes),
         ("/memberships", cards),
@@ -197,4 +204,4 @@ async def test_every_state_comes_in_and_is_shown(desk: Desk) -> None:
         ("/waitlist", queue),
     ):
         for line in lines:
-            assert (await desk.ok(f"{path}/{line['id']}"))["status"] == line["status"]
+            assert (await client.get_ok(f"{path}/{line['id']}"))["status"] == line["status"]

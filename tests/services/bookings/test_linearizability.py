@@ -12,10 +12,11 @@ import pytest
 from services.bookings.context import Bookings
 from shared.background import Wakeup
 from shared.db.database import Database
-from tests.services.bookings.desk import Desk, Reply, a_class, a_member
+from tests.services.bookings.import_samples import a_class, a_member
 from tests.services.bookings.linearizability import Call, is_linearizable
-from tests.services.bookings.model import Course, Person, Studio
-from tests.services.bookings.unlocked import remove_row_locks
+from tests.services.bookings.reference_model import Course, Person, Studio
+from tests.services.bookings.studio_client import Reply, StudioClient
+from tests.services.bookings.without_locks import remove_row_locks
 
 CLIENTS, CALLS_EACH, HISTORIES, ATTEMPTS = 6, 6, 10, 10
 
@@ -32,8 +33,8 @@ async def service(database_url: str) -> AsyncIterator[Bookings]:
 class Recorder:
     """Six clients on one class with two seats."""
 
-    def __init__(self, desk: Desk, seed: int) -> None:
-        self.desk = desk
+    def __init__(self, client: StudioClient, seed: int) -> None:
+        self.client = client
         self.dice = random.Random(seed)
         self.class_: dict[str, Any] = a_class(capacity=2)
         self.people = [a_member() for _ in range(CLIENTS + 2)]
@@ -41,11 +42,11 @@ class Recorder:
         self.held: list[str] = []
 
     async def record(self) -> list[Call]:
-        await self.desk.loaded(self.class_, *self.people)
-        await asyncio.gather(*(self.client() for _ in range(CLIENTS)))
+        await self.client.import_all(self.class_, *self.people)
+        await asyncio.gather(*(self.run_client() for _ in range(CLIENTS)))
         return self.history
 
-    async def client(self) -> None:
+    async def run_client(self) -> None:
         for _ in range(CALLS_EACH):
             kind = self.dice.choices(
                 ("book", "cancel", "capacity", "read_class", "read_waitlist"), (6, 4, 1, 1, 1)
@@ -60,7 +61,7 @@ class Recorder:
     async def book(self) -> None:
         person, join = self.dice.randrange(len(self.people)), self.dice.random() < 0.8
         began = time.monotonic()
-        reply = await self.desk.book(self.class_["id"], self.people[person]["id"], join_waitlist=join)
+        reply = await self.client.book(self.class_["id"], self.people[person]["id"], join_waitlist=join)
         if reply.status == 201:
             self.held.append(reply.json["id"])
             result = (reply.json["status"], reply.json["waitlist_position"])
@@ -71,38 +72,40 @@ class Recorder:
     async def cancel(self) -> None:
         booking = self.dice.choice(self.held)
         began = time.monotonic()
-        reply: Reply = await self.desk.cancel(booking)
+        reply: Reply = await self.client.cancel(booking)
         self.note("cancel", (booking,), began, reply.json.get("late_fee_status") or reply.code)
 
     async def capacity(self) -> None:
         seats = self.dice.randrange(4)
         began = time.monotonic()
         path = f"/staff/classes/{self.class_['id']}"
-        reply = await self.desk.staff.call("PATCH", path, {"capacity": seats})
+        reply = await self.client.staff.call("PATCH", path, {"capacity": seats})
         self.note("capacity", (seats,), began, reply.json.get("booked_count"))
 
     async def read_class(self) -> None:
         began = time.monotonic()
-        shown = await self.desk.ok(f"/classes/{self.class_['id']}")
+        shown = await self.client.get_ok(f"/classes/{self.class_['id']}")
         self.note("read_class", (), began, shown["booked_count"])
 
     async def read_waitlist(self) -> None:
         began = time.monotonic()
-        shown = await self.desk.ok("/waitlist", class_id=self.class_["id"], status="waiting", limit=200)
+        shown = await self.client.get_ok("/waitlist", class_id=self.class_["id"], status="waiting", limit=200)
         ids = [person["id"] for person in self.people]
         queue = sorted((row["position"], ids.index(row["member_id"])) for row in shown["data"])
         self.note("read_waitlist", (), began, [(person, position) for position, person in queue])
 
 
-async def fits(service: Bookings, seed: int, *, apart: bool) -> bool:
-    history = await Recorder(Desk.of_new_studio(service, apart=apart), seed).record()
+async def fits(service: Bookings, seed: int, *, separate_replicas: bool) -> bool:
+    history = await Recorder(
+        StudioClient.for_new_studio(service, separate_replicas=separate_replicas), seed
+    ).record()
     assert len(history) == CLIENTS * CALLS_EACH
     return is_linearizable(Studio([Person() for _ in range(CLIENTS + 2)], [Course(2)]), history)
 
 
 async def is_caught(service: Bookings) -> bool:
     for seed in range(ATTEMPTS):
-        if not await fits(service, seed, apart=True):
+        if not await fits(service, seed, separate_replicas=True):
             return True
     return False
 
@@ -113,7 +116,7 @@ async def test_concurrent_histories_are_linearizable(service: Bookings) -> None:
     Every other history is of calls to one process, which takes bookings together.
     """
     for seed in range(HISTORIES):
-        assert await fits(service, seed, apart=seed % 2 == 0), f"history of seed {seed}"
+        assert await fits(service, seed, separate_replicas=seed % 2 == 0), f"history of seed {seed}"
 
 
 async def test_a_service_without_its_lock_is_caught(service: Bookings, database_url: str) -> None:

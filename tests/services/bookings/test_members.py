@@ -1,29 +1,30 @@
 """Members: created once, told, and made anonymous on request."""
 
 from shared.wire import new_id
-from tests.services.bookings.desk import Desk, a_class, a_member, a_membership
+from tests.services.bookings.import_samples import a_class, a_member, a_membership
+from tests.services.bookings.studio_client import StudioClient
 
 ADA = {"first_name": "Ada", "last_name": "Byron"}
 
 
-async def test_a_member_is_created_once_per_normalized_email(desk: Desk) -> None:
+async def test_a_member_is_created_once_per_normalized_email(client: StudioClient) -> None:
     """The second is refused with the first one's id, however the address is written."""
     body = ADA | {"email": " Ada@Bücher.example ", "phone": "+1 212 555 0100"}
-    made = await desk.call("POST", "/members", body)
+    made = await client.call("POST", "/members", body)
     member = made.json
     assert (made.status, member["name"], member["role"]) == (201, "Ada Byron", "member")
     assert member["email"] == "ada@xn--bcher-kva.example"
     assert "phone" not in member and member["membership_type"] is None
-    assert member == await desk.ok(f"/members/{member['id']}")
-    again = await desk.call("POST", "/members", ADA | {"email": "ADA@xn--bcher-kva.example"})
+    assert member == await client.get_ok(f"/members/{member['id']}")
+    again = await client.call("POST", "/members", ADA | {"email": "ADA@xn--bcher-kva.example"})
     assert (again.status, again.code, again.details) == (409, "member_exists", {"member_id": member["id"]})
-    (event,) = await desk.events()
+    (event,) = await client.events()
     assert (event["type"], event["location_id"], event["data"]["object"]) == ("member.created", None, member)
-    other = Desk.of_new_studio(desk.service)
+    other = StudioClient.for_new_studio(client.service)
     assert (await other.call("POST", "/members", body)).status == 201
 
 
-async def test_a_member_needs_names_and_a_real_address(desk: Desk) -> None:
+async def test_a_member_needs_names_and_a_real_address(client: StudioClient) -> None:
     """422 with the place of every problem."""
     for body, place in (
         (ADA, "email"),
@@ -32,56 +33,56 @@ async def test_a_member_needs_names_and_a_real_address(desk: Desk) -> None:
         (ADA | {"email": "a@example.com", "nickname": "x"}, "nickname"),
         (ADA | {"email": "a@example.com", "phone": "1" * 41}, "phone"),
     ):
-        reply = await desk.call("POST", "/members", body)
+        reply = await client.call("POST", "/members", body)
         assert (reply.status, reply.json["detail"][0]["loc"]) == (422, ["body", place])
 
 
-async def test_an_erased_member_leaves_counts_and_no_trace_of_the_person(desk: Desk) -> None:
+async def test_an_erased_member_leaves_counts_and_no_trace_of_the_person(client: StudioClient) -> None:
     """Name, address and free texts go, from stored answers too; bookings and their replays stay."""
     class_, key = a_class(capacity=2), new_id()
     member = a_member(first_name="Ada", last_name="Byron", email="ada@example.com", phone="555")
     card = a_membership(member["id"], pause={"paused_at": "2026-01-01T00:00:00Z", "resumes_at": None,
                                              "reason": "knee of ada"})  # fmt: skip
-    await desk.loaded(class_, member, card)
-    gone = (await desk.book(class_["id"], member["id"])).json
-    await desk.cancel(gone["id"], key=key, reason="ada has the flu")
+    await client.import_all(class_, member, card)
+    gone = (await client.book(class_["id"], member["id"])).json
+    await client.cancel(gone["id"], key=key, reason="ada has the flu")
     refused_key = new_id()
-    await desk.cancel(gone["id"], key=refused_key)
-    kept = (await desk.book(class_["id"], member["id"])).json
-    body = {"studio_id": desk.caller.studio_id, "member_id": member["id"], "emails": []}
-    erased = await desk.staff.call("POST", "/internal/erase", body)
+    await client.cancel(gone["id"], key=refused_key)
+    kept = (await client.book(class_["id"], member["id"])).json
+    body = {"studio_id": client.caller.studio_id, "member_id": member["id"], "emails": []}
+    erased = await client.staff.call("POST", "/internal/erase", body)
     assert erased.json == {"members": 1, "emails": ["ada@example.com"], "member_ids": [member["id"]]}
-    shown = await desk.ok(f"/members/{member['id']}")
+    shown = await client.get_ok(f"/members/{member['id']}")
     assert (shown["name"], shown["email"], shown["first_name"], shown["last_name"]) == (
         "Erased",
         None,
         "Erased",
         "",
     )
-    assert (await desk.ok(f"/classes/{class_['id']}"))["booked_count"] == 1
-    assert (await desk.ok(f"/bookings/{kept['id']}"))["status"] == "confirmed"
-    replay = await desk.cancel(gone["id"], key=key, reason="ada has the flu")
+    assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 1
+    assert (await client.get_ok(f"/bookings/{kept['id']}"))["status"] == "confirmed"
+    replay = await client.cancel(gone["id"], key=key, reason="ada has the flu")
     assert replay.replayed and replay.json["reason"] is None
-    assert (await desk.cancel(gone["id"], key=refused_key)).details["receipt"]["reason"] is None
-    async with desk.service.db.connection() as conn:
+    assert (await client.cancel(gone["id"], key=refused_key)).details["receipt"]["reason"] is None
+    async with client.service.db.connection() as conn:
         for table in ("members", "memberships", "cancellations", "bookings", "idempotency_keys"):
             rows = await conn.fetch(f"SELECT * FROM {table}")  # noqa: S608
             assert b"ada" not in repr([tuple(row) for row in rows]).lower().encode(), table
-    again = await desk.staff.call("POST", "/internal/erase", body)
+    again = await client.staff.call("POST", "/internal/erase", body)
     assert again.json == {"members": 1, "emails": [], "member_ids": [member["id"]]}
 
 
-async def test_a_lead_who_became_a_member_is_erased_by_email(desk: Desk) -> None:
+async def test_a_lead_who_became_a_member_is_erased_by_email(client: StudioClient) -> None:
     """The lead's id says nothing here, its email does; whoever has another email stays."""
     ada, bob = a_member(email="ada@example.com"), a_member(email="bob@example.com", first_name="Bob")
-    await desk.loaded(ada, bob)
+    await client.import_all(ada, bob)
     body = {
-        "studio_id": desk.caller.studio_id,
+        "studio_id": client.caller.studio_id,
         "lead_id": new_id(),
         "emails": [" ADA@example.com", "no email"],
     }
-    erased = await desk.staff.call("POST", "/internal/erase", body)
+    erased = await client.staff.call("POST", "/internal/erase", body)
     assert erased.json == {"members": 1, "emails": ["ada@example.com"], "member_ids": [ada["id"]]}
-    assert (await desk.ok(f"/members/{ada['id']}"))["email"] is None
-    assert (await desk.ok(f"/members/{bob['id']}"))["email"] == "bob@example.com"
-    assert (await desk.staff.call("POST", "/internal/erase", body)).json["members"] == 0
+    assert (await client.get_ok(f"/members/{ada['id']}"))["email"] is None
+    assert (await client.get_ok(f"/members/{bob['id']}"))["email"] == "bob@example.com"
+    assert (await client.staff.call("POST", "/internal/erase", body)).json["members"] == 0

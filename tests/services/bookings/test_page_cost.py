@@ -12,7 +12,8 @@ import pytest
 from services.bookings.context import Bookings
 from shared.db.database import Connection, Database
 from shared.wire import new_id
-from tests.services.bookings.desk import Desk, a_class, a_member, a_product, a_purchase, soon
+from tests.services.bookings.import_samples import a_class, a_member, a_product, a_purchase, soon
+from tests.services.bookings.studio_client import StudioClient
 
 ROWS, LIMIT = 3_000, 10
 PLACES = [new_id(), new_id(), new_id()]
@@ -54,18 +55,18 @@ def rows_read(plan: dict[str, Any]) -> int:
     return int(mine) + sum(rows_read(child) for child in plan.get("Plans", []))
 
 
-async def fill(desk: Desk) -> None:
+async def fill(client: StudioClient) -> None:
     """Thousands of rows: one member's bookings and purchases are most of them."""
     everyone, product = [a_member() for _ in range(20)], a_product(1)
     places = [{"object": "location", "id": place, "name": "L", "city": "", "state": "", "timezone": "UTC"}
               for place in PLACES]  # fmt: skip
-    await desk.loaded(*places, product, *everyone)
+    await client.import_all(*places, product, *everyone)
     classes = [
         a_class(location_id=PLACES[n % 3], start_time=soon(minutes=n + 60), capacity=5)
         for n in range(ROWS // 2)
     ]
     for start in range(0, len(classes), 500):
-        await desk.loaded(*classes[start : start + 500])
+        await client.import_all(*classes[start : start + 500])
     base = soon(days=-30)
     bookings = [
         {"object": "booking", "id": new_id(), "class_id": classes[n // 2]["id"],
@@ -80,21 +81,23 @@ async def fill(desk: Desk) -> None:
         for n in range(ROWS)
     ]
     for start in range(0, ROWS, 1000):
-        await desk.loaded(*bookings[start : start + 1000], *purchases[start : start + 1000])
+        await client.import_all(*bookings[start : start + 1000], *purchases[start : start + 1000])
 
 
 @pytest.mark.timeout(240)
-async def test_a_page_reads_no_more_at_the_end_than_at_the_start(desk: Desk, database_url: str) -> None:
+async def test_a_page_reads_no_more_at_the_end_than_at_the_start(
+    client: StudioClient, database_url: str
+) -> None:
     """Every list, limited or not, filtered or not, at its first and at its last page."""
-    await fill(desk)
+    await fill(client)
     admin = await asyncpg.connect(database_url)
     await admin.execute("ANALYZE")
     await admin.close()
     db = await Explaining.connect(database_url, "bookings", size=1)
     assert isinstance(db, Explaining)
     db.plans = []
-    watched = Desk(Bookings(db=db, wakeup=desk.service.wakeup), desk.caller)
-    limited = Desk(watched.service, desk.as_client(locations=tuple(PLACES)).caller)
+    watched = StudioClient(Bookings(db=db, wakeup=client.service.wakeup), client.caller)
+    limited = StudioClient(watched.service, client.with_key(locations=tuple(PLACES)).caller)
     cases: list[tuple[str, dict[str, Any]]] = [
         ("/bookings", {}),
         ("/bookings", {"status": "waitlisted"}),
@@ -108,11 +111,11 @@ async def test_a_page_reads_no_more_at_the_end_than_at_the_start(desk: Desk, dat
     ]
     try:
         for path, query in cases:
-            last = (await desk.all_of(path, limit=200, **query))[-LIMIT - 1]["id"]
+            last = (await client.list_all(path, limit=200, **query))[-LIMIT - 1]["id"]
             for caller in (watched, limited):
                 for cursor in (None, last):
                     db.plans.clear()
-                    page = await caller.ok(path, limit=LIMIT, cursor=cursor, **query)
+                    page = await caller.get_ok(path, limit=LIMIT, cursor=cursor, **query)
                     assert len(page["data"]) == LIMIT
                     read = max(rows_read(plan) for plan in db.plans)
                     assert read <= MOST_ROWS + LIMIT + 1, (path, query, cursor, read, db.plans)

@@ -10,9 +10,10 @@ from services.bookings.context import Bookings
 from shared.background import Wakeup
 from shared.db.database import Database
 from shared.wire import new_id
-from tests.services.bookings.accounts import unaccounted
-from tests.services.bookings.desk import Desk, a_class, a_member, a_product, a_purchase
-from tests.services.bookings.unlocked import remove_key_lock, remove_row_locks
+from tests.services.bookings.consistency import inconsistencies
+from tests.services.bookings.import_samples import a_class, a_member, a_product, a_purchase
+from tests.services.bookings.studio_client import StudioClient
+from tests.services.bookings.without_locks import remove_key_lock, remove_row_locks
 
 CLIENTS, COPIES, ATTEMPTS = 50, 20, 5
 
@@ -33,18 +34,18 @@ async def _touch(db: Database) -> None:
         await conn.execute("SELECT pg_sleep(0.02)")
 
 
-async def last_seats(desk: Desk) -> list[str]:
+async def last_seats(client: StudioClient) -> list[str]:
     """50 clients want 5 seats, half of them ready to wait: what went wrong."""
     class_, people = a_class(capacity=5), [a_member() for _ in range(CLIENTS)]
-    await desk.loaded(class_, *people)
-    clients = [desk.as_client(client_id=new_id()) for _ in people]
+    await client.import_all(class_, *people)
+    clients = [client.with_key(client_id=new_id()) for _ in people]
     replies = await asyncio.gather(
         *(
             client.book(class_["id"], person["id"], join_waitlist=number % 2 == 0)
             for number, (client, person) in enumerate(zip(clients, people, strict=True))
         )
     )
-    problems = await unaccounted(desk)
+    problems = await inconsistencies(client)
     outcomes = Counter(reply.json.get("status") or reply.code for reply in replies)
     if outcomes["confirmed"] != 5 or sum(outcomes.values()) != CLIENTS:
         problems.append(f"5 seats gave {outcomes}")
@@ -56,52 +57,56 @@ async def last_seats(desk: Desk) -> list[str]:
     return problems
 
 
-async def copies_of_one_key(desk: Desk) -> list[str]:
+async def copies_of_one_key(client: StudioClient) -> list[str]:
     """20 copies of one request: one booking, one event, one answer."""
     class_, member, key = a_class(capacity=5), a_member(), new_id()
-    await desk.loaded(class_, member)
-    replies = await asyncio.gather(*(desk.book(class_["id"], member["id"], key=key) for _ in range(COPIES)))
-    problems = await unaccounted(desk)
+    await client.import_all(class_, member)
+    replies = await asyncio.gather(*(client.book(class_["id"], member["id"], key=key) for _ in range(COPIES)))
+    problems = await inconsistencies(client)
     if len({(reply.status, reply.body) for reply in replies}) != 1:
         problems.append(f"answers differ: {Counter(reply.status for reply in replies)}")
     if sum(not reply.replayed for reply in replies) != 1:
         problems.append("not exactly one first answer")
-    if len(await desk.all_of("/bookings")) != 1:
+    if len(await client.list_all("/bookings")) != 1:
         problems.append("not exactly one booking")
     return problems
 
 
-async def cancels_against_promotions(desk: Desk) -> list[str]:
+async def cancels_against_promotions(client: StudioClient) -> list[str]:
     """Seats given up, places given up, newcomers and a raised capacity, all at once, for credits."""
     product, people = a_product(3), [a_member() for _ in range(30)]
     class_ = a_class(capacity=5, credit_cost=1)
-    await desk.loaded(product, class_, *people, *(a_purchase(person["id"], product) for person in people))
-    held = [(await desk.book(class_["id"], person["id"], join_waitlist=True)).json for person in people[:20]]
+    await client.import_all(
+        product, class_, *people, *(a_purchase(person["id"], product) for person in people)
+    )
+    held = [
+        (await client.book(class_["id"], person["id"], join_waitlist=True)).json for person in people[:20]
+    ]
     gone = held[:5] + held[8:12]
     replies = await asyncio.gather(
-        *(desk.cancel(booking["id"]) for booking in gone),
-        *(desk.book(class_["id"], person["id"], join_waitlist=True) for person in people[20:]),
-        desk.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"capacity": 7}),
+        *(client.cancel(booking["id"]) for booking in gone),
+        *(client.book(class_["id"], person["id"], join_waitlist=True) for person in people[20:]),
+        client.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"capacity": 7}),
     )
-    problems = await unaccounted(desk)
+    problems = await inconsistencies(client)
     failed = [reply.body for reply in replies if reply.status >= 400]
-    shown = await desk.ok(f"/classes/{class_['id']}")
+    shown = await client.get_ok(f"/classes/{class_['id']}")
     if failed or shown["booked_count"] != 7:
         problems.append(f"{shown['booked_count']} of 7 seats, {failed}")
-    converted = await desk.all_of("/waitlist", status="converted")
-    confirmed = [event for event in await desk.events() if event["type"] == "booking.confirmed"]
+    converted = await client.list_all("/waitlist", status="converted")
+    confirmed = [event for event in await client.events() if event["type"] == "booking.confirmed"]
     if len(converted) != len(confirmed):
         problems.append(f"{len(converted)} promotions told {len(confirmed)} times")
     return problems
 
 
-async def one_purse(desk: Desk) -> list[str]:
+async def one_purse(client: StudioClient) -> list[str]:
     """One member with 3 credits books ten classes at once: three seats, and never a credit below zero."""
     product, person, classes = a_product(3), a_member(), [a_class(credit_cost=1) for _ in range(10)]
-    await desk.loaded(product, person, a_purchase(person["id"], product), *classes)
-    replies = await asyncio.gather(*(desk.book(class_["id"], person["id"]) for class_ in classes))
+    await client.import_all(product, person, a_purchase(person["id"], product), *classes)
+    replies = await asyncio.gather(*(client.book(class_["id"], person["id"]) for class_ in classes))
     outcomes = Counter(reply.json.get("status") or reply.code for reply in replies)
-    problems = await unaccounted(desk)
+    problems = await inconsistencies(client)
     if outcomes != {"confirmed": 3, "member_not_eligible": 7}:
         problems.append(f"3 credits gave {outcomes}")
     return problems
@@ -112,17 +117,22 @@ SCENARIOS = {
     "cancels_against_promotions": cancels_against_promotions,
     "one_purse": one_purse,
 }
-Scenario = Callable[[Desk], Awaitable[list[str]]]
+Scenario = Callable[[StudioClient], Awaitable[list[str]]]
 
 
-@pytest.mark.parametrize("apart", [True, False], ids=["in replicas of their own", "in one process"])
+@pytest.mark.parametrize(
+    "separate_replicas", [True, False], ids=["in replicas of their own", "in one process"]
+)
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_a_race_ends_as_if_one_had_come_after_the_other(
-    service: Bookings, name: str, apart: bool
+    service: Bookings, name: str, separate_replicas: bool
 ) -> None:
     """Exactly capacity, dense positions, every credit and event accounted for."""
     for _ in range(3):
-        assert await SCENARIOS[name](Desk.of_new_studio(service, apart=apart)) == []
+        assert (
+            await SCENARIOS[name](StudioClient.for_new_studio(service, separate_replicas=separate_replicas))
+            == []
+        )
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -134,11 +144,16 @@ async def test_without_the_row_locks_the_same_race_goes_wrong(
     assert await goes_wrong(SCENARIOS[name], service)
 
 
-@pytest.mark.parametrize("apart", [True, False], ids=["in replicas of their own", "in one process"])
-async def test_copies_of_one_key_have_one_effect(service: Bookings, apart: bool) -> None:
+@pytest.mark.parametrize(
+    "separate_replicas", [True, False], ids=["in replicas of their own", "in one process"]
+)
+async def test_copies_of_one_key_have_one_effect(service: Bookings, separate_replicas: bool) -> None:
     """20 at once: one booking, one event, and the same bytes for everyone."""
     for _ in range(3):
-        assert await copies_of_one_key(Desk.of_new_studio(service, apart=apart)) == []
+        assert (
+            await copies_of_one_key(StudioClient.for_new_studio(service, separate_replicas=separate_replicas))
+            == []
+        )
 
 
 async def test_without_the_keys_lock_copies_get_different_answers(
@@ -151,6 +166,6 @@ async def test_without_the_keys_lock_copies_get_different_answers(
 
 async def goes_wrong(scenario: Scenario, service: Bookings) -> bool:
     for _ in range(ATTEMPTS):
-        if await scenario(Desk.of_new_studio(service, apart=True)):
+        if await scenario(StudioClient.for_new_studio(service, separate_replicas=True)):
             return True
     return False

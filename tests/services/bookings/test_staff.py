@@ -2,8 +2,7 @@
 
 from services.bookings.actions.expire_waitlists import expire_waitlists
 from shared.wire import new_id
-from tests.services.bookings.desk import (
-    Desk,
+from tests.services.bookings.import_samples import (
     a_class,
     a_member,
     a_membership,
@@ -12,72 +11,73 @@ from tests.services.bookings.desk import (
     a_studio,
     soon,
 )
+from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_cancel_booking import credits_of, rich, seated
 
 
-async def test_staff_make_a_class_that_partners_book(desk: Desk) -> None:
+async def test_staff_make_a_class_that_partners_book(client: StudioClient) -> None:
     """Created once per id; a class that ends before it starts is 422."""
     body = {"id": new_id(), "title": "Spin", "start_time": soon(days=1), "end_time": soon(days=1, hours=1)}
-    made = await desk.staff.call("POST", "/staff/classes", body | {"capacity": 3})
+    made = await client.staff.call("POST", "/staff/classes", body | {"capacity": 3})
     assert (made.status, made.json["available_count"]) == (201, 3)
-    assert made.json == await desk.ok(f"/classes/{body['id']}")
-    again = await desk.staff.call("POST", "/staff/classes", body | {"capacity": 3})
+    assert made.json == await client.get_ok(f"/classes/{body['id']}")
+    again = await client.staff.call("POST", "/staff/classes", body | {"capacity": 3})
     assert (again.status, again.code) == (409, "class_exists")
     upside_down = body | {"capacity": 1, "id": new_id(), "end_time": soon(hours=1)}
-    assert (await desk.staff.call("POST", "/staff/classes", upside_down)).status == 422
-    assert (await desk.call("POST", "/staff/classes", body | {"capacity": 3})).status == 404
+    assert (await client.staff.call("POST", "/staff/classes", upside_down)).status == 422
+    assert (await client.call("POST", "/staff/classes", body | {"capacity": 3})).status == 404
 
 
-async def test_raising_the_capacity_promotes_in_order(desk: Desk) -> None:
+async def test_raising_the_capacity_promotes_in_order(client: StudioClient) -> None:
     """One promotion per new seat; lowering it under what is booked leaves everybody seated."""
     class_, people = a_class(), [a_member() for _ in range(5)]
-    await desk.loaded(class_, *people)
-    bookings = await seated(desk, class_, people)
-    changed = await desk.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"capacity": 3})
+    await client.import_all(class_, *people)
+    bookings = await seated(client, class_, people)
+    changed = await client.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"capacity": 3})
     assert (changed.json["booked_count"], changed.json["available_count"]) == (3, 0)
-    statuses = [(await desk.ok(f"/bookings/{booking['id']}"))["status"] for booking in bookings]
+    statuses = [(await client.get_ok(f"/bookings/{booking['id']}"))["status"] for booking in bookings]
     assert statuses == ["confirmed"] * 3 + ["waitlisted"] * 2
-    lowered = await desk.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"capacity": 1})
+    lowered = await client.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"capacity": 1})
     assert (lowered.json["booked_count"], lowered.json["available_count"]) == (3, 0)
-    await desk.cancel(bookings[0]["id"])
-    shown = await desk.ok(f"/classes/{class_['id']}")
-    assert (shown["booked_count"], len(await desk.all_of("/waitlist", status="waiting"))) == (2, 2)
+    await client.cancel(bookings[0]["id"])
+    shown = await client.get_ok(f"/classes/{class_['id']}")
+    assert (shown["booked_count"], len(await client.list_all("/waitlist", status="waiting"))) == (2, 2)
 
 
-async def test_cancelling_a_class_releases_everybody_and_charges_nobody(desk: Desk) -> None:
+async def test_cancelling_a_class_releases_everybody_and_charges_nobody(client: StudioClient) -> None:
     """Credits come back, a fee that was due is waived, the queue is cancelled, and all of it is told."""
-    people = await rich(desk, 3)
+    people = await rich(client, 3)
     studio = a_studio(
-        desk.caller.studio_id, late_fee_amount="15", late_fee_currency="USD", forfeit_credit=True
+        client.caller.studio_id, late_fee_amount="15", late_fee_currency="USD", forfeit_credit=True
     )
     class_ = a_class(capacity=2, credit_cost=4, start_time=soon(hours=1))
-    await desk.loaded(studio, class_)
-    bookings = await seated(desk, class_, people)
-    before = len(await desk.events())
-    reply = await desk.staff.call("POST", f"/staff/classes/{class_['id']}/cancel", {"reason": "storm"})
+    await client.import_all(studio, class_)
+    bookings = await seated(client, class_, people)
+    before = len(await client.events())
+    reply = await client.staff.call("POST", f"/staff/classes/{class_['id']}/cancel", {"reason": "storm"})
     assert (reply.json["status"], reply.json["booked_count"]) == ("cancelled", 0)
-    assert {row["status"] for row in await desk.all_of("/bookings")} == {"cancelled"}
-    assert {row["status"] for row in await desk.all_of("/waitlist")} == {"cancelled"}
-    assert [await credits_of(desk, person) for person in people] == [10, 10, 10]
-    receipt = (await desk.cancel(bookings[0]["id"])).details["receipt"]
+    assert {row["status"] for row in await client.list_all("/bookings")} == {"cancelled"}
+    assert {row["status"] for row in await client.list_all("/waitlist")} == {"cancelled"}
+    assert [await credits_of(client, person) for person in people] == [10, 10, 10]
+    receipt = (await client.cancel(bookings[0]["id"])).details["receipt"]
     assert (receipt["late_fee_status"], receipt["late_fee_amount"]) == ("waived", None)
     assert (receipt["reason"], receipt["credits_restored"]) == ("storm", 4)
-    told = [event["type"] for event in (await desk.events())[before:]]
+    told = [event["type"] for event in (await client.events())[before:]]
     assert told == ["booking.cancelled"] * 3 + ["waitlist.updated", "class.cancelled"]
-    again = await desk.staff.call("POST", f"/staff/classes/{class_['id']}/cancel", {})
+    again = await client.staff.call("POST", f"/staff/classes/{class_['id']}/cancel", {})
     assert (again.status, again.code) == (409, "invalid_state_transition")
-    change = await desk.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"capacity": 9})
+    change = await client.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"capacity": 9})
     assert change.code == "invalid_state_transition"
 
 
-async def test_the_desk_checks_in_undoes_and_marks_no_shows(desk: Desk) -> None:
+async def test_the_desk_checks_in_undoes_and_marks_no_shows(client: StudioClient) -> None:
     """Only the moves of the table, a no-show from the start on; `booked_count` counts who is seated."""
     class_, people = a_class(), [a_member() for _ in range(2)]
-    await desk.loaded(class_, *people)
-    first, second = await seated(desk, class_, people)
+    await client.import_all(class_, *people)
+    first, second = await seated(client, class_, people)
 
     async def move(booking_id: str, name: str) -> tuple[int, str | None]:
-        reply = await desk.staff.call("POST", f"/staff/bookings/{booking_id}/{name}")
+        reply = await client.staff.call("POST", f"/staff/bookings/{booking_id}/{name}")
         return reply.status, reply.json.get("status") or reply.code
 
     assert await move(first["id"], "undo-check-in") == (409, "invalid_state_transition")
@@ -87,90 +87,97 @@ async def test_the_desk_checks_in_undoes_and_marks_no_shows(desk: Desk) -> None:
     assert await move(second["id"], "check-in") == (409, "invalid_state_transition")
     assert await move(first["id"], "no-show") == (409, "invalid_state_transition")
     times = {"start_time": soon(seconds=-1), "end_time": soon(hours=1)}
-    await desk.staff.call("PATCH", f"/staff/classes/{class_['id']}", times)
+    await client.staff.call("PATCH", f"/staff/classes/{class_['id']}", times)
     assert await move(first["id"], "no-show") == (200, "no_show")
-    assert (await desk.ok(f"/classes/{class_['id']}"))["booked_count"] == 0
+    assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 0
     assert await move(first["id"], "check-in") == (200, "checked_in")
-    assert (await desk.ok(f"/classes/{class_['id']}"))["booked_count"] == 1
+    assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 1
     assert await move(new_id(), "check-in") == (404, "not_found")
 
 
-async def test_nobody_is_checked_in_to_a_cancelled_class(desk: Desk) -> None:
+async def test_nobody_is_checked_in_to_a_cancelled_class(client: StudioClient) -> None:
     """A no-show of a class that is cancelled afterwards stays one: no seat is taken there any more."""
     class_, member = a_class(start_time=soon(seconds=1)), a_member()
-    await desk.loaded(class_, member)
-    (booking,) = await seated(desk, class_, [member])
-    await desk.loaded(class_ | {"start_time": soon(seconds=-1)}, booking | {"status": "no_show"})
-    assert (await desk.staff.call("POST", f"/staff/classes/{class_['id']}/cancel", {})).status == 200
-    reply = await desk.staff.call("POST", f"/staff/bookings/{booking['id']}/check-in")
+    await client.import_all(class_, member)
+    (booking,) = await seated(client, class_, [member])
+    await client.import_all(class_ | {"start_time": soon(seconds=-1)}, booking | {"status": "no_show"})
+    assert (await client.staff.call("POST", f"/staff/classes/{class_['id']}/cancel", {})).status == 200
+    reply = await client.staff.call("POST", f"/staff/bookings/{booking['id']}/check-in")
     assert (reply.status, reply.details["allowed"]) == (409, [])
-    assert (await desk.ok(f"/classes/{class_['id']}"))["booked_count"] == 0
+    assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 0
 
 
-async def test_the_waitlist_of_a_started_class_expires_by_itself(desk: Desk) -> None:
+async def test_the_waitlist_of_a_started_class_expires_by_itself(client: StudioClient) -> None:
     """Entry and booking are `expired`, kept at their position, told, and cannot be cancelled any more."""
     class_, people = a_class(), [a_member() for _ in range(3)]
-    await desk.loaded(class_, *people)
-    bookings = await seated(desk, class_, people)
-    assert await expire_waitlists(desk.service) is False
-    assert len(await desk.all_of("/waitlist", status="waiting")) == 2
+    await client.import_all(class_, *people)
+    bookings = await seated(client, class_, people)
+    assert await expire_waitlists(client.service) is False
+    assert len(await client.list_all("/waitlist", status="waiting")) == 2
     times = {"start_time": soon(seconds=-1), "end_time": soon(hours=1)}
-    await desk.staff.call("PATCH", f"/staff/classes/{class_['id']}", times)
-    before = len(await desk.events())
-    await expire_waitlists(desk.service)
-    entries = await desk.all_of("/waitlist")
+    await client.staff.call("PATCH", f"/staff/classes/{class_['id']}", times)
+    before = len(await client.events())
+    await expire_waitlists(client.service)
+    entries = await client.list_all("/waitlist")
     assert [(entry["status"], entry["position"]) for entry in entries] == [("expired", 1), ("expired", 2)]
-    assert [event["type"] for event in (await desk.events())[before:]] == ["waitlist.updated"] * 2
-    statuses = [(await desk.ok(f"/bookings/{booking['id']}"))["status"] for booking in bookings]
+    assert [event["type"] for event in (await client.events())[before:]] == ["waitlist.updated"] * 2
+    statuses = [(await client.get_ok(f"/bookings/{booking['id']}"))["status"] for booking in bookings]
     assert statuses == ["confirmed", "expired", "expired"]
-    assert (await desk.cancel(bookings[1]["id"])).details == {"status": "expired"}
-    await expire_waitlists(desk.service)
-    assert len(await desk.events()) == before + 2
+    assert (await client.cancel(bookings[1]["id"])).details == {"status": "expired"}
+    await expire_waitlists(client.service)
+    assert len(await client.events()) == before + 2
 
 
-async def test_memberships_are_paused_resumed_and_cancelled(desk: Desk) -> None:
+async def test_memberships_are_paused_resumed_and_cancelled(client: StudioClient) -> None:
     """`state_version` grows by one with each change; what the table does not allow is refused."""
     member = a_member()
     card, dated = a_membership(member["id"]), a_membership(member["id"], ends_at=soon(days=30))
-    await desk.loaded(member, card, dated)
+    await client.import_all(member, card, dated)
     path = f"/staff/memberships/{card['id']}"
-    paused = (await desk.staff.call("POST", f"{path}/pause", {"reason": "travel"})).json
+    paused = (await client.staff.call("POST", f"{path}/pause", {"reason": "travel"})).json
     assert (paused["status"], paused["state_version"], paused["pause"]["reason"]) == ("paused", 2, "travel")
-    assert (await desk.staff.call("POST", f"{path}/pause", {})).details["allowed"] == ["active", "cancelled"]
-    resumed = (await desk.staff.call("POST", f"{path}/resume")).json
+    assert (await client.staff.call("POST", f"{path}/pause", {})).details["allowed"] == [
+        "active",
+        "cancelled",
+    ]
+    resumed = (await client.staff.call("POST", f"{path}/resume")).json
     assert (resumed["status"], resumed["state_version"], resumed["pause"]) == ("active", 3, None)
-    ended = (await desk.staff.call("POST", f"{path}/cancel", {"reason": "moved"})).json
+    ended = (await client.staff.call("POST", f"{path}/cancel", {"reason": "moved"})).json
     assert (ended["status"], ended["auto_renew"]) == ("cancelled", False)
     assert ended["cancellation"]["at_period_end"] is False
-    later = await desk.staff.call("POST", f"/staff/memberships/{dated['id']}/cancel", {"at_period_end": True})
+    later = await client.staff.call(
+        "POST", f"/staff/memberships/{dated['id']}/cancel", {"at_period_end": True}
+    )
     assert (later.json["status"], later.json["auto_renew"]) == ("active", False)
     assert later.json["cancellation"]["effective_at"] is not None
-    assert await desk.ok(f"/memberships/{card['id']}") == ended
-    assert [row["id"] for row in await desk.all_of(f"/members/{member['id']}/memberships", limit=1)] == [
+    assert await client.get_ok(f"/memberships/{card['id']}") == ended
+    assert [row["id"] for row in await client.list_all(f"/members/{member['id']}/memberships", limit=1)] == [
         card["id"],
         dated["id"],
     ]
 
 
-async def test_a_recorded_purchase_grants_its_credits(desk: Desk) -> None:
+async def test_a_recorded_purchase_grants_its_credits(client: StudioClient) -> None:
     """quantity × the product's credits, once; a pending one grants nothing until it is imported completed."""
     product, member = a_product(3), a_member()
-    await desk.loaded(product, member)
+    await client.import_all(product, member)
     body = {"id": new_id(), "member_id": member["id"], "product_id": product["id"], "quantity": 2}
-    made = await desk.staff.call("POST", "/staff/purchases", body | {"amount_total": "50"})
+    made = await client.staff.call("POST", "/staff/purchases", body | {"amount_total": "50"})
     assert (made.status, made.json["amount_total"], made.json["product_key"]) == (
         201,
         "50.00",
         product["key"],
     )
-    assert await credits_of(desk, member) == 6
-    assert (await desk.staff.call("POST", "/staff/purchases", body)).code == "purchase_exists"
+    assert await credits_of(client, member) == 6
+    assert (await client.staff.call("POST", "/staff/purchases", body)).code == "purchase_exists"
     pending = a_purchase(member["id"], product, status="pending")
-    await desk.loaded(pending)
-    assert await credits_of(desk, member) == 6
-    await desk.loaded(pending | {"status": "completed"})
-    await desk.loaded(pending | {"status": "completed", "quantity": 9})
-    assert await credits_of(desk, member) == 9
+    await client.import_all(pending)
+    assert await credits_of(client, member) == 6
+    await client.import_all(pending | {"status": "completed"})
+    await client.import_all(pending | {"status": "completed", "quantity": 9})
+    assert await credits_of(client, member) == 9
     for field in ("member_id", "product_id"):
-        unknown = await desk.staff.call("POST", "/staff/purchases", body | {"id": new_id(), field: new_id()})
+        unknown = await client.staff.call(
+            "POST", "/staff/purchases", body | {"id": new_id(), field: new_id()}
+        )
         assert (unknown.status, unknown.json["error"]["param"]) == (404, field)

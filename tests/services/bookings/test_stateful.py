@@ -12,8 +12,8 @@ from hypothesis.stateful import run_state_machine_as_test
 from services.bookings.context import Bookings
 from shared.background import Wakeup
 from tests.harness.databases import Template
-from tests.services.bookings.machine import StudioMachine
-from tests.services.bookings.pinned import PinnedDatabase
+from tests.services.bookings.single_connection import SingleConnectionDatabase
+from tests.services.bookings.state_machine import StudioMachine
 
 RUNS, STEPS = 100, 50
 
@@ -22,7 +22,7 @@ RUNS, STEPS = 100, 50
 def machine(migrated_template: Template) -> Iterator[type[StudioMachine]]:
     """The machine on a database of its own, in a loop of its own: hypothesis calls it synchronously."""
     with migrated_template.copy_for_session() as url, asyncio.Runner() as runner:
-        db = runner.run(PinnedDatabase.connect(url, "bookings", size=2))
+        db = runner.run(SingleConnectionDatabase.connect(url, "bookings", size=2))
 
         class OnThisDatabase(StudioMachine):
             service = Bookings(db=db, wakeup=Wakeup())

@@ -8,13 +8,13 @@ import pytest
 
 from services.bookings.wire.bookings import Booking
 from services.bookings.wire.classes import Class, ClassSpot
-from services.bookings.wire.imported import AnyImported as BookingsLine
+from services.bookings.wire.import_lines import AnyImported as BookingsLine
 from services.bookings.wire.members import Member
 from services.bookings.wire.memberships import Membership
 from services.bookings.wire.purchases import Purchase
 from services.bookings.wire.waitlist import WaitlistEntry
 from services.catalog.wire.class_type import ClassType
-from services.catalog.wire.imported import AnyImported as CatalogLine
+from services.catalog.wire.import_lines import AnyImported as CatalogLine
 from services.catalog.wire.instructor import Instructor
 from services.catalog.wire.location import Location
 from services.catalog.wire.product import Product
@@ -23,7 +23,7 @@ from services.catalog.wire.studio import Studio
 from services.cli.demo import demo_lines
 from services.forms.wire.fields import FormField
 from services.forms.wire.forms import Form, FormSettings
-from services.forms.wire.imported import AnyImported as FormsLine
+from services.forms.wire.import_lines import AnyImported as FormsLine
 from services.forms.wire.leads import Lead
 from services.forms.wire.submissions import FormSubmission
 from shared.emails import normalize_email

@@ -8,17 +8,17 @@ from services.forms.app import open_service
 from shared.events.bus import EVENT_LOG
 from shared.events.bus.memory import MemoryBus
 from shared.settings import Settings
-from tests.services.forms.studio import CALLER_KEY, Heard, Studio
+from tests.services.forms.studio_client import CALLER_KEY, EventRecorder, StudioClient
 
 
 @pytest.fixture
-async def studio(database_url: str) -> AsyncIterator[Studio]:
+async def studio(database_url: str) -> AsyncIterator[StudioClient]:
     bus = MemoryBus()
-    heard = Heard()
-    await bus.subscribe(EVENT_LOG, heard.take)
+    recorder = EventRecorder()
+    await bus.subscribe(EVENT_LOG, recorder.record)
     settings = Settings(database_url=database_url, caller_keys=(CALLER_KEY,), pool_size=10)
     try:
         async with open_service(settings, bus) as service:
-            yield Studio(service, bus, heard)
+            yield StudioClient(service, bus, recorder)
     finally:
         await bus.close()

@@ -3,22 +3,22 @@
 from typing import Any
 
 from shared.wire import new_id
-from tests.services.forms.studio import Studio, field
+from tests.services.forms.studio_client import StudioClient, field
 
 
-async def erase(studio: Studio, lead_id: str, *emails: str) -> tuple[int, int]:
+async def erase(studio: StudioClient, lead_id: str, *emails: str) -> tuple[int, int]:
     body = {"studio_id": studio.id, "lead_id": lead_id, "emails": emails}
     reply = await studio.post("/internal/erase", body, actor="operator")
     assert reply.status == 200, reply.body
     return reply.json["leads"], reply.json["submissions"]
 
 
-async def submissions(studio: Studio, form: dict[str, Any]) -> list[str]:
+async def submissions(studio: StudioClient, form: dict[str, Any]) -> list[str]:
     listed = (await studio.get(f"/forms/{form['id']}/submissions")).json["data"]
     return [one["submitter_email"].split("@")[1] for one in listed]
 
 
-async def test_an_erased_lead_that_was_written_to_again_is_erased_again(studio: Studio) -> None:
+async def test_an_erased_lead_that_was_written_to_again_is_erased_again(studio: StudioClient) -> None:
     """The lead that is named is always looked at; one with nothing left to erase is left alone."""
     lead = (await studio.post("/leads", {"email": "ann@example.com"})).json["id"]
     assert await erase(studio, lead) == (1, 0)
@@ -36,7 +36,7 @@ async def test_an_erased_lead_that_was_written_to_again_is_erased_again(studio: 
     assert b"Ann" not in shown.body and b"ann" not in shown.body
 
 
-async def test_a_source_in_the_partners_own_words_goes_too(studio: Studio) -> None:
+async def test_a_source_in_the_partners_own_words_goes_too(studio: StudioClient) -> None:
     """Free text may name who sent the person; the specification's own values name nobody and stay."""
     for source, left in (("Ann's aunt", None), ("partner_api", "partner_api"), ("waitlist", "waitlist")):
         lead = (await studio.post("/leads", {"email": f"{new_id()}@example.com", "source": source})).json[
@@ -46,7 +46,7 @@ async def test_a_source_in_the_partners_own_words_goes_too(studio: Studio) -> No
         assert (await studio.get(f"/leads/{lead}")).json["source"] == left
 
 
-async def test_submissions_under_every_earlier_email_are_the_persons(studio: Studio) -> None:
+async def test_submissions_under_every_earlier_email_are_the_persons(studio: StudioClient) -> None:
     """From before the lead existed, from between two changes, and under the email of now; nobody else's."""
     form = await studio.form(field("name"))
     await studio.submit(form, {"name": "Ann"}, "first@example.com")
@@ -60,7 +60,7 @@ async def test_submissions_under_every_earlier_email_are_the_persons(studio: Stu
     assert await erase(studio, lead) == (0, 0)
 
 
-async def test_imported_submissions_are_the_persons_too(studio: Studio) -> None:
+async def test_imported_submissions_are_the_persons_too(studio: StudioClient) -> None:
     """Whether the lead's email changes by a call or by an import after them."""
     form = await studio.form(field("name"))
     lead, past = new_id(), {"object": "form_submission", "form_id": form["id"], "data": {"name": "Ann"}}

@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shared.wire import new_id
-from tests.services.forms.drawn_forms import TYPES, answers, fields, goes_in_a_circle
-from tests.services.forms.studio import Reply, Studio
+from tests.services.forms.form_strategies import TYPES, answers, fields, has_rule_cycle
+from tests.services.forms.studio_client import Reply, StudioClient
 
 SETTINGS = settings(
     max_examples=150,
@@ -16,11 +16,11 @@ SETTINGS = settings(
 )
 
 
-async def drawn_form(studio: Studio, drawn: list[dict[str, Any]]) -> dict[str, Any] | None:
+async def drawn_form(studio: StudioClient, drawn: list[dict[str, Any]]) -> dict[str, Any] | None:
     """The form, or None where its rules go in a circle, which must be refused at writing and said so."""
     body = {"title": "x", "slug": f"f-{new_id()}", "status": "published", "fields": drawn}
     made = await studio.post("/forms", body)
-    if goes_in_a_circle(drawn):
+    if has_rule_cycle(drawn):
         assert made.status == 422
         assert {kind for _, kind in made.problems} <= {"rule_cycle", "self_reference"}
         return None
@@ -29,7 +29,7 @@ async def drawn_form(studio: Studio, drawn: list[dict[str, Any]]) -> dict[str, A
     return form
 
 
-async def evaluated(studio: Studio, form: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
+async def evaluated(studio: StudioClient, form: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
     reply = await studio.post(f"/forms/{form['id']}/evaluate", {"data": data})
     assert reply.status == 200, reply.body
     found: dict[str, Any] = reply.json
@@ -43,7 +43,7 @@ def places(reply: Reply) -> list[tuple[tuple[Any, ...], str]]:
 @SETTINGS
 @given(data=st.data())
 async def test_what_evaluate_calls_wrong_fails_at_the_same_place_and_the_rest_succeeds(
-    studio: Studio, data: st.DataObject
+    studio: StudioClient, data: st.DataObject
 ) -> None:
     """Any form, any answers: valid is stored; wrong is 422 with the same `loc` and type, one by one."""
     drawn = data.draw(fields())
@@ -68,7 +68,7 @@ async def test_what_evaluate_calls_wrong_fails_at_the_same_place_and_the_rest_su
 @SETTINGS
 @given(drawn=fields())
 async def test_whoever_answers_what_is_visible_can_submit(
-    studio: Studio, drawn: list[dict[str, Any]]
+    studio: StudioClient, drawn: list[dict[str, Any]]
 ) -> None:
     """Hidden required fields never block: answering right what is shown, step by step, is enough."""
     form = await drawn_form(studio, drawn)

@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.services.forms.studio import EVERY_SCOPE, READER, Studio, field
+from tests.services.forms.studio_client import EVERY_SCOPE, READER, StudioClient, field
 
 
-async def test_unknown_properties_survive_create_update_and_read_unchanged(studio: Studio) -> None:
+async def test_unknown_properties_survive_create_update_and_read_unchanged(studio: StudioClient) -> None:
     """Of fields and settings: nested values, digits of numbers, order of keys, other scripts and emoji."""
     own = (
         '"x-icon":{"name":"★","sizes":[1,2.50,1e3],"deep":{"none":null}},"prix":1.10,'
@@ -32,7 +32,7 @@ async def test_unknown_properties_survive_create_update_and_read_unchanged(studi
         assert reply.body.count(own.encode()) == 2, "not a byte of what the studio owns has changed"
 
 
-async def test_a_form_is_shown_whole(studio: Studio) -> None:
+async def test_a_form_is_shown_whole(studio: StudioClient) -> None:
     """Every tabulated property is present, its default where it was left out."""
     form = await studio.form(field("a"), title="Été 2026", description="d")
     assert set(form) == {
@@ -54,7 +54,7 @@ async def test_a_form_is_shown_whole(studio: Studio) -> None:
     assert (await studio.get(f"/forms/{form['id']}")).json == form
 
 
-async def test_an_update_keeps_what_is_left_out_and_replaces_whole(studio: Studio) -> None:
+async def test_an_update_keeps_what_is_left_out_and_replaces_whole(studio: StudioClient) -> None:
     """`fields` and `settings` are not merged; the version grows with each change and only then."""
     form = await studio.form(field("a"), field("b"), settings={"x": 1, "y": 2}, description="d")
     path = f"/forms/{form['id']}"
@@ -66,7 +66,7 @@ async def test_an_update_keeps_what_is_left_out_and_replaces_whole(studio: Studi
     assert (await studio.put(path, {"settings": {"z": 3}})).json["version"] == 3
 
 
-async def test_a_slug_is_the_studios_once(studio: Studio) -> None:
+async def test_a_slug_is_the_studios_once(studio: StudioClient) -> None:
     """409 `slug_taken`, whether it was written or made from the title; other studios do not matter."""
     first = await studio.post("/forms", {"title": "Intake"})
     assert first.json["slug"] == "intake"
@@ -94,7 +94,7 @@ async def test_a_slug_is_the_studios_once(studio: Studio) -> None:
     ],
 )
 async def test_a_form_goes_through_its_states(
-    studio: Studio, before: str, wanted: str, allowed: list[str] | None
+    studio: StudioClient, before: str, wanted: str, allowed: list[str] | None
 ) -> None:
     """409 `invalid_state_transition` with from, to and allowed; naming the present state is no transition."""
     start = "published" if before == "archived" else before
@@ -109,7 +109,7 @@ async def test_a_form_goes_through_its_states(
         assert reply.json["error"]["details"] == {"from": before, "to": wanted, "allowed": allowed}
 
 
-async def test_drafts_are_for_form_managers(studio: Studio) -> None:
+async def test_drafts_are_for_form_managers(studio: StudioClient) -> None:
     """`include_drafts` without forms:write is 403; a draft read by id is 404; submitting is 404 or 409."""
     draft = await studio.form(status="draft")
     shown = await studio.form()
@@ -136,7 +136,7 @@ async def test_drafts_are_for_form_managers(studio: Studio) -> None:
     assert (await studio.post(f"{path}/submissions", answers)).code == "form_not_published"
 
 
-async def test_forms_of_another_studio_do_not_exist(studio: Studio) -> None:
+async def test_forms_of_another_studio_do_not_exist(studio: StudioClient) -> None:
     """Reading, changing, evaluating, submitting, listing submissions: 404 each."""
     path = f"/forms/{(await studio.form())['id']}"
     how: dict[str, Any] = {"studio_id": "11111111-1111-4111-8111-111111111111"}
@@ -177,7 +177,7 @@ def setting(name: str, value: Any) -> dict[str, Any]:
     ],
 )  # fmt: skip
 async def test_a_form_that_cannot_be_is_refused_with_its_place(
-    studio: Studio, body: Any, loc: tuple[Any, ...], kind: str
+    studio: StudioClient, body: Any, loc: tuple[Any, ...], kind: str
 ) -> None:
     """422 with the place and the kind of problem, on create and on update alike."""
     reply = await studio.post("/forms", body)
@@ -185,7 +185,9 @@ async def test_a_form_that_cannot_be_is_refused_with_its_place(
     assert reply.problems[0] == (loc, kind)
 
 
-async def test_the_list_goes_on_where_it_stopped_even_at_a_form_that_has_left_it(studio: Studio) -> None:
+async def test_the_list_goes_on_where_it_stopped_even_at_a_form_that_has_left_it(
+    studio: StudioClient,
+) -> None:
     """The cursor's row marks its place though it is no longer published."""
     forms = [await studio.form() for _ in range(5)]
     page = (await studio.get("/forms?limit=2")).json

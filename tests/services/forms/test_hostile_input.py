@@ -8,8 +8,8 @@ import pytest
 
 from shared.errors import MAX_PROBLEMS
 from shared.wire import new_id
-from tests.services.forms.drawn_forms import LIST_OPERATORS
-from tests.services.forms.studio import Studio, field
+from tests.services.forms.form_strategies import LIST_OPERATORS
+from tests.services.forms.studio_client import StudioClient, field
 
 ODD = [
     "'; DROP TABLE forms; --",
@@ -23,7 +23,9 @@ ODD = [
 ]
 
 
-async def test_a_form_of_five_hundred_fields_with_chains_two_hundred_deep_is_quick(studio: Studio) -> None:
+async def test_a_form_of_five_hundred_fields_with_chains_two_hundred_deep_is_quick(
+    studio: StudioClient,
+) -> None:
     """Two chains of 200 and a hundred fields beside: created, evaluated, submitted within seconds."""
     drawn = [field(f"{c}{n}", required=True, **_follows(c, n)) for c in "ab" for n in range(200)]
     drawn += [field(f"c{n}", "number", min=0, max=9) for n in range(100)]
@@ -47,7 +49,7 @@ def _follows(chain: str, place: int) -> dict[str, Any]:
     return {"display_when": {"field_key": f"{chain}{place - 1}", "op": "eq", "value": "y"}}
 
 
-async def test_one_field_too_many_is_refused_and_the_limit_said(studio: Studio) -> None:
+async def test_one_field_too_many_is_refused_and_the_limit_said(studio: StudioClient) -> None:
     """500 is the most; the error says so."""
     reply = await studio.post("/forms", {"title": "x", "fields": [field(f"k{n}") for n in range(501)]})
     assert reply.status == 422
@@ -55,7 +57,7 @@ async def test_one_field_too_many_is_refused_and_the_limit_said(studio: Studio) 
 
 
 @pytest.mark.parametrize(("depth", "status"), [(50, 201), (64, 201), (65, 422), (400, 422), (60_000, 422)])
-async def test_metadata_is_kept_down_to_its_limit(studio: Studio, depth: int, status: int) -> None:
+async def test_metadata_is_kept_down_to_its_limit(studio: StudioClient, depth: int, status: int) -> None:
     """Fifty levels come back as they were; past sixty-four the error states the limit; no depth is a 500."""
     nested = b'{"a":' * depth + b"1" + b"}" * depth
     reply = await studio.post("/leads", b'{"email":"a@b.example","metadata":%s}' % nested[:250_000])
@@ -70,7 +72,7 @@ async def test_metadata_is_kept_down_to_its_limit(studio: Studio, depth: int, st
 
 
 @pytest.mark.parametrize("part", ["fields", "settings"])
-async def test_a_form_nested_too_deep_is_refused_and_the_limit_said(studio: Studio, part: str) -> None:
+async def test_a_form_nested_too_deep_is_refused_and_the_limit_said(studio: StudioClient, part: str) -> None:
     """Also inside properties that nobody knows."""
     nested = b'{"a":' * 70 + b"1" + b"}" * 70
     parts = {
@@ -82,7 +84,7 @@ async def test_a_form_nested_too_deep_is_refused_and_the_limit_said(studio: Stud
     assert "64" in reply.json["detail"][0]["msg"]
 
 
-async def test_keys_of_any_text_work_as_any_other(studio: Studio) -> None:
+async def test_keys_of_any_text_work_as_any_other(studio: StudioClient) -> None:
     """SQL, HTML, emoji, right-to-left: stored, read, ruled by and answered under the same key."""
     drawn = [field(key) for key in ODD]
     drawn += [field(f"{key}!", display_when={"field_key": key, "op": "eq", "value": key}) for key in ODD]
@@ -105,7 +107,7 @@ async def test_keys_of_any_text_work_as_any_other(studio: Studio) -> None:
     "value",
     [b'"\\u0000"', b'{"\\u0000":1}', b'"\\ud800"', b"1e400", b"-1e999999", b"NaN", b"01", b'"\xff"'],
 )
-async def test_text_and_numbers_that_cannot_be_kept_are_refused(studio: Studio, value: bytes) -> None:
+async def test_text_and_numbers_that_cannot_be_kept_are_refused(studio: StudioClient, value: bytes) -> None:
     """NUL, lone surrogates, numbers past any double, broken JSON: 422 wherever partners own the JSON."""
     bodies = {
         "/leads": b'{"email":"a@b.example","metadata":{"x":%s}}',
@@ -117,7 +119,7 @@ async def test_text_and_numbers_that_cannot_be_kept_are_refused(studio: Studio, 
         assert reply.status == 422, (path, reply.body)
 
 
-async def test_a_thousand_wrong_answers_are_told_quickly(studio: Studio) -> None:
+async def test_a_thousand_wrong_answers_are_told_quickly(studio: StudioClient) -> None:
     """A body full of unknown keys is one 422, not a stall."""
     form = await studio.form(field("a"))
     started = time.perf_counter()
@@ -127,7 +129,9 @@ async def test_a_thousand_wrong_answers_are_told_quickly(studio: Studio) -> None
     assert len(reply.problems) == MAX_PROBLEMS
 
 
-async def test_an_answer_at_each_limit_is_taken_and_one_past_it_is_told_the_limit(studio: Studio) -> None:
+async def test_an_answer_at_each_limit_is_taken_and_one_past_it_is_told_the_limit(
+    studio: StudioClient,
+) -> None:
     """Lengths are limits of their own, stated in the error."""
     form = await studio.form(field("t"), field("n", "number"), field("p", "phone"))
     assert (await studio.submit(form, {"t": "x" * 5_000})).status == 201
@@ -138,7 +142,7 @@ async def test_an_answer_at_each_limit_is_taken_and_one_past_it_is_told_the_limi
     assert (await studio.submit(form, {"p": "+" + "9" * 200_000})).status == 422
 
 
-async def test_rules_with_odd_values_never_fail(studio: Studio) -> None:
+async def test_rules_with_odd_values_never_fail(studio: StudioClient) -> None:
     """Whatever JSON stands as a rule's value, evaluating is total."""
     values: list[Any] = [
         None,
@@ -180,7 +184,9 @@ async def test_rules_with_odd_values_never_fail(studio: Studio) -> None:
 
 
 @pytest.mark.parametrize("value", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
-async def test_an_instant_that_nothing_can_calculate_with_never_gets_in(studio: Studio, value: str) -> None:
+async def test_an_instant_that_nothing_can_calculate_with_never_gets_in(
+    studio: StudioClient, value: str
+) -> None:
     """422 in a form's settings, a named line in an import; every list can still be read afterwards."""
     form = await studio.form(field("a"))
     settings = {"settings": {"closes_at": value}}

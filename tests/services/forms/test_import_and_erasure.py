@@ -7,10 +7,10 @@ from shared.events.bus import NEW_MEMBERS, Message
 from shared.events.envelope import render
 from shared.events.kinds import EventResource, MemberCreated
 from shared.wire import new_id
-from tests.services.forms.studio import Studio, field
+from tests.services.forms.studio_client import StudioClient, field
 
 
-def member_created(studio: Studio, email: str | None) -> Message:
+def member_created(studio: StudioClient, email: str | None) -> Message:
     member_id = new_id()
     event = MemberCreated(
         studio_id=studio.id,
@@ -21,7 +21,9 @@ def member_created(studio: Studio, email: str | None) -> Message:
     return Message(event.id, event.type, render(event))
 
 
-async def test_forms_submissions_and_leads_are_imported_in_wire_form_and_in_any_order(studio: Studio) -> None:
+async def test_forms_submissions_and_leads_are_imported_in_wire_form_and_in_any_order(
+    studio: StudioClient,
+) -> None:
     """What a GET shows can be imported, the stored fields beside it; unknown properties survive here too."""
     form_id, submission_id, lead_id = new_id(), new_id(), new_id()
     submission = {
@@ -56,10 +58,10 @@ async def test_forms_submissions_and_leads_are_imported_in_wire_form_and_in_any_
     assert (await studio.import_lines(shown))["rejected"] == []
     assert (await studio.get(f"/forms/{form_id}")).json["version"] == 8
     assert (await studio.import_lines(found, lead))["rejected"] == []
-    assert studio.heard.events == []
+    assert studio.recorder.events == []
 
 
-async def test_each_bad_line_is_named_and_the_good_ones_are_kept(studio: Studio) -> None:
+async def test_each_bad_line_is_named_and_the_good_ones_are_kept(studio: StudioClient) -> None:
     """By number and reason: shape, rules of a form, emails, what is not there, what is taken."""
     good, taken = new_id(), new_id()
     lines: list[Any] = [
@@ -83,7 +85,7 @@ async def test_each_bad_line_is_named_and_the_good_ones_are_kept(studio: Studio)
     assert (await studio.get(f"/leads/{good}")).json["first_name"] == "Ann"
 
 
-async def test_a_thousand_lines_are_imported_at_once_and_again(studio: Studio) -> None:
+async def test_a_thousand_lines_are_imported_at_once_and_again(studio: StudioClient) -> None:
     """A full batch is an upsert: the second time changes no count."""
     lines = [{"object": "lead", "id": new_id(), "email": f"p{n}@example.com"} for n in range(1_000)]
     for _ in range(2):
@@ -93,7 +95,7 @@ async def test_a_thousand_lines_are_imported_at_once_and_again(studio: Studio) -
 
 
 async def test_the_same_lines_imported_in_opposite_orders_at_once_do_not_block_each_other(
-    studio: Studio,
+    studio: StudioClient,
 ) -> None:
     """Every import of a studio waits for the one before it."""
     lines = [{"object": "lead", "id": new_id(), "email": f"p{n}@example.com"} for n in range(300)]
@@ -102,7 +104,7 @@ async def test_the_same_lines_imported_in_opposite_orders_at_once_do_not_block_e
     assert [report["imported"] for report in reports] == [300] * 6
 
 
-async def test_a_new_member_converts_the_lead_with_its_email(studio: Studio) -> None:
+async def test_a_new_member_converts_the_lead_with_its_email(studio: StudioClient) -> None:
     """`converted` and `member`, once per event, with news of it; other studios' leads stay."""
     lead = (await studio.post("/leads", {"email": "ann@example.com"})).json
     await studio.patch(f"/leads/{lead['id']}", {"status": "unqualified"})
@@ -113,14 +115,14 @@ async def test_a_new_member_converts_the_lead_with_its_email(studio: Studio) -> 
     await studio.patch(f"/leads/{lead['id']}", {"status": "unqualified"})
     await studio.bus.publish(message)
     assert (await studio.get(f"/leads/{lead['id']}")).json["status"] == "unqualified"
-    events = await studio.heard.first(6)
+    events = await studio.recorder.first(6)
     updates = [event for event in events if event["type"] == "lead.updated"]
     assert [event["resource"]["version"] for event in updates] == [2, 3, 4]
     assert updates[1]["data"]["object"] == shown
     assert updates[1]["request_id"] == "from-the-member"
 
 
-async def test_members_without_a_lead_or_an_email_are_no_news(studio: Studio) -> None:
+async def test_members_without_a_lead_or_an_email_are_no_news(studio: StudioClient) -> None:
     """And a message that can never be read is parked, so that it does not hold up the next."""
     await studio.bus.publish(member_created(studio, "nobody-knows@example.com"))
     await studio.bus.publish(member_created(studio, None))
@@ -131,7 +133,7 @@ async def test_members_without_a_lead_or_an_email_are_no_news(studio: Studio) ->
     assert (await studio.get(f"/leads/{lead['id']}")).json["status"] == "converted"
 
 
-async def test_an_erased_person_is_nobody_and_the_counts_stay(studio: Studio) -> None:
+async def test_an_erased_person_is_nobody_and_the_counts_stay(studio: StudioClient) -> None:
     """Lead, submissions and their answers lose the person; consents keep the policy; others are untouched."""
     consent = field("c", "consent", consent_policy_slug="waiver", consent_policy_version="1")
     form = await studio.form(field("name"), consent)

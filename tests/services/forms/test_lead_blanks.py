@@ -1,10 +1,10 @@
 """What identifying a lead fills in, and how much metadata a lead may have."""
 
 from shared.wire import new_id
-from tests.services.forms.studio import Studio
+from tests.services.forms.studio_client import StudioClient
 
 
-async def test_an_empty_text_and_null_are_blanks_too(studio: Studio) -> None:
+async def test_an_empty_text_and_null_are_blanks_too(studio: StudioClient) -> None:
     """In first name, source and at the top of metadata; a source that nobody sent fills nothing."""
     lead = {"object": "lead", "id": new_id(), "email": "ann@example.com", "source": None}
     await studio.import_lines(lead | {"metadata": {"a": None, "b": "", "c": 0, "d": {"e": ""}, "f": False}})
@@ -24,7 +24,7 @@ async def test_an_empty_text_and_null_are_blanks_too(studio: Studio) -> None:
     assert (await studio.get(path)).json["source"] == "waitlist"
 
 
-async def test_a_lead_whose_metadata_is_full_is_identified_all_the_same(studio: Studio) -> None:
+async def test_a_lead_whose_metadata_is_full_is_identified_all_the_same(studio: StudioClient) -> None:
     """201 with `created: false`; the metadata stays as it was, other blanks are filled."""
     full = {"x": "y" * 65_000}
     made = await studio.post("/leads", {"email": "ann@example.com", "metadata": full})
@@ -36,7 +36,7 @@ async def test_a_lead_whose_metadata_is_full_is_identified_all_the_same(studio: 
     assert (await studio.patch(f"/leads/{made.json['id']}", {"metadata": more["metadata"]})).status == 422
 
 
-async def test_form_context_counts_but_for_what_the_server_put_there(studio: Studio) -> None:
+async def test_form_context_counts_but_for_what_the_server_put_there(studio: StudioClient) -> None:
     """The list is no way around the limit; what was read can be sent back and imported again."""
     for entry in ("y" * 70_000, {"form_slug": "y" * 70_000}, [["y" * 70_000]]):
         body = {"email": "bob@example.com", "metadata": {"form_submissions": [entry]}}

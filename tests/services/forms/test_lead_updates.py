@@ -1,9 +1,9 @@
 """Changing leads over HTTP."""
 
-from tests.services.forms.studio import Studio
+from tests.services.forms.studio_client import StudioClient
 
 
-async def test_absent_is_not_null(studio: Studio) -> None:
+async def test_absent_is_not_null(studio: StudioClient) -> None:
     """What is left out stays; null empties where null is allowed and is refused elsewhere."""
     made = await studio.post("/leads", {"email": "ann@example.com", "first_name": "Ann"})
     path = f"/leads/{made.json['id']}"
@@ -15,7 +15,7 @@ async def test_absent_is_not_null(studio: Studio) -> None:
         assert (await studio.patch(path, body)).status == 422
 
 
-async def test_metadata_is_a_merge_patch_and_keeps_its_digits(studio: Studio) -> None:
+async def test_metadata_is_a_merge_patch_and_keeps_its_digits(studio: StudioClient) -> None:
     """RFC 7386: null removes, objects merge; numbers come back as they were written."""
     made = await studio.post(
         "/leads",
@@ -32,7 +32,7 @@ async def test_metadata_is_a_merge_patch_and_keeps_its_digits(studio: Studio) ->
     assert (await studio.get(path)).json["metadata"]["o"] == {"y": 1}
 
 
-async def test_a_change_that_changes_nothing_is_no_news(studio: Studio) -> None:
+async def test_a_change_that_changes_nothing_is_no_news(studio: StudioClient) -> None:
     """The version grows with each change, and only with a change."""
     made = await studio.post("/leads", {"email": "ann@example.com", "metadata": {"a": {"b": 1}}})
     path = f"/leads/{made.json['id']}"
@@ -46,7 +46,7 @@ async def test_a_change_that_changes_nothing_is_no_news(studio: Studio) -> None:
     assert (await studio.get(f"/staff{path}", actor="operator")).json["version"] == 1
 
 
-async def test_states_go_forward(studio: Studio) -> None:
+async def test_states_go_forward(studio: StudioClient) -> None:
     """409 `invalid_state_transition` with from, to and allowed."""
     made = await studio.post("/leads", {"email": "ann@example.com"})
     path = f"/leads/{made.json['id']}"
@@ -62,7 +62,7 @@ async def test_states_go_forward(studio: Studio) -> None:
     assert (await studio.patch(path, {"status": "sold"})).problems == [(("body", "status"), "enum")]
 
 
-async def test_an_email_of_another_lead_is_refused(studio: Studio) -> None:
+async def test_an_email_of_another_lead_is_refused(studio: StudioClient) -> None:
     """409 `lead_exists` names the other lead; a new email is normalized."""
     ann = (await studio.post("/leads", {"email": "ann@example.com"})).json["id"]
     bob = (await studio.post("/leads", {"email": "bob@example.com"})).json["id"]
@@ -73,7 +73,7 @@ async def test_an_email_of_another_lead_is_refused(studio: Studio) -> None:
     assert (await studio.get(f"/leads/{bob}")).json["email"] == "rob@example.com"
 
 
-async def test_an_update_is_refused_with_its_place_before_anything_is_looked_up(studio: Studio) -> None:
+async def test_an_update_is_refused_with_its_place_before_anything_is_looked_up(studio: StudioClient) -> None:
     """422 comes before 404."""
     path = f"/leads/{studio.id}"
     for body, loc in (

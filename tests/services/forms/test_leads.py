@@ -8,10 +8,10 @@ import pytest
 from services.forms.store import leads
 from shared.http.caller import Caller
 from shared.wire import new_id
-from tests.services.forms.studio import Studio
+from tests.services.forms.studio_client import StudioClient
 
 
-async def test_a_hundred_creations_at_once_are_one_lead(studio: Studio) -> None:
+async def test_a_hundred_creations_at_once_are_one_lead(studio: StudioClient) -> None:
     """Case variants of one email: one lead, exactly one `created: true`, one `lead.created`."""
     name = "ann.example"
     variants = [
@@ -25,13 +25,13 @@ async def test_a_hundred_creations_at_once_are_one_lead(studio: Studio) -> None:
     listed = (await studio.get("/leads")).json
     assert [lead["email"] for lead in listed["data"]] == ["ann.example@example.com"]
     marker = await studio.post("/leads", {"email": "last@example.com"})
-    events = await studio.heard.first(2)
+    events = await studio.recorder.first(2)
     assert [event["type"] for event in events] == ["lead.created", "lead.created"]
     assert [event["resource"]["id"] for event in events] == [replies[0].json["id"], marker.json["id"]]
 
 
 async def test_without_the_unique_constraint_the_same_race_makes_many_leads(
-    studio: Studio, database_url: str
+    studio: StudioClient, database_url: str
 ) -> None:
     """The positive control: looking first and inserting afterwards lets the race through."""
     admin = await asyncpg.connect(database_url)
@@ -53,7 +53,7 @@ async def test_without_the_unique_constraint_the_same_race_makes_many_leads(
     assert len((await studio.get("/leads")).json["data"]) > 1
 
 
-async def test_an_existing_lead_gets_its_blanks_filled_and_nothing_else(studio: Studio) -> None:
+async def test_an_existing_lead_gets_its_blanks_filled_and_nothing_else(studio: StudioClient) -> None:
     """201 with `created: false`; what is there stays, the status never goes back."""
     first = await studio.post("/leads", {"email": "ann@example.com", "metadata": {"a": 1}})
     lead_id = first.json["id"]
@@ -70,11 +70,11 @@ async def test_an_existing_lead_gets_its_blanks_filled_and_nothing_else(studio: 
     lead = (await studio.get(f"/leads/{lead_id}")).json
     assert (lead["first_name"], lead["source"], lead["status"]) == ("Ann", "partner_api", "qualified")
     assert lead["metadata"] == {"a": 1, "b": 3, "utm_source": "insta"}
-    kinds = [(event["type"], event["resource"]["version"]) for event in await studio.heard.first(3)]
+    kinds = [(event["type"], event["resource"]["version"]) for event in await studio.recorder.first(3)]
     assert kinds == [("lead.created", 1), ("lead.updated", 2), ("lead.updated", 3)]
 
 
-async def test_a_lead_is_shown_with_every_field_and_without_what_is_write_only(studio: Studio) -> None:
+async def test_a_lead_is_shown_with_every_field_and_without_what_is_write_only(studio: StudioClient) -> None:
     """Phone and notes are written by partners and read by staff alone."""
     made = await studio.post("/leads", {"email": "ann@bücher.example"})
     path = f"/leads/{made.json['id']}"
@@ -118,7 +118,7 @@ async def test_a_lead_is_shown_with_every_field_and_without_what_is_write_only(s
     ],
 )
 async def test_a_lead_that_cannot_be_is_refused_with_its_place(
-    studio: Studio, body: object, loc: tuple[str, ...]
+    studio: StudioClient, body: object, loc: tuple[str, ...]
 ) -> None:
     """422 and the field; unknown fields are most often misspelt ones."""
     reply = await studio.post("/leads", body)
@@ -126,7 +126,7 @@ async def test_a_lead_that_cannot_be_is_refused_with_its_place(
     assert reply.problems[0][0] == loc
 
 
-async def test_leads_of_another_studio_do_not_exist(studio: Studio) -> None:
+async def test_leads_of_another_studio_do_not_exist(studio: StudioClient) -> None:
     """404 for reading and for changing, 400 for a cursor, and an email is taken per studio only."""
     made = (await studio.post("/leads", {"email": "ann@example.com"})).json
     elsewhere = {"studio_id": "11111111-1111-4111-8111-111111111111"}
@@ -136,7 +136,7 @@ async def test_leads_of_another_studio_do_not_exist(studio: Studio) -> None:
     assert (await studio.post("/leads", {"email": "ann@example.com"}, **elsewhere)).json["created"] is True
 
 
-async def test_the_list_goes_on_where_it_stopped(studio: Studio) -> None:
+async def test_the_list_goes_on_where_it_stopped(studio: StudioClient) -> None:
     """Every lead once, oldest first, whatever the page size."""
     made = [(await studio.post("/leads", {"email": f"p{n}@example.com"})).json["id"] for n in range(7)]
     seen: list[str] = []

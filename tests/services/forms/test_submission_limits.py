@@ -9,10 +9,10 @@ from services.forms.store import submissions
 from services.forms.wire.submissions import FormSubmission, SubmissionStatus
 from shared.http.caller import Caller
 from shared.wire import new_id, now
-from tests.services.forms.studio import Studio
+from tests.services.forms.studio_client import StudioClient
 
 
-async def test_settings_turn_submissions_away(studio: Studio) -> None:
+async def test_settings_turn_submissions_away(studio: StudioClient) -> None:
     """409 `form_closed`, `submission_limit_reached`, `already_submitted`, before the answers are read."""
     closed = await studio.form(settings={"closes_at": (datetime.now(UTC) - timedelta(seconds=1)).isoformat()})
     open_ = await studio.form(settings={"closes_at": (datetime.now(UTC) + timedelta(hours=1)).isoformat()})
@@ -29,7 +29,7 @@ async def test_settings_turn_submissions_away(studio: Studio) -> None:
     assert (await studio.submit(once, {}, "bob@example.com")).status == 201
 
 
-async def test_limits_hold_under_a_race(studio: Studio) -> None:
+async def test_limits_hold_under_a_race(studio: StudioClient) -> None:
     """Sixty at once: exactly ten places are given; sixty at once with one email: exactly one."""
     ten = await studio.form(settings={"max_submissions": 10})
     replies = await asyncio.gather(*(studio.submit(ten, {}, f"p{n}@example.com") for n in range(60)))
@@ -39,7 +39,7 @@ async def test_limits_hold_under_a_race(studio: Studio) -> None:
     assert sorted(reply.status for reply in replies) == [201] + [409] * 59
 
 
-async def test_without_the_lock_the_same_race_breaks_the_limit(studio: Studio) -> None:
+async def test_without_the_lock_the_same_race_breaks_the_limit(studio: StudioClient) -> None:
     """The positive control: counting and inserting without the form's row lock lets too many through."""
 
     form = await studio.form(settings={"max_submissions": 10})

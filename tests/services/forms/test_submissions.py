@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tests.services.forms.studio import Studio, field
+from tests.services.forms.studio_client import StudioClient, field
 
 CONSENT = field(
     "waiver",
@@ -14,7 +14,7 @@ CONSENT = field(
 )
 
 
-async def test_a_submission_is_stored_with_what_was_shown(studio: Studio) -> None:
+async def test_a_submission_is_stored_with_what_was_shown(studio: StudioClient) -> None:
     """The form's version and each consent's policy, so that the studio can prove what was agreed to."""
     form = await studio.form(field("goal"), CONSENT)
     path = f"/forms/{form['id']}/submissions"
@@ -48,7 +48,7 @@ async def test_a_submission_is_stored_with_what_was_shown(studio: Studio) -> Non
     await studio.put(f"/forms/{form['id']}", {"fields": [field("goal")]})
     assert (await studio.get(f"{path}/{shown['id']}")).json == shown
     assert (await studio.get(path)).json["data"] == [shown]
-    (event,) = await studio.heard.first(1)
+    (event,) = await studio.recorder.first(1)
     assert event["type"] == "form.submitted"
     assert event["data"] == {
         "object": {"id": shown["id"], "object": "form_submission", "form_id": form["id"]}
@@ -59,7 +59,7 @@ async def test_a_submission_is_stored_with_what_was_shown(studio: Studio) -> Non
     )
 
 
-async def test_wrong_answers_are_named_and_nothing_is_stored(studio: Studio) -> None:
+async def test_wrong_answers_are_named_and_nothing_is_stored(studio: StudioClient) -> None:
     """Every problem at its key; other JSON types are refused before the form is looked up."""
     shown_when = {"field_key": "a", "op": "eq", "value": "yes"}
     form = await studio.form(field("a", required=True), field("b", display_when=shown_when), CONSENT)
@@ -79,7 +79,7 @@ async def test_wrong_answers_are_named_and_nothing_is_stored(studio: Studio) -> 
     ]
 
 
-async def test_a_lead_learns_of_its_submissions(studio: Studio) -> None:
+async def test_a_lead_learns_of_its_submissions(studio: StudioClient) -> None:
     """The context is added to its metadata, with news of the change; other emails change nothing."""
     lead = (await studio.post("/leads", {"email": "ann@example.com", "metadata": {"a": 1}})).json
     form = await studio.form()
@@ -99,13 +99,13 @@ async def test_a_lead_learns_of_its_submissions(studio: Studio) -> None:
             for made in (first, second)
         ],
     }
-    events = await studio.heard.first(6)
+    events = await studio.recorder.first(6)
     updates = [event for event in events if event["type"] == "lead.updated"]
     assert [event["resource"]["version"] for event in updates] == [2, 3]
     assert updates[-1]["data"]["object"]["metadata"] == metadata
 
 
-async def test_twenty_submissions_of_one_lead_at_once_all_reach_it(studio: Studio) -> None:
+async def test_twenty_submissions_of_one_lead_at_once_all_reach_it(studio: StudioClient) -> None:
     """None overwrites another's context."""
     lead = (await studio.post("/leads", {"email": "ann@example.com"})).json
     form = await studio.form()
@@ -114,7 +114,7 @@ async def test_twenty_submissions_of_one_lead_at_once_all_reach_it(studio: Studi
     assert len({entry["submission_id"] for entry in metadata["form_submissions"]}) == 20
 
 
-async def test_staff_review_and_reject(studio: Studio) -> None:
+async def test_staff_review_and_reject(studio: StudioClient) -> None:
     """pending → reviewed | rejected, once; partners cannot."""
     form = await studio.form()
     made = (await studio.submit(form, {})).json
@@ -127,7 +127,7 @@ async def test_staff_review_and_reject(studio: Studio) -> None:
     assert shown.json["status"] == "reviewed"
 
 
-async def test_a_submission_is_found_under_its_own_form_only(studio: Studio) -> None:
+async def test_a_submission_is_found_under_its_own_form_only(studio: StudioClient) -> None:
     """And its list goes on where it stopped."""
     form, other = await studio.form(), await studio.form()
     made = [(await studio.submit(form, {})).json["id"] for _ in range(5)]
@@ -138,7 +138,7 @@ async def test_a_submission_is_found_under_its_own_form_only(studio: Studio) -> 
     assert [one["id"] for one in page["data"] + rest["data"]] == made
 
 
-async def test_phones_are_read_in_the_studios_own_way(studio: Studio) -> None:
+async def test_phones_are_read_in_the_studios_own_way(studio: StudioClient) -> None:
     """The studio's time zone tells its country."""
     form = await studio.form(field("phone", "phone"))
     assert (await studio.submit(form, {"phone": "020 7946 0018"})).status == 422
@@ -148,7 +148,7 @@ async def test_phones_are_read_in_the_studios_own_way(studio: Studio) -> None:
     assert evaluated["problems"][0]["type"] == "phone_parsing"
 
 
-async def test_a_number_that_was_drawn_is_answered_with_its_digits(studio: Studio) -> None:
+async def test_a_number_that_was_drawn_is_answered_with_its_digits(studio: StudioClient) -> None:
     """Options and rules' values are no binary fractions: 1.10 is answered by 1.10 or 1.1."""
     options = b'[1.10,{"value":0.12345678901234567890},1e2]'
     drawn = b'{"key":"a","label":"a","type":"select","options":%s}' % options

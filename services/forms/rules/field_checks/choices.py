@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 from services.forms.rules.answer_values import Answer, as_decimal
-from services.forms.rules.field_checks.finding import ONE_TEXT, Asked, Finding
+from services.forms.rules.field_checks.finding import ONE_TEXT, FieldContext, Finding
 
 _TICKED = ("true", "false")
 
@@ -20,35 +20,35 @@ def option_value(option: Any) -> str | Decimal | None:
     return Decimal(str(option))
 
 
-def check_select(asked: Asked, answer: Answer) -> Finding | None:
-    if isinstance(answer, list) and not asked.field.multiple:
+def check_select(context: FieldContext, answer: Answer) -> Finding | None:
+    if isinstance(answer, list) and not context.field.multiple:
         return ONE_TEXT
-    return _offered(asked, answer)
+    return _offered(context, answer)
 
 
-def check_checkbox_group(asked: Asked, answer: Answer) -> Finding | None:
-    """A single text counts as one choice. A group drawn without options has none to compare with."""
-    return _offered(asked, answer) if asked.field.options else None
+def check_checkbox_group(context: FieldContext, answer: Answer) -> Finding | None:
+    """A single text counts as one choice. A group raw without options has none to compare with."""
+    return _offered(context, answer) if context.field.options else None
 
 
-def check_checkbox(asked: Asked, answer: Answer) -> Finding | None:
+def check_checkbox(context: FieldContext, answer: Answer) -> Finding | None:
     if answer not in _TICKED:
         return Finding('A checkbox answers "true" or "false".', "bool_parsing")
     return None
 
 
-def check_consent(asked: Asked, answer: Answer) -> Finding | None:
+def check_consent(context: FieldContext, answer: Answer) -> Finding | None:
     if answer not in _TICKED:
         return Finding('A consent answers "true" or "false".', "bool_parsing")
-    if asked.field.required and answer == "false":
+    if context.field.required and answer == "false":
         return Finding("This consent must be given.", "consent_required")
     return None
 
 
-def _offered(asked: Asked, answer: Answer) -> Finding | None:
+def _offered(context: FieldContext, answer: Answer) -> Finding | None:
     chosen = answer if isinstance(answer, list) else [answer]
-    offered = {option_value(option) for option in asked.field.options or ()}
-    # A number may be answered as it was drawn or as a widget prints it: 1.10 and 1.1 are the same option.
+    offered = {option_value(option) for option in context.field.options or ()}
+    # A number may be answered as it was raw or as a widget prints it: 1.10 and 1.1 are the same option.
     options = [text if text in offered else as_decimal(text) for text in chosen]
     if None in options or not offered.issuperset(options):
         return Finding("Choose from the options that the form offers.", "not_an_option")

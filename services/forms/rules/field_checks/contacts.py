@@ -1,12 +1,12 @@
 """Emails and phones, told by the libraries that know them. Nothing is looked up on the network."""
 
 from services.forms.rules.answer_values import Answer
-from services.forms.rules.field_checks.finding import ONE_TEXT, Asked, Finding
+from services.forms.rules.field_checks.finding import ONE_TEXT, FieldContext, Finding
 from shared.emails import normalize_email
 from shared.phones import NO_PHONE, NO_PHONE_TYPE, is_phone
 
 
-def check_email(asked: Asked, answer: Answer) -> Finding | None:
+def check_email(context: FieldContext, answer: Answer) -> Finding | None:
     if isinstance(answer, list):
         return ONE_TEXT
     try:
@@ -16,10 +16,10 @@ def check_email(asked: Asked, answer: Answer) -> Finding | None:
     return None
 
 
-def check_phone(asked: Asked, answer: Answer) -> Finding | None:
+def check_phone(context: FieldContext, answer: Answer) -> Finding | None:
     if isinstance(answer, list):
         return ONE_TEXT
-    return None if is_phone(answer, asked.region) else PHONE
+    return None if is_phone(answer, context.region) else PHONE
 
 
 PHONE = Finding(NO_PHONE, NO_PHONE_TYPE)

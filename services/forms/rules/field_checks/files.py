@@ -8,7 +8,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, unquote_to_bytes
 
 from services.forms.rules.answer_values import Answer
-from services.forms.rules.field_checks.finding import ONE_TEXT, Asked, Finding
+from services.forms.rules.field_checks.finding import ONE_TEXT, FieldContext, Finding
 from services.forms.wire.fields import FormField
 
 # Our own table: the machine's would make the same form behave differently from one host to the next.
@@ -29,15 +29,15 @@ class Upload(NamedTuple):
     size: int
 
 
-def check_file_upload(asked: Asked, answer: Answer) -> Finding | None:
-    if isinstance(answer, list) and not asked.field.multiple:
+def check_file_upload(context: FieldContext, answer: Answer) -> Finding | None:
+    if isinstance(answer, list) and not context.field.multiple:
         return ONE_TEXT
     uploads = [read_data_uri(uri) for uri in (answer if isinstance(answer, list) else [answer])]
     for upload in uploads:
-        finding = _check_one(asked.field, upload)
+        finding = _check_one(context.field, upload)
         if finding is not None:
             return finding
-    if asked.field.required and not any(upload.size for upload in uploads if upload):
+    if context.field.required and not any(upload.size for upload in uploads if upload):
         return Finding("This field is required, and the file is empty.", "missing")
     return None
 

@@ -12,13 +12,13 @@ class Finding(NamedTuple):
     type: str
 
 
-class Asked(NamedTuple):
+class FieldContext(NamedTuple):
     """One visible field, and the country whose own way of writing phone numbers is understood."""
 
     field: FormField
     region: str | None
 
 
-Check: TypeAlias = Callable[[Asked, Answer], Finding | None]
+Check: TypeAlias = Callable[[FieldContext, Answer], Finding | None]
 
 ONE_TEXT = Finding("This field takes one text, not a list.", "string_type")

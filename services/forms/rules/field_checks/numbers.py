@@ -3,36 +3,36 @@
 from decimal import Decimal
 
 from services.forms.rules.answer_values import Answer, as_date, as_decimal
-from services.forms.rules.field_checks.finding import ONE_TEXT, Asked, Finding
+from services.forms.rules.field_checks.finding import ONE_TEXT, FieldContext, Finding
 
 DEFAULT_MAX_RATING = 5
 
 
-def check_number(asked: Asked, answer: Answer) -> Finding | None:
+def check_number(context: FieldContext, answer: Answer) -> Finding | None:
     if isinstance(answer, list):
         return ONE_TEXT
     number = as_decimal(answer)
     if number is None:
         return Finding("A number is written like 12, -3 or 4.50.", "number_parsing")
     # Through text: 0.1 means a tenth here, not the nearest binary fraction.
-    if asked.field.min is not None and number < Decimal(str(asked.field.min)):
-        return Finding(f"At least {asked.field.min}.", "too_small")
-    if asked.field.max is not None and number > Decimal(str(asked.field.max)):
-        return Finding(f"At most {asked.field.max}.", "too_large")
+    if context.field.min is not None and number < Decimal(str(context.field.min)):
+        return Finding(f"At least {context.field.min}.", "too_small")
+    if context.field.max is not None and number > Decimal(str(context.field.max)):
+        return Finding(f"At most {context.field.max}.", "too_large")
     return None
 
 
-def check_rating(asked: Asked, answer: Answer) -> Finding | None:
+def check_rating(context: FieldContext, answer: Answer) -> Finding | None:
     if isinstance(answer, list):
         return ONE_TEXT
-    highest = asked.field.max_rating or DEFAULT_MAX_RATING
+    highest = context.field.max_rating or DEFAULT_MAX_RATING
     number = as_decimal(answer)
     if number is None or number != number.to_integral_value() or not 1 <= number <= highest:
         return Finding(f"A rating is a whole number from 1 to {highest}.", "rating_out_of_range")
     return None
 
 
-def check_date(asked: Asked, answer: Answer) -> Finding | None:
+def check_date(context: FieldContext, answer: Answer) -> Finding | None:
     if isinstance(answer, list):
         return ONE_TEXT
     if as_date(answer) is None:

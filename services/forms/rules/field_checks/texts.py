@@ -1,33 +1,33 @@
 """Free texts: bounded, otherwise as the person wrote them."""
 
 from services.forms.rules.answer_values import Answer
-from services.forms.rules.field_checks.finding import ONE_TEXT, Asked, Finding
+from services.forms.rules.field_checks.finding import ONE_TEXT, FieldContext, Finding
 
-LONGEST_TEXT = 5_000
-LONGEST_TEXTAREA = 50_000
-LONGEST_ADDRESS = 2_000
-# A drawn signature comes as a data: URI.
-LONGEST_SIGNATURE = 200_000
-
-
-def check_text(asked: Asked, answer: Answer) -> Finding | None:
-    return _bounded(answer, LONGEST_TEXT)
+MAX_TEXT_LENGTH = 5_000
+MAX_TEXTAREA_LENGTH = 50_000
+MAX_ADDRESS_LENGTH = 2_000
+# A raw signature comes as a data: URI.
+MAX_SIGNATURE_LENGTH = 200_000
 
 
-def check_textarea(asked: Asked, answer: Answer) -> Finding | None:
-    return _bounded(answer, LONGEST_TEXTAREA)
+def check_text(context: FieldContext, answer: Answer) -> Finding | None:
+    return _bounded(answer, MAX_TEXT_LENGTH)
 
 
-def check_signature(asked: Asked, answer: Answer) -> Finding | None:
-    return _bounded(answer, LONGEST_SIGNATURE)
+def check_textarea(context: FieldContext, answer: Answer) -> Finding | None:
+    return _bounded(answer, MAX_TEXTAREA_LENGTH)
 
 
-def check_address(asked: Asked, answer: Answer) -> Finding | None:
+def check_signature(context: FieldContext, answer: Answer) -> Finding | None:
+    return _bounded(answer, MAX_SIGNATURE_LENGTH)
+
+
+def check_address(context: FieldContext, answer: Answer) -> Finding | None:
     """One text, or the address line by line."""
-    return _bounded("\n".join(answer) if isinstance(answer, list) else answer, LONGEST_ADDRESS)
+    return _bounded("\n".join(answer) if isinstance(answer, list) else answer, MAX_ADDRESS_LENGTH)
 
 
-def check_section_break(asked: Asked, answer: Answer) -> Finding | None:
+def check_section_break(context: FieldContext, answer: Answer) -> Finding | None:
     return Finding("A section break takes no answer.", "not_answerable")
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from services.bookings.rules.cancellation import Held
-from services.bookings.rules.facts import BookingFacts, ClassFacts, MemberFacts, MembershipFacts
+from services.bookings.rules.booking_facts import BookingFacts, ClassFacts, MemberFacts, MembershipFacts
+from services.bookings.rules.cancellation import HeldBooking
 from services.bookings.wire.bookings import BookingStatus
 from services.bookings.wire.classes import ClassStatus
 from services.bookings.wire.memberships import MembershipStatus
@@ -39,12 +39,14 @@ def a_member(*memberships: MembershipFacts, **fields: Any) -> MemberFacts:
     return msgspec.structs.replace(member, **fields)
 
 
-def a_card(status: str = "active", *, auto_renew: bool = True, **dates: datetime | None) -> MembershipFacts:
+def a_membership(
+    status: str = "active", *, auto_renew: bool = True, **dates: datetime | None
+) -> MembershipFacts:
     known = {"starts_at": None, "ends_at": None, "resumes_at": None, "effective_at": None} | dates
     return MembershipFacts(status=MembershipStatus(status), auto_renew=auto_renew, **known)
 
 
-def the_facts(
+def booking_facts(
     class_: ClassFacts | None = None, member: MemberFacts | None = None, **more: Any
 ) -> BookingFacts:
     facts = BookingFacts(
@@ -53,6 +55,8 @@ def the_facts(
     return msgspec.structs.replace(facts, **more)
 
 
-def held(**fields: Any) -> Held:
-    booking = Held(status=BookingStatus.CONFIRMED, start_time=START, credits_charged=0, promoted_at=None)
+def held(**fields: Any) -> HeldBooking:
+    booking = HeldBooking(
+        status=BookingStatus.CONFIRMED, start_time=START, credits_charged=0, promoted_at=None
+    )
     return msgspec.structs.replace(booking, **fields)

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from services.bookings.rules.booking import Place, Refusal, Seat, assign_spot, decide_booking
-from services.bookings.rules.checks import review, seat_is_free
-from services.bookings.rules.eligibility import judge_member
-from services.bookings.rules.facts import LiveBooking, SpotFacts
+from services.bookings.rules.booking_checks import run_checks, seat_is_free
+from services.bookings.rules.booking_decision import Refusal, Seat, WaitlistPlace, assign_spot, decide_booking
+from services.bookings.rules.booking_facts import LiveBooking, SpotFacts
+from services.bookings.rules.eligibility import check_eligibility
 from services.bookings.rules.promotion import Waiting, decide_promotion
 from services.bookings.wire.bookings import BookingStatus
 from services.bookings.wire.classes import ClassStatus, SpotMode
-from tests.services.bookings.rules.examples import NOW, START, a_card, a_class, a_member, the_facts
+from tests.services.bookings.rules.examples import NOW, START, a_class, a_member, a_membership, booking_facts
 
 SECOND = timedelta(seconds=1)
 LIVE = LiveBooking(id="b", status=BookingStatus.CONFIRMED)
@@ -29,18 +29,18 @@ ORDER = [
     [
         ({}, False, Seat(0, None)),
         ({"booked_count": 1}, True, Seat(0, None)),
-        (FULL, True, Place(1)),
-        ({**FULL, "waitlist_count": 4}, True, Place(5)),
-        ({"booked_count": 3}, True, Place(1)),
-        ({"capacity": 0}, True, Place(1)),
+        (FULL, True, WaitlistPlace(1)),
+        ({**FULL, "waitlist_count": 4}, True, WaitlistPlace(5)),
+        ({"booked_count": 3}, True, WaitlistPlace(1)),
+        ({"capacity": 0}, True, WaitlistPlace(1)),
         # A seat that a waiting member could have is not given to a newcomer.
-        ({"booked_count": 1, "waitlist_count": 1}, True, Place(2)),
+        ({"booked_count": 1, "waitlist_count": 1}, True, WaitlistPlace(2)),
         ({"booked_count": 1, "waitlist_count": 1}, False, "class_full"),
         (FULL, False, "class_full"),
         ({**FULL, "allow_waitlist": False}, True, "waitlist_not_allowed"),
         ({**FULL, "allow_waitlist": False}, False, "class_full"),
         ({**FULL, "waitlist_capacity": 1, "waitlist_count": 1}, True, "waitlist_full"),
-        ({**FULL, "waitlist_capacity": 2, "waitlist_count": 1}, True, Place(2)),
+        ({**FULL, "waitlist_capacity": 2, "waitlist_count": 1}, True, WaitlistPlace(2)),
         ({**FULL, "waitlist_capacity": 0}, True, "waitlist_full"),
         ({"start_time": NOW}, False, "class_not_bookable"),
         ({"start_time": NOW + SECOND}, False, Seat(0, None)),
@@ -51,14 +51,14 @@ ORDER = [
 )
 def test_seats(fields: dict[str, Any], join: bool, decision: Any) -> None:
     """A seat, a place, or the refusal that comes first."""
-    decided = decide_booking(the_facts(a_class(**fields)), join_waitlist=join, spot_id=None)
+    decided = decide_booking(booking_facts(a_class(**fields)), join_waitlist=join, spot_id=None)
     assert (decided.check.code if isinstance(decided, Refusal) else decided) == decision
 
 
 def test_a_preview_names_every_check_in_the_order_of_precedence() -> None:
     """Where several hold, the first of the list decides; all are shown."""
     class_ = a_class(visible=False, booked_count=2, credit_cost=1, spot_selection_mode=SpotMode.REQUIRED)
-    checks = review(the_facts(class_, live=LIVE), join_waitlist=False, spot_id=None)
+    checks = run_checks(booking_facts(class_, live=LIVE), join_waitlist=False, spot_id=None)
     assert [check.code for check in checks] == ORDER
     failed = [check.code for check in checks if not check.passed]
     assert failed == [
@@ -68,7 +68,7 @@ def test_a_preview_names_every_check_in_the_order_of_precedence() -> None:
         "spot_required",
         "class_full",
     ]
-    queued = review(the_facts(live=QUEUED), join_waitlist=False, spot_id=None)
+    queued = run_checks(booking_facts(live=QUEUED), join_waitlist=False, spot_id=None)
     assert [check.code for check in queued if not check.passed] == ["already_waitlisted"]
 
 
@@ -77,26 +77,38 @@ def test_a_preview_names_every_check_in_the_order_of_precedence() -> None:
     [
         (0, [], {}, [], 0),
         (0, [], {"suspended": True}, ["member_suspended"], 0),
-        (2, [a_card()], {"credits": 9}, [], 0),
+        (2, [a_membership()], {"credits": 9}, [], 0),
         (2, [], {"credits": 2}, [], 2),
         (2, [], {"credits": 1}, ["no_membership_or_credits"], 0),
-        (2, [a_card("paused")], {}, ["membership_paused"], 0),
-        (2, [a_card("past_due")], {}, ["membership_past_due"], 0),
-        (2, [a_card("past_due"), a_card("paused")], {}, ["membership_paused", "membership_past_due"], 0),
-        (2, [a_card("paused")], {"credits": 2}, [], 2),
-        (2, [a_card("paused"), a_card()], {}, [], 0),
-        (2, [a_card("pending"), a_card("cancelled"), a_card("expired")], {}, ["no_membership_or_credits"], 0),
-        (2, [a_card(starts_at=START)], {}, [], 0),
-        (2, [a_card(starts_at=START + SECOND)], {}, ["no_membership_or_credits"], 0),
-        (2, [a_card(ends_at=START)], {}, ["no_membership_or_credits"], 0),
-        (2, [a_card(ends_at=START + SECOND)], {}, [], 0),
-        (2, [a_card("paused", ends_at=START)], {}, ["no_membership_or_credits"], 0),
+        (2, [a_membership("paused")], {}, ["membership_paused"], 0),
+        (2, [a_membership("past_due")], {}, ["membership_past_due"], 0),
+        (
+            2,
+            [a_membership("past_due"), a_membership("paused")],
+            {},
+            ["membership_paused", "membership_past_due"],
+            0,
+        ),
+        (2, [a_membership("paused")], {"credits": 2}, [], 2),
+        (2, [a_membership("paused"), a_membership()], {}, [], 0),
+        (
+            2,
+            [a_membership("pending"), a_membership("cancelled"), a_membership("expired")],
+            {},
+            ["no_membership_or_credits"],
+            0,
+        ),
+        (2, [a_membership(starts_at=START)], {}, [], 0),
+        (2, [a_membership(starts_at=START + SECOND)], {}, ["no_membership_or_credits"], 0),
+        (2, [a_membership(ends_at=START)], {}, ["no_membership_or_credits"], 0),
+        (2, [a_membership(ends_at=START + SECOND)], {}, [], 0),
+        (2, [a_membership("paused", ends_at=START)], {}, ["no_membership_or_credits"], 0),
         # Time decides, whatever status is stored.
-        (2, [a_card("paused", resumes_at=NOW)], {}, [], 0),
-        (2, [a_card("paused", resumes_at=NOW + SECOND)], {}, ["membership_paused"], 0),
-        (2, [a_card(effective_at=NOW)], {}, ["no_membership_or_credits"], 0),
-        (2, [a_card(effective_at=START)], {}, ["no_membership_or_credits"], 0),
-        (2, [a_card(effective_at=START + SECOND)], {}, [], 0),
+        (2, [a_membership("paused", resumes_at=NOW)], {}, [], 0),
+        (2, [a_membership("paused", resumes_at=NOW + SECOND)], {}, ["membership_paused"], 0),
+        (2, [a_membership(effective_at=NOW)], {}, ["no_membership_or_credits"], 0),
+        (2, [a_membership(effective_at=START)], {}, ["no_membership_or_credits"], 0),
+        (2, [a_membership(effective_at=START + SECOND)], {}, [], 0),
         (2, [], {"suspended": True, "credits": 2}, ["member_suspended"], 2),
     ],
 )
@@ -104,7 +116,7 @@ def test_eligibility(
     cost: int, cards: list[Any], fields: dict[str, Any], reasons: list[str], charged: int
 ) -> None:
     """A membership over the class's start, else credits; each missing thing has its name."""
-    judged = judge_member(a_class(credit_cost=cost), a_member(*cards, **fields), NOW)
+    judged = check_eligibility(a_class(credit_cost=cost), a_member(*cards, **fields), NOW)
     assert (list(judged.reasons), judged.credits_charged) == (reasons, charged)
 
 
@@ -121,9 +133,9 @@ def test_spots_in_order() -> None:
 def test_joining_the_waitlist_wants_no_spot() -> None:
     """In a full class with `required` spots nobody could wait otherwise: all spots are taken."""
     taken = [SpotFacts(id="a", taken=True)]
-    facts = the_facts(a_class(booked_count=2, spot_selection_mode=SpotMode.REQUIRED), spots=taken)
-    assert decide_booking(facts, join_waitlist=True, spot_id=None) == Place(1)
-    assert decide_booking(facts, join_waitlist=True, spot_id="a") == Place(1)
+    facts = booking_facts(a_class(booked_count=2, spot_selection_mode=SpotMode.REQUIRED), spots=taken)
+    assert decide_booking(facts, join_waitlist=True, spot_id=None) == WaitlistPlace(1)
+    assert decide_booking(facts, join_waitlist=True, spot_id="a") == WaitlistPlace(1)
     refused = decide_booking(facts, join_waitlist=False, spot_id="a")
     assert isinstance(refused, Refusal) and refused.check.code == "spot_taken"
 

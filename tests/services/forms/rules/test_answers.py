@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from services.forms.rules.answers import evaluate, wrong_shapes
-from tests.services.forms.rules.drawing import drawn, when
+from services.forms.rules.answers import evaluate, malformed_answers
+from tests.services.forms.rules.field_builders import make_field, show_when
 
 PNG = "data:image/png;base64," + base64.b64encode(b"x" * 100).decode()
 COLOURS = {"options": ["red", {"value": "blue", "label": "Blue!"}, 3]}
@@ -125,20 +125,20 @@ def test_each_type_checks_its_own_values(
 ) -> None:
     """A wrong value is named at its key with the kind of wrong it is; a blank optional one is no answer."""
     answers = {} if answer is None else {"k": answer}
-    found = evaluate([drawn("k", type, **properties)], answers).problems
+    found = evaluate([make_field("k", type, **properties)], answers).problems
     assert [(one.loc, one.type) for one in found] == ([(("body", "data", "k"), problem)] if problem else [])
 
 
 def test_a_phone_number_in_the_studios_own_way_is_understood() -> None:
     """Without a country nothing but the international form is sure."""
-    fields = [drawn("k", "phone")]
+    fields = [make_field("k", "phone")]
     assert not evaluate(fields, {"k": "020 7946 0018"}, region="GB").problems
     assert evaluate(fields, {"k": "020 7946 0018"}).problems
 
 
 def test_hidden_required_fields_are_skipped_and_their_answers_refused() -> None:
     """A hidden field never blocks; answering it says that the caller shows a form that nobody sees."""
-    fields = [drawn("a"), drawn("b", required=True, display_when=when("a", "eq", "yes"))]
+    fields = [make_field("a"), make_field("b", required=True, display_when=show_when("a", "eq", "yes"))]
     assert evaluate(fields, {"a": "no"}).problems == []
     assert [one.type for one in evaluate(fields, {"a": "no", "b": "x"}).problems] == ["field_not_visible"]
     assert [one.type for one in evaluate(fields, {"a": "yes"}).problems] == ["missing"]
@@ -148,21 +148,21 @@ def test_hidden_required_fields_are_skipped_and_their_answers_refused() -> None:
 def test_values_that_are_no_text_are_told_without_the_form() -> None:
     """Answers are texts or arrays of texts; anything else is named by its key."""
     data: dict[str, Any] = {"a": 1, "b": None, "c": {"d": 1}, "e": ["x", 2], "f": True, "ok": "1", "also": []}
-    assert [one.loc[-1] for one in wrong_shapes(data)] == ["a", "b", "c", "e", "f"]
+    assert [one.loc[-1] for one in malformed_answers(data)] == ["a", "b", "c", "e", "f"]
 
 
 def test_a_consent_is_kept_with_what_was_shown() -> None:
     """The policy's slug, version and label; the field's label where it has no consent label."""
     fields = [
-        drawn(
+        make_field(
             "c",
             "consent",
             consent_policy_slug="waiver",
             consent_policy_version="3",
             consent_label="I agree to the waiver",
         ),
-        drawn("d", "consent"),
-        drawn("hidden", "consent", display_when=when("d", "eq", "true")),
+        make_field("d", "consent"),
+        make_field("hidden", "consent", display_when=show_when("d", "eq", "true")),
     ]
     consents = evaluate(fields, {"c": "true"}).consents
     assert [(one.key, one.given, one.policy_slug, one.policy_version, one.label) for one in consents] == [

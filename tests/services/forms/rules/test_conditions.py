@@ -7,7 +7,7 @@ import pytest
 
 from services.forms.rules.conditions import holds
 from services.forms.wire.fields import ConditionalRule, FieldType
-from tests.services.forms.rules.drawing import when
+from tests.services.forms.rules.field_builders import show_when
 
 TABLE: list[tuple[str, Any, str, Any, bool]] = [
     # op, value, controller's type, answer, expected
@@ -75,5 +75,5 @@ def test_a_rule_holds_as_the_table_says(
     op: str, value: Any, controller: str, answer: Any, expected: bool
 ) -> None:
     """Positive operators mean "any" on a list, negative ones "none"; numbers as decimals, dates as dates."""
-    rule = msgspec.convert(when("c", op, value), ConditionalRule)
+    rule = msgspec.convert(show_when("c", op, value), ConditionalRule)
     assert holds(rule, FieldType(controller), answer) is expected

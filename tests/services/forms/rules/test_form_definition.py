@@ -4,42 +4,48 @@ from typing import Any
 
 import pytest
 
-from services.forms.rules.form_definition import MOST_FIELDS, check_fields, completed
+from services.forms.rules.form_definition import MAX_FIELDS, check_fields, with_defaults
 from services.forms.wire.fields import FormField
-from tests.services.forms.rules.drawing import drawn, when
+from tests.services.forms.rules.field_builders import make_field, show_when
 
 TABLE: list[tuple[list[FormField], list[tuple[tuple[Any, ...], str]]]] = [
-    ([drawn("a"), drawn("b", display_when=when("a", "eq", "x"))], []),
-    ([drawn("a"), drawn("a"), drawn("a")], [((1, "key"), "duplicate_key"), ((2, "key"), "duplicate_key")]),
+    ([make_field("a"), make_field("b", display_when=show_when("a", "eq", "x"))], []),
     (
-        [drawn("a", display_when=when("b", "empty"))],
+        [make_field("a"), make_field("a"), make_field("a")],
+        [((1, "key"), "duplicate_key"), ((2, "key"), "duplicate_key")],
+    ),
+    (
+        [make_field("a", display_when=show_when("b", "empty"))],
         [((0, "display_when", "field_key"), "unknown_controller")],
     ),
-    ([drawn("a", display_when=when("a", "empty"))], [((0, "display_when", "field_key"), "self_reference")]),
+    (
+        [make_field("a", display_when=show_when("a", "empty"))],
+        [((0, "display_when", "field_key"), "self_reference")],
+    ),
     (
         [
-            drawn("a", display_when=when("c", "empty")),
-            drawn("b", display_when=when("a", "empty")),
-            drawn("c", display_when=when("b", "empty")),
-            drawn("tail", display_when=when("c", "empty")),
+            make_field("a", display_when=show_when("c", "empty")),
+            make_field("b", display_when=show_when("a", "empty")),
+            make_field("c", display_when=show_when("b", "empty")),
+            make_field("tail", display_when=show_when("c", "empty")),
         ],
         [((n, "display_when", "field_key"), "rule_cycle") for n in range(3)],
     ),
-    ([drawn("a", "select")], [((0, "options"), "missing_options")]),
-    ([drawn("a", "select", options=[])], [((0, "options"), "missing_options")]),
-    ([drawn("a", "select", options=[{"label": "no value"}])], [((0, "options"), "option_value")]),
-    ([drawn("a", "checkbox_group", options=[None])], [((0, "options"), "option_value")]),
-    ([drawn("a", "number", min=2, max=1.5)], [((0, "min"), "min_over_max")]),
-    ([drawn("a", "number", min=2, max=2)], []),
+    ([make_field("a", "select")], [((0, "options"), "missing_options")]),
+    ([make_field("a", "select", options=[])], [((0, "options"), "missing_options")]),
+    ([make_field("a", "select", options=[{"label": "no value"}])], [((0, "options"), "option_value")]),
+    ([make_field("a", "checkbox_group", options=[None])], [((0, "options"), "option_value")]),
+    ([make_field("a", "number", min=2, max=1.5)], [((0, "min"), "min_over_max")]),
+    ([make_field("a", "number", min=2, max=2)], []),
     *(
         (
-            [drawn("a"), drawn("b", display_when=when("a", op, ["x"]))],
+            [make_field("a"), make_field("b", display_when=show_when("a", op, ["x"]))],
             [((1, "display_when", "value"), "rule_value")],
         )
         for op in ("eq", "neq", "gt", "gte", "lt", "lte", "contains", "not_contains")
     ),
     *(
-        ([drawn("a"), drawn("b", display_when=when("a", op, ["x"]))], [])
+        ([make_field("a"), make_field("b", display_when=show_when("a", op, ["x"]))], [])
         for op in ("in", "not_in", "empty", "not_empty")
     ),
 ]
@@ -56,19 +62,19 @@ def test_a_form_that_cannot_be_filled_in_is_refused(
 
 def test_a_cycle_through_five_hundred_fields_is_found_at_once() -> None:
     """The longest possible circle, without the call stack."""
-    ring = [drawn(f"k{n}", display_when=when(f"k{(n + 1) % 500}", "empty")) for n in range(500)]
+    ring = [make_field(f"k{n}", display_when=show_when(f"k{(n + 1) % 500}", "empty")) for n in range(500)]
     assert {problem.type for problem in check_fields(ring)} == {"rule_cycle"}
 
 
 def test_the_number_of_fields_is_bounded_and_the_bound_is_said() -> None:
     """Whoever is refused learns the limit."""
-    problems = check_fields([drawn(f"k{n}") for n in range(MOST_FIELDS + 1)])
+    problems = check_fields([make_field(f"k{n}") for n in range(MAX_FIELDS + 1)])
     assert [problem.loc for problem in problems] == [("body", "fields")]
     assert "at most 500" in problems[0].msg
 
 
 def test_a_field_is_completed_and_its_own_properties_stay() -> None:
     """Every property of the specification is present when read; unknown ones are as they were."""
-    full = completed({"key": "a", "label": "A", "type": "text", "x-icon": {"name": "★"}, "order": 7})
+    full = with_defaults({"key": "a", "label": "A", "type": "text", "x-icon": {"name": "★"}, "order": 7})
     assert full["x-icon"] == {"name": "★"}
     assert (full["order"], full["required"], full["options"], full["max"]) == (7, False, None, None)

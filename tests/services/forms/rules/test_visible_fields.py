@@ -5,7 +5,7 @@ import time
 from services.forms.rules.answer_values import Answers
 from services.forms.rules.visible_fields import visible_fields
 from services.forms.wire.fields import FormField
-from tests.services.forms.rules.drawing import drawn, when
+from tests.services.forms.rules.field_builders import make_field, show_when
 
 
 def shown(fields: list[FormField], answers: Answers) -> list[str]:
@@ -15,10 +15,10 @@ def shown(fields: list[FormField], answers: Answers) -> list[str]:
 def test_a_hidden_controller_counts_as_empty() -> None:
     """Its own answer is not looked at, whatever was sent."""
     fields = [
-        drawn("a"),
-        drawn("b", display_when=when("a", "eq", "yes")),
-        drawn("c", display_when=when("b", "eq", "deep")),
-        drawn("d", display_when=when("b", "empty")),
+        make_field("a"),
+        make_field("b", display_when=show_when("a", "eq", "yes")),
+        make_field("c", display_when=show_when("b", "eq", "deep")),
+        make_field("d", display_when=show_when("b", "empty")),
     ]
     assert shown(fields, {"a": "yes", "b": "deep"}) == ["a", "b", "c"]
     assert shown(fields, {"a": "no", "b": "deep"}) == ["a", "d"]
@@ -26,14 +26,16 @@ def test_a_hidden_controller_counts_as_empty() -> None:
 
 def test_a_controller_may_stand_after_the_field_it_controls() -> None:
     """Rules go by key, not by place."""
-    fields = [drawn("late", display_when=when("first", "not_empty")), drawn("first")]
+    fields = [make_field("late", display_when=show_when("first", "not_empty")), make_field("first")]
     assert shown(fields, {"first": "x"}) == ["late", "first"]
     assert shown(fields, {}) == ["first"]
 
 
 def test_a_chain_of_five_hundred_rules_is_walked_without_the_call_stack() -> None:
     """No depth is too deep, in either order of the fields, and it takes milliseconds."""
-    chain = [drawn("k0")] + [drawn(f"k{n}", display_when=when(f"k{n - 1}", "eq", "y")) for n in range(1, 500)]
+    chain = [make_field("k0")] + [
+        make_field(f"k{n}", display_when=show_when(f"k{n - 1}", "eq", "y")) for n in range(1, 500)
+    ]
     answers = {f"k{n}": "y" for n in range(500)}
     started = time.perf_counter()
     assert len(shown(chain, answers)) == 500
@@ -45,9 +47,9 @@ def test_a_chain_of_five_hundred_rules_is_walked_without_the_call_stack() -> Non
 def test_rules_that_go_in_a_circle_end() -> None:
     """Such a form cannot be written; one that exists anyway hides the circle and answers."""
     fields = [
-        drawn("a", display_when=when("b", "eq", "1")),
-        drawn("b", display_when=when("a", "eq", "1")),
-        drawn("c", display_when=when("nowhere", "empty")),
-        drawn("d"),
+        make_field("a", display_when=show_when("b", "eq", "1")),
+        make_field("b", display_when=show_when("a", "eq", "1")),
+        make_field("c", display_when=show_when("nowhere", "empty")),
+        make_field("d"),
     ]
     assert shown(fields, {"a": "1", "b": "1"}) == ["d"]

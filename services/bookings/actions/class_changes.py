@@ -1,0 +1,152 @@
+"""Changes to one class under its lock: collected here, then saved with their events in one go."""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+
+import msgspec
+
+from services.bookings.actions.event_builders import booking_event, waitlist_event
+from services.bookings.actions.receipts import build_receipt
+from services.bookings.rules.booking_facts import ClassFacts, MemberFacts, SpotFacts
+from services.bookings.rules.cancellation import Terms
+from services.bookings.rules.transitions import SEATED, seat_change
+from services.bookings.store import bookings, locks, save_class_changes, waitlist
+from services.bookings.store.booking_row import BookingRow
+from services.bookings.store.save_class_changes import CreditChange, ReceiptRow
+from services.bookings.store.waitlist_row import WaitlistRow
+from services.bookings.wire.bookings import BookingStatus, CancellationReceipt
+from services.bookings.wire.waitlist import WaitlistStatus
+from shared.db.database import Connection
+from shared.events.kinds import BookingCancelled, BookingConfirmed, Event
+from shared.events.outbox import add_events
+from shared.http.caller import Caller
+from shared.wire import new_id
+
+
+class ClassChanges:
+    """A unit of work on one class: seats, waitlist, credits and receipts."""
+
+    def __init__(self, caller: Caller, class_: ClassFacts, now: datetime) -> None:
+        self.caller = caller
+        self.class_ = class_
+        self.now = now
+        self.waiting: list[WaitlistRow] = []
+        self.bookings: dict[str, BookingRow] = {}
+        self._entries: dict[str, WaitlistRow] = {}
+        self._changed: dict[str, BookingRow] = {}
+        self._credits: Counter[str] = Counter()
+        self._receipts: list[ReceiptRow] = []
+        self._booking_events: list[tuple[type[Event], BookingRow]] = []
+        self._locked_members: frozenset[str] = frozenset()
+
+    @classmethod
+    async def lock(cls, conn: Connection, caller: Caller, class_id: str) -> "ClassChanges | None":
+        """Locks the class. None where the studio has no such class."""
+        locked = await locks.lock_class(conn, caller, class_id)
+        return cls(caller, locked.class_, locked.now) if locked else None
+
+    async def load_waitlist(self, conn: Connection) -> None:
+        if self.class_.waitlist_count == 0:
+            return
+        self.waiting = await waitlist.read_waiting(conn, self.caller, self.class_.id)
+        for booking in await bookings.read_waiting(conn, self.caller, self.class_.id):
+            self.bookings.setdefault(booking.id, booking)
+
+    async def lock_members(self, conn: Connection, member_ids: Iterable[str]) -> dict[str, MemberFacts]:
+        """Once per transaction: a second call could lock a lower id than the first, and deadlock."""
+        assert not self._locked_members
+        self._locked_members = frozenset(member_ids)
+        return await locks.lock_members(conn, self.caller, self._locked_members)
+
+    def set_status(self, booking: BookingRow, status: BookingStatus) -> None:
+        """Also takes or frees the seat."""
+        self.class_ = msgspec.structs.replace(
+            self.class_, booked_count=self.class_.booked_count + seat_change(booking.status, status)
+        )
+        booking.status = status
+        booking.version += 1
+        booking.updated_at = self.now
+        self._changed[booking.id] = booking
+
+    def cancel(
+        self,
+        booking: BookingRow,
+        terms: Terms,
+        reason: str | None,
+        waitlist_status: WaitlistStatus = WaitlistStatus.CANCELLED,
+    ) -> CancellationReceipt:
+        """`waitlist_status` is what the entry of a waitlisted booking becomes."""
+        if booking.status is BookingStatus.WAITLISTED:
+            self.leave_waitlist(self.entry_of(booking), waitlist_status)
+        self.set_status(booking, BookingStatus.CANCELLED)
+        if terms.credits_restored:
+            self._credits[booking.member_id] += terms.credits_restored
+        receipt = ReceiptRow(
+            id=new_id(),
+            booking_id=booking.id,
+            cancelled_at=self.now,
+            reason=reason,
+            **msgspec.structs.asdict(terms),
+        )
+        self._receipts.append(receipt)
+        self._booking_events.append((BookingCancelled, booking))
+        return build_receipt(receipt, booking)
+
+    def confirm(self, entry: WaitlistRow, *, credits_charged: int, spot_id: str | None) -> None:
+        booking = self.bookings[entry.booking_id]
+        self.leave_waitlist(entry, WaitlistStatus.CONVERTED)
+        self.set_status(booking, BookingStatus.CONFIRMED)
+        booking.class_spot_id = spot_id
+        booking.credits_charged = credits_charged
+        booking.promoted_at = self.now
+        if credits_charged:
+            self._credits[booking.member_id] -= credits_charged
+        self._booking_events.append((BookingConfirmed, booking))
+
+    def leave_waitlist(self, entry: WaitlistRow, status: WaitlistStatus) -> None:
+        """Final. The entry keeps its last position; those behind it move up on `save`."""
+        self.waiting.remove(entry)
+        entry.status = status
+        entry.version += 1
+        self._entries[entry.id] = entry
+        self.class_ = msgspec.structs.replace(self.class_, waitlist_count=len(self.waiting))
+
+    def entry_of(self, booking: BookingRow) -> WaitlistRow:
+        return next(entry for entry in self.waiting if entry.booking_id == booking.id)
+
+    def with_freed_spots(self, spots: list[SpotFacts]) -> list[SpotFacts]:
+        """The spots as they will be after `save`."""
+        freed = {booking.class_spot_id for booking in self._changed.values() if booking.status not in SEATED}
+        return [SpotFacts(id=spot.id, taken=spot.taken and spot.id not in freed) for spot in spots]
+
+    async def save(self, conn: Connection, *, send_events: bool = True) -> None:
+        """An import sends no events."""
+        self._renumber_waitlist()
+        assert set(self._credits) <= self._locked_members
+        self.class_ = msgspec.structs.replace(self.class_, version=self.class_.version + 1)
+        await save_class_changes.save(
+            conn,
+            self.caller,
+            self.class_,
+            now=self.now,
+            bookings=list(self._changed.values()),
+            entries=list(self._entries.values()),
+            credits=[CreditChange(member_id, change) for member_id, change in self._credits.items()],
+            receipts=self._receipts,
+        )
+        if send_events:
+            await add_events(conn, self._events())
+
+    def _renumber_waitlist(self) -> None:
+        for position, entry in enumerate(self.waiting, 1):
+            if entry.position != position:
+                entry.position = position
+                entry.version += 1
+                self._entries[entry.id] = entry
+
+    def _events(self) -> Iterable[Event]:
+        for kind, booking in self._booking_events:
+            yield booking_event(kind, self.caller, booking, self.now)
+        for entry in self._entries.values():
+            yield waitlist_event(self.caller, entry, self.now)

@@ -1,0 +1,57 @@
+"""An idempotent write stores its answer in the same transaction, and replays it byte for byte."""
+
+import hashlib
+
+from msgspec import Struct
+
+from services.bookings.errors import IdempotencyKeyReused
+from services.bookings.store.idempotency import Claim, StoredAnswer
+from shared.errors import Conflict, DomainError, NotFound
+from shared.http.answer import Answer
+from shared.http.caller import Caller
+from shared.http.error_mapping import answer_for
+from shared.observability.metrics import REPLAYS
+from shared.wire import encode
+
+REPLAYED = ((b"idempotent-replayed", b"true"),)
+
+
+class IdempotentRequest(Struct, frozen=True):
+    """A request that takes effect once. The fingerprint tells it from another request with the same key."""
+
+    key: str
+    fingerprint: bytes
+
+    def stored_answer(self, answer: Answer, *, resource_id: str | None, class_id: str | None) -> StoredAnswer:
+        return StoredAnswer(
+            key=self.key,
+            fingerprint=self.fingerprint,
+            http_status=answer.status,
+            body=answer.body,
+            resource_id=resource_id,
+            class_id=class_id,
+        )
+
+
+def idempotent_request(key: str, method: str, route: str, *parts: object) -> IdempotentRequest:
+    """`parts` are validated values: leaving a default out and spelling it out give the same fingerprint."""
+    return IdempotentRequest(key, hashlib.sha256(encode((method, route, *parts))).digest())
+
+
+def replay(request: IdempotentRequest, claim: Claim, caller: Caller) -> Answer:
+    """Checks the location again: another API key of the same client may see fewer locations."""
+    if claim.fingerprint != request.fingerprint:
+        raise IdempotencyKeyReused
+    if claim.class_id is not None and not caller.may_see(claim.location_id):
+        raise NotFound
+    assert claim.body is not None and claim.http_status is not None
+    REPLAYS.labels("bookings").inc()
+    return Answer(claim.body, claim.http_status, REPLAYED)
+
+
+REPLAYABLE_ERRORS = (NotFound, Conflict)
+"""Refusals that are stored and replayed. Any other failure stores nothing, so a retry starts afresh."""
+
+
+def error_answer(problem: DomainError, caller: Caller) -> Answer:
+    return answer_for(problem, caller.request_id)

@@ -1,0 +1,82 @@
+"""The first half of a booking, for a whole batch: claim the keys, take the locks, read the facts."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import pairwise
+
+import msgspec
+from msgspec import Struct
+
+from services.bookings.rules.booking_facts import (
+    BookingFacts,
+    ClassFacts,
+    LiveBooking,
+    MemberFacts,
+    SpotFacts,
+)
+from services.bookings.store.idempotency import Claim, claim_of
+from shared.db.database import Connection
+from shared.http.caller import Caller
+
+
+class StoredFacts(Struct, frozen=True, kw_only=True):
+    """What the database knows: the class or the member may not exist."""
+
+    now: datetime
+    class_: ClassFacts | None
+    member: MemberFacts | None
+    live: LiveBooking | None
+    spots: list[SpotFacts]
+
+    def complete(self) -> BookingFacts:
+        assert self.class_ is not None and self.member is not None
+        return BookingFacts(
+            now=self.now, class_=self.class_, member=self.member, live=self.live, spots=self.spots
+        )
+
+
+_decoder = msgspec.json.Decoder(StoredFacts)
+
+
+class ClaimRequest(Struct, frozen=True):
+    studio_id: str
+    client_id: str
+    key: str
+    class_id: str
+    member_id: str
+
+
+CLAIM_AND_LOCK = """
+SELECT state, fingerprint, http_status, body, class_id, location_id, facts
+FROM start_bookings($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::uuid[], $6)
+"""
+
+
+async def claim_and_lock(
+    conn: Connection, requests: Sequence[ClaimRequest], *, wait: bool
+) -> list[tuple[Claim, StoredFacts | None]]:
+    """Only a new key comes with facts; its class and member are locked then.
+
+    With `wait` the requests must all be for one class, in member-id order (see store/locks.py).
+    """
+    if wait:
+        assert len({request.class_id for request in requests}) == 1
+        assert all(a.member_id <= b.member_id for a, b in pairwise(requests))
+    rows = await conn.fetch(
+        CLAIM_AND_LOCK,
+        [request.studio_id for request in requests],
+        [request.client_id for request in requests],
+        [request.key for request in requests],
+        [request.class_id for request in requests],
+        [request.member_id for request in requests],
+        wait,
+    )
+    return [
+        (claim_of(row), _decoder.decode(row["facts"]) if row["facts"] is not None else None) for row in rows
+    ]
+
+
+async def read_facts(conn: Connection, caller: Caller, class_id: str, member_id: str) -> StoredFacts:
+    """The same facts without a lock, for a preview."""
+    text = await conn.fetchval("SELECT booking_facts($1, $2, $3)", caller.studio_id, class_id, member_id)
+    return _decoder.decode(text)

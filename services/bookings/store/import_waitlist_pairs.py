@@ -1,0 +1,65 @@
+"""A waiting entry has exactly one waitlisted booking and the other way round, after every import.
+
+Lines of a pair may come in any order and in different batches, so a placeholder stands in for the missing
+half until a live line takes its place. A placeholder that left the queue is a booking or an entry like any
+other.
+"""
+
+from services.bookings.store.import_locks import Lines
+from shared.db.database import Connection
+
+# Positions of the lines may clash with each other or with those there; they are checked once they are dense.
+DEFER = "SET CONSTRAINTS waitlist_one_per_position DEFERRED"
+CHECK_NOW = "SET CONSTRAINTS waitlist_one_per_position IMMEDIATE"
+SETTLE = (
+    """
+UPDATE waitlist w SET booking_id = b.id
+FROM bookings b, jsonb_to_recordset($1) AS line (studio_id uuid, class_id uuid)
+WHERE w.studio_id = line.studio_id AND w.class_id = line.class_id AND w.status = 'waiting'
+  AND b.studio_id = w.studio_id AND b.class_id = w.class_id AND b.member_id = w.member_id
+  AND b.status = 'waitlisted' AND w.booking_id IS DISTINCT FROM b.id
+""",
+    """
+UPDATE waitlist w SET position = dense.position
+FROM (SELECT w.studio_id, w.id, row_number() OVER (
+          PARTITION BY w.studio_id, w.class_id
+          ORDER BY w.imported_as NULLS LAST, w.position, w.created_at, w.id) AS position
+      FROM waitlist w
+      WHERE w.status = 'waiting' AND (w.studio_id, w.class_id) IN (
+          SELECT studio_id, class_id FROM jsonb_to_recordset($1) AS line (studio_id uuid, class_id uuid))
+     ) dense
+WHERE w.studio_id = dense.studio_id AND w.id = dense.id AND w.position <> dense.position
+""",
+    """
+UPDATE classes c SET version = c.version + 1,
+    booked_count = (SELECT count(*) FROM bookings b WHERE b.studio_id = c.studio_id AND b.class_id = c.id
+        AND b.status IN ('confirmed', 'checked_in')),
+    waitlist_count = (SELECT count(*) FROM waitlist w WHERE w.studio_id = c.studio_id AND w.class_id = c.id
+        AND w.status = 'waiting')
+WHERE (c.studio_id, c.id) IN (
+    SELECT studio_id, class_id FROM jsonb_to_recordset($1) AS line (studio_id uuid, class_id uuid))
+""",
+)
+# The last word: a line that would leave half a pair is refused, since nothing here could live with one.
+REFUSE_HALVES = """
+SELECT refuse_line('The line would part a waitlist entry from its booking.')
+FROM (SELECT DISTINCT studio_id, class_id
+      FROM jsonb_to_recordset($1) AS line (studio_id uuid, class_id uuid)) line
+WHERE EXISTS (
+    SELECT FROM waitlist w LEFT JOIN bookings b
+        ON b.studio_id = w.studio_id AND b.id = w.booking_id AND b.status = 'waitlisted'
+    WHERE w.studio_id = line.studio_id AND w.class_id = line.class_id AND w.status = 'waiting'
+      AND b.id IS NULL)
+OR EXISTS (
+    SELECT FROM bookings b LEFT JOIN waitlist w
+        ON w.studio_id = b.studio_id AND w.booking_id = b.id AND w.status = 'waiting'
+    WHERE b.studio_id = line.studio_id AND b.class_id = line.class_id AND b.status = 'waitlisted'
+      AND w.id IS NULL)
+"""
+
+
+async def settle(conn: Connection, lines: Lines) -> None:
+    """Pairs linked, positions dense, counters counted."""
+    for statement in (*SETTLE, REFUSE_HALVES):
+        await conn.execute(statement, lines)
+    await conn.execute(CHECK_NOW)

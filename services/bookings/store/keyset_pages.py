@@ -1,0 +1,103 @@
+"""Lists by keyset: each combination of filters is a statement of its own, so that each gets its own index.
+
+One statement with `$3 IS NULL OR …` for every filter would be planned once for all of them and scan.
+"""
+
+from typing import Any
+
+import asyncpg
+from msgspec import Struct
+
+from shared.db.database import Connection
+from shared.http.caller import Caller
+from shared.http.pages import resolve_cursor
+
+
+class ListedTable(Struct, frozen=True, kw_only=True):
+    """A table that can be listed. Nothing in here comes from a request."""
+
+    table: str
+    columns: str
+    order: str = "created_at"
+    statuses: tuple[str, ...] = ()
+    located: bool = True
+
+
+class Filters(Struct, kw_only=True):
+    """`narrow` filters leave few rows (one class, one member); `where` takes any further conditions."""
+
+    narrow: dict[str, str | None] = {}
+    status: str | None = None
+    location_id: str | None = None
+    where: list[tuple[str, Any]] = []
+
+
+async def fetch_page(
+    conn: Connection, caller: Caller, listed: ListedTable, filters: Filters, *, cursor: str | None, limit: int
+) -> list[asyncpg.Record]:
+    """`limit + 1` rows, the last of which only tells that there are more."""
+    after = await _resolve(conn, caller, listed, cursor)
+    args: list[Any] = [caller.studio_id]
+
+    def bind(value: Any) -> str:
+        args.append(value)
+        return f"${len(args)}"
+
+    conditions = ["t.studio_id = $1"]
+    sources: list[str] = []
+    narrow = {column: value for column, value in filters.narrow.items() if value is not None}
+    conditions += [f"t.{column} = {bind(value)}" for column, value in narrow.items()]
+    locations = _locations(caller, listed, filters)
+    if locations is not None and narrow:
+        conditions.append(f"t.location_id = ANY({bind(locations)}::uuid[])")
+    elif locations is not None:
+        sources.append(f"unnest({bind(locations)}::uuid[]) AS location (id)")
+        conditions.append("t.location_id = location.id")
+    if filters.status is not None:
+        conditions.append(f"t.status = {bind(filters.status)}")
+    elif sources and listed.statuses:
+        # The index has the status before the sort key: look once per location and status, and merge.
+        sources.append(f"unnest({bind(listed.statuses)}::text[]) AS status (name)")
+        conditions.append("t.status = status.name")
+    conditions += [condition.format(bind(value)) for condition, value in filters.where]
+    if after is not None:
+        conditions.append(f"(t.{listed.order}, t.id) > ({bind(after[0])}, {bind(after[1])})")
+    # Of several scans the page is put together by their sort keys, which one scan needs not carry along.
+    keys = f", t.{listed.order} AS sort_key, t.id AS sort_id" if sources else ""
+    scan = (
+        f"SELECT {listed.columns}{keys} FROM {listed.table} t "  # noqa: S608
+        f"WHERE {' AND '.join(conditions)} ORDER BY t.{listed.order}, t.id LIMIT {bind(limit + 1)}"
+    )
+    if sources:
+        scan = (
+            f"SELECT page.* FROM {' CROSS JOIN '.join(sources)} CROSS JOIN LATERAL ({scan}) page "  # noqa: S608
+            f"ORDER BY page.sort_key, page.sort_id LIMIT ${len(args)}"
+        )
+    return await conn.fetch(scan, *args)
+
+
+def _locations(caller: Caller, listed: ListedTable, filters: Filters) -> list[str] | None:
+    if filters.location_id is not None:
+        return [filters.location_id]
+    if listed.located and caller.location_ids is not None:
+        return sorted(set(caller.location_ids))
+    return None
+
+
+async def _resolve(
+    conn: Connection, caller: Caller, listed: ListedTable, cursor: str | None
+) -> asyncpg.Record | None:
+    located = (
+        "AND ($2::uuid[] IS NULL OR location_id = ANY($2))" if listed.located else "AND $2::uuid[] IS NULL"
+    )
+    sql = f"SELECT {listed.order}, id FROM {listed.table} WHERE studio_id = $1 {located} AND id = $3"  # noqa: S608
+    permitted = list(caller.location_ids) if listed.located and caller.location_ids is not None else None
+    return await resolve_cursor(conn, sql, cursor, caller.studio_id, permitted)
+
+
+def wire_values(row: asyncpg.Record) -> dict[str, Any]:
+    """The row without the keys that it was sorted by."""
+    values = dict(row)
+    values.pop("sort_key", None)
+    values.pop("sort_id", None)
+    return values

@@ -1,0 +1,90 @@
+"""One statement for whatever happened in a class under its lock: seats, queue, credits, receipts."""
+
+from datetime import datetime
+from decimal import Decimal
+
+from msgspec import Struct
+
+from services.bookings.rules.booking_facts import ClassFacts
+from services.bookings.store.booking_row import BookingRow
+from services.bookings.store.waitlist_row import WaitlistRow
+from services.bookings.wire.bookings import FeeStatus
+from shared.db.database import Connection
+from shared.http.caller import Caller
+
+
+class ReceiptRow(Struct, kw_only=True):
+    id: str
+    booking_id: str
+    cancelled_at: datetime
+    reason: str | None
+    late_cancel: bool
+    free_cancel_until: datetime
+    late_fee_amount: Decimal | None
+    late_fee_currency: str | None
+    late_fee_status: FeeStatus
+    credits_forfeited: int
+    credits_restored: int
+
+
+class CreditChange(Struct, frozen=True):
+    member_id: str
+    change: int
+
+
+SAVE = """
+WITH class AS (
+    UPDATE classes SET status = $3, booked_count = $4, waitlist_count = $5, version = $6
+    WHERE studio_id = $1 AND id = $2
+), booking AS (
+    UPDATE bookings b SET status = n.status, placeholder = b.placeholder AND n.status = 'waitlisted',
+        class_spot_id = n.class_spot_id, version = n.version, credits_charged = n.credits_charged,
+        promoted_at = n.promoted_at, updated_at = n.updated_at
+    FROM jsonb_to_recordset($7) AS n (id uuid, status text, class_spot_id uuid, version int,
+                                      credits_charged int, promoted_at timestamptz, updated_at timestamptz)
+    WHERE b.studio_id = $1 AND b.id = n.id
+), entry AS (
+    UPDATE waitlist w SET position = n.position, status = n.status, version = n.version, updated_at = $10,
+        placeholder = w.placeholder AND n.status = 'waiting'
+    FROM jsonb_to_recordset($8) AS n (id uuid, position int, status text, version int)
+    WHERE w.studio_id = $1 AND w.id = n.id
+), credit AS (
+    UPDATE members m SET credits = m.credits + n.change
+    FROM jsonb_to_recordset($9) AS n (member_id uuid, change int)
+    WHERE m.studio_id = $1 AND m.id = n.member_id
+)
+INSERT INTO cancellations (studio_id, id, booking_id, cancelled_at, reason, late_cancel, free_cancel_until,
+    late_fee_amount, late_fee_currency, late_fee_status, credits_forfeited, credits_restored)
+SELECT $1, n.id, n.booking_id, n.cancelled_at, n.reason, n.late_cancel, n.free_cancel_until,
+    n.late_fee_amount, n.late_fee_currency, n.late_fee_status, n.credits_forfeited, n.credits_restored
+FROM jsonb_to_recordset($11) AS n (id uuid, booking_id uuid, cancelled_at timestamptz, reason text,
+    late_cancel boolean, free_cancel_until timestamptz, late_fee_amount numeric, late_fee_currency text,
+    late_fee_status text, credits_forfeited int, credits_restored int)
+"""
+
+
+async def save(
+    conn: Connection,
+    caller: Caller,
+    class_: ClassFacts,
+    *,
+    now: datetime,
+    bookings: list[BookingRow],
+    entries: list[WaitlistRow],
+    credits: list[CreditChange],
+    receipts: list[ReceiptRow],
+) -> None:
+    await conn.execute(
+        SAVE,
+        caller.studio_id,
+        class_.id,
+        class_.status,
+        class_.booked_count,
+        class_.waitlist_count,
+        class_.version,
+        bookings,
+        entries,
+        credits,
+        now,
+        receipts,
+    )

@@ -1,0 +1,20 @@
+"""Limits as types, so that a value too large for its column is a 422 and never reaches the database."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+Name = Annotated[str, Meta(min_length=1, max_length=200)]
+ShortText = Annotated[str, Meta(max_length=200)]
+LongText = Annotated[str, Meta(max_length=5000)]
+Currency = Annotated[
+    str, Meta(pattern=r"^[A-Z]{3}(?![\s\S])", description="ISO 4217 code.", examples=["USD"])
+]
+Reason = Annotated[str, Meta(max_length=500)]
+Count = Annotated[int, Meta(ge=0, le=100_000)]
+Money = Annotated[
+    str,
+    Meta(
+        pattern=r"^[0-9]{1,10}(\.[0-9]{1,4})?(?![\s\S])", description="A decimal as text.", examples=["15.00"]
+    ),
+]

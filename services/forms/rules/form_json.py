@@ -1,0 +1,46 @@
+"""A form as the studio drew it: checked, with_defaults, and turned into the text that is kept."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import UNSET, Raw, UnsetType
+
+from services.forms.rules.form_definition import check_fields, with_defaults
+from services.forms.rules.form_settings import check_settings
+from services.forms.rules.json_limits import too_deep
+from services.forms.wire.fields import FormField
+from services.forms.wire.forms import FormSettings, RawFormJson, raw_form_json
+from services.forms.wire.json_text import read_json, write_json
+from shared.errors import Invalid, Problem
+
+
+def form_problems(
+    fields: Sequence[FormField] | UnsetType, settings: FormSettings | UnsetType, sent: bytes
+) -> list[Problem]:
+    """Every problem at once, before anything is looked up. What is unset is left out or wrong already."""
+    problems: list[Problem] = []
+    try:
+        raw = raw_form_json(sent)
+    except Invalid as refused:
+        problems += refused.problems
+        raw = RawFormJson()
+    if fields is not UNSET:
+        problems += check_fields(fields)
+        problems += _too_deep(raw.fields, "fields")
+    if settings is not UNSET:
+        problems += check_settings(settings)
+        problems += _too_deep(raw.settings, "settings")
+    return problems
+
+
+def fields_to_store(raw: RawFormJson) -> str:
+    fields: list[dict[str, Any]] = read_json(raw.fields) if isinstance(raw.fields, Raw) else []
+    return write_json([with_defaults(field) for field in fields])
+
+
+def settings_to_store(raw: RawFormJson) -> str:
+    return write_json(read_json(raw.settings)) if isinstance(raw.settings, Raw) else "{}"
+
+
+def _too_deep(text: Raw | UnsetType, name: str) -> list[Problem]:
+    return too_deep(read_json(text), ("body", name)) if isinstance(text, Raw) else []

@@ -1,0 +1,121 @@
+"""Bulk upserts of imported lines: one statement a kind, the rows as one JSON parameter."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from services.forms.wire.import_lines import ImportedForm, ImportedLead, ImportedStudio, ImportedSubmission
+from shared.db.database import Connection
+from shared.http.importing import Decoded, Write
+
+Row = dict[str, Any]
+
+# One import of a studio at a time: the lines keep their file's order, which is no order to take row locks in.
+LOCK_IMPORT = """
+SELECT pg_advisory_xact_lock(hashtextextended('import:' || studio, 0)) FROM unnest($1::text[]) AS studio
+"""
+
+
+async def _lock_import(conn: Connection, lines: Sequence[Decoded[Row]]) -> None:
+    await conn.execute(LOCK_IMPORT, sorted({line.studio_id for line in lines}))
+
+
+STUDIOS = """
+INSERT INTO studios (id, timezone)
+SELECT id, timezone FROM jsonb_to_recordset($1) AS line (id uuid, timezone text)
+ON CONFLICT (id) DO UPDATE SET timezone = excluded.timezone
+"""
+
+
+async def write_studios(conn: Connection, lines: Sequence[Decoded[Row]]) -> None:
+    await conn.execute(STUDIOS, [line.value for line in lines])
+
+
+FORMS = """
+INSERT INTO forms (studio_id, id, title, slug, description, fields, settings, status, version, created_at)
+SELECT studio_id, id, title, slug, description, fields::json, settings::json, status, coalesce(version, 1),
+    coalesce(created_at, clock_timestamp())
+FROM jsonb_to_recordset($1) AS line (
+    studio_id uuid, id uuid, title text, slug text, description text, fields text, settings text, status text,
+    version integer, created_at timestamptz)
+ON CONFLICT (studio_id, id) DO UPDATE SET
+    title = excluded.title, slug = excluded.slug, description = excluded.description,
+    fields = excluded.fields, settings = excluded.settings, status = excluded.status,
+    version = greatest(forms.version + 1, excluded.version), updated_at = clock_timestamp()
+"""
+
+
+async def write_forms(conn: Connection, lines: Sequence[Decoded[Row]]) -> None:
+    await _lock_import(conn, lines)
+    await conn.execute(FORMS, _with_studio(lines))
+
+
+SUBMISSIONS = """
+INSERT INTO form_submissions
+    (studio_id, id, form_id, form_version, submitter_name, submitter_email, data, consents, status,
+    created_at)
+SELECT studio_id, id, form_id, form_version, submitter_name, submitter_email, data::json, consents::json,
+    status, coalesce(created_at, clock_timestamp())
+FROM jsonb_to_recordset($1) AS line (
+    studio_id uuid, id uuid, form_id uuid, form_version integer, submitter_name text, submitter_email text,
+    data text, consents text, status text, created_at timestamptz)
+ON CONFLICT (studio_id, id) DO UPDATE SET
+    form_id = excluded.form_id, form_version = excluded.form_version,
+    submitter_name = excluded.submitter_name, submitter_email = excluded.submitter_email,
+    lead_id = CASE WHEN form_submissions.submitter_email = excluded.submitter_email
+        THEN form_submissions.lead_id END,
+    data = excluded.data, consents = excluded.consents, status = excluded.status,
+    version = form_submissions.version + 1
+"""
+
+
+async def write_submissions(conn: Connection, lines: Sequence[Decoded[Row]]) -> None:
+    await _lock_import(conn, lines)
+    await conn.execute(SUBMISSIONS, _with_studio(lines))
+
+
+LEADS = """
+INSERT INTO leads
+    (studio_id, id, email, first_name, last_name, phone, source, status, lifecycle_stage, notes, metadata,
+    created_at)
+SELECT studio_id, id, email, first_name, last_name, phone, source, status, lifecycle_stage, notes,
+    metadata::json, coalesce(created_at, clock_timestamp())
+FROM jsonb_to_recordset($1) AS line (
+    studio_id uuid, id uuid, email text, first_name text, last_name text, phone text, source text,
+    status text, lifecycle_stage text, notes text, metadata text, created_at timestamptz)
+ON CONFLICT (studio_id, id) DO UPDATE SET
+    email = excluded.email, first_name = excluded.first_name, last_name = excluded.last_name,
+    phone = excluded.phone, source = excluded.source, status = excluded.status,
+    lifecycle_stage = excluded.lifecycle_stage, notes = excluded.notes, metadata = excluded.metadata,
+    version = leads.version + 1, updated_at = clock_timestamp()
+"""
+
+
+# As in `submissions.keep_for_lead`: before a lead gives its email up.
+KEEP_SUBMISSIONS = """
+UPDATE form_submissions SET lead_id = leads.id
+FROM jsonb_to_recordset($1) AS line (studio_id uuid, id uuid, email text)
+JOIN leads ON leads.studio_id = line.studio_id AND leads.id = line.id AND leads.email <> line.email
+WHERE form_submissions.studio_id = leads.studio_id AND form_submissions.submitter_email = leads.email
+    AND form_submissions.lead_id IS NULL
+"""
+
+
+async def write_leads(conn: Connection, lines: Sequence[Decoded[Row]]) -> None:
+    await _lock_import(conn, lines)
+    rows = _with_studio(lines)
+    await conn.execute(KEEP_SUBMISSIONS, rows)
+    await conn.execute(LEADS, rows)
+
+
+def _with_studio(lines: Sequence[Decoded[Row]]) -> list[Row]:
+    """The studio that the operator named, not what the line may say."""
+    return [line.value | {"studio_id": line.studio_id} for line in lines]
+
+
+# What others refer to goes first, so that the lines of a batch may come in any order.
+WRITERS: tuple[tuple[type, Write[Row]], ...] = (
+    (ImportedStudio, write_studios),
+    (ImportedForm, write_forms),
+    (ImportedSubmission, write_submissions),
+    (ImportedLead, write_leads),
+)

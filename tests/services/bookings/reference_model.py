@@ -1,0 +1,222 @@
+"""A plain studio: what the service must do, written without looking at how it does it."""
+
+from dataclasses import dataclass, field
+
+Outcome = tuple[str, int | str | None]
+
+
+@dataclass
+class Person:
+    credits: int = 0
+    card: str | None = None
+    suspended: bool = False
+
+
+@dataclass
+class Booking:
+    course: int
+    person: int
+    status: str
+    charged: int = 0
+    promoted_late: bool = False
+    spot: int | None = None
+
+
+@dataclass
+class Entry:
+    booking: int
+    position: int
+    status: str = "waiting"
+
+
+@dataclass
+class Course:
+    capacity: int
+    cost: int = 0
+    allow_waitlist: bool = True
+    waitlist_capacity: int | None = None
+    late: bool = False
+    visible: bool = True
+    spots: int = 0
+    status: str = "scheduled"
+    started: bool = False
+
+
+@dataclass
+class Studio:
+    people: list[Person]
+    courses: list[Course]
+    fee: str | None = None
+    forfeit: bool = False
+    bookings: list[Booking] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    told: list[tuple[str, int]] = field(default_factory=list)
+
+    def seated(self, course: int) -> list[int]:
+        return [
+            n
+            for n, b in enumerate(self.bookings)
+            if b.course == course and b.status in ("confirmed", "checked_in")
+        ]
+
+    def queue(self, course: int) -> list[int]:
+        waiting = [
+            n
+            for n, e in enumerate(self.entries)
+            if e.status == "waiting" and self.bookings[e.booking].course == course
+        ]
+        return sorted(waiting, key=lambda n: self.entries[n].position)
+
+    def why_not_eligible(self, course: Course, person: Person) -> list[str]:
+        reasons = ["member_suspended"] if person.suspended else []
+        if course.cost and person.card != "active" and person.credits < course.cost:
+            named = {"paused": "membership_paused", "past_due": "membership_past_due"}
+            reasons.append(named.get(person.card or "", "no_membership_or_credits"))
+        return reasons
+
+    def charge(self, booking: Booking) -> None:
+        course, person = self.courses[booking.course], self.people[booking.person]
+        if person.card != "active":
+            booking.charged = course.cost
+            person.credits -= course.cost
+
+    def free_spot(self, course: int) -> int | None:
+        taken = {self.bookings[n].spot for n in self.seated(course)}
+        return next((spot for spot in range(self.courses[course].spots) if spot not in taken), None)
+
+    def book(self, c: int, p: int, *, join: bool) -> Outcome:
+        course, person = self.courses[c], self.people[p]
+        if course.status != "scheduled" or course.started or not course.visible:
+            return "class_not_bookable", course.status if course.status != "scheduled" else (
+                "started" if course.started else "hidden"
+            )
+        live = self.live_of(c, p)
+        if live is not None:
+            waits = self.bookings[live].status == "waitlisted"
+            return "already_waitlisted" if waits else "already_booked", live
+        if self.why_not_eligible(course, person):
+            return "member_not_eligible", None
+        waiting = len(self.queue(c))
+        if len(self.seated(c)) + waiting < course.capacity:
+            booking = Booking(c, p, "confirmed", spot=self.free_spot(c))
+            self.charge(booking)
+            self.bookings.append(booking)
+            self.told.append(("booking.created", len(self.bookings) - 1))
+            return "confirmed", None
+        if not join:
+            return "class_full", None
+        if not course.allow_waitlist:
+            return "waitlist_not_allowed", None
+        if course.waitlist_capacity is not None and waiting >= course.waitlist_capacity:
+            return "waitlist_full", None
+        self.bookings.append(Booking(c, p, "waitlisted"))
+        self.entries.append(Entry(len(self.bookings) - 1, waiting + 1))
+        self.told.append(("booking.created", len(self.bookings) - 1))
+        self.told.append(("waitlist.updated", len(self.entries) - 1))
+        return "waitlisted", waiting + 1
+
+    def leave(self, entry: int, status: str) -> None:
+        """With the position it had before whatever happens now; `renumber_waitlist` ends every operation."""
+        self.entries[entry].status = status
+        self.told.append(("waitlist.updated", entry))
+
+    def renumber_waitlist(self, c: int) -> None:
+        for position, n in enumerate(self.queue(c), 1):
+            if self.entries[n].position != position:
+                self.entries[n].position = position
+                self.told.append(("waitlist.updated", n))
+
+    def entry_of(self, booking: int) -> int:
+        return next(n for n, e in enumerate(self.entries) if e.booking == booking and e.status == "waiting")
+
+    def cancel(self, n: int) -> Outcome:
+        booking = self.bookings[n]
+        course = self.courses[booking.course]
+        if booking.status == "cancelled":
+            return "booking_already_cancelled", None
+        if booking.status not in ("confirmed", "waitlisted") or course.started:
+            return "booking_not_cancellable", booking.status
+        late = course.late and booking.status == "confirmed" and not booking.promoted_late
+        lost = booking.charged if late and self.forfeit else 0
+        self.release(n, lost)
+        self.promote_waitlist(booking.course)
+        self.renumber_waitlist(booking.course)
+        return ("assessed" if late and self.fee else "none"), lost
+
+    def release(self, n: int, lost: int, leaving: str = "cancelled") -> None:
+        booking = self.bookings[n]
+        if booking.status == "waitlisted":
+            self.leave(self.entry_of(n), leaving)
+        booking.status = "cancelled"
+        self.people[booking.person].credits += booking.charged - lost
+        self.told.append(("booking.cancelled", n))
+
+    def promote_waitlist(self, c: int) -> None:
+        course = self.courses[c]
+        if course.status != "scheduled" or course.started:
+            return
+        for entry in self.queue(c):
+            if len(self.seated(c)) >= course.capacity:
+                return
+            n = self.entries[entry].booking
+            booking = self.bookings[n]
+            if self.why_not_eligible(course, self.people[booking.person]):
+                self.release(n, 0, "skipped")
+                continue
+            self.leave(entry, "converted")
+            booking.spot = self.free_spot(c)
+            booking.status, booking.promoted_late = "confirmed", course.late
+            self.charge(booking)
+            self.told.append(("booking.confirmed", n))
+
+    def set_capacity(self, c: int, capacity: int) -> bool:
+        if self.courses[c].status == "cancelled":
+            return False
+        self.courses[c].capacity = capacity
+        self.promote_waitlist(c)
+        self.renumber_waitlist(c)
+        return True
+
+    def cancel_course(self, c: int) -> bool:
+        course = self.courses[c]
+        if course.status != "scheduled":
+            return False
+        course.status = "cancelled"
+        for n, booking in enumerate(self.bookings):
+            if booking.course == c and booking.status in ("confirmed", "checked_in", "waitlisted"):
+                self.release(n, 0)
+        self.told.append(("class.cancelled", c))
+        return True
+
+    def start_course(self, c: int) -> None:
+        self.courses[c].started = True
+        for entry in self.queue(c):
+            self.entries[entry].status = "expired"
+            self.bookings[self.entries[entry].booking].status = "expired"
+            self.told.append(("waitlist.updated", entry))
+
+    def record_attendance(self, n: int, status: str) -> bool:
+        moves = {("confirmed", "checked_in"), ("confirmed", "no_show"), ("checked_in", "confirmed")}
+        booking = self.bookings[n]
+        if (booking.status, status) not in moves | {("no_show", "checked_in")}:
+            return False
+        course = self.courses[booking.course]
+        if course.status == "cancelled" or (status == "no_show" and not course.started):
+            return False
+        if booking.status == "no_show":
+            if self.live_of(booking.course, booking.person) is not None:
+                return False
+            if booking.spot is not None and self.spot_is_taken(booking.course, booking.spot):
+                booking.spot = self.free_spot(booking.course)
+        booking.status = status
+        self.promote_waitlist(booking.course)
+        self.renumber_waitlist(booking.course)
+        return True
+
+    def live_of(self, c: int, p: int) -> int | None:
+        live = ("confirmed", "checked_in", "waitlisted")
+        mine = [n for n, b in enumerate(self.bookings) if (b.course, b.person) == (c, p) and b.status in live]
+        return mine[0] if mine else None
+
+    def spot_is_taken(self, c: int, spot: int) -> bool:
+        return any(self.bookings[n].spot == spot for n in self.seated(c))

@@ -1,0 +1,233 @@
+"""Random operations on the service and on the plain model, compared after each of them."""
+
+import asyncio
+from collections import Counter
+from typing import Any, ClassVar
+
+import hypothesis.strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from services.bookings.actions.expire_waitlists import expire_waitlists
+from services.bookings.context import Bookings
+from shared.wire import new_id
+from tests.services.bookings.import_samples import a_product, soon
+from tests.services.bookings.reference_model import Booking, Course, Outcome, Person, Studio
+from tests.services.bookings.state_machine_checks import compare
+from tests.services.bookings.state_machine_setup import studio_lines
+from tests.services.bookings.studio_client import Reply, StudioClient
+
+CARDS = ("active", "active", "active", "paused", "past_due", None)
+PICK = st.integers(0, 999)
+SHARES = {
+    "join": 6, "book": 2, "give_up_a_wanted_seat": 4, "cancel": 2, "pass_someone_over": 3,
+    "pause_or_resume": 1, "change_capacity": 2, "purchase": 1, "record_attendance": 2, "replay": 1,
+    "end_class": 2,
+}  # fmt: skip
+ACTS = [act for act, share in SHARES.items() for _ in range(share)]
+
+
+class StudioMachine(RuleBasedStateMachine):
+    service: Bookings
+    loop: asyncio.AbstractEventLoop
+    steps: ClassVar[Counter[str]] = Counter()
+
+    def wait(self, work: Any) -> Any:
+        return self.loop.run_until_complete(work)
+
+    @initialize(
+        cards=st.lists(
+            st.tuples(st.sampled_from(CARDS), st.sampled_from((0, 0, 0, 1, 4)), st.booleans()),
+            min_size=7,
+            max_size=7,
+        ),
+        capacities=st.lists(st.integers(0, 2), min_size=4, max_size=4),
+        waitlist_capacity=st.one_of(st.none(), st.integers(0, 2)),
+        forfeit=st.booleans(),
+    )
+    def open_studio(
+        self, cards: list[Any], capacities: list[int], waitlist_capacity: int | None, forfeit: bool
+    ) -> None:
+        self.client = StudioClient.for_new_studio(self.service)
+        people = [Person(credits, card, odd and card is None) for card, credits, odd in cards]
+        courses = [
+            Course(capacities[0], waitlist_capacity=2),
+            Course(capacities[1], cost=2, waitlist_capacity=waitlist_capacity),
+            Course(capacities[2], cost=1, late=True, spots=2),
+            Course(capacities[3], late=True, allow_waitlist=False),
+        ]
+        self.model = Studio(people, courses, fee="15", forfeit=forfeit)
+        self.members = [new_id() for _ in people]
+        self.cards = [new_id() for _ in people]
+        self.classes = [new_id() for _ in courses]
+        self.spots = [new_id() for _ in range(2)]
+        self.bookings: list[str] = []
+        self.entries: list[str] = []
+        self.requests: list[tuple[Any, Reply]] = []
+        self.versions: dict[str, int] = {}
+        self.heard = 0
+        self.product = a_product(1)
+        self.wait(self.client.import_all(*studio_lines(self)))
+
+    def do(self, *request: Any, **more: Any) -> Reply:
+        """An idempotent request that may be repeated later."""
+        key = new_id()
+        reply: Reply = self.wait(self.client.call(*request, key=key, **more))
+        self.requests.append(((request, {**more, "key": key}), reply))
+        return reply
+
+    def staff(self, method: str, path: str, body: Any = None) -> Reply:
+        reply: Reply = self.wait(self.client.staff.call(method, f"/staff{path}", body))
+        return reply
+
+    @rule(act=st.sampled_from(ACTS), a=PICK, b=PICK, yes=st.booleans())
+    def step(self, act: str, a: int, b: int, yes: bool) -> None:
+        """One rule for all, so that every run has all of them in these shares."""
+        getattr(self, act)(a, b, yes)
+
+    def join(self, c: int, p: int, _: bool) -> None:
+        self.book(c, p, True)
+
+    def book(self, c: int, p: int, join: bool) -> None:
+        c, p = c % len(self.classes), p % len(self.members)
+        body = {"class_id": self.classes[c], "member_id": self.members[p], "join_waitlist": join}
+        preview = self.wait(self.client.call("POST", "/bookings/preview", body)).json
+        reply = self.do("POST", "/bookings", body)
+        outcome, detail = self.model.book(c, p, join=join)
+        self.steps[outcome] += 1
+        if outcome in ("confirmed", "waitlisted"):
+            assert reply.status == 201, reply.body
+            self.bookings.append(reply.json["id"])
+            assert (reply.json["status"], reply.json["waitlist_position"]) == (outcome, detail)
+            assert (preview["outcome"], preview["waitlist_position"]) == (outcome, detail)
+            if outcome == "waitlisted":
+                page = self.wait(
+                    self.client.get_ok("/waitlist", class_id=self.classes[c], member_id=self.members[p])
+                )
+                self.entries.append(next(e["id"] for e in page["data"] if e["status"] == "waiting"))
+            return
+        assert (reply.status, reply.code, preview["code"]) == (409, outcome, outcome), (reply.body, preview)
+        self.check_details(outcome, detail, reply, self.model.courses[c], self.model.people[p])
+
+    def pick_booking(self, n: int, *, live: bool) -> int:
+        states = ("confirmed", "waitlisted") if live else ()
+        wanted = [n for n, held in enumerate(self.model.bookings) if held.status in states]
+        return wanted[n % len(wanted)] if wanted else n % len(self.bookings)
+
+    def give_up_a_wanted_seat(self, n: int, *_: Any) -> None:
+        """A seat for which somebody waits: promotions are what goes wrong elsewhere."""
+        wanted = [
+            held for c in range(len(self.classes)) if self.model.queue(c) for held in self.model.seated(c)
+        ]
+        if wanted:
+            self.cancel_booking(wanted[n % len(wanted)])
+
+    def pass_someone_over(self, n: int, *_: Any) -> None:
+        """Pause somebody who waits for a class that costs, then free a seat there."""
+        waiting = [self.model.bookings[e.booking] for e in self.model.entries if e.status == "waiting"]
+        dear = [held for held in waiting if self.model.courses[held.course].cost]
+        able = [held for held in dear if self.model.people[held.person].card == "active"]
+        if able:
+            held = able[n % len(able)]
+            self.pause_or_resume(held.person)
+            for seat in self.model.seated(held.course)[:1]:
+                self.cancel_booking(seat)
+
+    def check_details(self, outcome: str, detail: Any, reply: Reply, course: Course, person: Person) -> None:
+        if outcome.startswith("already_"):
+            assert reply.details == {"booking_id": self.bookings[detail]}
+        if outcome == "class_not_bookable":
+            assert reply.details == {"reason": detail}
+        if outcome == "member_not_eligible":
+            assert reply.details == {"reasons": self.model.why_not_eligible(course, person)}
+
+    def cancel(self, n: int, _: int, live: bool) -> None:
+        if self.bookings:
+            self.cancel_booking(self.pick_booking(n, live=live))
+
+    def cancel_booking(self, n: int) -> None:
+        before: Booking = self.model.bookings[n]
+        charged = before.charged
+        reply = self.do("DELETE", f"/bookings/{self.bookings[n]}")
+        outcome: Outcome = self.model.cancel(n)
+        self.steps["cancel " + outcome[0]] += 1
+        if outcome[0] in ("assessed", "none"):
+            receipt = reply.json
+            assert (receipt["late_fee_status"], receipt["credits_forfeited"]) == outcome
+            assert receipt["credits_restored"] == charged - receipt["credits_forfeited"]
+        else:
+            assert (reply.status, reply.code) == (409, outcome[0])
+
+    def replay(self, n: int, *_: Any) -> None:
+        if not self.requests:
+            return
+        (request, more), first = self.requests[n % len(self.requests)]
+        again: Reply = self.wait(self.client.call(*request, **more))
+        self.steps["replay"] += 1
+        assert again.replayed and (again.status, again.body) == (first.status, first.body)
+        other = self.wait(self.client.cancel(new_id(), key=more["key"]))
+        assert other.code == "idempotency_key_reused"
+
+    def change_capacity(self, c: int, seats: int, _: bool) -> None:
+        c, capacity = c % len(self.classes), seats % 5
+        reply = self.staff("PATCH", f"/classes/{self.classes[c]}", {"capacity": capacity})
+        self.steps["capacity"] += 1
+        assert (reply.status == 200) == self.model.set_capacity(c, capacity)
+
+    def end_class(self, c: int, _: int, start: bool) -> None:
+        """Not early in a run: nothing much happens in a class any more after it."""
+        if len(self.requests) < 10:
+            return
+        c %= len(self.classes)
+        if start:
+            self.start_class(c)
+            return
+        reply = self.staff("POST", f"/classes/{self.classes[c]}/cancel", {})
+        self.steps["cancel class"] += 1
+        assert (reply.status == 200) == self.model.cancel_course(c)
+
+    def start_class(self, c: int) -> None:
+        course = self.model.courses[c]
+        if course.started or course.status != "scheduled":
+            return
+        times = {"start_time": soon(minutes=-1), "end_time": soon(hours=1)}
+        assert self.staff("PATCH", f"/classes/{self.classes[c]}", times).status == 200
+        self.steps["start"] += 1
+        self.wait(expire_waitlists(self.service))
+        self.model.start_course(c)
+
+    def pause_or_resume(self, p: int, *_: Any) -> None:
+        p %= len(self.members)
+        person = self.model.people[p]
+        if person.card not in ("active", "paused"):
+            return
+        move, after = ("pause", "paused") if person.card == "active" else ("resume", "active")
+        reply = self.staff("POST", f"/memberships/{self.cards[p]}/{move}", {})
+        self.steps[move] += 1
+        assert reply.status == 200, reply.body
+        person.card = after
+
+    def purchase(self, p: int, many: int, _: bool) -> None:
+        p, quantity = p % len(self.members), 1 + many % 3
+        body = {"member_id": self.members[p], "product_id": self.product["id"], "quantity": quantity}
+        assert self.staff("POST", "/purchases", body).status == 201
+        self.steps["purchase"] += 1
+        self.model.people[p].credits += quantity
+
+    def record_attendance(self, n: int, move: int, _: bool) -> None:
+        if not self.bookings:
+            return
+        n, status = n % len(self.bookings), ("checked_in", "confirmed", "no_show")[move % 3]
+        path = {"checked_in": "check-in", "confirmed": "undo-check-in", "no_show": "no-show"}[status]
+        reply = self.staff("POST", f"/bookings/{self.bookings[n]}/{path}")
+        moved = self.model.record_attendance(n, status)
+        self.steps["record_attendance" if moved else "record_attendance refused"] += 1
+        assert (reply.status == 200) == moved, reply.body
+
+    @invariant()
+    def everything_agrees(self) -> None:
+        if hasattr(self, "model"):
+            self.wait(compare(self))
+
+    def teardown(self) -> None:
+        if hasattr(self, "model"):
+            self.steps.update(f"entry {entry.status}" for entry in self.model.entries)

@@ -1,0 +1,70 @@
+"""After each step: counts, positions, credits, events and every GET, against the model."""
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:
+    from tests.services.bookings.state_machine import StudioMachine
+
+
+async def compare(machine: "StudioMachine") -> None:
+    client, model = machine.client, machine.model
+    classes = {row["id"]: row for row in await client.list_all("/classes")}
+    for c, class_id in enumerate(machine.classes):
+        booked, course = len(model.seated(c)), model.courses[c]
+        shown = classes[class_id]
+        counts = (shown["capacity"], shown["booked_count"], shown["available_count"], shown["status"])
+        assert counts == (course.capacity, booked, max(0, course.capacity - booked), course.status)
+    bookings = {row["id"]: row for row in await client.list_all("/bookings", limit=200)}
+    entries = {row["id"]: row for row in await client.list_all("/waitlist", limit=200)}
+    _compare_bookings(machine, bookings)
+    _compare_entries(machine, entries)
+    async with client.service.db.connection() as conn:
+        rows = await conn.fetch(
+            "SELECT id, credits FROM members WHERE studio_id = $1", client.caller.studio_id
+        )
+    credits = {row["id"]: row["credits"] for row in rows}
+    assert [credits[member] for member in machine.members] == [person.credits for person in model.people]
+    await _compare_events(machine, {"booking": bookings, "waitlist": entries, "class": classes})
+
+
+def _compare_bookings(machine: "StudioMachine", shown: dict[str, Any]) -> None:
+    model = machine.model
+    positions = {entry.booking: entry.position for entry in model.entries if entry.status == "waiting"}
+    assert len(shown) == len(model.bookings)
+    for n, booking in enumerate(model.bookings):
+        row = shown[machine.bookings[n]]
+        spot = machine.spots[booking.spot] if booking.spot is not None else None
+        told = (row["class_id"], row["member_id"], row["status"], row["waitlist_position"])
+        expected = (machine.classes[booking.course], machine.members[booking.person], booking.status)
+        assert told == (*expected, positions.get(n))
+        assert row["class_spot_id"] == spot
+
+
+def _compare_entries(machine: "StudioMachine", shown: dict[str, Any]) -> None:
+    model = machine.model
+    assert len(shown) == len(model.entries)
+    for n, entry in enumerate(model.entries):
+        row = shown[machine.entries[n]]
+        assert (row["position"], row["status"]) == (entry.position, entry.status)
+        assert row["converted_to_booking"] == (entry.status == "converted")
+
+
+async def _compare_events(machine: "StudioMachine", shown: dict[str, dict[str, Any]]) -> None:
+    """What was told since the last step is what the model tells, with the resource as it is shown now."""
+    async with machine.client.service.db.connection() as conn:
+        rows = await conn.fetch("SELECT id, envelope FROM outbox WHERE id > $1 ORDER BY id", machine.heard)
+    events = [msgspec.json.decode(row["envelope"]) for row in rows]
+    events = [event for event in events if event["studio_id"] == machine.client.caller.studio_id]
+    machine.heard = rows[-1]["id"] if rows else machine.heard
+    ids = {"booking": machine.bookings, "waitlist": machine.entries, "class": machine.classes}
+    expected = Counter((kind, ids[kind.split(".")[0]][n]) for kind, n in machine.model.told)
+    machine.model.told.clear()
+    assert Counter((event["type"], event["resource"]["id"]) for event in events) == expected
+    for event in events:
+        resource = event["resource"]
+        assert event["data"]["object"] == shown[resource["object"]][resource["id"]]
+        assert resource["version"] > machine.versions.get(resource["id"], 0)
+        machine.versions[resource["id"]] = resource["version"]

@@ -1,0 +1,164 @@
+"""Calls the service's own routes in this process; the studio is made through the import, as everyone's is."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import msgspec
+from msgspec import Struct
+
+from services.bookings.context import Bookings
+from services.bookings.routes import routes
+from shared.http.caller import Caller
+from shared.http.error_mapping import answer_for
+from shared.http.importing import ImportLine
+from shared.wire import encode, new_id
+
+_ROUTES = {(route.method, tuple(route.path.strip("/").split("/"))): route for route in routes()}
+
+
+class Reply(Struct):
+    status: int
+    body: bytes
+    headers: dict[bytes, bytes]
+
+    @property
+    def json(self) -> Any:
+        return msgspec.json.decode(self.body)
+
+    @property
+    def code(self) -> str | None:
+        error = self.json.get("error")
+        return error["code"] if error else None
+
+    @property
+    def details(self) -> Any:
+        return self.json["error"]["details"]
+
+    @property
+    def replayed(self) -> bool:
+        return self.headers.get(b"idempotent-replayed") == b"true"
+
+
+class StudioClient:
+    """One caller of one studio. `with_key` and `staff` are other callers of the same studio.
+
+    With `separate_replicas` every call goes to its own replica, so that calls meet only in the database.
+    """
+
+    def __init__(self, service: Bookings, caller: Caller, *, separate_replicas: bool = False) -> None:
+        self.service = service
+        self.caller = caller
+        self.separate_replicas = separate_replicas
+
+    @classmethod
+    def for_new_studio(cls, service: Bookings, *, separate_replicas: bool = False) -> "StudioClient":
+        caller = Caller(studio_id=new_id(), client_id=new_id(), key_id="k1", request_id="r0")
+        return cls(service, caller, separate_replicas=separate_replicas)
+
+    def with_key(
+        self, *, locations: tuple[str, ...] | None = None, client_id: str | None = None
+    ) -> "StudioClient":
+        caller = msgspec.structs.replace(
+            self.caller, client_id=client_id or self.caller.client_id, location_ids=locations, key_id=new_id()
+        )
+        return StudioClient(self.service, caller, separate_replicas=self.separate_replicas)
+
+    @property
+    def staff(self) -> "StudioClient":
+        caller = Caller(studio_id=self.caller.studio_id, actor="operator", request_id="staff")
+        return StudioClient(self.service, caller)
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        key: str | None = None,
+        query: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        route, params = _find(method, path)
+        headers = [(b"content-type", b"application/json")]
+        if key is not None:
+            headers.append((b"idempotency-key", key.encode()))
+        scope = {
+            "headers": headers,
+            "path_params": params,
+            "query_string": urlencode({k: v for k, v in (query or {}).items() if v is not None}).encode(),
+        }
+
+        async def receive() -> Any:
+            return {"type": "http.request", "body": encode(body), "more_body": False}
+
+        caller = msgspec.structs.replace(self.caller, request_id=new_id())
+        service = (
+            Bookings(db=self.service.db, wakeup=self.service.wakeup)
+            if self.separate_replicas
+            else self.service
+        )
+        try:
+            answer: Any = await route.respond(service, caller, scope, receive)
+        except Exception as problem:
+            answer = answer_for(problem, caller.request_id)
+        return Reply(answer.status, answer.body, dict(answer.headers))
+
+    async def get(self, path: str, **query: Any) -> Reply:
+        return await self.call("GET", path, query=query)
+
+    async def get_ok(self, path: str, **query: Any) -> Any:
+        reply = await self.get(path, **query)
+        assert reply.status == 200, reply.body
+        return reply.json
+
+    async def book(self, class_id: str, member_id: str, *, key: str | None = None, **more: Any) -> Reply:
+        body = {"class_id": class_id, "member_id": member_id, **more}
+        return await self.call("POST", "/bookings", body, key=key or new_id())
+
+    async def cancel(self, booking_id: str, *, key: str | None = None, **query: Any) -> Reply:
+        return await self.call("DELETE", f"/bookings/{booking_id}", key=key or new_id(), query=query)
+
+    async def list_all(self, path: str, **query: Any) -> list[Any]:
+        """Every row of a list, page by page."""
+        rows: list[Any] = []
+        cursor = None
+        while True:
+            page = await self.get_ok(path, cursor=cursor, **query)
+            rows += page["data"]
+            cursor = page["next_cursor"]
+            if not page["has_more"]:
+                return rows
+
+    async def import_lines(self, *lines: Mapping[str, Any]) -> Any:
+        reply = await self.staff.call("POST", "/internal/import", _numbered(self.caller.studio_id, lines))
+        return reply.json
+
+    async def import_all(self, *lines: Mapping[str, Any]) -> None:
+        report = await self.import_lines(*lines)
+        assert report["rejected"] == [], report
+
+    async def events(self) -> list[Any]:
+        """What the outbox holds, in order; the relay is not running here."""
+        async with self.service.db.connection() as conn:
+            rows = await conn.fetch("SELECT envelope FROM outbox ORDER BY id")
+        events = [msgspec.json.decode(row["envelope"]) for row in rows]
+        return [event for event in events if event["studio_id"] == self.caller.studio_id]
+
+
+def _find(method: str, path: str) -> tuple[Any, dict[str, str]]:
+    parts = path.strip("/").split("/")
+    fits = [
+        (sum(part.startswith("{") for part in pattern), pattern, route)
+        for (verb, pattern), route in _ROUTES.items()
+        if verb == method
+        and len(pattern) == len(parts)
+        and all(a.startswith("{") or a == b for a, b in zip(pattern, parts, strict=True))
+    ]
+    assert fits, f"no route {method} {path}"
+    _, pattern, route = min(fits, key=lambda fit: fit[0])
+    pairs = zip(pattern, parts, strict=True)
+    return route, {name[1:-1]: value for name, value in pairs if name.startswith("{")}
+
+
+def _numbered(studio_id: str, lines: Iterable[Mapping[str, Any]]) -> list[ImportLine]:
+    return [ImportLine(number, studio_id, msgspec.Raw(encode(line))) for number, line in enumerate(lines, 1)]

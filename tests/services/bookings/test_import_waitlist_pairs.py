@@ -1,0 +1,148 @@
+"""Waitlist pairs imported in unlucky orders: no waiting entry without its booking, nor the reverse."""
+
+import random
+
+import pytest
+
+from services.bookings.actions.expire_waitlists import expire_waitlists
+from services.bookings.wire.bookings import BookingStatus
+from services.bookings.wire.waitlist import WaitlistStatus
+from tests.services.bookings.consistency import CHECKS
+from tests.services.bookings.import_samples import a_class, a_member, soon
+from tests.services.bookings.studio_client import StudioClient
+from tests.services.bookings.test_cancel_booking import seated
+from tests.services.bookings.test_import import a_booking, an_entry
+
+
+async def halves(client: StudioClient) -> list[object]:
+    async with client.service.db.connection() as conn:
+        return [
+            row
+            for name in ("waitlist pair", "counter", "positions")
+            for row in await conn.fetch(CHECKS[name], client.caller.studio_id)
+        ]
+
+
+@pytest.mark.parametrize("status", ["cancelled", "expired", "no_show"])
+async def test_a_historic_booking_leaves_the_one_who_waits_waiting(client: StudioClient, status: str) -> None:
+    """Only a live line takes a placeholder's place; the queue stays whole and the class can be cancelled."""
+    class_, member = a_class(), a_member()
+    entry = an_entry(class_["id"], member["id"], 1)
+    await client.import_all(class_, member, entry)
+    await client.import_all(a_booking(class_["id"], member["id"], status=status))
+    assert await halves(client) == []
+    assert (await client.get_ok(f"/waitlist/{entry['id']}"))["status"] == "waiting"
+    assert (await client.staff.call("POST", f"/staff/classes/{class_['id']}/cancel", {})).status == 200
+
+
+@pytest.mark.parametrize("status", ["cancelled", "skipped", "expired", "converted"])
+async def test_a_historic_entry_leaves_a_waitlisted_booking_its_place(
+    client: StudioClient, status: str
+) -> None:
+    """The same the other way round: the booking keeps its placeholder entry and can be cancelled."""
+    class_, member = a_class(), a_member()
+    place = a_booking(class_["id"], member["id"], status="waitlisted")
+    await client.import_all(class_, member, place)
+    await client.import_all(an_entry(class_["id"], member["id"], 1, status=status))
+    assert await halves(client) == []
+    assert (await client.get_ok(f"/bookings/{place['id']}"))["waitlist_position"] == 1
+    assert (await client.cancel(str(place["id"]))).status == 200
+
+
+async def test_a_seat_for_the_one_who_waits_converts_the_entry(client: StudioClient) -> None:
+    """The booking's own line may come after it was promoted where it comes from."""
+    class_, member = a_class(), a_member()
+    entry, seat = an_entry(class_["id"], member["id"], 1), a_booking(class_["id"], member["id"])
+    await client.import_all(class_, member, entry)
+    await client.import_all(seat)
+    assert await halves(client) == []
+    assert (await client.get_ok(f"/waitlist/{entry['id']}"))["converted_to_booking"] is True
+    assert [row["id"] for row in await client.list_all("/bookings")] == [seat["id"]]
+
+
+async def test_one_broken_class_does_not_keep_others_from_expiring(client: StudioClient) -> None:
+    """It is skipped and tried again at the next step."""
+    start = soon(days=-1)
+    broken, sound = a_class(start_time=start), a_class(start_time=soon(hours=-1))
+    people = [a_member() for _ in range(2)]
+    entries = [an_entry(c["id"], p["id"], 1) for c, p in zip((broken, sound), people, strict=True)]
+    await client.import_all(broken, sound, *people, *entries)
+    link = "UPDATE waitlist SET booking_id = $2 WHERE id = $1"
+    async with client.service.db.connection() as conn:
+        kept = await conn.fetchval("SELECT booking_id FROM waitlist WHERE id = $1", entries[0]["id"])
+        await conn.execute(link, entries[0]["id"], None)
+    assert await expire_waitlists(client.service) is False
+    assert (await client.get_ok(f"/waitlist/{entries[1]['id']}"))["status"] == "expired"
+    assert (await client.get_ok(f"/waitlist/{entries[0]['id']}"))["status"] == "waiting"
+    async with client.service.db.connection() as conn:
+        await conn.execute(link, entries[0]["id"], kept)
+    await expire_waitlists(client.service)
+    assert (await client.get_ok(f"/waitlist/{entries[0]['id']}"))["status"] == "expired"
+
+
+async def test_a_promoted_placeholder_is_an_ordinary_booking(client: StudioClient) -> None:
+    """No later line deletes or replaces it, and an entry that left the queue does not come back."""
+    class_, people = a_class(), [a_member() for _ in range(2)]
+    await client.import_all(class_, *people)
+    (first,) = await seated(client, class_, people[:1])
+    entry = an_entry(class_["id"], people[1]["id"], 1)
+    await client.import_all(entry)
+    (stand_in,) = await client.list_all("/bookings", status="waitlisted")
+    await client.import_all(entry)
+    assert [row["id"] for row in await client.list_all("/bookings", status="waitlisted")] == [stand_in["id"]]
+    await client.cancel(first["id"])
+    other = await client.import_lines(a_booking(class_["id"], people[1]["id"], status="waitlisted"))
+    again = await client.import_lines(entry, stand_in)
+    assert [len(report["rejected"]) for report in (other, again)] == [1, 2]
+    assert {line["reason"] for line in again["rejected"]} == {
+        "The entry has left the waitlist, which is final.",
+        "The booking has left the waitlist; it cannot wait again.",
+    }
+    assert (await client.get_ok(f"/bookings/{stand_in['id']}"))["status"] == "confirmed"
+    assert (await client.cancel(stand_in["id"])).status == 200
+    await client.import_all(a_booking(class_["id"], people[1]["id"]))
+    assert (await client.get_ok(f"/bookings/{stand_in['id']}"))["status"] == "cancelled"
+    assert await halves(client) == []
+
+
+async def test_what_was_cancelled_here_is_final_for_the_import(client: StudioClient) -> None:
+    """Its receipt has been given out: a live line is refused by reason, the same state again is fine."""
+    class_, member = a_class(), a_member()
+    await client.import_all(class_, member)
+    (booking,) = await seated(client, class_, [member])
+    await client.cancel(booking["id"])
+    for status in ("confirmed", "waitlisted", "no_show"):
+        report = await client.import_lines(booking | {"status": status})
+        assert report["rejected"][0]["reason"] == "The booking was cancelled here, which is final."
+    await client.import_all(booking | {"status": "cancelled"})
+    assert (await client.cancel(booking["id"])).code == "booking_already_cancelled"
+    assert (await client.book(class_["id"], member["id"])).status == 201
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_any_sequence_of_lines_leaves_pairs_whole(client: StudioClient, seed: int) -> None:
+    """Halves of few pairs in every state and order, between cancellations: refused or applied, never half."""
+    dice = random.Random(seed)
+    class_, people = a_class(capacity=2), [a_member() for _ in range(3)]
+    await client.import_all(class_, *people)
+    halved = [
+        make(class_["id"], person["id"])
+        for person in people
+        for make in (a_booking, lambda c, m: an_entry(c, m, 1))
+        for _ in range(2)
+    ]
+    states: dict[str, list[str]] = {"booking": list(BookingStatus), "waitlist": list(WaitlistStatus)}
+    for _ in range(40):
+        chosen = dice.sample(halved, dice.choice((1, 1, 2, 3)))
+        await client.import_lines(
+            *(line | {"status": dice.choice(states[str(line["object"])])} for line in chosen)
+        )
+        if dice.random() < 0.3:
+            rows = await client.list_all("/bookings")
+            live = [row["id"] for row in rows if row["status"] in ("confirmed", "waitlisted")]
+            replies = [await client.cancel(booking_id) for booking_id in live[:1]]
+            assert [reply.status for reply in replies] in ([], [200])
+        assert await halves(client) == []
+    cancelled = await client.staff.call("POST", f"/staff/classes/{class_['id']}/cancel", {})
+    assert (cancelled.status, cancelled.json["booked_count"]) == (200, 0)
+    assert await halves(client) == []

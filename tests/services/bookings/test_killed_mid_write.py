@@ -1,0 +1,143 @@
+"""The service is killed with SIGKILL at each stage of a write; a retry with the same key makes it whole."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import pytest
+
+from services.bookings.context import Bookings, Stage
+from shared.http.caller import CALLER_HEADER, CallerSigner
+from shared.servers.ports import free_port
+from shared.wire import new_id
+from tests.services.bookings.consistency import inconsistencies
+from tests.services.bookings.import_samples import a_class, a_member
+from tests.services.bookings.studio_client import StudioClient
+
+SECRET = "a caller key for this test alone"
+
+
+class Killable:
+    """The service in a process of its own, reached over HTTP with a signed caller."""
+
+    def __init__(self, client: StudioClient, port: int, session: aiohttp.ClientSession) -> None:
+        self.base = f"http://127.0.0.1:{port}"
+        self.caller = client.caller
+        self.signer = CallerSigner((SECRET,))
+        self.session = session
+
+    async def send(self, method: str, path: str, key: str, body: Any = None) -> tuple[int, bytes, bool]:
+        signed = self.signer.sign(self.caller).decode()
+        headers = {CALLER_HEADER.decode(): signed, "Idempotency-Key": key}
+        async with self.session.request(method, self.base + path, headers=headers, json=body) as answer:
+            replayed = answer.headers.get("Idempotent-Replayed") == "true"
+            return answer.status, await answer.read(), replayed
+
+
+@asynccontextmanager
+async def running(client: StudioClient, url: str, fatal: str | None = None) -> AsyncIterator[Killable]:
+    port = free_port()
+    async with aiohttp.ClientSession() as session:
+        child = await start_killable(url, port, SECRET, session, fatal)
+        try:
+            yield Killable(client, port, session)
+            if fatal:
+                assert await asyncio.wait_for(child.wait(), 10) == -9
+        finally:
+            if child.returncode is None:
+                child.kill()
+                await child.wait()
+
+
+async def start_killable(
+    url: str, port: int, secret: str, session: aiohttp.ClientSession, fatal: str | None = None
+) -> asyncio.subprocess.Process:
+    words = [sys.executable, "-m", "tests.services.bookings.killed_service", url, str(port), secret]
+    child = await asyncio.create_subprocess_exec(*words, *([fatal] if fatal else []))
+    await _until_live(session, port, child)
+    return child
+
+
+async def _until_live(session: aiohttp.ClientSession, port: int, child: asyncio.subprocess.Process) -> None:
+    while True:
+        assert child.returncode is None, "the service did not start"
+        try:
+            async with session.get(f"http://127.0.0.1:{port}/health/ready"):
+                return
+        except aiohttp.ClientError:
+            await asyncio.sleep(0.05)
+
+
+async def kept_bodies(service: Bookings, key: str) -> list[bytes]:
+    async with service.db.connection() as conn:
+        rows = await conn.fetch("SELECT body FROM idempotency_keys WHERE key = $1", key)
+    return [row["body"] for row in rows]
+
+
+@pytest.mark.parametrize("stage", list(Stage))
+async def test_a_booking_killed_at_any_stage_happens_once(
+    client: StudioClient, database_url: str, stage: Stage
+) -> None:
+    """One booking, one event, and the bytes of the first answer, whether it got out or not."""
+    class_, member, key = a_class(capacity=3), a_member(), new_id()
+    await client.import_all(class_, member)
+    body = {"class_id": class_["id"], "member_id": member["id"]}
+    async with running(client, database_url, stage) as dying:
+        with pytest.raises(aiohttp.ClientError):
+            await dying.send("POST", "/bookings", key, body)
+    first = await kept_bodies(client.service, key)
+    assert len(first) == (1 if stage is Stage.COMMITTED else 0)
+    assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == len(first)
+    async with running(client, database_url) as whole:
+        status, answer, replayed = await whole.send("POST", "/bookings", key, body)
+        again = await whole.send("POST", "/bookings", key, body)
+    assert (status, replayed) == (201, stage is Stage.COMMITTED)
+    assert again == (201, answer, True)
+    assert first in ([], [answer])
+    assert await kept_bodies(client.service, key) == [answer]
+    assert len(await client.list_all("/bookings")) == 1
+    assert [event["type"] for event in await client.events()] == ["booking.created"]
+    assert await inconsistencies(client) == []
+
+
+@pytest.mark.parametrize("stage", list(Stage))
+async def test_a_cancellation_killed_at_any_stage_happens_once(
+    client: StudioClient, database_url: str, stage: Stage
+) -> None:
+    """One receipt, one promotion, one event of each kind, the same bytes again."""
+    class_, people, key = a_class(), [a_member() for _ in range(2)], new_id()
+    await client.import_all(class_, *people)
+    held = [(await client.book(class_["id"], person["id"], join_waitlist=True)).json for person in people]
+    path = f"/bookings/{held[0]['id']}"
+    async with running(client, database_url, stage) as dying:
+        with pytest.raises(aiohttp.ClientError):
+            await dying.send("DELETE", path, key)
+    first = await kept_bodies(client.service, key)
+    async with running(client, database_url) as whole:
+        status, answer, replayed = await whole.send("DELETE", path, key)
+        again = await whole.send("DELETE", path, key)
+    assert (status, replayed) == (200, stage is Stage.COMMITTED)
+    assert again == (200, answer, True)
+    assert first in ([], [answer])
+    statuses = [(await client.get_ok(f"/bookings/{booking['id']}"))["status"] for booking in held]
+    assert statuses == ["cancelled", "confirmed"]
+    told = [event["type"] for event in await client.events()]
+    assert (told.count("booking.cancelled"), told.count("booking.confirmed")) == (1, 1)
+    assert await inconsistencies(client) == []
+
+
+async def test_an_answer_that_got_out_is_the_answer_after_a_kill(
+    client: StudioClient, database_url: str
+) -> None:
+    """Killed after the answer was read: the same bytes from the next process."""
+    class_, member, key = a_class(capacity=3), a_member(), new_id()
+    await client.import_all(class_, member)
+    body = {"class_id": class_["id"], "member_id": member["id"]}
+    async with running(client, database_url) as first:
+        answer = await first.send("POST", "/bookings", key, body)
+    async with running(client, database_url) as second:
+        assert await second.send("POST", "/bookings", key, body) == (*answer[:2], True)
+    assert len(await client.events()) == 1

@@ -1,0 +1,94 @@
+"""What becomes of a membership by time alone, and what staff may not do to it."""
+
+from typing import Any
+
+import pytest
+
+from services.bookings.actions.update_due_memberships import update_due_memberships
+from tests.services.bookings.import_samples import a_class, a_member, a_membership, soon
+from tests.services.bookings.studio_client import StudioClient
+from tests.services.bookings.test_cancel_booking import seated
+
+
+def pause(**delta: float) -> dict[str, Any]:
+    return {"paused_at": soon(days=-9), "resumes_at": soon(**delta), "reason": None}
+
+
+def ending(**delta: float) -> dict[str, Any]:
+    known = {"requested_at": soon(days=-9), "at_period_end": True, "reason": None}
+    return known | {"effective_at": soon(**delta)}
+
+
+@pytest.mark.parametrize(
+    ("fields", "after", "books"),
+    [
+        ({"status": "paused", "pause": pause(seconds=-1)}, "active", True),
+        ({"status": "paused", "pause": pause(hours=1)}, "paused", False),
+        ({"cancellation": ending(seconds=-1)}, "cancelled", False),
+        ({"cancellation": ending(days=9)}, "active", True),
+        ({"status": "paused", "pause": pause(days=-1), "cancellation": ending(days=-2)}, "cancelled", False),
+        ({"ends_at": soon(seconds=-1), "auto_renew": False}, "expired", False),
+        ({"ends_at": soon(seconds=-1), "auto_renew": True}, "active", False),
+        ({"status": "past_due", "cancellation": None}, "past_due", False),
+        ({"status": "pending", "starts_at": soon(seconds=-1)}, "active", True),
+        ({"status": "pending", "starts_at": soon(hours=1)}, "pending", False),
+        ({"status": "pending"}, "pending", False),
+        (
+            {"status": "pending", "starts_at": soon(days=-2), "ends_at": soon(days=-1), "auto_renew": False},
+            "expired",
+            False,
+        ),
+    ],
+)
+async def test_time_turns_a_membership(client: StudioClient, fields: Any, after: str, books: bool) -> None:
+    """Whether the member may book is decided by time at once; the stored status follows, one version on."""
+    class_, member = a_class(credit_cost=1), a_member()
+    card = a_membership(member["id"], **fields)
+    await client.import_all(class_, member, card)
+    body = {"class_id": class_["id"], "member_id": member["id"]}
+    for _ in range(2):
+        outcome = (await client.call("POST", "/bookings/preview", body)).json["outcome"]
+        assert outcome == ("confirmed" if books else "refused")
+        assert await update_due_memberships(client.service) is False
+        shown = await client.get_ok(f"/memberships/{card['id']}")
+        assert shown["status"] == after
+        assert shown["state_version"] == (1 if after == card["status"] else 2)
+    assert after == "paused" or shown["pause"] is None
+
+
+async def test_who_waits_is_promoted_by_a_membership_that_holds_now(client: StudioClient) -> None:
+    """The one whose pause is over moves up; the one whose membership has ended is passed over."""
+    class_, people = a_class(credit_cost=1), [a_member() for _ in range(3)]
+    cards = [a_membership(person["id"]) for person in people]
+    await client.import_all(class_, *people, *cards)
+    bookings = await seated(client, class_, people)
+    await client.import_all(
+        cards[1] | {"cancellation": ending(seconds=-1)},
+        cards[2] | {"status": "paused", "pause": pause(seconds=-1)},
+    )
+    await client.cancel(bookings[0]["id"])
+    statuses = [(await client.get_ok(f"/bookings/{booking['id']}"))["status"] for booking in bookings[1:]]
+    assert statuses == ["cancelled", "confirmed"]
+
+
+@pytest.mark.parametrize("status", ["pending", "active", "past_due", "cancelled", "expired"])
+async def test_only_a_paused_membership_is_resumed(client: StudioClient, status: str) -> None:
+    """Paying what is due or starting one is not a resumption."""
+    member = a_member()
+    card = a_membership(member["id"], status=status)
+    await client.import_all(member, card)
+    reply = await client.staff.call("POST", f"/staff/memberships/{card['id']}/resume")
+    assert (reply.status, reply.code) == (409, "invalid_state_transition")
+    assert "active" not in reply.details["allowed"]
+
+
+async def test_a_membership_without_an_end_is_not_cancelled_at_its_end(client: StudioClient) -> None:
+    """422 with the field that asks for it, and nothing is changed."""
+    member = a_member()
+    card = a_membership(member["id"])
+    await client.import_all(member, card)
+    reply = await client.staff.call(
+        "POST", f"/staff/memberships/{card['id']}/cancel", {"at_period_end": True}
+    )
+    assert (reply.status, reply.json["detail"][0]["loc"]) == (422, ["body", "at_period_end"])
+    assert (await client.get_ok(f"/memberships/{card['id']}"))["cancellation"] is None

@@ -1,0 +1,98 @@
+"""What a booking reads does not grow with the tables, though its plans were made while they were small."""
+
+from collections.abc import AsyncIterator
+
+import asyncpg
+import pytest
+
+from services.bookings.actions.analyze_tables import analyze_grown_tables
+from services.bookings.actions.decide_bookings import BatchDecider
+from services.bookings.actions.idempotency import idempotent_request
+from services.bookings.context import Bookings
+from services.bookings.store import claim_and_lock, insert_bookings, table_statistics
+from services.bookings.store.claim_and_lock import ClaimRequest
+from services.bookings.wire.bookings import BookingCreate
+from shared.background import Wakeup
+from shared.db.database import Connection, Database
+from shared.wire import new_id
+from tests.services.bookings.import_samples import a_class, a_member
+from tests.services.bookings.studio_client import StudioClient
+
+ROWS = 5_000
+TABLES = ("classes", "members", "bookings", "idempotency_keys")
+CLASSES = """
+INSERT INTO bookings.classes
+    (studio_id, id, title, start_time, end_time, capacity, allow_waitlist, status, visible)
+SELECT $1, gen_random_uuid(), 'Flow', now() + interval '1 day', now() + interval '2 days', 5, true,
+    'scheduled', true
+FROM generate_series(1, $2)
+"""
+MEMBERS = """
+INSERT INTO bookings.members (studio_id, id, name, first_name, last_name, created_at)
+SELECT $1, gen_random_uuid(), 'Ada Byron', 'Ada', 'Byron', now() FROM generate_series(1, $2)
+"""
+READ = """
+SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int FROM pg_stat_xact_user_tables
+WHERE schemaname = 'bookings' AND relname = ANY ($1)
+"""
+
+
+@pytest.fixture
+async def client(database_url: str) -> AsyncIterator[StudioClient]:
+    """On one connection, which keeps its plans."""
+    db = await Database.connect(database_url, "bookings", size=1)
+    yield StudioClient.for_new_studio(Bookings(db=db, wakeup=Wakeup()))
+    await db.close()
+
+
+@pytest.fixture
+async def admin(database_url: str) -> AsyncIterator[Connection]:
+    conn: Connection = await asyncpg.connect(database_url)
+    for table in TABLES:
+        await conn.execute(f"ALTER TABLE bookings.{table} SET (autovacuum_enabled = false)")
+    yield conn
+    await conn.close()
+
+
+async def rows_read(client: StudioClient, class_id: str, member_id: str) -> int:
+    """By both halves of a booking, in the connection's kept plans."""
+    caller, key = client.caller, new_id()
+    body = BookingCreate(class_id=class_id, member_id=member_id)
+    async with client.service.db.transaction() as conn:
+        before = await conn.fetchval(READ, TABLES)
+        request = ClaimRequest(caller.studio_id, caller.client_id, key, class_id, member_id)
+        ((_, facts),) = await claim_and_lock.claim_and_lock(conn, [request], wait=False)
+        assert facts is not None
+        decided = BatchDecider().decide(
+            caller, idempotent_request(key, "POST", "/bookings", body), body, facts
+        )
+        assert decided.answer.status == 201
+        await insert_bookings.insert(conn, [decided.outcome])
+        return int(await conn.fetchval(READ, TABLES) - before)
+
+
+@pytest.mark.parametrize("analyzed", [False, True], ids=["from_nothing", "from_a_few"])
+async def test_a_table_that_has_grown_is_not_read_whole(
+    client: StudioClient, admin: Connection, *, analyzed: bool
+) -> None:
+    """Without the look at the tables it is: the first count shows it."""
+    class_, people = a_class(capacity=99), [a_member() for _ in range(12)]
+    await client.import_all(class_, *people)
+    if analyzed:
+        await admin.execute("VACUUM ANALYZE bookings.classes, bookings.members")
+    for person in people[2:]:
+        assert (await client.book(class_["id"], person["id"])).status == 201
+    for insert in (CLASSES, MEMBERS):
+        await admin.execute(insert, client.caller.studio_id, ROWS)
+    assert await rows_read(client, class_["id"], people[0]["id"]) > ROWS
+    await analyze_grown_tables(client.service)
+    assert await rows_read(client, class_["id"], people[1]["id"]) < 100
+
+
+async def test_only_what_has_grown_is_looked_at(client: StudioClient, admin: Connection) -> None:
+    """Nothing while tables are small, and nothing the second time."""
+    async with client.service.db.connection() as conn:
+        assert await table_statistics.analyze_grown(conn) == []
+        await admin.execute(MEMBERS, client.caller.studio_id, ROWS)
+        assert await table_statistics.analyze_grown(conn) == ["bookings.members"]
+        assert await table_statistics.analyze_grown(conn) == []

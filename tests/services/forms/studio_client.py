@@ -1,0 +1,159 @@
+"""A studio to talk to: signed calls in, answers and events out."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from services.forms.context import Forms
+from shared.events.bus import Message
+from shared.events.bus.memory import MemoryBus
+from shared.http.caller import CALLER_HEADER, Actor, Caller, CallerSigner
+from shared.http.service import Service
+from shared.wire import new_id
+
+CALLER_KEY = "a key of the tests"
+EVERY_SCOPE = frozenset(
+    {
+        "forms:read",
+        "forms:write",
+        "form_submissions:read",
+        "form_submissions:write",
+        "leads:read",
+        "leads:write",
+    }
+)
+READER = EVERY_SCOPE - {"forms:write"}
+
+
+class Reply(Struct, frozen=True):
+    status: int
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return msgspec.json.decode(self.body)
+
+    @property
+    def code(self) -> str:
+        return str(self.json["error"]["code"])
+
+    @property
+    def problems(self) -> list[tuple[tuple[Any, ...], str]]:
+        return [(tuple(problem["loc"]), problem["type"]) for problem in self.json["detail"]]
+
+
+class EventRecorder:
+    """Every event that left, in order."""
+
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+        self._more = asyncio.Condition()
+
+    async def record(self, messages: Sequence[Message]) -> None:
+        async with self._more:
+            self.events += [msgspec.json.decode(message.body) for message in messages]
+            self._more.notify_all()
+
+    async def first(self, count: int) -> list[dict[str, Any]]:
+        async with asyncio.timeout(10), self._more:
+            await self._more.wait_for(lambda: len(self.events) >= count)
+        return self.events[:count]
+
+
+class StudioClient:
+    def __init__(self, service: Service[Forms], bus: MemoryBus, recorder: EventRecorder) -> None:
+        self.service = service
+        self.bus = bus
+        self.recorder = recorder
+        self.id = new_id()
+        self._signer = CallerSigner((CALLER_KEY,))
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        scopes: frozenset[str] = EVERY_SCOPE,
+        studio_id: str | None = None,
+        actor: Actor = "client",
+    ) -> Reply:
+        caller = Caller(studio_id=studio_id or self.id, client_id="c", key_id="k", scopes=scopes, actor=actor)
+        headers = [(CALLER_HEADER, self._signer.sign(caller))]
+        raw = body if isinstance(body, bytes) else b"" if body is None else msgspec.json.encode(body)
+        if body is not None:
+            headers += [(b"content-type", b"application/json"), (b"content-length", str(len(raw)).encode())]
+        target, _, query = path.partition("?")
+        return await _exchange(self.service.app, method, target, query.encode(), headers, raw)
+
+    async def get(self, path: str, **how: Any) -> Reply:
+        return await self.call("GET", path, **how)
+
+    async def post(self, path: str, body: Any = None, **how: Any) -> Reply:
+        return await self.call("POST", path, body, **how)
+
+    async def put(self, path: str, body: Any, **how: Any) -> Reply:
+        return await self.call("PUT", path, body, **how)
+
+    async def patch(self, path: str, body: Any, **how: Any) -> Reply:
+        return await self.call("PATCH", path, body, **how)
+
+    async def form(self, *fields: dict[str, Any], **others: Any) -> dict[str, Any]:
+        """A published form, made for the test."""
+        body = {"title": f"Form {new_id()}", "status": "published", "fields": list(fields), **others}
+        reply = await self.post("/forms", body)
+        assert reply.status == 201, reply.body
+        form: dict[str, Any] = reply.json
+        return form
+
+    async def submit(
+        self, form: dict[str, Any], data: dict[str, Any], email: str = "ann@example.com"
+    ) -> Reply:
+        return await self.post(f"/forms/{form['id']}/submissions", {"submitter_email": email, "data": data})
+
+    async def import_lines(self, *resources: Any) -> Any:
+        lines = [
+            {"number": number, "studio_id": self.id, "resource": resource}
+            for number, resource in enumerate(resources, 1)
+        ]
+        reply = await self.post("/internal/import", lines, actor="operator")
+        assert reply.status == 200, reply.body
+        return reply.json
+
+
+async def _exchange(
+    app: Any, method: str, path: str, query: bytes, headers: list[tuple[bytes, bytes]], body: bytes
+) -> Reply:
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "scheme": "http",
+        "method": method,
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query,
+        "root_path": "",
+        "headers": headers,
+        "client": None,
+        "server": None,
+        "extensions": {},
+        "state": {},
+    }
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    await app(scope, receive, send)
+    return Reply(sent[0]["status"], b"".join(message.get("body", b"") for message in sent[1:]))
+
+
+def field(key: str, type: str = "text", **properties: Any) -> dict[str, Any]:
+    return {"key": key, "label": key, "type": type, **properties}
