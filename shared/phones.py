@@ -12,21 +12,21 @@ from msgspec import Meta
 
 from shared.errors import Problem
 
-LONGEST_PHONE = 50
+MAX_PHONE_LENGTH = 50
 PHONE_RULE = (
     "A phone number that its country could have: with its country code, like +44 20 7946 0018, or as it is "
     "dialled in the studio's country, which its time zone tells. An empty text is no number."
 )
-NO_PHONE = "A phone number with its country code, like +44 20 7946 0018."
-NO_PHONE_TYPE = "phone_parsing"
+PHONE_PROBLEM = "A phone number with its country code, like +44 20 7946 0018."
+PHONE_PROBLEM_TYPE = "phone_parsing"
 TABLE = "zone.tab"
 
-Phone = Annotated[str, Meta(max_length=LONGEST_PHONE, description=PHONE_RULE)]
+Phone = Annotated[str, Meta(max_length=MAX_PHONE_LENGTH, description=PHONE_RULE)]
 
 
 def is_phone(text: str, region: str | None) -> bool:
     """Possible by its length and country; whether it rings nobody knows."""
-    if len(text) > LONGEST_PHONE:
+    if len(text) > MAX_PHONE_LENGTH:
         return False
     try:
         number = phonenumbers.parse(text, region)
@@ -39,7 +39,7 @@ def phone_problems(phone: object, region: str | None) -> list[Problem]:
     """Of a body's `phone`; null, left out and empty are no number."""
     if not isinstance(phone, str) or not phone or is_phone(phone, region):
         return []
-    return [Problem(("body", "phone"), NO_PHONE, NO_PHONE_TYPE)]
+    return [Problem(("body", "phone"), PHONE_PROBLEM, PHONE_PROBLEM_TYPE)]
 
 
 @cache

@@ -46,9 +46,9 @@ def _new(name: str) -> str:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Written beside and renamed, so that a crash leaves the old file or the new one, never half of one."""
+    """Written to a new file and renamed: a crash leaves the old file or the new one, never half of one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".new")
-    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+    unfinished = path.with_suffix(".new")
+    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(text)
-    beside.replace(path)
+    unfinished.replace(path)

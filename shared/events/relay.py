@@ -15,7 +15,7 @@ from shared.db.database import Database
 from shared.events.bus import Bus, BusError, Message
 from shared.events.envelope import read_head
 from shared.observability.metrics import OUTBOX_AGE, PUBLISHED
-from shared.observability.tracing import trace_id_of, working_on
+from shared.observability.tracing import in_span, trace_id_of
 
 log = structlog.get_logger("relay")
 
@@ -129,7 +129,7 @@ async def _publish_line(bus: Bus, line: list[Any]) -> tuple[list[int], Exception
     confirmed: list[int] = []
     for row in line:
         try:
-            with working_on(f"publish {row['type']}", row["traceparent"], "producer") as traceparent:
+            with in_span(f"publish {row['type']}", row["traceparent"], "producer") as traceparent:
                 message = Message(row["event_id"], row["type"], row["envelope"], traceparent)
                 async with asyncio.timeout(PATIENCE):
                     await bus.publish(message)

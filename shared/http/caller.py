@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from shared.errors import Unauthenticated
-from shared.observability.tracing import checked_traceparent
+from shared.observability.tracing import valid_traceparent
 
 CALLER_HEADER = b"x-studio-caller"
 REQUEST_ID_HEADER = b"x-request-id"
@@ -94,7 +94,7 @@ class CallerVerifier:
         return msgspec.structs.replace(
             verified.caller,
             request_id=request_id,
-            traceparent=checked_traceparent(trace.decode("latin-1")) if trace else None,
+            traceparent=valid_traceparent(trace.decode("latin-1")) if trace else None,
         )
 
     def _check(self, header: bytes) -> "_Verified":

@@ -30,7 +30,7 @@ def set_up_logging(settings: Settings, service: str) -> None:
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         redact,
-        _tell_exception,
+        _format_exception,
         _add_service(service),
         _render_json if as_json else _readable,
     ]
@@ -40,11 +40,11 @@ def set_up_logging(settings: Settings, service: str) -> None:
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
         cache_logger_on_first_use=True,
     )
-    set_up_request_log(as_json=as_json, said=level <= logging.INFO)
-    logging.basicConfig(level=logging.WARNING, handlers=[_IntoOurs()], force=True)
+    set_up_request_log(as_json=as_json, enabled=level <= logging.INFO)
+    logging.basicConfig(level=logging.WARNING, handlers=[_ToStructlog()], force=True)
 
 
-class _IntoOurs(logging.Handler):
+class _ToStructlog(logging.Handler):
     """What libraries say comes out in the same form, and as clean."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -57,7 +57,7 @@ class _IntoOurs(logging.Handler):
         )
 
 
-def _tell_exception(_: Any, __: str, event: Event) -> Event:
+def _format_exception(_: Any, __: str, event: Event) -> Event:
     """Frames and kinds of an exception; of its text what can hold nobody's data."""
     found = event.pop("exc_info", None)
     if found:

@@ -48,16 +48,16 @@ def _through_structlog(line: RequestLine) -> None:
     structlog.get_logger("request").info(fields.pop("event"), **fields)
 
 
-def _unsaid(line: RequestLine) -> None:
+def _discard(line: RequestLine) -> None:
     """The level is set above these lines."""
 
 
 _write: Callable[[RequestLine], None] = _through_structlog
 
 
-def set_up_request_log(*, as_json: bool, said: bool) -> None:
+def set_up_request_log(*, as_json: bool, enabled: bool) -> None:
     global _write
-    _write = _unsaid if not said else _as_json if as_json else _through_structlog
+    _write = _discard if not enabled else _as_json if as_json else _through_structlog
 
 
 def log_request(line: RequestLine) -> None:

@@ -21,7 +21,7 @@ _TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a
 _tracer: Any = None
 
 
-def checked_traceparent(text: str | None) -> str | None:
+def valid_traceparent(text: str | None) -> str | None:
     """The text itself, or None for anything that is not one: it comes from outside."""
     return text if text is not None and _TRACEPARENT.match(text) else None
 
@@ -93,7 +93,7 @@ def record(
 
 
 @contextmanager
-def working_on(
+def in_span(
     name: str, parent: str | None, kind: Kind, attributes: Mapping[str, Any] | None = None
 ) -> Iterator[str | None]:
     """Gives the traceparent to hand on: the span's own, or the parent's while nobody collects traces."""

@@ -9,7 +9,7 @@ from typing import Self
 from shared.servers.child import Child
 from shared.servers.ports import free_port, is_free
 from shared.servers.postgres_binaries import PostgresBinaries, copied_to, find_postgres
-from shared.servers.postgres_data import ENVIRONMENT, end_leftover, make_data, reason_in
+from shared.servers.postgres_data import ENVIRONMENT, make_data, reason_in, stop_leftover
 from shared.servers.postgres_home import (
     State,
     claim_data,
@@ -85,19 +85,19 @@ class EmbeddedPostgres:
         if not state.made:
             state.made = True
             write_state(home, state)
-        end_leftover(data)
+        stop_leftover(data)
         log = home / "postgres.log"
         for _ in range(3):
             if not (state.port and is_free(state.port)):
                 state.port = free_port()
                 write_state(home, state)
             child = launch(binaries, data, state.port, run_as, log, durable)
-            if came_up(child, data):
+            if wait_until_ready(child, data):
                 return cls(child=child, locks=locks, state=state, data=data, origin=binaries.origin, log=log)
-            said = last_words(log)
-            if "Address already in use" not in said:
+            log_tail = read_log_tail(log)
+            if "Address already in use" not in log_tail:
                 break
-        raise ServerProblem(reason_in(said, f"Postgres did not start (its log is {log})"))
+        raise ServerProblem(reason_in(log_tail, f"Postgres did not start (its log is {log})"))
 
     @property
     def url(self) -> str:
@@ -153,18 +153,18 @@ def launch(
         return Child(argv, run_as=run_as, stop_with="INT", log=sink, cwd=Path("/"), env=ENVIRONMENT)
 
 
-def came_up(child: Child, data: Path) -> bool:
-    """Waits for the server's own word that it takes connections, which it writes into its mark."""
-    mark = data / "postmaster.pid"
+def wait_until_ready(child: Child, data: Path) -> bool:
+    """Waits until the server has written into its pid file that it takes connections."""
+    pid_file = data / "postmaster.pid"
     deadline = time.monotonic() + START_SECONDS
     while child.alive and time.monotonic() < deadline:
         with suppress(FileNotFoundError):
-            if "ready" in mark.read_text():
+            if "ready" in pid_file.read_text():
                 return True
         time.sleep(0.01)
     child.kill()
     return False
 
 
-def last_words(log: Path) -> str:
+def read_log_tail(log: Path) -> str:
     return log.read_text(errors="replace").rpartition("--- start\n")[2]

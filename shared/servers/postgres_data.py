@@ -13,16 +13,14 @@ from shared.servers.run_as import RunAs
 
 # The first that the machine knows. Sorting is by bytes everywhere; upper and lower case need the UTF-8 ones.
 CHARACTER_TYPES = ("C.UTF-8", "UTF-8", "C")
-ROOM_FOR_NEW_DATA = (
-    100 * 2**20
-)  # 40 to begin with; on a full disk initdb's own last words do not name the reason
+MIN_FREE_DISK = 100 * 2**20  # 40 to begin with; on a full disk initdb's own last words do not name the reason
 ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
 
 
 def make_data(binaries: PostgresBinaries, data: Path, run_as: RunAs, password: str, *, durable: bool) -> None:
-    """Made beside its final name and then renamed: an interrupted first start leaves no half of it."""
+    """Made under another name and then renamed: an interrupted first start leaves nothing half done."""
     free = shutil.disk_usage(data.parent).free
-    if free < ROOM_FOR_NEW_DATA:
+    if free < MIN_FREE_DISK:
         raise ServerProblem(
             f"The disk that holds {data.parent} is nearly full ({free // 2**20} MB left of the 100 needed)."
         )
@@ -61,33 +59,33 @@ def reason_in(log: str, failure: str) -> str:
     if "No space left on device" in log or "Disk quota exceeded" in log:
         return f"{failure}: the disk is full."
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    telling = [line for line in lines if "FATAL" in line or "PANIC" in line or "error:" in line]
-    words = (telling or lines or ["it gave no reason"])[-1]
+    errors = [line for line in lines if "FATAL" in line or "PANIC" in line or "error:" in line]
+    words = (errors or lines or ["it gave no reason"])[-1]
     return f"{failure}: {words.rstrip('.')}."
 
 
-def end_leftover(data: Path) -> None:
-    """Stops the server of a killed run if it still serves `data`, and removes the mark of a dead one.
+def stop_leftover(data: Path) -> None:
+    """Stops the server of a killed run if it still serves `data`, and removes the pid file of a dead one.
 
-    Postgres itself trusts the number in its mark and refuses to start when any other process has it by now.
+    Postgres trusts the number in its pid file, and refuses to start if any other process has that number now.
     """
-    mark = data / "postmaster.pid"
-    pid = marked_pid(mark)
+    pid_file = data / "postmaster.pid"
+    pid = recorded_pid(pid_file)
     if pid is None:
         return
-    for sig, patience in ((signal.SIGINT, 15.0), (signal.SIGQUIT, 5.0)):
+    for sig, timeout in ((signal.SIGINT, 15.0), (signal.SIGQUIT, 5.0)):
         if not serves(pid, data):
-            mark.unlink(missing_ok=True)
+            pid_file.unlink(missing_ok=True)
             return
         _send(pid, sig, data)
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + timeout
         while serves(pid, data) and time.monotonic() < deadline:
             time.sleep(0.02)
     if serves(pid, data):
         raise ServerProblem(
             f"An old Postgres (process {pid}) still uses {data} and does not stop; end it first."
         )
-    mark.unlink(missing_ok=True)
+    pid_file.unlink(missing_ok=True)
 
 
 def _send(pid: int, sig: signal.Signals, data: Path) -> None:
@@ -99,9 +97,9 @@ def _send(pid: int, sig: signal.Signals, data: Path) -> None:
         raise ServerProblem(f"Another user's Postgres (process {pid}) uses {data}; stop it first.") from None
 
 
-def marked_pid(mark: Path) -> int | None:
+def recorded_pid(pid_file: Path) -> int | None:
     try:
-        return int(mark.read_text().split("\n", 1)[0])
+        return int(pid_file.read_text().split("\n", 1)[0])
     except (FileNotFoundError, ValueError):
         return None
 

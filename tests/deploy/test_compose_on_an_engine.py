@@ -19,7 +19,7 @@ import pytest
 
 from shared.servers.ports import free_port
 from shared.wire import new_id
-from tests.harness.bookable import bookable
+from tests.harness.bookable_studio import bookable
 from tests.harness.system import ROOT
 
 pytestmark = [

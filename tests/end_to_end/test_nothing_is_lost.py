@@ -4,9 +4,9 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from tests.harness.isolation import Sizes, run_isolation
+from tests.harness.broker_outage import run_outage
+from tests.harness.endpoint_isolation import Sizes, run_isolation
 from tests.harness.ledger import run_ledger
-from tests.harness.outage import run_outage
 from tests.harness.pipeline import open_pipeline
 from tests.harness.receiver import receiving
 
@@ -43,5 +43,5 @@ async def test_nobody_waits_for_a_slow_neighbour(database_url: str) -> None:
     sizes = Sizes(healthy=10, backlog=5_000, rounds=2, burst=40, steady_seconds=3, steady_rate=5)
     report = await run_isolation(database_url, sizes)
     assert report.backlog_left >= 4_900, report.text()
-    assert report.p99(report.beside) < 2_000, report.text()
+    assert report.p99(report.with_faulty) < 2_000, report.text()
     assert report.throughput_ratio > 0.2, report.text()

@@ -13,10 +13,10 @@ import pytest
 
 from shared.settings import SERVICES
 from shared.wire import new_id
-from tests.harness.bookable import bookable
+from tests.harness.bookable_studio import bookable
 from tests.harness.http import Client
 from tests.harness.receiver import Receiver, receiving
-from tests.harness.rolling import Fleet, fleet
+from tests.harness.rolling_restart import Fleet, fleet
 from tests.harness.system import System
 
 READS = ("/studio", "/classes", "/forms", "/events", "/products", "/bookings")

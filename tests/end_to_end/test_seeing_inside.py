@@ -12,9 +12,9 @@ import pytest
 
 from shared.wire import new_id
 from tests.deploy.promql import metrics_in, queries
-from tests.harness.bookable import bookable
-from tests.harness.collector import Collector, SeenSpan, collecting
+from tests.harness.bookable_studio import bookable
 from tests.harness.databases import Template
+from tests.harness.otlp_collector import Collector, SeenSpan, collecting
 from tests.harness.receiver import Receiver, receiving
 from tests.harness.servers import Rabbit
 from tests.harness.system import RunningSystem, System, separate_services

@@ -11,7 +11,7 @@ from shared.servers.ports import free_port
 from shared.servers.postgres import NOT_DURABLE, SETTINGS
 from shared.servers.problem import ServerProblem
 from shared.servers.rabbitmq import SETTLE, adding_vhosts, greets
-from tests.harness.own_loop import in_own_loop
+from tests.harness.run_in_thread import run_in_thread
 
 if TYPE_CHECKING:
     from testcontainers.core.container import DockerContainer
@@ -62,7 +62,7 @@ class ContainerPostgres:
             await connection.close()
 
         try:
-            in_own_loop(connect())
+            run_in_thread(connect())
         except (OSError, TimeoutError, asyncpg.PostgresError):
             return False
         return True

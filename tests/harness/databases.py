@@ -9,7 +9,7 @@ import asyncpg
 
 from shared.db.migrate import migrate
 from shared.settings import SERVICES
-from tests.harness.own_loop import in_own_loop
+from tests.harness.run_in_thread import run_in_thread
 from tests.harness.servers import Postgres
 
 # Roles belong to the whole server: workers that were given one by URL must not make them at the same time.
@@ -20,7 +20,7 @@ class Template:
     def __init__(self, server: Postgres) -> None:
         self._server = server
         self._name = _new_name()
-        in_own_loop(self._make())
+        run_in_thread(self._make())
 
     async def _make(self) -> None:
         async with self._admin() as admin:
@@ -40,11 +40,11 @@ class Template:
     @contextmanager
     def copy_for_session(self) -> Iterator[str]:
         """The same for a fixture that outlives the loops of single tests."""
-        name = in_own_loop(self._copied())
+        name = run_in_thread(self._copied())
         try:
             yield self._server.url_of(name)
         finally:
-            in_own_loop(self._drop(name))
+            run_in_thread(self._drop(name))
 
     async def _copied(self) -> str:
         name = _new_name()
@@ -53,7 +53,7 @@ class Template:
         return name
 
     def drop(self) -> None:
-        in_own_loop(self._drop(self._name))
+        run_in_thread(self._drop(self._name))
 
     async def _drop(self, name: str) -> None:
         async with self._admin() as admin:

@@ -148,14 +148,14 @@ async def _write(
         await db.close()
 
 
-async def _until_quiet(book: Book, wanted: dict[str, set[str]], *, patience: float = 90.0) -> None:
+async def _until_quiet(book: Book, wanted: dict[str, set[str]], *, quiet_seconds: float = 90.0) -> None:
     """Until everything has come, or nothing more has come for a while."""
     last, since = -1, time.monotonic()
     while any(ids - book.counts[name].keys() for name, ids in wanted.items()):
         total = sum(len(counts) for counts in book.counts.values())
         if total != last:
             last, since = total, time.monotonic()
-        if time.monotonic() - since > patience:
+        if time.monotonic() - since > quiet_seconds:
             return
         await asyncio.sleep(0.2)
     await asyncio.sleep(1.0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.harness.outage import run_outage
+from tests.harness.broker_outage import run_outage
 from tests.harness.pipeline import open_pipeline
 from tests.harness.receiver import receiving
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.harness.isolation import Sizes, run_isolation
+from tests.harness.endpoint_isolation import Sizes, run_isolation
 
 
 @pytest.mark.timeout(1800)

@@ -20,10 +20,10 @@ import pytest
 
 from shared.servers.ports import free_port
 from shared.wire import new_id
-from tests.harness.bookable import Bookable, bookable
+from tests.harness.bookable_studio import Bookable, bookable
 from tests.harness.http import Client
 from tests.harness.receiver import Received, receiving
-from tests.harness.rolling import Fleet, fleet
+from tests.harness.rolling_restart import Fleet, fleet
 from tests.harness.system import ROOT, Process, System
 
 # The last commit before migration 0008 of bookings, which books several requests in one transaction.

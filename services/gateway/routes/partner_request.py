@@ -10,7 +10,7 @@ from services.gateway.routing import PREFIX, PartnerRoute
 from services.gateway.rules.rate_limit import TokenBucket
 from shared.http.caller import REQUEST_ID_HEADER, TRACE_HEADER
 from shared.http.service import valid_request_id
-from shared.observability.tracing import Span, checked_traceparent
+from shared.observability.tracing import Span, valid_traceparent
 
 
 class PartnerRequest:
@@ -46,4 +46,4 @@ class PartnerRequest:
         self.route: PartnerRoute | None = None
         self.span: Span | None = None
         trace = self.headers.get(TRACE_HEADER)
-        self.traceparent = checked_traceparent(trace.decode("latin-1")) if trace else None
+        self.traceparent = valid_traceparent(trace.decode("latin-1")) if trace else None

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from shared.wire import new_id
-from tests.harness import lines
+from tests.harness import import_lines
 from tests.harness.system import System
 
 
@@ -21,13 +21,13 @@ async def test_the_studio_is_the_keys_own(system: System) -> None:
 
 async def test_what_is_imported_is_what_is_read(system: System) -> None:
     """Wire form in, the same wire form out: no field is lost or renamed."""
-    place = lines.location()
+    place = import_lines.location()
     data = [
         place,
-        lines.room(place["id"]),
-        lines.class_type(description="A calm hour"),
-        lines.instructor(tags=["yoga", "düz"]),
-        lines.product(prices=[lines.price(default=False, amount="9.90"), lines.price()]),
+        import_lines.room(place["id"]),
+        import_lines.class_type(description="A calm hour"),
+        import_lines.instructor(tags=["yoga", "düz"]),
+        import_lines.product(prices=[import_lines.price(default=False, amount="9.90"), import_lines.price()]),
     ]
     await system.import_lines(data)
     client = system.partner(await system.key())
@@ -45,7 +45,7 @@ async def test_what_is_imported_is_what_is_read(system: System) -> None:
 
 async def test_importing_again_changes_and_does_not_double(system: System) -> None:
     """An upsert by id: the list keeps its order and length, a price no longer named is gone."""
-    product = lines.product(prices=[lines.price(), lines.price(default=False)])
+    product = import_lines.product(prices=[import_lines.price(), import_lines.price(default=False)])
     await system.import_lines([product])
     changed = product | {"name": "Renamed", "prices": product["prices"][:1]}
     await system.import_lines([changed])
@@ -55,7 +55,7 @@ async def test_importing_again_changes_and_does_not_double(system: System) -> No
 
 async def test_only_active_instructors_are_listed_but_all_can_be_read(system: System) -> None:
     """Past classes name those who have left."""
-    here, gone = lines.instructor(), lines.instructor(active=False)
+    here, gone = import_lines.instructor(), import_lines.instructor(active=False)
     await system.import_lines([here, gone])
     client = system.partner(await system.key())
     listed = (await client.get("/instructors")).json()["data"]
@@ -65,7 +65,7 @@ async def test_only_active_instructors_are_listed_but_all_can_be_read(system: Sy
 
 async def test_products_are_filtered_by_exactly_the_value(system: System) -> None:
     """active defaults to true; false shows the inactive ones and no others."""
-    on, off = lines.product(), lines.product(active=False)
+    on, off = import_lines.product(), import_lines.product(active=False)
     await system.import_lines([on, off])
     client = system.partner(await system.key())
     for query, expected in (({}, on), ({"active": True}, on), ({"active": False}, off)):
@@ -75,8 +75,8 @@ async def test_products_are_filtered_by_exactly_the_value(system: System) -> Non
 
 async def test_a_limited_key_sees_only_its_locations(system: System) -> None:
     """Locations and rooms elsewhere are 404 by id, absent in lists, and 404 as a filter."""
-    mine, other = lines.location(name="Mine"), lines.location(name="Other")
-    rooms = [lines.room(mine["id"]), lines.room(other["id"])]
+    mine, other = import_lines.location(name="Mine"), import_lines.location(name="Other")
+    rooms = [import_lines.room(mine["id"]), import_lines.room(other["id"])]
     await system.import_lines([mine, other, *rooms])
     client = system.partner(await system.key(locations=[mine["id"]]))
     for path in ("/locations", "/rooms"):
@@ -96,12 +96,12 @@ async def test_a_limited_key_sees_only_its_locations(system: System) -> None:
 
 async def test_the_three_kinds_of_404_are_the_same_bytes(system: System) -> None:
     """Unknown, another studio's, and not permitted cannot be told apart, but for the request id."""
-    hidden = lines.location()
+    hidden = import_lines.location()
     await system.import_lines([hidden])
     other_studio = await system.new_studio()
-    foreign = lines.location()
+    foreign = import_lines.location()
     await system.import_lines([foreign], studio=other_studio)
-    visible = lines.location()
+    visible = import_lines.location()
     await system.import_lines([visible])
     client = system.partner(await system.key(locations=[visible["id"]]))
     same = {"X-Request-Id": "the-same"}
@@ -115,13 +115,13 @@ async def test_the_three_kinds_of_404_are_the_same_bytes(system: System) -> None
 @pytest.mark.parametrize("path", ["/locations", "/rooms", "/class-types", "/instructors", "/products"])
 async def test_pages_join_without_gap_or_repeat(system: System, path: str) -> None:
     """Following next_cursor gives every row once, in the order of creation."""
-    place = lines.location()
+    place = import_lines.location()
     made: dict[str, list[dict[str, Any]]] = {
-        "/locations": [place, *(lines.location() for _ in range(6))],
-        "/rooms": [lines.room(place["id"]) for _ in range(7)],
-        "/class-types": [lines.class_type() for _ in range(7)],
-        "/instructors": [lines.instructor() for _ in range(7)],
-        "/products": [lines.product() for _ in range(7)],
+        "/locations": [place, *(import_lines.location() for _ in range(6))],
+        "/rooms": [import_lines.room(place["id"]) for _ in range(7)],
+        "/class-types": [import_lines.class_type() for _ in range(7)],
+        "/instructors": [import_lines.instructor() for _ in range(7)],
+        "/products": [import_lines.product() for _ in range(7)],
     }
     await system.import_lines([place])
     for line in made[path]:
@@ -142,7 +142,7 @@ async def test_pages_join_without_gap_or_repeat(system: System, path: str) -> No
 
 async def test_a_row_that_left_the_filter_still_marks_its_place(system: System) -> None:
     """The cursor's row is found ignoring the filters, so a page boundary that changes loses nothing."""
-    products = [lines.product() for _ in range(4)]
+    products = [import_lines.product() for _ in range(4)]
     for product in products:
         await system.import_lines([product])
     client = system.partner(await system.key())

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from tests.harness import lines
+from tests.harness import import_lines
 from tests.harness.system import ROOT, System
 
 
@@ -79,7 +79,7 @@ async def test_a_clients_rate_is_set_by_name_or_id(system: System) -> None:
 
 async def test_import_reads_files_and_stdin(system: System, tmp_path: Path) -> None:
     """Exit code 0 when every line is good, 1 when one was bad; bad lines are named on stderr."""
-    good = json.dumps(lines.location()).encode()
+    good = json.dumps(import_lines.location()).encode()
     path = tmp_path / "lines.ndjson"
     path.write_bytes(good)
     done = await studioctl(system, "import", str(path), "--studio", system.studio_id)

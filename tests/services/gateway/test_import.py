@@ -9,28 +9,28 @@ import pytest
 from services.cli.import_file import import_stream
 from services.cli.operator_client import OperatorClient
 from shared.wire import new_id
-from tests.harness import lines
+from tests.harness import import_lines
 from tests.harness.system import System
 
 
 async def test_bad_lines_are_named_and_good_ones_kept(system: System) -> None:
     """Each bad line by number and reason: broken JSON, unknown kinds, wrong types, dangling references."""
-    good = lines.location()
-    bad_room = lines.room(new_id())
+    good = import_lines.location()
+    bad_room = import_lines.room(new_id())
     raw = [
         json.dumps(good).encode(),
         b"{broken",
         b"",
         json.dumps({"object": "spaceship", "id": new_id()}).encode(),
-        json.dumps(lines.location(timezone="Mars/Olympus")).encode(),
-        json.dumps(lines.location(nmae="misspelt")).encode(),
+        json.dumps(import_lines.location(timezone="Mars/Olympus")).encode(),
+        json.dumps(import_lines.location(nmae="misspelt")).encode(),
         json.dumps(bad_room).encode(),
-        json.dumps(lines.room(good["id"], capacity=-1)).encode(),
-        json.dumps(lines.class_type(name="a\u0000b")).encode(),
-        json.dumps(lines.product(prices=[lines.price(amount="NaN")])).encode(),
-        json.dumps(lines.room(good["id"])).encode(),
-        json.dumps(lines.class_type(created_at="0001-01-01T00:00:00+14:00")).encode(),
-        json.dumps(lines.room(good["id"], created_at="9999-12-31T23:59:59-14:00")).encode(),
+        json.dumps(import_lines.room(good["id"], capacity=-1)).encode(),
+        json.dumps(import_lines.class_type(name="a\u0000b")).encode(),
+        json.dumps(import_lines.product(prices=[import_lines.price(amount="NaN")])).encode(),
+        json.dumps(import_lines.room(good["id"])).encode(),
+        json.dumps(import_lines.class_type(created_at="0001-01-01T00:00:00+14:00")).encode(),
+        json.dumps(import_lines.room(good["id"], created_at="9999-12-31T23:59:59-14:00")).encode(),
     ]
     report = await system.try_import(b"\n".join(raw))
     reasons = {row["line"]: row["reason"] for row in report["rejected"]}
@@ -48,8 +48,8 @@ async def test_bad_lines_are_named_and_good_ones_kept(system: System) -> None:
 async def test_a_line_of_an_unknown_studio_is_rejected(system: System) -> None:
     """A line goes to a studio that exists, by its own studio_id or by the one given."""
     other = await system.new_studio()
-    mine, theirs = lines.location(), lines.location(studio_id=other)
-    lost = lines.location(studio_id=new_id())
+    mine, theirs = import_lines.location(), import_lines.location(studio_id=other)
+    lost = import_lines.location(studio_id=new_id())
     raw = b"\n".join(json.dumps(line).encode() for line in (mine, theirs, lost))
     report = await system.try_import(raw)
     assert [row["line"] for row in report["rejected"]] == [3]
@@ -91,7 +91,9 @@ async def test_a_file_may_bring_its_own_studio(system: System) -> None:
         "slug": f"s-{new_id()[:8]}",
         "timezone": "UTC",
     }
-    raw = b"\xef\xbb\xbf" + b"\r\n".join(json.dumps(line).encode() for line in (studio, lines.location()))
+    raw = b"\xef\xbb\xbf" + b"\r\n".join(
+        json.dumps(line).encode() for line in (studio, import_lines.location())
+    )
     report = await system.try_import(raw, studio=str(studio["slug"]))
     assert (report["imported"], report["rejected"]) == (2, [])
 
@@ -106,15 +108,15 @@ async def test_a_deeply_nested_line_is_its_own_problem(system: System) -> None:
             + b"[" * depth
             + b"]" * depth
         )
-        raw = b"\n".join([deep + b"}", json.dumps(lines.class_type()).encode()])
+        raw = b"\n".join([deep + b"}", json.dumps(import_lines.class_type()).encode()])
         report = await system.try_import(raw)
         assert [row["line"] for row in report["rejected"]] == [1]
 
 
 async def test_lines_of_one_batch_may_come_in_any_order(system: System) -> None:
     """A room before its location is no mistake of the file."""
-    place = lines.location()
-    await system.import_lines([lines.room(place["id"]), place])
+    place = import_lines.location()
+    await system.import_lines([import_lines.room(place["id"]), place])
 
 
 async def test_a_file_is_sent_in_pieces_with_the_files_own_line_numbers(
@@ -124,7 +126,7 @@ async def test_a_file_is_sent_in_pieces_with_the_files_own_line_numbers(
     path = tmp_path / "types.ndjson"
     with path.open("w") as file:
         for number in range(1, 20_001):
-            file.write("{broken\n" if number == 12_345 else json.dumps(lines.class_type()) + "\n")
+            file.write("{broken\n" if number == 12_345 else json.dumps(import_lines.class_type()) + "\n")
     client = OperatorClient(system.running.operator_url, system.running.operator_token)
     with path.open("rb") as file:
         report = import_stream(client, file, system.studio_id, size=None)

@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 
 from shared.servers.ports import free_port
-from tests.harness import lines
+from tests.harness import import_lines
 from tests.harness.system import ROOT, Process, RunningSystem, System, embedded_system, environment_for
 
 PATHS = (
@@ -29,8 +29,14 @@ async def test_gateway_and_catalog_alone_give_the_same_answers(database_url: str
         async with aiohttp.ClientSession() as session:
             system = System(embedded, session)
             system.studio_id = await system.new_studio()
-            place = lines.location()
-            data = [place, lines.room(place["id"]), lines.class_type(), lines.instructor(), lines.product()]
+            place = import_lines.location()
+            data = [
+                place,
+                import_lines.room(place["id"]),
+                import_lines.class_type(),
+                import_lines.instructor(),
+                import_lines.product(),
+            ]
             await system.import_lines(data)
             key = await system.key()
             expected = [(await system.partner(key).get(path)).body for path in PATHS]

@@ -1,4 +1,4 @@
-"""Readiness: which parts a service needs to answer, and which only work beside its requests."""
+"""Readiness: the parts that requests need, and those they can do without."""
 
 import json
 from typing import Any
@@ -6,36 +6,36 @@ from typing import Any
 from shared.http.health import Check, OptionalCheck, readiness
 
 
-async def _asked(checks: dict[str, Check]) -> tuple[int, str]:
-    told: list[tuple[int, str]] = []
+async def _readiness(checks: dict[str, Check]) -> tuple[int, str]:
+    answers: list[tuple[int, str]] = []
 
     async def write(scope: Any, send: Any, body: bytes, status: int) -> None:
-        told.append((status, json.loads(body)["status"]))
+        answers.append((status, json.loads(body)["status"]))
 
     nothing: Any = None
     await readiness(checks, write)(nothing, nothing, nothing)
-    return told[0]
+    return answers[0]
 
 
-async def _well() -> str | None:
+async def _ok() -> str | None:
     return None
 
 
-async def _away() -> str | None:
+async def _unavailable() -> str | None:
     return "the database does not answer"
 
 
-async def test_a_part_beside_the_requests_degrades_and_does_not_take_them_away() -> None:
+async def test_an_optional_part_degrades_readiness_and_keeps_the_requests() -> None:
     """While the broker is down bookings go on: a cluster must go on sending them here."""
     trouble: list[str | None] = [None]
-    checks: dict[str, Check] = {"database": _well, "bus": OptionalCheck(lambda: trouble[0])}
-    assert await _asked(checks) == (200, "ready")
+    checks: dict[str, Check] = {"database": _ok, "bus": OptionalCheck(lambda: trouble[0])}
+    assert await _readiness(checks) == (200, "ready")
     trouble[0] = "not connected"
-    assert await _asked(checks) == (200, "degraded")
-    assert await _asked({**checks, "database": _away}) == (503, "not_ready")
+    assert await _readiness(checks) == (200, "degraded")
+    assert await _readiness({**checks, "database": _unavailable}) == (503, "not_ready")
 
 
-async def test_a_part_beside_that_was_never_well_is_waited_for() -> None:
+async def test_an_optional_part_must_have_worked_once() -> None:
     """A roll-out with a wrong broker address stops at its first pod."""
-    checks: dict[str, Check] = {"database": _well, "bus": OptionalCheck(lambda: "not connected")}
-    assert await _asked(checks) == (503, "not_ready")
+    checks: dict[str, Check] = {"database": _ok, "bus": OptionalCheck(lambda: "not connected")}
+    assert await _readiness(checks) == (503, "not_ready")

@@ -19,7 +19,7 @@ def _as_before() -> Iterator[None]:
     yield
     logging.root.handlers, logging.root.level = handlers, level
     structlog.reset_defaults()
-    set_up_request_log(as_json=False, said=True)
+    set_up_request_log(as_json=False, enabled=True)
 
 
 def line(**fields: str) -> RequestLine:

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from shared.observability.tracing import begin, checked_traceparent, trace_id_of, working_on
+from shared.observability.tracing import begin, in_span, trace_id_of, valid_traceparent
 
 GOOD = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
@@ -24,14 +24,14 @@ GOOD = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 )
 def test_a_traceparent_from_outside_is_taken_only_when_it_is_one(text: str) -> None:
     """It goes on into headers, rows and messages."""
-    assert checked_traceparent(text) is None
-    assert checked_traceparent(GOOD) == GOOD
+    assert valid_traceparent(text) is None
+    assert valid_traceparent(GOOD) == GOOD
 
 
 def test_while_nobody_collects_the_partners_trace_is_handed_on_untouched() -> None:
     """So that its id is in our logs all the same."""
     assert begin("work", GOOD) is None
-    with working_on("work", GOOD, "producer") as traceparent:
+    with in_span("work", GOOD, "producer") as traceparent:
         assert traceparent == GOOD
     assert trace_id_of(GOOD) == "0af7651916cd43dd8448eb211c80319c" and trace_id_of(None) is None
 

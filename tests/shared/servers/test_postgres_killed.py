@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from shared.servers.postgres import EmbeddedPostgres
-from shared.servers.postgres_data import marked_pid, serves
+from shared.servers.postgres_data import recorded_pid, serves
 from tests.shared.servers.rows import one_value, read, wait_until, write
 
 OWNER = """
@@ -41,7 +41,7 @@ def lifeline_of(pid: int) -> list[int]:
 def test_the_server_ends_with_a_killed_owner(home: Path) -> None:
     """Even SIGKILL of the run leaves no server behind."""
     owner, _, data = started_owner(home)
-    pid = marked_pid(data / "postmaster.pid")
+    pid = recorded_pid(data / "postmaster.pid")
     assert pid is not None and serves(pid, data)
     owner.kill()
     owner.wait()
@@ -62,7 +62,7 @@ async def test_a_killed_server_recovers(home: Path) -> None:
     """A crash of Postgres itself, its mark still there, costs nothing that was committed."""
     with EmbeddedPostgres.start(home) as server:
         await write(server.url, "committed")
-        pid = marked_pid(server.data / "postmaster.pid")
+        pid = recorded_pid(server.data / "postmaster.pid")
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda: not server.alive)
@@ -74,7 +74,7 @@ async def test_a_killed_server_recovers(home: Path) -> None:
 async def test_an_orphan_is_stopped_before_the_next_start(home: Path) -> None:
     """A server that outlived its run, lifeline and all, does not keep its data locked."""
     owner, _, data = started_owner(home)
-    pid = marked_pid(data / "postmaster.pid")
+    pid = recorded_pid(data / "postmaster.pid")
     assert pid is not None
     for helper in lifeline_of(pid):
         os.kill(helper, signal.SIGKILL)

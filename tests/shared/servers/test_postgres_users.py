@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from shared.servers.ports import free_port
-from shared.servers.postgres import EmbeddedPostgres, came_up, launch
+from shared.servers.postgres import EmbeddedPostgres, launch, wait_until_ready
 from shared.servers.postgres_binaries import PostgresBinaries, find_postgres, in_the_wheel
 from shared.servers.postgres_data import make_data
 from shared.servers.problem import ServerProblem
@@ -83,7 +83,7 @@ def test_a_user_namespace_serves_where_root_cannot_change_user(home: Path) -> No
     port = free_port()
     child = launch(binaries, home / "postgres", port, run_as, home / "postgres.log", durable=False)
     try:
-        assert came_up(child, home / "postgres")
+        assert wait_until_ready(child, home / "postgres")
         assert (home / "postgres").stat().st_uid == 0
         url = f"postgresql://postgres:secret@127.0.0.1:{port}/postgres"
         assert asyncio.run(one_value(url, "SELECT 1")) == 1

@@ -3,7 +3,7 @@
 from services.forms.rules.answer_values import Answer
 from services.forms.rules.field_checks.finding import ONE_TEXT, FieldContext, Finding
 from shared.emails import normalize_email
-from shared.phones import NO_PHONE, NO_PHONE_TYPE, is_phone
+from shared.phones import PHONE_PROBLEM, PHONE_PROBLEM_TYPE, is_phone
 
 
 def check_email(context: FieldContext, answer: Answer) -> Finding | None:
@@ -22,4 +22,4 @@ def check_phone(context: FieldContext, answer: Answer) -> Finding | None:
     return None if is_phone(answer, context.region) else PHONE
 
 
-PHONE = Finding(NO_PHONE, NO_PHONE_TYPE)
+PHONE = Finding(PHONE_PROBLEM, PHONE_PROBLEM_TYPE)

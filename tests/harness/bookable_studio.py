@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from shared.wire import new_id
-from tests.harness import lines
+from tests.harness import import_lines
 
 
 class Bookable(Struct):
@@ -16,7 +16,7 @@ class Bookable(Struct):
 
 
 def bookable(*, classes: int = 1, members: int = 1, seats: int = 1000) -> Bookable:
-    product = lines.product()
+    product = import_lines.product()
     start = datetime.now(UTC) + timedelta(days=2)
     class_lines: list[dict[str, Any]] = [
         {

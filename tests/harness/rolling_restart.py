@@ -8,7 +8,7 @@ from pathlib import Path
 from services.cli.secrets import with_secrets
 from shared.servers.ports import free_port
 from shared.settings import SERVICES, Settings
-from tests.harness.balancer import Balancer, balancing
+from tests.harness.load_balancer import Balancer, balancing
 from tests.harness.system import Process, RunningSystem, environment_for
 
 

@@ -8,6 +8,6 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def in_own_loop(work: Coroutine[Any, Any, T]) -> T:
+def run_in_thread(work: Coroutine[Any, Any, T]) -> T:
     with ThreadPoolExecutor(max_workers=1) as thread:
         return thread.submit(asyncio.run, work).result()

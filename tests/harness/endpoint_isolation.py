@@ -36,7 +36,7 @@ class Round(Struct, frozen=True):
 class IsolationReport(Struct):
     sizes: Sizes
     alone: list[Round] = []
-    beside: list[Round] = []
+    with_faulty: list[Round] = []
     backlog_left: int = 0
 
     def p99(self, rounds: list[Round]) -> float:
@@ -49,21 +49,21 @@ class IsolationReport(Struct):
 
     @property
     def p99_ratio(self) -> float:
-        return self.p99(self.beside) / self.p99(self.alone)
+        return self.p99(self.with_faulty) / self.p99(self.alone)
 
     @property
     def throughput_ratio(self) -> float:
         """The median over pairs of rounds that ran one after the other: a busy machine drifts."""
-        pairs = zip(self.alone, self.beside, strict=True)
-        return statistics.median(beside.per_second / alone.per_second for alone, beside in pairs)
+        pairs = zip(self.alone, self.with_faulty, strict=True)
+        return statistics.median(faulty.per_second / alone.per_second for alone, faulty in pairs)
 
     def text(self) -> str:
         return (
             f"isolation: {self.sizes.healthy} healthy endpoints, {len(self.alone)} rounds each way; "
             f"alone p99 {self.p99(self.alone):.1f} ms, {self.per_second(self.alone):,.0f} deliveries/s; "
             f"beside a hanging one (backlog {self.backlog_left:,}) and a failing one "
-            f"p99 {self.p99(self.beside):.1f} ms ({self.p99_ratio - 1:+.1%}), "
-            f"{self.per_second(self.beside):,.0f}/s ({self.throughput_ratio - 1:+.1%})"
+            f"p99 {self.p99(self.with_faulty):.1f} ms ({self.p99_ratio - 1:+.1%}), "
+            f"{self.per_second(self.with_faulty):,.0f}/s ({self.throughput_ratio - 1:+.1%})"
         )
 
 
@@ -101,14 +101,14 @@ async def run_isolation(database_url: str, sizes: Sizes) -> IsolationReport:
         seen = 0
         for number in range(2 * sizes.rounds):
             # In the order A B, B A, A B …: neither way profits from being first.
-            beside = number % 4 in (1, 2)
-            if not beside or number % 4 == 1:
+            with_faulty = number % 4 in (1, 2)
+            if not with_faulty or number % 4 == 1:
                 seen = hanging.count
-                await _set(desk, bad, "enabled" if beside else "disabled")
+                await _set(desk, bad, "enabled" if with_faulty else "disabled")
             if number % 4 == 1:
                 await hanging.until_count(seen + 1, seconds=30)
             measured = await _measure(desk, healthy, watch, sizes)
-            (report.beside if beside else report.alone).append(measured)
+            (report.with_faulty if with_faulty else report.alone).append(measured)
         rows = await desk.sql(
             "SELECT count(*) AS n FROM deliveries WHERE endpoint_id = $1 AND status = 'pending'", bad[0]["id"]
         )
