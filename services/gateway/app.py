@@ -92,6 +92,7 @@ async def open_gateway(
         [*keys.ROUTES, *persons.ROUTES, *status.ROUTES],
         verifier=tokens,
         checks=checks,
+        partner_routes=False,
         raw={
             "/operator/v1/import": ImportStream(context, tokens),
             **dict.fromkeys(STAFF_PATHS, staff),

@@ -12,7 +12,7 @@ import structlog
 from litestar.types import ASGIApp, Receive, Scope, Send
 from msgspec import Struct
 
-from shared.errors import MethodNotAllowed, NotFound
+from shared.errors import InsufficientScope, MethodNotAllowed, NotFound
 from shared.events.bus import Bus
 from shared.http.answer import Answer
 from shared.http.caller import REQUEST_ID_HEADER, Verifier
@@ -24,6 +24,7 @@ from shared.http.routes import Route
 from shared.observability import metrics, tracing
 from shared.observability.metrics import RouteMetrics
 from shared.observability.request_log import RequestLine, log_request
+from shared.routing import scope_of
 from shared.settings import Settings
 from shared.wire import API_VERSION, new_id
 
@@ -51,13 +52,18 @@ def build_service(
     verifier: Verifier,
     checks: Mapping[str, Check],
     raw: Mapping[str, ASGIApp] | None = None,
+    partner_routes: bool = True,
 ) -> Service[C]:
-    """`raw` handlers answer for themselves: streams that the route layer would not read whole."""
+    """`raw` handlers answer for themselves: streams that the route layer would not read whole.
+
+    With `partner_routes`, what is neither the staff's nor internal stands on the routing page, and the caller
+    needs that row's scope: a way past the gateway leads nowhere.
+    """
     methods: dict[str, dict[str, Route[C]]] = defaultdict(dict)
     for route in routes:
         methods[route.path][route.method] = route
     handlers: dict[str, ASGIApp] = {
-        path: _PathHandler(name, context, found, verifier) for path, found in methods.items()
+        path: _PathHandler(name, context, found, verifier, partner_routes) for path, found in methods.items()
     }
     app = by_path({**handlers, **health_routes(checks), **(raw or {})}, on_error=_litestar_error)
     return Service(name=name, context=context, app=app, checks=checks)
@@ -67,12 +73,22 @@ class _PathHandler:
     """Every method of one path: verify the caller, let the route respond, turn errors into answers."""
 
     def __init__(
-        self, service: str, context: Any, methods: dict[str, Route[Any]], verifier: Verifier
+        self,
+        service: str,
+        context: Any,
+        methods: dict[str, Route[Any]],
+        verifier: Verifier,
+        partner_routes: bool,
     ) -> None:
         self._service = service
         self._context = context
         self._methods = methods
         self._verifier = verifier
+        self._scopes = {
+            method: scope_of(method, route.path)
+            for method, route in methods.items()
+            if partner_routes and not (route.staff or route.internal)
+        }
         self._metrics = {
             method: RouteMetrics(service, method, route.path) for method, route in methods.items()
         }
@@ -88,6 +104,9 @@ class _PathHandler:
             if route is None:
                 raise MethodNotAllowed(list(self._methods))
             caller = self._verifier.verify(headers, request_id)
+            scope_needed = self._scopes.get(method)
+            if scope_needed is not None and scope_needed not in caller.scopes:
+                raise InsufficientScope(scope_needed, caller.scopes)
             span = tracing.begin(f"{method} {route.path}", caller.traceparent, "server")
             if span is not None:
                 caller = msgspec.structs.replace(caller, traceparent=span.traceparent)

@@ -13,7 +13,7 @@ from services.cli.openapi.overview import INFO, tags
 from services.cli.openapi.parameters import SHARED_PARAMETERS, parameters
 from services.cli.openapi.responses import request_body, responses
 from services.cli.openapi.schemas import Schemas
-from services.gateway.routing import ANY_KEY, PREFIX
+from shared.routing import ANY_KEY, PREFIX
 
 Json = dict[str, Any]
 

@@ -8,10 +8,10 @@ from services.bookings import app as bookings
 from services.catalog import app as catalog
 from services.cli.openapi.operation_ids import operation_id
 from services.forms import app as forms
-from services.gateway.routing import ROUTES, PartnerRoute
 from services.gateway.wire.key import OwnKey
 from services.webhooks import app as webhooks
 from shared.http.routes import NoQuery, Route
+from shared.routing import ROUTES, PartnerRoute
 
 
 async def _answered_by_the_gateway(context: Any, call: Any) -> Any:

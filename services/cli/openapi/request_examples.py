@@ -5,7 +5,7 @@ from typing import Any
 from services.bookings.errors import BOOKING_REFUSALS
 from services.cli.demo.forms import INTAKE, WAIVER_LABEL
 from services.cli.demo.ids import STUDIO_ID, demo_id
-from services.gateway.routing import SCOPES
+from shared.routing import SCOPES
 
 _CLASS = "2026-08-04/barre"
 _SPOT_CLASS = "2026-08-03/reformer"

@@ -9,10 +9,10 @@ from services.cli.openapi.examples import example_of
 from services.cli.openapi.headers import COMMON_HEADERS, RATE_LIMIT_HEADERS, headers
 from services.cli.openapi.operations import Operation
 from services.cli.openapi.schemas import Schemas
-from services.gateway.routing import ANY_KEY
 from shared.errors import DomainError, InsufficientScope, Invalid, InvalidCursor, NotFound
 from shared.http.error_mapping import status_of
 from shared.http.routes import NoQuery, Route
+from shared.routing import ANY_KEY
 
 Json = dict[str, Any]
 

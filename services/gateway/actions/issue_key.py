@@ -5,11 +5,11 @@ from datetime import timedelta
 import msgspec
 
 from services.gateway.context import OperatorContext
-from services.gateway.routing import SCOPES
 from services.gateway.rules.key_text import hash_secret, make_key
 from services.gateway.store import clients, keys, studios
 from services.gateway.wire.key import IssuedKey, KeyCreate
 from shared.errors import Invalid, Problem, Unavailable
+from shared.routing import SCOPES
 
 
 async def issue_key(context: OperatorContext, wanted: KeyCreate, request_id: str) -> IssuedKey:

@@ -13,7 +13,6 @@ from litestar.types import Receive, Scope, Send
 from services.gateway.errors import InvalidKey, MissingKey
 from services.gateway.key_cache import CachedKey, KeyCache
 from services.gateway.routes.partner_request import PartnerRequest
-from services.gateway.routing import ANY_KEY, GATEWAY, ROUTES, PartnerRoute
 from services.gateway.rules.rate_limit import ClientLimits, FailedKeyLimits
 from services.gateway.rules.route_matching import RouteTable
 from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamAnswer
@@ -34,6 +33,7 @@ from shared.http.routes import IDEMPOTENCY_HEADER, MAX_BODY, read_body
 from shared.observability.metrics import RouteMetrics
 from shared.observability.request_log import RequestLine, log_request
 from shared.observability.tracing import begin, trace_id_of
+from shared.routing import ANY_KEY, GATEWAY, ROUTES, PartnerRoute
 from shared.wire import API_VERSION, encode
 
 log = structlog.get_logger("request")

@@ -3,10 +3,10 @@
 from litestar.types import ASGIApp, Receive, Scope, Send
 
 from services.gateway.routes.static_files import static_file
-from services.gateway.routing import PREFIX
 from shared.errors import MethodNotAllowed, NotFound
 from shared.http.error_mapping import answer_for
 from shared.http.service import Check, health_routes, request_id_of, send_answer
+from shared.routing import PREFIX
 
 OPENAPI = f"{PREFIX}/openapi.json"
 

@@ -6,11 +6,11 @@ from typing import Any
 from litestar.types import Receive
 
 from services.gateway.key_cache import CachedKey
-from services.gateway.routing import PREFIX, PartnerRoute
 from services.gateway.rules.rate_limit import TokenBucket
 from shared.http.caller import REQUEST_ID_HEADER, TRACE_HEADER
 from shared.http.service import valid_request_id
 from shared.observability.tracing import Span, valid_traceparent
+from shared.routing import PREFIX, PartnerRoute
 
 
 class PartnerRequest:

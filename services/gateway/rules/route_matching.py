@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from services.gateway.routing import PREFIX, PartnerRoute
 from shared.errors import MethodNotAllowed, NotFound
+from shared.routing import PREFIX, PartnerRoute
 
 _Methods = dict[str, PartnerRoute]
 

@@ -10,8 +10,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from services.cli.openapi.__main__ import main
 from services.cli.openapi.document import document, document_bytes
 from services.cli.openapi.operations import partner_routes
-from services.gateway.routing import ANY_KEY, ROUTES
 from shared.events.kinds import KINDS
+from shared.routing import ANY_KEY, ROUTES
 from shared.wire import API_VERSION
 
 DOCUMENT = document()

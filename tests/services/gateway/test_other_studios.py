@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from services.cli.demo import STUDIO_ID, demo_lines
-from services.gateway.routing import ROUTES, PartnerRoute
+from shared.routing import ROUTES, PartnerRoute
 from shared.wire import new_id
 from tests.harness.system import System
 from tests.services.gateway.test_routing import BODIES

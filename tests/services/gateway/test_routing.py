@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from services.gateway.routing import ANY_KEY, ROUTES, SCOPES, PartnerRoute
+from shared.routing import ANY_KEY, ROUTES, SCOPES, PartnerRoute
 from shared.wire import new_id
 from tests.harness.system import System
 

@@ -1,6 +1,7 @@
 """The whole partner API on one page: method, path, scope, owning service.
 
-A route without a scope does not construct. `ANY_KEY` is for what every valid key may ask.
+A route without a scope does not construct. `ANY_KEY` is for what every valid key may ask. The gateway checks the
+scope, and so does the owner: it reads this page too, and does not start with a route that stands on no row.
 """
 
 from collections.abc import Iterable
@@ -119,3 +120,12 @@ ROUTES: Final[tuple[PartnerRoute, ...]] = (
         ("GET", "/events/{event_id}", "webhooks:read"),
     ),
 )
+
+_SCOPES: Final = {(route.method, route.path): route.scope for route in ROUTES}
+
+
+def scope_of(method: str, path: str) -> str:
+    scope = _SCOPES.get((method, path))
+    if scope is None:
+        raise ValueError(f"{method} {path} stands on no row of the routing page")
+    return scope
