@@ -1,7 +1,7 @@
 """The whole partner API on one page: method, path, scope, owning service.
 
-A route without a scope does not construct. `ANY_KEY` is for what every valid key may ask. The gateway checks the
-scope, and so does the owner: it reads this page too, and does not start with a route that stands on no row.
+A route without a scope does not construct. `ANY_KEY` is for what every valid key may ask. The gateway checks
+the scope, and so does the owner: it reads this page too, and does not start with a route that is not on it.
 """
 
 from collections.abc import Iterable

@@ -45,6 +45,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     operator_url: str | None = None
     key_peppers: tuple[str, ...] = ()
     caller_keys: tuple[str, ...] = ()
+    # The gateway's: the key of each service, so that no service can sign for another one.
+    service_caller_keys: dict[str, tuple[str, ...]] = {}
     webhook_keys: tuple[str, ...] = ()
     operator_tokens: tuple[str, ...] = ()
     service_urls: dict[str, str] = {}
@@ -72,8 +74,16 @@ class Settings(Struct, frozen=True, kw_only=True):
     def url_of(self, service: str) -> str:
         return self.service_urls.get(service, f"http://127.0.0.1:{PORTS[service]}")
 
+    def caller_keys_of(self, service: str) -> tuple[str, ...]:
+        """What signs and proves the callers of requests to `service`."""
+        return self.service_caller_keys.get(service) or self.caller_keys
+
     def missing_secrets(self, service: str) -> list[str]:
-        return [SECRETS[name] for name in NEEDED_SECRETS[service] if not getattr(self, name)]
+        missing = [name for name in NEEDED_SECRETS[service] if not getattr(self, name)]
+        served = [name for name in SERVICES if name != "gateway"] if service == "gateway" else [service]
+        if all(self.caller_keys_of(name) for name in served):
+            missing = [name for name in missing if name != "caller_keys"]
+        return [SECRETS[name] for name in missing]
 
 
 def with_files(environ: Mapping[str, str]) -> dict[str, str]:
@@ -126,6 +136,11 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     for name, variable in SECRETS.items():
         values[name] = _parts(environ.get(variable, ""))
     values["webhook_allow_hosts"] = frozenset(_parts(environ.get("STUDIO_WEBHOOK_ALLOW_HOSTS", "")))
+    values["service_caller_keys"] = {
+        service: keys
+        for service in SERVICES
+        if (keys := _parts(environ.get(f"STUDIO_CALLER_KEY_{service.upper()}", "")))
+    }
     values["service_urls"] = {
         service: url
         for service in SERVICES

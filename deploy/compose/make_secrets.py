@@ -19,12 +19,13 @@ USERS = {
     "forms": 10014,
     "webhooks": 10015,
 }
+BEHIND = ("catalog", "bookings", "forms", "webhooks")
 NEEDED = {
-    "gateway": ("key_pepper", "caller_key", "operator_token"),
-    "catalog": ("caller_key",),
-    "bookings": ("caller_key", "amqp_url"),
-    "forms": ("caller_key", "amqp_url"),
-    "webhooks": ("caller_key", "webhook_key", "amqp_url"),
+    "gateway": ("key_pepper", "operator_token"),
+    "catalog": (),
+    "bookings": ("amqp_url",),
+    "forms": ("amqp_url",),
+    "webhooks": ("webhook_key", "amqp_url"),
 }
 
 
@@ -36,7 +37,6 @@ def main() -> None:
     broker = secret(kept / "rabbitmq", secrets.token_hex(24))
     shared = {
         "key_pepper": secret(kept / "key_pepper", secrets.token_hex(32)),
-        "caller_key": secret(kept / "caller_key", secrets.token_hex(32)),
         "operator_token": secret(kept / "operator_token", "opt_" + secrets.token_hex(32)),
         "webhook_key": secret(
             kept / "webhook_key", base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()
@@ -50,6 +50,11 @@ def main() -> None:
         give(service, "database_url", f"postgresql://studio_{service}:{password}@postgres:5432/studio")
         for name in names:
             give(service, name, shared[name])
+    # Each service proves its callers with a key of its own; only the gateway has them all.
+    for service in BEHIND:
+        key = secret(kept / f"caller_key_{service}", secrets.token_hex(32))
+        give(service, "caller_key", key)
+        give("gateway", f"caller_key_{service}", key)
     write(BROKER / "20-login.conf", f"default_user = studio\ndefault_pass = {broker}\n", 0, 0o444)
     cookie = secret(kept / "erlang_cookie", secrets.token_hex(24))
     write(BROKER / "erlang.cookie", cookie, 0, 0o444)

@@ -45,7 +45,7 @@ async def open_service(
                 "bookings",
                 service,
                 routes(),
-                verifier=CallerVerifier(settings.caller_keys),
+                verifier=CallerVerifier(settings.caller_keys_of("bookings")),
                 checks={
                     "database": db.is_ready,
                     "bus": OptionalCheck(bus.problem),

@@ -24,7 +24,7 @@ async def open_service(settings: Settings, bus: Bus | None) -> AsyncIterator[Ser
             "catalog",
             Catalog(db),
             routes(),
-            verifier=CallerVerifier(settings.caller_keys),
+            verifier=CallerVerifier(settings.caller_keys_of("catalog")),
             checks={"database": db.is_ready},
         )
     finally:

@@ -38,7 +38,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Fo
                 "forms",
                 service,
                 routes(),
-                verifier=CallerVerifier(settings.caller_keys),
+                verifier=CallerVerifier(settings.caller_keys_of("forms")),
                 checks={
                     "database": db.is_ready,
                     "relay": OptionalCheck(loop.problem),

@@ -19,7 +19,7 @@ from services.gateway.routes.partner_port import PartnerPort
 from services.gateway.upstream import HttpUpstream, Upstream
 from shared.background import Loop, running
 from shared.db.database import Database
-from shared.http.caller import CallerSigner
+from shared.http.caller import ServiceSigners
 from shared.http.client_address import TrustedProxies
 from shared.http.connections import ConnectionLimits
 from shared.http.server import Address, Listener
@@ -73,11 +73,11 @@ async def open_gateway(
     """`checks` are those of services in the same process; across processes each answers for itself."""
     assert settings.database_url is not None
     db = await Database.connect(settings.database_url, "gateway", size=settings.pool_size)
-    signer = CallerSigner(settings.caller_keys)
-    key_cache = KeyCache(db, settings.key_peppers, signer)
+    signers = ServiceSigners({name: settings.caller_keys_of(name) for name in UPSTREAMS})
+    key_cache = KeyCache(db, settings.key_peppers, signers)
     await key_cache.refresh()
     tokens = OperatorTokens(settings.operator_tokens)
-    context = OperatorContext(db, key_cache, settings.key_peppers, signer, operator_upstreams)
+    context = OperatorContext(db, key_cache, settings.key_peppers, signers, operator_upstreams)
     key_refresh = Loop("keys", key_cache.refresh, idle=POLL_SECONDS, stale_after=10, longest_pause=1)
     client_deactivation = Loop("closed clients", partial(deactivate_clients, context), idle=1.0)
 

@@ -10,14 +10,14 @@ from services.gateway.key_cache import KeyCache
 from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamAnswer
 from shared.db.database import Database
 from shared.errors import Unavailable, UpstreamTimeout
-from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, Caller, CallerSigner
+from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, Caller, ServiceSigners
 
 
 class OperatorContext(Struct, frozen=True):
     db: Database
     key_cache: KeyCache
     peppers: tuple[str, ...]
-    signer: CallerSigner
+    signers: ServiceSigners
     upstreams: Mapping[str, Upstream]
 
     async def call_service(
@@ -28,12 +28,15 @@ class OperatorContext(Struct, frozen=True):
         *,
         studio_id: str = "",
         request_id: str,
+        scope: str | None = None,
         body: bytes = b"",
         content_type: bytes = b"application/json",
     ) -> UpstreamAnswer:
-        """One request to a service in the operators' name."""
-        caller = Caller(studio_id=studio_id, actor="operator")
-        headers = [(CALLER_HEADER, self.signer.sign(caller)), (REQUEST_ID_HEADER, request_id.encode())]
+        """One request to a service in the operators' name; a partner's route needs its scope too."""
+        scopes = frozenset({scope} if scope else ())
+        caller = Caller(studio_id=studio_id, actor="operator", scopes=scopes)
+        signed = self.signers.sign(owner, caller)
+        headers = [(CALLER_HEADER, signed), (REQUEST_ID_HEADER, request_id.encode())]
         if body:
             headers.append((b"content-type", content_type))
         try:

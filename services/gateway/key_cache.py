@@ -21,7 +21,7 @@ from services.gateway.key_lookup import BatchedLookup
 from services.gateway.rules.key_text import hash_secret, parse_key
 from services.gateway.store import keys
 from shared.db.database import Database
-from shared.http.caller import LIFETIME_SECONDS, Caller, CallerSigner
+from shared.http.caller import LIFETIME_SECONDS, Caller, ServiceSigners
 
 log = structlog.get_logger("keys")
 
@@ -41,14 +41,14 @@ class CachedKey(Struct):
     expires: float
     revoked: bool
     signed_until: float = 0.0
-    signed: bytes = b""
+    signed: dict[str, bytes] = {}
 
 
 class KeyCache:
-    def __init__(self, db: Database, peppers: tuple[str, ...], signer: CallerSigner) -> None:
+    def __init__(self, db: Database, peppers: tuple[str, ...], signers: ServiceSigners) -> None:
         self._db = db
         self._peppers = peppers
-        self._signer = signer
+        self._signers = signers
         self._keys: dict[str, CachedKey] = {}
         self._changed_at: datetime | None = None
         self._reloaded = 0.0
@@ -90,13 +90,16 @@ class KeyCache:
             raise InvalidKey
         return key
 
-    def signed_caller(self, key: CachedKey) -> bytes:
+    def signed_caller(self, key: CachedKey, service: str) -> bytes:
         """The signed header, made anew every few seconds instead of for every request."""
         now = time.time()
         if now > key.signed_until:
-            key.signed = self._signer.sign(key.caller, at=now)
+            key.signed = {}
             key.signed_until = now + LIFETIME_SECONDS / 6
-        return key.signed
+        signed = key.signed.get(service)
+        if signed is None:
+            signed = key.signed[service] = self._signers.sign(service, key.caller, at=now)
+        return signed
 
     async def refresh(self) -> bool:
         """One step of the polling loop."""

@@ -71,7 +71,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
             "webhooks",
             service,
             routes(),
-            verifier=CallerVerifier(settings.caller_keys),
+            verifier=CallerVerifier(settings.caller_keys_of("webhooks")),
             checks={
                 "database": db.is_ready,
                 "bus": OptionalCheck(bus.problem),

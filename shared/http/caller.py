@@ -66,6 +66,16 @@ class CallerSigner:
         return payload + b"." + _mac(self._key, payload)
 
 
+class ServiceSigners:
+    """A service's key proves callers to that service alone: whoever learns it can sign for no other one."""
+
+    def __init__(self, keys: Mapping[str, tuple[str, ...]]) -> None:
+        self._signers = {service: CallerSigner(known) for service, known in keys.items()}
+
+    def sign(self, service: str, caller: Caller, *, at: float | None = None) -> bytes:
+        return self._signers[service].sign(caller, at=at)
+
+
 class Verifier(Protocol):
     """Tells who is calling from a request's headers, or raises `Unauthenticated`."""
 

@@ -11,8 +11,11 @@ from shared.wire import encode
 
 Kind = Literal["member", "lead"]
 Person: TypeAlias = dict[str, Any]
-# Who keeps the person of each kind, and where it is read.
-OWNERS: dict[Kind, tuple[str, str]] = {"member": ("bookings", "/members/"), "lead": ("forms", "/leads/")}
+# Who keeps the person of each kind, and where and with which scope it is read.
+OWNERS: dict[Kind, tuple[str, str, str]] = {
+    "member": ("bookings", "/members/", "members:read"),
+    "lead": ("forms", "/leads/", "leads:read"),
+}
 
 
 async def erase_person(
@@ -20,7 +23,7 @@ async def erase_person(
 ) -> dict[str, Any]:
     """Whichever row names the person: a lead's email reaches the member, a member's email the lead."""
     studio_id, email = await _find(context, kind, person_id, studio, request_id)
-    owner, _ = OWNERS[kind]
+    owner, _, _ = OWNERS[kind]
     others = [name for name in ("forms", "bookings") if name != owner]
     person: Person = {"studio_id": studio_id, f"{kind}_id": person_id, "emails": [email] if email else []}
     counts: dict[str, Any] = {}
@@ -60,12 +63,12 @@ async def _find(
     context: OperatorContext, kind: Kind, person_id: str, studio: str | None, request_id: str
 ) -> tuple[str, str | None]:
     """The person's studio and email; every studio is searched unless one is named."""
-    owner, path = OWNERS[kind]
+    owner, path, scope = OWNERS[kind]
     async with context.db.connection() as conn:
         candidates = [await studios.find(conn, studio)] if studio else await studios.all_of(conn)
     for candidate in candidates:
         answer = await context.call_service(
-            owner, "GET", path + person_id, studio_id=candidate.id, request_id=request_id
+            owner, "GET", path + person_id, studio_id=candidate.id, scope=scope, request_id=request_id
         )
         if answer.status == 200:
             return candidate.id, msgspec.json.decode(answer.body).get("email")

@@ -42,7 +42,12 @@ async def _locations(
         return None
     for location in wanted:
         answer = await context.call_service(
-            "catalog", "GET", f"/locations/{location}", studio_id=studio_id, request_id=request_id
+            "catalog",
+            "GET",
+            f"/locations/{location}",
+            studio_id=studio_id,
+            scope="studio:read",
+            request_id=request_id,
         )
         if answer.status == 404:
             text = f"The studio has no location {location}."

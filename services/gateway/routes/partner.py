@@ -132,7 +132,7 @@ class PartnerApi:
 
     async def _forward(self, request: PartnerRequest, route: PartnerRoute, key: CachedKey) -> UpstreamAnswer:
         headers = [
-            (CALLER_HEADER, self._key_cache.signed_caller(key)),
+            (CALLER_HEADER, self._key_cache.signed_caller(key, route.owner)),
             (REQUEST_ID_HEADER, request.id.encode()),
         ]
         request.span = begin(f"{request.method} {route.path}", request.traceparent, "server")

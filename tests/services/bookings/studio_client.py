@@ -12,6 +12,7 @@ from services.bookings.routes import routes
 from shared.http.caller import Caller
 from shared.http.error_mapping import answer_for
 from shared.http.importing import ImportLine
+from shared.routing import SCOPES
 from shared.wire import encode, new_id
 
 _ROUTES = {(route.method, tuple(route.path.strip("/").split("/"))): route for route in routes()}
@@ -53,7 +54,9 @@ class StudioClient:
 
     @classmethod
     def for_new_studio(cls, service: Bookings, *, separate_replicas: bool = False) -> "StudioClient":
-        caller = Caller(studio_id=new_id(), client_id=new_id(), key_id="k1", request_id="r0")
+        caller = Caller(
+            studio_id=new_id(), client_id=new_id(), key_id="k1", scopes=frozenset(SCOPES), request_id="r0"
+        )
         return cls(service, caller, separate_replicas=separate_replicas)
 
     def with_key(

@@ -13,7 +13,7 @@ from services.gateway.store import studios
 from services.gateway.upstream import Upstream, UpstreamAnswer
 from shared.db.database import Database
 from shared.errors import NotFound, Unavailable
-from shared.http.caller import CallerSigner
+from shared.http.caller import ServiceSigners
 from shared.wire import encode, new_id
 from tests.harness.http import Client
 from tests.harness.system import System
@@ -48,7 +48,11 @@ async def db(database_url: str) -> AsyncIterator[Database]:
 def operators(db: Database, **services: Asked) -> OperatorContext:
     upstreams = cast(dict[str, Upstream], services)
     return OperatorContext(
-        db=db, key_cache=cast(Any, None), peppers=(), signer=CallerSigner(("k",)), upstreams=upstreams
+        db=db,
+        key_cache=cast(Any, None),
+        peppers=(),
+        signers=ServiceSigners(dict.fromkeys(upstreams, ("k",))),
+        upstreams=upstreams,
     )
 
 

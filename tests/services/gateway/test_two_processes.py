@@ -8,6 +8,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from shared.http.caller import CALLER_HEADER, Caller, CallerSigner
 from shared.servers.ports import free_port
 from tests.harness import import_lines
 from tests.harness.system import ROOT, Process, RunningSystem, System, embedded_system, environment_for
@@ -39,6 +40,7 @@ async def test_gateway_and_catalog_alone_give_the_same_answers(database_url: str
             ]
             await system.import_lines(data)
             key = await system.key()
+            embedded_studio = system.studio_id
             expected = [(await system.partner(key).get(path)).body for path in PATHS]
     gateway_port, catalog_port, operator_port = free_port(), free_port(), free_port()
     shared = environment_for(
@@ -47,10 +49,12 @@ async def test_gateway_and_catalog_alone_give_the_same_answers(database_url: str
         STUDIO_CATALOG_URL=f"http://127.0.0.1:{catalog_port}",
         STUDIO_OPERATOR_PORT=str(operator_port),
     )
+    # Each service has a key of its own, which the gateway knows.
+    keys = {"catalog": {"STUDIO_CALLER_KEY": "c" * 32}, "gateway": {"STUDIO_CALLER_KEY_CATALOG": "c" * 32}}
     processes = [
         Process(
             ["serve", name],
-            shared | {"STUDIO_PORT": str(port)},
+            shared | keys[name] | {"STUDIO_PORT": str(port)},
             f"http://127.0.0.1:{port}/health/ready",
             tmp_path / f"{name}.log",
         )
@@ -68,9 +72,26 @@ async def test_gateway_and_catalog_alone_give_the_same_answers(database_url: str
             missing = await client.get("/classes")
             assert (missing.status, missing.code) == (503, "service_unavailable")
             assert "Retry-After" in missing.headers
+            await refuses_forgeries(session, f"http://127.0.0.1:{catalog_port}/studio", embedded_studio)
     finally:
         for process in processes:
             process.stop()
+
+
+async def refuses_forgeries(session: aiohttp.ClientSession, url: str, studio_id: str) -> None:
+    """Past the gateway nobody is let in: not with another service's key, nor without the route's scope."""
+    read = Caller(studio_id=studio_id, scopes=frozenset({"studio:read"}))
+    other = Caller(studio_id=studio_id, scopes=frozenset({"schedule:read", "bookings:write"}))
+    for key, caller, expected in (
+        ("c" * 32, read, 200),
+        ("c" * 32, other, 403),
+        ("b" * 32, read, 401),
+        ("CHANGE-ME", read, 401),
+        ("", read, 401),
+    ):
+        headers = {CALLER_HEADER.decode(): CallerSigner((key,)).sign(caller).decode()}
+        async with session.get(url, headers=headers) as answer:
+            assert answer.status == expected, (key, await answer.text())
 
 
 @pytest.mark.parametrize(

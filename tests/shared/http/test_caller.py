@@ -5,7 +5,15 @@ import time
 import pytest
 
 from shared.errors import Unauthenticated
-from shared.http.caller import CALLER_HEADER, LIFETIME_SECONDS, Caller, CallerSigner, CallerVerifier
+from shared.http.caller import (
+    CALLER_HEADER,
+    LIFETIME_SECONDS,
+    Caller,
+    CallerSigner,
+    CallerVerifier,
+    ServiceSigners,
+)
+from shared.settings import read_settings
 
 CALLER = Caller(
     studio_id="s", client_id="c", key_id="k", scopes=frozenset({"a:read", "b:read"}), location_ids=("l",)
@@ -60,3 +68,26 @@ def test_a_limited_caller_sees_its_own_locations_only() -> None:
     assert not CALLER.may_see("m")
     assert not CALLER.may_see(None)
     assert Caller(studio_id="s").may_see(None)
+
+
+def test_a_services_key_signs_for_no_other_service() -> None:
+    """Who learns the key of one service cannot be anybody to another: only the gateway has them all."""
+    settings = read_settings(
+        {"STUDIO_CALLER_KEY_BOOKINGS": "b" * 32, "STUDIO_CALLER_KEY_CATALOG": "c" * 32, "STUDIO_HOME": "."}
+    )
+    signers = ServiceSigners({name: settings.caller_keys_of(name) for name in ("bookings", "catalog")})
+    bookings = CallerVerifier(read_settings({"STUDIO_CALLER_KEY": "b" * 32}).caller_keys_of("bookings"))
+    right = {CALLER_HEADER: signers.sign("bookings", CALLER)}
+    assert bookings.verify(right, "r").studio_id == CALLER.studio_id
+    with pytest.raises(Unauthenticated):
+        bookings.verify({CALLER_HEADER: signers.sign("catalog", CALLER)}, "r")
+
+
+def test_the_gateway_needs_a_key_for_every_service() -> None:
+    """One for all, or one for each: with one missing it does not start."""
+    each = {f"STUDIO_CALLER_KEY_{name}": name for name in ("CATALOG", "BOOKINGS", "FORMS", "WEBHOOKS")}
+    known = {"STUDIO_KEY_PEPPER": "p", "STUDIO_OPERATOR_TOKEN": "t"}
+    assert read_settings(known | each).missing_secrets("gateway") == []
+    assert read_settings(known | {"STUDIO_CALLER_KEY": "k"}).missing_secrets("gateway") == []
+    del each["STUDIO_CALLER_KEY_FORMS"]
+    assert read_settings(known | each).missing_secrets("gateway") == ["STUDIO_CALLER_KEY"]

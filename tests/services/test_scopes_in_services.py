@@ -1,0 +1,74 @@
+"""Each service checks the scope itself: a way past the gateway leads nowhere."""
+
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from shared.http.caller import Caller
+from shared.http.routes import Route
+from shared.http.service import build_service
+from shared.routing import GATEWAY, ROUTES, SCOPES, PartnerRoute
+from shared.wire import new_id
+
+OWNED = [route for route in ROUTES if route.owner != GATEWAY]
+
+
+class Anyone:
+    """Lets a request in with the scopes that its header names."""
+
+    def verify(self, headers: Any, request_id: str) -> Caller:
+        return Caller(studio_id=new_id(), scopes=frozenset(headers[b"scopes"].decode().split()))
+
+
+class Asked(Exception):
+    """The context was used: the request got past the check."""
+
+
+class Context:
+    def __getattr__(self, name: str) -> Any:
+        raise Asked
+
+
+async def status_of(route: PartnerRoute, scopes: set[str]) -> int:
+    module = import_module(f"services.{route.owner}.app")
+    service = build_service(route.owner, Context(), module.routes(), verifier=Anyone(), checks={})
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    parts = [new_id() if part.startswith("{") else part for part in route.path.split("/")]
+    path = "/".join(parts)
+    scope = {
+        "type": "http",
+        "method": route.method,
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": [(b"scopes", " ".join(sorted(scopes)).encode())],
+        "root_path": "",
+    }
+    await service.app(scope, receive, send)  # type: ignore[arg-type]
+    return int(sent[0]["status"])
+
+
+@pytest.mark.parametrize("route", OWNED, ids=lambda route: f"{route.method} {route.path}")
+async def test_a_service_refuses_a_caller_without_the_routes_scope(route: PartnerRoute) -> None:
+    """The scope is the one of the routing page; with it the request goes on."""
+    assert await status_of(route, set(SCOPES) - {route.scope}) == 403
+    assert await status_of(route, {route.scope}) != 403
+
+
+async def test_a_route_that_stands_on_no_row_does_not_start() -> None:
+    """Whoever adds a route to a service writes it on the routing page."""
+
+    async def handler(context: object, call: object) -> None:
+        return None
+
+    route: Route[object] = Route(method="GET", path="/new", handler=handler, summary="New", answer=None)
+    with pytest.raises(ValueError, match="GET /new stands on no row"):
+        build_service("catalog", object(), [route], verifier=Anyone(), checks={})
