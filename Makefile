@@ -46,6 +46,8 @@ bench-compare: $(VENV)/development
 
 # Hashes and versions only, no registry address.
 lock:
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --no-annotate \
+		--python-version 3.11 deploy/requirements-install.in -o deploy/requirements-install.lock
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header \
 		--python-version 3.11 pyproject.toml -o deploy/requirements.lock
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header \
@@ -53,31 +55,19 @@ lock:
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header \
 		--python-version 3.11 bench/requirements.in -o bench/requirements.lock
 
-# uv installs in seconds; where it cannot be had, pip does the same in a minute.
-define install
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv 2>/dev/null || true
-	@{ [ -x $(BIN)/uv ] && \
-		$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r $(1) && \
-		$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e .; } || \
-	{ $(BIN)/python -m pip install --quiet --require-hashes -r $(1) && \
-		$(BIN)/python -m pip install --quiet --no-deps -e .; }
-endef
-
-$(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "Python 3.11 or newer is needed; name one with PYTHON=…"; exit 1; }
-	@$(PYTHON) -m venv $(VENV) || \
-		{ echo "Python's venv module is missing; on Debian or Ubuntu: apt-get install python3-venv"; exit 1; }
-
-$(VENV)/runtime: deploy/requirements.lock pyproject.toml | $(BIN)/python
-	@echo "Installing …"
-	$(call install,deploy/requirements.lock)
+$(VENV)/runtime: deploy/requirements.lock deploy/requirements-install.lock pyproject.toml
+	@$(call install,deploy/requirements.lock)
 	@touch $@
 
-$(VENV)/development: deploy/requirements-dev.lock pyproject.toml | $(BIN)/python
-	@echo "Installing …"
-	$(call install,deploy/requirements-dev.lock)
+$(VENV)/development: deploy/requirements-dev.lock deploy/requirements-install.lock pyproject.toml
+	@$(call install,deploy/requirements-dev.lock)
 	@touch $@ $(VENV)/runtime
+
+define install
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed; name one with PYTHON=…"; exit 1; }; \
+	$(PYTHON) deploy/install.py $(VENV) $(1)
+endef
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -54,8 +54,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     answer_timeout: float = 10.0
     log_level: str = "info"
     log_format: Literal["auto", "json", "text"] = "auto"
-    webhook_allow_http: bool = False
+    webhook_allow_http: bool | None = None
     webhook_allow_hosts: frozenset[str] = frozenset()
+    # Set by `studioctl up`, never from the environment.
+    webhook_loopback_http: bool = False
     webhook_retry_schedule: tuple[float, ...] = DEFAULT_RETRY_SCHEDULE
     otlp_endpoint: str | None = None
     trace_ratio: float = 1.0

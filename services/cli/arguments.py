@@ -22,6 +22,7 @@ def parser() -> argparse.ArgumentParser:
     up.add_argument("--operator-port", type=port, help="operators' port (8081)")
     up.add_argument("--home", help="where data and secrets are kept (./.studio)")
     up.add_argument("--no-demo", action="store_true", help="do not load the demo studio on first start")
+    up.add_argument("--verbose", action="store_true", help="show the request log here instead of in a file")
     up.set_defaults(run=local_commands.up)
 
     serve = words.add_parser("serve", help="one service, for compose and Kubernetes")

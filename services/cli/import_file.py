@@ -27,7 +27,12 @@ def import_path(client: OperatorClient, name: str, studio: str | None) -> dict[s
 
 
 def import_stream(
-    client: OperatorClient, file: IO[bytes], studio: str | None, *, size: int | None
+    client: OperatorClient,
+    file: IO[bytes],
+    studio: str | None,
+    *,
+    size: int | None,
+    progress: bool = True,
 ) -> dict[str, Any]:
     report: dict[str, Any] = {
         "object": "import_report",
@@ -36,7 +41,7 @@ def import_stream(
         "rejected_count": 0,
         "rejected": [],
     }
-    with _progress(size) as advance:
+    with _progress(size, shown=progress and sys.stderr.isatty()) as advance:
         for first, count, chunk in _chunks(file):
             query = {"studio": studio, "first_line": str(first)}
             answer = client.request("POST", "/import", chunk, query=query)
@@ -64,8 +69,8 @@ def _chunks(file: IO[bytes]) -> Iterator[tuple[int, int, bytes]]:
 
 
 @contextmanager
-def _progress(size: int | None) -> Iterator[Callable[[int, dict[str, Any]], None]]:
-    if not sys.stderr.isatty():
+def _progress(size: int | None, *, shown: bool) -> Iterator[Callable[[int, dict[str, Any]], None]]:
+    if not shown:
         yield lambda _, __: None
         return
     # Loaded only where a person watches: without rich the imports of a service take 0.93 of the memory.

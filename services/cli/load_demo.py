@@ -11,9 +11,10 @@ from services.cli.operator_client import OperatorClient
 from shared.wire import encode
 
 
-def load_demo(client: OperatorClient) -> dict[str, Any]:
+def load_demo(client: OperatorClient, *, progress: bool = True) -> dict[str, Any]:
     file = io.BytesIO(b"".join(encode(line) + b"\n" for line in demo_lines(datetime.now(UTC).date())))
-    report = import_stream(client, file, None, size=None)
+    size = file.getbuffer().nbytes
+    report = import_stream(client, file, None, size=size, progress=progress)
     if report["rejected_count"]:
         raise CommandFailed(f"The demo studio was not loaded whole: {report['rejected'][0]['reason']}")
     return report

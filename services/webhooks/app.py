@@ -35,7 +35,11 @@ def routes() -> list[Route[Webhooks]]:
 @asynccontextmanager
 async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Webhooks]]:
     assert settings.database_url is not None
-    policy = UrlPolicy(settings.webhook_allow_http, settings.webhook_allow_hosts)
+    policy = UrlPolicy(
+        allow_http=settings.webhook_allow_http is True,
+        allow_hosts=settings.webhook_allow_hosts,
+        loopback_http=settings.webhook_loopback_http,
+    )
     cipher = SecretCipher(settings.webhook_keys)
     async with AsyncExitStack() as stack:
         db = await Database.connect(settings.database_url, "webhooks", size=settings.pool_size)

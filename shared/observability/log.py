@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import structlog
 
+from shared.observability.log_file import LogFile
 from shared.observability.request_log import set_up_request_log
 from shared.observability.scrubbing import PRIVATE, safe_traceback, scrub
 from shared.settings import Settings
@@ -22,9 +23,12 @@ def redact(_: Any, __: str, event: Event) -> Event:
     return event
 
 
-def set_up_logging(settings: Settings, service: str) -> None:
+def set_up_logging(settings: Settings, service: str, *, file: LogFile | None = None) -> None:
+    """To standard error, readable on a terminal; as JSON lines elsewhere and in a `file`."""
     level = logging.getLevelNamesMapping().get(settings.log_level.upper(), logging.INFO)
-    as_json = settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
+    to_terminal = file is None and sys.stderr.isatty()
+    as_json = settings.log_format == "json" or (settings.log_format == "auto" and not to_terminal)
+    sink: Any = file or sys.stderr
     processors: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
@@ -37,10 +41,10 @@ def set_up_logging(settings: Settings, service: str) -> None:
     structlog.configure(
         processors=processors,
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(file=sink),
         cache_logger_on_first_use=True,
     )
-    set_up_request_log(as_json=as_json, enabled=level <= logging.INFO)
+    set_up_request_log(sink, as_json=as_json, enabled=level <= logging.INFO)
     logging.basicConfig(level=logging.WARNING, handlers=[_ToStructlog()], force=True)
 
 

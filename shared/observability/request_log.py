@@ -7,6 +7,7 @@ fixed and hold nothing private, so only the text is looked over. On a terminal i
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Protocol
 
 import msgspec
 import structlog
@@ -31,14 +32,20 @@ class RequestLine(Struct, kw_only=True):
     timestamp: datetime | None = None
 
 
+class Sink(Protocol):
+    def write(self, text: str, /) -> int: ...
+
+    def flush(self) -> None: ...
+
+
 _encoder = msgspec.json.Encoder()
 
 
 def _as_json(line: RequestLine) -> None:
     line.timestamp = datetime.now(UTC)
     # One write per line: nothing is lost when the process is killed.
-    sys.stderr.write(scrub(_encoder.encode(line).decode()) + "\n")
-    sys.stderr.flush()
+    _sink.write(scrub(_encoder.encode(line).decode()) + "\n")
+    _sink.flush()
 
 
 def _through_structlog(line: RequestLine) -> None:
@@ -52,11 +59,13 @@ def _discard(line: RequestLine) -> None:
     """The level is set above these lines."""
 
 
+_sink: Sink = sys.stderr
 _write: Callable[[RequestLine], None] = _through_structlog
 
 
-def set_up_request_log(*, as_json: bool, enabled: bool) -> None:
-    global _write
+def set_up_request_log(sink: Sink, *, as_json: bool, enabled: bool) -> None:
+    global _sink, _write
+    _sink = sink
     _write = _discard if not enabled else _as_json if as_json else _through_structlog
 
 

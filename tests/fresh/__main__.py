@@ -87,8 +87,8 @@ def until_key(log: Path) -> str:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         for line in log.read_text().splitlines():
-            if line.startswith("A key with every scope"):
-                return line.rsplit(" ", 1)[1]
+            if line.startswith("spk_live_"):
+                return line
         time.sleep(0.05)
     raise SystemExit(f"no key was printed:\n{log.read_text()[-4000:]}")
 

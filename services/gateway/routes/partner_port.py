@@ -4,6 +4,7 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 
 from services.gateway.routes.static_files import static_file
 from shared.errors import MethodNotAllowed, NotFound
+from shared.http.answer import Answer
 from shared.http.error_mapping import answer_for
 from shared.http.service import Check, health_routes, request_id_of, send_answer
 from shared.routing import PREFIX
@@ -19,6 +20,7 @@ class PartnerPort:
         health = health_routes(checks)
         # Metrics are the operators' and stay off the public port.
         self._pages: dict[str, ASGIApp] = {
+            "/": _to_the_reference,
             "/health/live": health["/health/live"],
             "/health/ready": health["/health/ready"],
             OPENAPI: static_file("openapi.json", b"application/json"),
@@ -38,6 +40,11 @@ class PartnerPort:
             await _refuse(MethodNotAllowed(["GET"]), scope, send)
         else:
             await page(scope, receive, send)
+
+
+async def _to_the_reference(scope: Scope, receive: Receive, send: Send) -> None:
+    answer = Answer(b"", 307, ((b"location", b"/docs"),), content_type=b"text/plain")
+    await send_answer(send, answer, request_id_of(scope))
 
 
 async def _refuse(problem: Exception, scope: Scope, send: Send) -> None:

@@ -8,6 +8,7 @@ from yarl import URL
 
 from services.webhooks.rules.addresses import is_forbidden, literal_address
 
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 MAX_LENGTH = 2048
 MAX_NAME_LENGTH = 253
 LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?", re.IGNORECASE)
@@ -18,12 +19,20 @@ class UrlPolicy(Struct, frozen=True):
 
     allow_http: bool = False
     allow_hosts: Collection[str] = frozenset()
+    # Under `studioctl up`: the machine's own receivers, over plain http as well.
+    loopback_http: bool = False
 
     def skips_address_check(self, url: URL) -> bool:
         """Uses the parser of the library that connects: a different one could see a different host."""
         host = url.raw_host or ""
         spellings = {host, f"[{host}]", f"{host}:{url.port}", f"[{host}]:{url.port}"}
-        return not spellings.isdisjoint(self.allow_hosts)
+        return not spellings.isdisjoint(self.allow_hosts) or self._is_own(url)
+
+    def allows_http(self, url: URL) -> bool:
+        return self.allow_http or self._is_own(url)
+
+    def _is_own(self, url: URL) -> bool:
+        return self.loopback_http and url.raw_host in LOOPBACK
 
 
 def url_problem(text: str, policy: UrlPolicy) -> str | None:
@@ -37,9 +46,10 @@ def url_problem(text: str, policy: UrlPolicy) -> str | None:
         port = url.port
     except ValueError:
         return "This is not a valid URL."
-    schemes = ("https", "http") if policy.allow_http else ("https",)
-    if url.scheme not in schemes:
-        return f"Only {' and '.join(schemes)} URLs are supported."
+    if url.scheme == "http" and not policy.allows_http(url):
+        return "Only https URLs are supported; an operator allows http with STUDIO_WEBHOOK_ALLOW_HTTP."
+    if url.scheme not in ("https", "http"):
+        return "Only https URLs are supported."
     if url.raw_user is not None or url.raw_password is not None or "@" in authority_of(text):
         return "A URL cannot contain a user name or password."
     if not url.raw_host or port == 0:
@@ -50,7 +60,10 @@ def url_problem(text: str, policy: UrlPolicy) -> str | None:
         return "A URL cannot contain a fragment."
     address = literal_address(url.raw_host)
     if address is not None and is_forbidden(address) and not policy.skips_address_check(url):
-        return "Webhooks are not sent to private, local or reserved addresses."
+        return (
+            "Webhooks are not sent to private, local or reserved addresses, "
+            "except to hosts that an operator names in STUDIO_WEBHOOK_ALLOW_HOSTS."
+        )
     return None
 
 

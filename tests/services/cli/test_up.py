@@ -76,8 +76,8 @@ def test_the_demo_key_is_printed_and_kept(tmp_path: Path) -> None:
         with up(home):
             while "Ctrl-C stops" not in (text := (tmp_path / "up.log").read_text()):
                 pass
-            keys.append(next(line for line in text.splitlines() if line.startswith("A key with every scope")))
-            assert text.count("  curl ") == 3
+            keys.append(next(line for line in text.splitlines() if line.startswith("spk_live_")))
+            assert text.count("curl -sS -w") == 3
             assert "/docs" in text
     assert keys[0] == keys[1]
     assert stat.S_IMODE((home / "demo_key.json").stat().st_mode) == 0o600
@@ -131,7 +131,7 @@ def test_a_demo_that_was_cut_off_is_loaded_by_the_next_start(tmp_path: Path) -> 
     with up(home) as (_, port, _):
         while "Ctrl-C stops" not in (text := log.read_text()):
             pass
-        key = next(line for line in text.splitlines() if line.startswith("A key")).rsplit(" ", 1)[1]
+        key = next(line for line in text.splitlines() if line.startswith("spk_live_"))
         request = urllib.request.Request(
             f"http://127.0.0.1:{port}/partner/v1/classes", headers={"X-Service-Key": key}
         )

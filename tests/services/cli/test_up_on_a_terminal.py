@@ -1,24 +1,115 @@
-"""`studioctl up` on a terminal: a pipe never shows the progress bar that once crashed it."""
+"""`studioctl up` on a terminal: a pipe never shows the progress that once crashed it."""
 
+import json
 import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from shared.servers.ports import free_port
 from tests.harness.system import ROOT, environment_for
-from tests.harness.terminal import on_a_terminal
+from tests.harness.terminal import Terminal, on_a_terminal
+
+STUDIOCTL = [sys.executable, "-m", "services.cli.main"]
+
+
+@contextmanager
+def up(home: Path, *words: str) -> Iterator[tuple[Terminal, str]]:
+    port = free_port()
+    argv = [*STUDIOCTL, "up", "--port", str(port), "--operator-port", str(free_port()), *words]
+    # Nothing of the tests' own settings: a newcomer has none.
+    environment = environment_for(home)
+    for name in ("STUDIO_LOG_FORMAT", "STUDIO_WEBHOOK_ALLOW_HTTP", "STUDIO_WEBHOOK_ALLOW_HOSTS"):
+        environment.pop(name)
+    with on_a_terminal(argv, environment, ROOT) as terminal:
+        yield terminal, f"http://127.0.0.1:{port}"
+
+
+def key_of(terminal: Terminal) -> str:
+    return next(line for line in terminal.text.splitlines() if line.startswith("spk_live_"))
 
 
 @pytest.mark.timeout(180)
 def test_up_starts_shows_a_key_and_stops_on_ctrl_c_first_and_second_time(tmp_path: Path) -> None:
-    """Both starts reach the welcome screen with a key; Ctrl-C ends each with exit code 0 and no traceback."""
+    """Both starts end in a calm screen with the same key; Ctrl-C ends each with exit code 0."""
+    keys = set()
     for _ in range(2):
-        words = [sys.executable, "-m", "services.cli.main", "up"]
-        words += ["--port", str(free_port()), "--operator-port", str(free_port())]
-        with on_a_terminal(words, environment_for(tmp_path / "home"), ROOT) as terminal:
+        with up(tmp_path / "home") as (terminal, url):
             terminal.wait_for("Ctrl-C stops everything")
-            assert "spk_live_" in terminal.text
+            keys.add(key_of(terminal))
+            for shown in (f"{url}/partner/v1", f"{url}/docs", "curl -sS -w '\\n'", "Starting Postgres"):
+                assert shown in terminal.text
             terminal.interrupt()
             assert terminal.exit_code() == 0
             assert "Traceback" not in terminal.text
+    assert len(keys) == 1
+
+
+@pytest.mark.timeout(120)
+def test_requests_are_logged_to_the_file_that_the_screen_names(tmp_path: Path) -> None:
+    """The screen stays calm: the line of a request is in the file, as JSON, and not on the terminal."""
+    home = tmp_path / "home"
+    with up(home) as (terminal, url):
+        terminal.wait_for("Ctrl-C stops everything")
+        assert str(home / "studio.log") in terminal.text
+        asked = urllib.request.Request(
+            f"{url}/partner/v1/studio",
+            headers={"X-Service-Key": key_of(terminal), "X-Request-Id": "seen-in-the-file"},
+        )
+        urllib.request.urlopen(asked, timeout=10).close()
+        terminal.interrupt()
+        assert terminal.exit_code() == 0
+        assert "seen-in-the-file" not in terminal.text
+    lines = [json.loads(line) for line in (home / "studio.log").read_text().splitlines()]
+    assert any(line.get("request_id") == "seen-in-the-file" for line in lines)
+
+
+@pytest.mark.timeout(120)
+def test_verbose_brings_the_request_log_back_to_the_screen(tmp_path: Path) -> None:
+    """`up --verbose` writes no file."""
+    with up(tmp_path / "home", "--no-demo", "--verbose") as (terminal, url):
+        terminal.wait_for("Ctrl-C stops everything")
+        asked = urllib.request.Request(f"{url}/partner/v1/studio", headers={"X-Request-Id": "seen-here"})
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(asked, timeout=10)
+        terminal.wait_for("seen-here")
+    assert not (tmp_path / "home" / "studio.log").exists()
+
+
+@pytest.mark.timeout(120)
+def test_an_own_receiver_may_have_plain_http_and_nobody_elses(tmp_path: Path) -> None:
+    """Under `up` loopback over http is allowed; other hosts are not, and the refusal names the setting."""
+    with up(tmp_path / "home") as (terminal, url):
+        terminal.wait_for("Ctrl-C stops everything")
+        key = key_of(terminal)
+        assert _create_endpoint(url, key, "http://127.0.0.1:9/hook")[0] == 201
+        assert _create_endpoint(url, key, "http://localhost:9/hook")[0] == 201
+        status, body = _create_endpoint(url, key, "http://example.com/hook")
+        assert status == 422 and "STUDIO_WEBHOOK_ALLOW_HTTP" in body
+        assert _create_endpoint(url, key, "http://10.0.0.1/hook")[0] == 422
+
+
+def test_the_root_of_the_partner_port_leads_to_the_reference(tmp_path: Path) -> None:
+    """Whoever opens the base URL in a browser lands on the documentation."""
+    with up(tmp_path / "home", "--no-demo") as (terminal, url):
+        terminal.wait_for("Ctrl-C stops everything")
+        with urllib.request.urlopen(f"{url}/", timeout=10) as answer:
+            assert answer.url == f"{url}/docs"
+            assert b"<html" in answer.read()
+
+
+def _create_endpoint(url: str, key: str, target: str) -> tuple[int, str]:
+    request = urllib.request.Request(
+        f"{url}/partner/v1/webhook-endpoints",
+        json.dumps({"url": target}).encode(),
+        {"X-Service-Key": key, "Content-Type": "application/json"},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as refusal:
+        return refusal.code, refusal.read().decode()

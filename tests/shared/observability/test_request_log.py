@@ -2,6 +2,7 @@
 
 import json
 import logging
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -19,7 +20,7 @@ def _as_before() -> Iterator[None]:
     yield
     logging.root.handlers, logging.root.level = handlers, level
     structlog.reset_defaults()
-    set_up_request_log(as_json=False, enabled=True)
+    set_up_request_log(sys.stderr, as_json=False, enabled=True)
 
 
 def line(**fields: str) -> RequestLine:

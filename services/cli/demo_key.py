@@ -1,0 +1,39 @@
+"""The demo studio and its key: made on the first `studioctl up`, kept for the next ones."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from services.cli.demo import STUDIO_ID
+from services.cli.load_demo import load_demo
+from services.cli.operator_client import OperatorClient
+from services.cli.secrets import write_private
+from services.cli.steps import step
+from shared.settings import Settings
+from shared.wire import now
+
+DEMO_KEY = "demo_key.json"
+
+
+def demo_key(settings: Settings, operator_url: str) -> str:
+    """The demo studio's key, made with the studio on first start and kept for the next ones."""
+    client = OperatorClient(operator_url, settings.operator_tokens[0])
+    path = settings.home / DEMO_KEY
+    known = {studio["id"] for studio in client.get("/studios")["data"]}
+    if STUDIO_ID not in known or not path.exists():
+        # Without the kept key an earlier start was cut off while loading; loading again does no harm.
+        with step("Loading the demo studio"):
+            load_demo(client, progress=False)
+    if path.exists():
+        kept: dict[str, str] = json.loads(path.read_text())
+        key = next((key for key in client.get("/keys")["data"] if key["id"] == kept["id"]), None)
+        if key is not None and _is_live(key):
+            return kept["key"]
+    issued = client.post("/keys", {"studio": STUDIO_ID, "name": "demo", "scopes": ["all"]})
+    write_private(path, json.dumps({"id": issued["id"], "key": issued["key"]}) + "\n")
+    return str(issued["key"])
+
+
+def _is_live(key: dict[str, Any]) -> bool:
+    expires = key["expires_at"]
+    return key["revoked_at"] is None and (expires is None or datetime.fromisoformat(expires) > now())
