@@ -1,5 +1,6 @@
 """Environment → one frozen struct, read once per process and passed down."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -25,6 +26,7 @@ NEEDED_SECRETS: dict[str, tuple[str, ...]] = {
     "forms": ("caller_keys",),
     "webhooks": ("caller_keys", "webhook_keys"),
 }
+_PLACEHOLDER = re.compile(r"change[-_]?me", re.IGNORECASE)
 DEFAULT_RETRY_SCHEDULE = (5.0, 300.0, 1800.0, 7200.0, 18000.0, 36000.0, 50400.0, 72000.0, 86400.0)
 
 
@@ -104,6 +106,7 @@ def with_files(environ: Mapping[str, str]) -> dict[str, str]:
 def read_settings(environ: Mapping[str, str]) -> Settings:
     """Read `STUDIO_*`; unknown names are left alone, unusable values are named in one sentence."""
     environ = with_files(environ)
+    _refuse_placeholders(environ)
     values: dict[str, object] = {}
 
     def take(name: str, variable: str, kind: object) -> None:
@@ -151,6 +154,15 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     if schedule := _parts(environ.get("STUDIO_WEBHOOK_RETRY_SCHEDULE", "")):
         values["webhook_retry_schedule"] = _seconds(schedule)
     return msgspec.convert(values, Settings)
+
+
+def _refuse_placeholders(environ: Mapping[str, str]) -> None:
+    """An example that was applied as it is would give every installation the same, known secret."""
+    for variable, value in environ.items():
+        if variable.startswith("STUDIO_") and _PLACEHOLDER.search(value):
+            raise SettingsProblem(
+                f"{variable} still holds a placeholder (CHANGE-ME): set a value of your own."
+            )
 
 
 def _parts(text: str) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ async def serve(settings: Settings, client: str) -> None:
     }
     async with (
         open_gateway(settings, upstreams, upstreams) as gateway,
-        listening(gateway_listeners(settings, gateway)),
+        listening(gateway_listeners(settings, gateway.partner_app, gateway.operator_app)),
     ):
         await catch_stop_signals()
 

@@ -1,16 +1,21 @@
 """`studioctl serve SERVICE`: one service, without the code of the others in its memory."""
 
 import argparse
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import asyncio
+from collections.abc import AsyncIterator, MutableMapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from litestar.types import ASGIApp
 
 from services.cli.errors import CommandFailed
 from services.cli.run_async import run_async
 from services.cli.secrets import with_secrets
 from shared.db.migrate import until_applied
 from shared.events.bus.factory import open_bus
-from shared.http.server import Address, Listener, catch_stop_signals, listening
+from shared.http.server import Address, Listener, catch_stop_signals, listening, tune_garbage_collector
 from shared.http.service import OpenService
+from shared.http.starting import Starting
 from shared.observability.log import set_up_logging
 from shared.observability.tracing import set_up_tracing
 from shared.settings import Settings
@@ -31,25 +36,67 @@ def serve(settings: Settings, given: argparse.Namespace) -> None:
 
 
 async def _serve(settings: Settings, service: str) -> None:
+    """The ports answer from the first moment on: a probe finds a process that waits, not a dead one."""
+    stopped = catch_stop_signals()
+    waiting_for: dict[str, str] = {}
+    fronts = [Starting(waiting_for) for _ in range(2 if service == "gateway" else 1)]
+    up, leave = asyncio.Event(), asyncio.Event()
+    running = asyncio.create_task(_run(settings, service, fronts, waiting_for, up, leave), name=service)
+    try:
+        async with listening(_listeners(settings, service, fronts)) as draining:
+            ends: set[asyncio.Future[Any]] = {running, stopped}
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            if up.is_set() and not running.done() and stopped.result() == "SIGTERM":
+                await draining.drain(settings.drain_seconds)
+    finally:
+        leave.set()
+        if not up.is_set():
+            running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+
+
+async def _run(
+    settings: Settings,
+    service: str,
+    fronts: list[Starting],
+    waiting_for: MutableMapping[str, str],
+    up: asyncio.Event,
+    leave: asyncio.Event,
+) -> None:
+    """From the first look at the schema until everything is closed again, in one task."""
     assert settings.database_url is not None
-    await until_applied(settings.database_url, service)
-    async with _listeners(settings, service) as listeners, listening(listeners) as draining:
-        if await catch_stop_signals() == "SIGTERM":
-            await draining.drain(settings.drain_seconds)
+    await until_applied(settings.database_url, service, waiting_for)
+    async with _apps(settings, service) as apps:
+        for front, app in zip(fronts, apps, strict=True):
+            front.become(app)
+        tune_garbage_collector()
+        up.set()
+        await leave.wait()
+
+
+def _listeners(settings: Settings, service: str, fronts: list[Starting]) -> list[Listener]:
+    if service == "gateway":
+        from services.gateway.app import gateway_listeners
+
+        return gateway_listeners(settings, *fronts)
+    [front] = fronts
+    return [Listener(Address(service, settings.host, settings.port_of(service)), front)]
 
 
 @asynccontextmanager
-async def _listeners(settings: Settings, service: str) -> AsyncIterator[list[Listener]]:
+async def _apps(settings: Settings, service: str) -> AsyncIterator[list[ASGIApp]]:
+    """One for each port."""
     if service == "gateway":
-        from services.gateway.app import OPERATOR_TIMEOUT, gateway_listeners, http_upstreams, open_gateway
+        from services.gateway.app import OPERATOR_TIMEOUT, http_upstreams, open_gateway
 
         partner = http_upstreams(settings, answer_timeout=settings.answer_timeout)
         operator = http_upstreams(settings, answer_timeout=OPERATOR_TIMEOUT)
         async with open_gateway(settings, partner, operator) as gateway:
-            yield gateway_listeners(settings, gateway)
+            yield [gateway.partner_app, gateway.operator_app]
         return
     async with open_bus(settings.amqp_url) as bus, _opener(service)(settings, bus) as running:
-        yield [Listener(Address(service, settings.host, settings.port_of(service)), running.app)]
+        yield [running.app]
 
 
 def _opener(service: str) -> OpenService:

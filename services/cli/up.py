@@ -61,7 +61,8 @@ async def run_up(settings: Settings, *, demo: bool, verbose: bool) -> None:
             await migrate(database_url, SERVICES)
         with step("Starting the services"):
             gateway = await stack.enter_async_context(open_all(settings))
-            await stack.enter_async_context(listening(gateway_listeners(settings, gateway)))
+            listeners = gateway_listeners(settings, gateway.partner_app, gateway.operator_app)
+            await stack.enter_async_context(listening(listeners))
         operator_url = f"http://{settings.operator_host}:{settings.operator_port}"
         run_file = settings.home / RUN_FILE
         write_private(run_file, json.dumps({"operator_url": operator_url}))

@@ -45,7 +45,7 @@ def gateway_addresses(settings: Settings) -> list[Address]:
     ]
 
 
-def gateway_listeners(settings: Settings, gateway: Gateway) -> list[Listener]:
+def gateway_listeners(settings: Settings, partner_app: ASGIApp, operator_app: ASGIApp) -> list[Listener]:
     partner, operator = gateway_addresses(settings)
     limits = ConnectionLimits(
         max_connections=settings.max_connections,
@@ -54,8 +54,8 @@ def gateway_listeners(settings: Settings, gateway: Gateway) -> list[Listener]:
         trusted=TrustedProxies(settings.trusted_proxies, settings.forwarded_header),
     )
     return [
-        Listener(partner, gateway.partner_app, limits, max_head_size=MAX_HEAD_SIZE, http2=settings.http2),
-        Listener(operator, gateway.operator_app),
+        Listener(partner, partner_app, limits, max_head_size=MAX_HEAD_SIZE, http2=settings.http2),
+        Listener(operator, operator_app),
     ]
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ LOCK = 0x5354_5544_494F  # "STUDIO"
 # Services that publish events carry the outbox in their own schema.
 PRODUCERS = ("bookings", "forms", "webhooks")
 WITHOUT_TRANSACTION = "-- no transaction"
+RECORD = "INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)"
 
 
 class MigrationProblem(Exception):
@@ -50,17 +51,20 @@ async def migrate(
         await conn.close()
 
 
-async def until_applied(url: str, service: str) -> None:
+async def until_applied(url: str, service: str, waiting_for: MutableMapping[str, str]) -> None:
     """Returns once every migration that this version needs is applied: new pods may start before the job.
 
-    Until then the service's role may not even exist, so that a refused login is no reason to give up.
+    Until then the service's role may not even exist, so that a refused login is no reason to give up. What is
+    missing is said in `waiting_for`, for those who ask meanwhile.
     """
     needed = {name for name, _ in migration_files(service)}
     delay = 0.2
     while missing := needed - await _applied(url, service):
         log.warning("waiting_for_the_schema", service=service, missing=len(missing))
+        waiting_for["schema"] = f"{len(missing)} of {len(needed)} migrations are not applied"
         await asyncio.sleep(delay)
         delay = min(delay * 2, 5.0)
+    waiting_for["schema"] = "ok"
 
 
 async def _applied(url: str, service: str) -> set[str]:
@@ -112,19 +116,24 @@ async def _apply_files(conn: "asyncpg.Connection[Any]", service: str) -> list[st
                     f"{service}/{name} was changed after it was applied; add a new file instead."
                 )
             continue
-        await _apply_file(conn, sql)
-        await conn.execute("INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)", name, checksum)
+        await _apply_file(conn, sql, name, checksum)
         log.info("migration_applied", service=service, name=name)
         applied.append(name)
     return applied
 
 
-async def _apply_file(conn: "asyncpg.Connection[Any]", sql: str) -> None:
+async def _apply_file(conn: "asyncpg.Connection[Any]", sql: str, name: str, checksum: str) -> None:
+    """The file and its record are one transaction: killed in between, nothing of it has happened.
+
+    A file that cannot run in a transaction must be able to run twice, for it may be killed before its record.
+    """
     if sql.startswith(WITHOUT_TRANSACTION):
         await conn.execute(sql)
+        await conn.execute(RECORD, name, checksum)
         return
     async with conn.transaction():
         await conn.execute(sql)
+        await conn.execute(RECORD, name, checksum)
 
 
 def _sql_files(folder: Path) -> list[Path]:

@@ -120,6 +120,10 @@ def test_every_service_can_be_rolled_over(manifests: list[Manifest]) -> None:
             <= pod["terminationGracePeriodSeconds"]
         )
         assert container["livenessProbe"]["httpGet"]["path"] == "/health/live"
+        # It answers while it waits for the schema (test_starting.py): no probe needs minutes.
+        startup = container["startupProbe"]
+        assert startup["httpGet"]["path"] == "/health/live"
+        assert startup["periodSeconds"] * startup["failureThreshold"] <= 60
         assert container["readinessProbe"]["httpGet"]["path"] == "/health/ready"
         assert container["resources"]["requests"].keys() == {"cpu", "memory"}
 

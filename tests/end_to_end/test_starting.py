@@ -44,13 +44,34 @@ async def test_a_service_waits_for_its_schema(tmp_path: Path, postgres: Postgres
     process = _service(tmp_path, "catalog", STUDIO_DATABASE_URL=postgres.url_of(name))
     try:
         process.start()
-        await _until(lambda: "waiting_for_the_schema" in process.log.read_text(), process)
+        answer = await _until(lambda: _waiting(process.ready_url), process)
+        assert answer[0] == 503 and answer[1]["parts"]["schema"].endswith("migrations are not applied")
+        live = _ask(process.ready_url.replace("ready", "live"))
+        assert live is not None and live[0] == 200, "a probe would kill what only waits"
+        refused = _ask(process.ready_url.replace("health/ready", "internal/status"))
+        assert refused is not None and refused[0] == 503
         await migrate(postgres.url_of(name), ["catalog"])
         await asyncio.to_thread(process.wait_ready)
     finally:
         process.stop()
         await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
         await admin.close()
+
+
+async def test_a_service_that_waits_for_its_schema_stops_when_it_is_told_to(
+    tmp_path: Path, postgres: Postgres
+) -> None:
+    """A roll-back in the middle of a long migration must not wait for the end of every grace period."""
+    url = postgres.url_of(f"absent_{free_port()}")
+    process = _service(tmp_path, "gateway", STUDIO_DATABASE_URL=url, STUDIO_OPERATOR_PORT=str(free_port()))
+    process.start()
+    try:
+        await _until(lambda: _waiting(process.ready_url), process)
+        assert process.child is not None
+        process.child.terminate()
+        assert await asyncio.to_thread(process.child.wait, 5) == 0
+    finally:
+        process.stop()
 
 
 @pytest.mark.timeout(240)
@@ -60,7 +81,7 @@ async def test_readiness_names_the_part_that_is_missing(tmp_path: Path, database
     process = _service(tmp_path, "webhooks", STUDIO_DATABASE_URL=database_url, STUDIO_AMQP_URL=dead)
     try:
         process.start()
-        status, body = await _until(lambda: _ask(process.ready_url), process)
+        status, body = await _until(lambda: _started(process.ready_url), process)
         assert (
             status == 503 and body["parts"]["database"] == "ok" and "webhooks.events" in body["parts"]["bus"]
         )
@@ -87,9 +108,19 @@ async def test_a_service_that_loses_its_broker_is_degraded_and_goes_on_answering
         process.stop()
 
 
+def _waiting(url: str) -> tuple[int, Any] | None:
+    answer = _ask(url)
+    return answer if answer and answer[1]["status"] == "waiting" and answer[1]["parts"] else None
+
+
+def _started(url: str) -> tuple[int, Any] | None:
+    answer = _ask(url)
+    return answer if answer and answer[1]["status"] != "waiting" else None
+
+
 def _unless_ready(url: str) -> tuple[int, Any] | None:
     answer = _ask(url)
-    return answer if answer and answer[1]["status"] != "ready" else None
+    return answer if answer and answer[1]["status"] not in ("ready", "waiting") else None
 
 
 def _ask(url: str) -> tuple[int, Any] | None:

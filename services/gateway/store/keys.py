@@ -94,9 +94,12 @@ async def revoke(conn: Connection, key_id: str) -> None:
     await conn.execute(REVOKE, key_id)
 
 
+# Locked in the order of their ids: two gateways that note the same keys would otherwise wait for each other.
 USED = """
-UPDATE keys SET last_used_at = greatest(last_used_at, used.at)
-FROM unnest($1::uuid[], $2::timestamptz[]) AS used (id, at) WHERE keys.id = used.id
+UPDATE keys SET last_used_at = greatest(keys.last_used_at, used.at)
+FROM (SELECT id FROM keys WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE) AS mine
+JOIN unnest($1::uuid[], $2::timestamptz[]) AS used (id, at) ON used.id = mine.id
+WHERE keys.id = mine.id
 """
 
 

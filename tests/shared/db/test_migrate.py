@@ -1,5 +1,6 @@
 """Migrations: once each, never changed afterwards; a role that reaches its own schema only."""
 
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from shared.db.database import service_url
 from shared.db.migrate import MigrationProblem, migrate, migration_files
 from shared.settings import SERVICES
+from tests.harness.servers import Postgres
 
 
 async def test_migrating_again_applies_nothing(database_url: str) -> None:
@@ -23,6 +25,36 @@ async def test_a_changed_file_is_refused(database_url: str) -> None:
     await conn.close()
     with pytest.raises(MigrationProblem, match="was changed after it was applied"):
         await migrate(database_url, ["catalog"])
+
+
+KILLER = """
+CREATE SCHEMA gateway;
+CREATE TABLE gateway.schema_migrations (
+    name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now());
+CREATE FUNCTION public.kill_me() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END $$;
+CREATE TRIGGER killer BEFORE INSERT ON gateway.schema_migrations
+    FOR EACH ROW EXECUTE FUNCTION public.kill_me();
+"""
+
+
+async def test_a_migration_killed_before_its_record_has_not_happened(postgres: Postgres) -> None:
+    """Half of it, file without record, would make every later run fail at what is there already."""
+    name = f"killed_{secrets.token_hex(6)}"
+    admin: asyncpg.Connection[Any] = await asyncpg.connect(postgres.url_of("postgres"))
+    await admin.execute(f"CREATE DATABASE {name}")
+    try:
+        conn: asyncpg.Connection[Any] = await asyncpg.connect(postgres.url_of(name))
+        await conn.execute(KILLER)
+        with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError, ConnectionError)):
+            await migrate(postgres.url_of(name), ["gateway"])
+        await conn.execute("DROP TRIGGER killer ON gateway.schema_migrations")
+        await conn.close()
+        files = [found for found, _ in migration_files("gateway")]
+        assert await migrate(postgres.url_of(name), ["gateway"]) == {"gateway": files}
+    finally:
+        await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        await admin.close()
 
 
 @pytest.mark.parametrize("service", SERVICES)
