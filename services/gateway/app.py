@@ -12,6 +12,7 @@ from services.gateway.context import OperatorContext, OperatorTokens
 from services.gateway.key_cache import POLL_SECONDS, KeyCache
 from services.gateway.routes.operator import erasure as persons
 from services.gateway.routes.operator import keys, status
+from services.gateway.routes.operator.guesses import LimitedGuesses
 from services.gateway.routes.operator.imports import ImportStream
 from services.gateway.routes.operator.staff import STAFF_PATHS, StaffForwarder
 from services.gateway.routes.partner import PartnerApi
@@ -36,6 +37,7 @@ OPERATOR_TIMEOUT = 120.0
 class Gateway(Struct):
     partner_app: ASGIApp
     operator_app: ASGIApp
+    proxies: TrustedProxies
 
 
 def gateway_addresses(settings: Settings) -> list[Address]:
@@ -51,7 +53,7 @@ def gateway_listeners(settings: Settings, partner_app: ASGIApp, operator_app: AS
         max_connections=settings.max_connections,
         max_per_address=settings.max_connections_per_address,
         idle_seconds=90.0,
-        trusted=TrustedProxies(settings.trusted_proxies, settings.forwarded_header),
+        trusted=gateway.proxies,
     )
     return [
         Listener(partner, partner_app, limits, max_head_size=MAX_HEAD_SIZE, http2=settings.http2),
@@ -77,6 +79,7 @@ async def open_gateway(
     key_cache = KeyCache(db, settings.key_peppers, signers)
     await key_cache.refresh()
     tokens = OperatorTokens(settings.operator_tokens)
+    proxies = TrustedProxies(settings.trusted_proxies, settings.forwarded_header)
     context = OperatorContext(db, key_cache, settings.key_peppers, signers, operator_upstreams)
     key_refresh = Loop("keys", key_cache.refresh, idle=POLL_SECONDS, stale_after=10, longest_pause=1)
     client_deactivation = Loop("closed clients", partial(deactivate_clients, context), idle=1.0)
@@ -100,7 +103,11 @@ async def open_gateway(
     )
     try:
         async with running([key_refresh, client_deactivation]):
-            yield Gateway(PartnerPort(PartnerApi(key_cache, upstreams), checks), operator.app)
+            yield Gateway(
+                PartnerPort(PartnerApi(key_cache, upstreams, proxies), checks),
+                LimitedGuesses(operator.app, tokens, proxies),
+                proxies,
+            )
     finally:
         for upstream in {*upstreams.values(), *operator_upstreams.values()}:
             await upstream.close()

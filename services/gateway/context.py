@@ -53,8 +53,11 @@ class OperatorTokens:
     def __init__(self, tokens: tuple[str, ...]) -> None:
         self._tokens = tuple(token.encode() for token in tokens)
 
-    def verify(self, headers: Mapping[bytes, bytes], request_id: str) -> Caller:
+    def accepts(self, headers: Mapping[bytes, bytes]) -> bool:
         kind, _, token = headers.get(b"authorization", b"").partition(b" ")
-        if kind.lower() != b"bearer" or not any(hmac.compare_digest(token, known) for known in self._tokens):
+        return kind.lower() == b"bearer" and any(hmac.compare_digest(token, known) for known in self._tokens)
+
+    def verify(self, headers: Mapping[bytes, bytes], request_id: str) -> Caller:
+        if not self.accepts(headers):
             raise BadOperatorToken
         return Caller(studio_id="", actor="operator", request_id=request_id)

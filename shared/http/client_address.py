@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import Literal
+from typing import Any, Literal
 
 from shared.settings import SettingsProblem
 
@@ -36,6 +36,12 @@ class TrustedProxies:
     def _trusts(self, address: str) -> bool:
         plain = _address(address)
         return plain is not None and any(ip_address(plain) in network for network in self._networks)
+
+
+def address_of(scope: Any, headers: Mapping[bytes, bytes], proxies: TrustedProxies) -> str:
+    """What limits per address count for this request."""
+    client = scope.get("client")
+    return network_of(proxies.client_of(str(client[0]), headers)) if client else ""
 
 
 @lru_cache(maxsize=4096)

@@ -28,6 +28,7 @@ from shared.errors import (
     UpstreamTimeout,
 )
 from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, TRACE_HEADER
+from shared.http.client_address import TrustedProxies
 from shared.http.error_mapping import answer_for
 from shared.http.routes import IDEMPOTENCY_HEADER, MAX_BODY, read_body
 from shared.observability.metrics import RouteMetrics
@@ -50,8 +51,11 @@ Headers = list[tuple[bytes, bytes]]
 
 
 class PartnerApi:
-    def __init__(self, key_cache: KeyCache, upstreams: Mapping[str, Upstream]) -> None:
+    def __init__(
+        self, key_cache: KeyCache, upstreams: Mapping[str, Upstream], proxies: TrustedProxies
+    ) -> None:
         self._key_cache = key_cache
+        self._proxies = proxies
         self._upstreams = upstreams
         self._table = RouteTable(ROUTES)
         self._limits = ClientLimits()
@@ -64,7 +68,7 @@ class PartnerApi:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
-        request = PartnerRequest(scope, receive)
+        request = PartnerRequest(scope, receive, self._proxies)
         try:
             answer = await self._answer(request)
         except Exception as problem:

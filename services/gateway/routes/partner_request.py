@@ -1,6 +1,5 @@
 """One request of a partner, on its way through the gateway."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from litestar.types import Receive
@@ -8,6 +7,7 @@ from litestar.types import Receive
 from services.gateway.key_cache import CachedKey
 from services.gateway.rules.rate_limit import TokenBucket
 from shared.http.caller import REQUEST_ID_HEADER, TRACE_HEADER
+from shared.http.client_address import TrustedProxies, address_of
 from shared.http.service import valid_request_id
 from shared.observability.tracing import Span, valid_traceparent
 from shared.routing import PREFIX, PartnerRoute
@@ -31,15 +31,14 @@ class PartnerRequest:
         "traceparent",
     )
 
-    def __init__(self, scope: Any, receive: Receive) -> None:
+    def __init__(self, scope: Any, receive: Receive, proxies: TrustedProxies) -> None:
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.id = valid_request_id(self.headers.get(REQUEST_ID_HEADER))
         self.method: str = scope["method"]
         self.path: bytes = scope.get("raw_path") or scope["path"].encode()
         query: bytes = scope["query_string"]
         self.target = self.path[len(PREFIX) :] + (b"?" + query if query else b"")
-        client: Sequence[Any] | None = scope.get("client")
-        self.address = str(client[0]) if client else ""
+        self.address = address_of(scope, self.headers, proxies)
         self.receive = receive
         self.key: CachedKey | None = None
         self.bucket: TokenBucket | None = None

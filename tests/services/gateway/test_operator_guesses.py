@@ -1,0 +1,49 @@
+"""Guesses at the operators' token are limited per address; who has it is never held up."""
+
+from typing import Any
+
+from services.gateway.context import OperatorTokens
+from services.gateway.routes.operator.guesses import LimitedGuesses
+from services.gateway.rules.rate_limit import FailedKeyLimits
+from shared.http.client_address import TrustedProxies
+from tests.harness.system import System
+
+
+async def answers_401_or_200(scope: Any, receive: Any, send: Any) -> None:
+    """The operators' app, which checks the token itself."""
+    right = (b"authorization", b"Bearer right") in scope["headers"]
+    await send({"type": "http.response.start", "status": 200 if right else 401, "headers": []})
+
+
+async def ask(app: LimitedGuesses, token: str, address: str, path: str) -> Any:
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"authorization", f"Bearer {token}".encode())]
+    scope = {"type": "http", "path": path, "headers": headers, "client": (address, "1")}
+    await app(scope, None, send)  # type: ignore[arg-type]
+    return sent[0]
+
+
+async def test_a_guesser_is_slowed_down_on_every_path() -> None:
+    """A burst of refusals, then 429 with the seconds to wait. Health checks and other addresses go on."""
+    app = LimitedGuesses(answers_401_or_200, OperatorTokens(("right",)), TrustedProxies())
+    paths = ("/operator/v1/studios", "/operator/v1/import", "/operator/v1/queues", "/operator/v1/unknown")
+    guesses = [
+        await ask(app, f"guess-{number}", "192.0.2.1", paths[number % 4])
+        for number in range(FailedKeyLimits.BURST + 4)
+    ]
+    assert [answer["status"] for answer in guesses] == [401] * FailedKeyLimits.BURST + [429] * 4
+    assert (b"retry-after", b"1") in guesses[-1]["headers"]
+    assert (await ask(app, "right", "192.0.2.1", paths[0]))["status"] == 200
+    assert (await ask(app, "guess", "192.0.2.2", paths[0]))["status"] == 401
+    assert (await ask(app, "guess", "192.0.2.1", "/health/live"))["status"] == 401
+
+
+async def test_the_operators_port_is_limited_so(system: System) -> None:
+    """One wrong token is told, as ever: the limit is in front of the real app."""
+    wrong = await system.operator.send("GET", "/studios", headers={"Authorization": "Bearer wrong"})
+    assert wrong.status in (401, 429)
+    assert (await system.operator.get("/studios")).status == 200
