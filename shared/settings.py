@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Literal
 
@@ -135,7 +136,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     for name in ("webhook_allow_http", "http2"):
         take(name, f"STUDIO_{name.upper()}", bool)
     take("forwarded_header", "STUDIO_FORWARDED_HEADER", Literal["x-forwarded-for", "forwarded"])
-    values["trusted_proxies"] = _parts(environ.get("STUDIO_TRUSTED_PROXIES", ""))
+    values["trusted_proxies"] = _networks(_parts(environ.get("STUDIO_TRUSTED_PROXIES", "")))
     take("log_format", "STUDIO_LOG_FORMAT", Literal["auto", "json", "text"])
     values["home"] = Path(environ.get("STUDIO_HOME") or ".studio").absolute()
     for name, variable in SECRETS.items():
@@ -167,6 +168,15 @@ def _refuse_placeholders(environ: Mapping[str, str]) -> None:
 
 def _parts(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _networks(parts: tuple[str, ...]) -> tuple[str, ...]:
+    for part in parts:
+        try:
+            ip_network(part, strict=False)
+        except ValueError:
+            raise SettingsProblem(f"STUDIO_TRUSTED_PROXIES holds {part!r}, which is no network.") from None
+    return parts
 
 
 def _seconds(parts: tuple[str, ...]) -> tuple[float, ...]:

@@ -37,7 +37,6 @@ OPERATOR_TIMEOUT = 120.0
 class Gateway(Struct):
     partner_app: ASGIApp
     operator_app: ASGIApp
-    proxies: TrustedProxies
 
 
 def gateway_addresses(settings: Settings) -> list[Address]:
@@ -53,12 +52,16 @@ def gateway_listeners(settings: Settings, partner_app: ASGIApp, operator_app: AS
         max_connections=settings.max_connections,
         max_per_address=settings.max_connections_per_address,
         idle_seconds=90.0,
-        trusted=gateway.proxies,
+        trusted=trusted_proxies(settings),
     )
     return [
         Listener(partner, partner_app, limits, max_head_size=MAX_HEAD_SIZE, http2=settings.http2),
         Listener(operator, operator_app),
     ]
+
+
+def trusted_proxies(settings: Settings) -> TrustedProxies:
+    return TrustedProxies(settings.trusted_proxies, settings.forwarded_header)
 
 
 def http_upstreams(settings: Settings, *, answer_timeout: float) -> dict[str, Upstream]:
@@ -79,7 +82,7 @@ async def open_gateway(
     key_cache = KeyCache(db, settings.key_peppers, signers)
     await key_cache.refresh()
     tokens = OperatorTokens(settings.operator_tokens)
-    proxies = TrustedProxies(settings.trusted_proxies, settings.forwarded_header)
+    proxies = trusted_proxies(settings)
     context = OperatorContext(db, key_cache, settings.key_peppers, signers, operator_upstreams)
     key_refresh = Loop("keys", key_cache.refresh, idle=POLL_SECONDS, stale_after=10, longest_pause=1)
     client_deactivation = Loop("closed clients", partial(deactivate_clients, context), idle=1.0)
@@ -106,7 +109,6 @@ async def open_gateway(
             yield Gateway(
                 PartnerPort(PartnerApi(key_cache, upstreams, proxies), checks),
                 LimitedGuesses(operator.app, tokens, proxies),
-                proxies,
             )
     finally:
         for upstream in {*upstreams.values(), *operator_upstreams.values()}:

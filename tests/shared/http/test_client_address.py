@@ -3,7 +3,7 @@
 import pytest
 
 from shared.http.client_address import ForwardedHeader, TrustedProxies, network_of
-from shared.settings import SettingsProblem
+from shared.settings import SettingsProblem, read_settings
 
 INGRESS, PARTNER, OTHER = "10.0.3.7", "203.0.113.9", "198.51.100.4"
 
@@ -47,7 +47,7 @@ def test_nobody_is_trusted_unless_it_is_said() -> None:
     """And what is said must be networks."""
     assert TrustedProxies().client_of(INGRESS, {b"x-forwarded-for": PARTNER.encode()}) == INGRESS
     with pytest.raises(SettingsProblem, match="STUDIO_TRUSTED_PROXIES"):
-        TrustedProxies(["the ingress"])
+        read_settings({"STUDIO_TRUSTED_PROXIES": "10.0.0.0/8, the ingress"})
 
 
 def test_an_ipv6_host_counts_as_its_network() -> None:
