@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from bench.cores import BESIDE, cpu_seconds, starting_on
 from bench.measure import Sample
-from bench.problem import BenchProblem
+from bench.problem import BenchProblem, NothingMeasured
 
 SCRIPTS = Path(__file__).parent / "scripts"
 CONNECTIONS = 64
@@ -60,7 +60,9 @@ def finish(running: "subprocess.Popen[str]", url: str) -> Summary:
         summary = msgspec.json.decode(output.strip().splitlines()[-1], type=Summary)
     except (IndexError, msgspec.DecodeError):
         raise BenchProblem(f"wrk did not measure {url}:\n{output}") from None
-    if summary.bad_status or summary.broken or not summary.requests:
+    if not (summary.requests or summary.bad_status or summary.broken):
+        raise NothingMeasured(f"{url}: no request was answered before the round was over.")
+    if summary.bad_status or summary.broken:
         raise BenchProblem(
             f"{url}: of {summary.requests} requests {summary.bad_status} were refused and {summary.broken} "
             "broke. A rate of failures is not a speed."

@@ -2,12 +2,16 @@
 
 import statistics
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from msgspec import Struct
 
 from bench.measure import Measure, Sample
+from bench.problem import NothingMeasured
 
 WORSE = 0.95
+MOST_EMPTY = 10
+"""Pairs of a row that may be taken anew because nothing came of one half."""
 
 
 class Pair(Struct, frozen=True):
@@ -67,11 +71,17 @@ def measure_row(
 ) -> None:
     """A row that looks worse is measured for as long again, twice at most: all its rounds count."""
     for measure in sides.values():
-        measure(min(1.0, seconds))  # warms up; counts for nothing
-    row.wanted = rounds
+        with suppress(NothingMeasured):
+            measure(min(1.0, seconds))  # warms up; counts for nothing
+    row.wanted, empty = rounds, 0
     while len(row.pairs) < row.wanted and may_go_on(row):
         order = ("old", "new") if len(row.pairs) % 2 == 0 else ("new", "old")
-        found = {name: sides[name](seconds) for name in order}
+        try:
+            found = {name: sides[name](seconds) for name in order}
+        except NothingMeasured:
+            if (empty := empty + 1) > MOST_EMPTY:
+                raise
+            continue
         row.pairs.append(Pair(found["old"], found["new"]))
         if len(row.pairs) == row.wanted < 3 * rounds and row.is_worse:
             row.wanted += rounds

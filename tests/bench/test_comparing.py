@@ -8,7 +8,7 @@ import pytest
 from bench.compare.checkout import checked_out, git
 from bench.compare.rounds import Comparison, Pair, measure_row
 from bench.measure import Measure, Sample
-from bench.problem import BenchProblem
+from bench.problem import BenchProblem, NothingMeasured
 from bench.tree import ROOT
 
 
@@ -57,6 +57,24 @@ def test_a_row_that_looks_worse_is_measured_longer_and_every_round_counts() -> N
     assert len(measured(steady(100), steady(100), rounds=7).pairs) == 7
     slower = measured(steady(100), steady(80), rounds=7)
     assert (len(slower.pairs), slower.is_worse) == (21, True)
+
+
+def test_a_round_without_an_answer_is_taken_again() -> None:
+    """On a busy machine a short round may see none; a side that never answers ends the run."""
+    tries = iter([NothingMeasured("nothing")] * 3)
+
+    def slow(_: float) -> Sample:
+        for problem in tries:
+            raise problem
+        return Sample(rate=100)
+
+    assert len(measured(slow, steady(100), rounds=5).pairs) == 5
+
+    def dead(_: float) -> Sample:
+        raise NothingMeasured("nothing")
+
+    with pytest.raises(NothingMeasured):
+        measured(dead, steady(100), rounds=5)
 
 
 def test_the_time_that_is_up_ends_the_rounds() -> None:
