@@ -6,7 +6,9 @@ dates as dates; where an order is context for and neither fits, the rule does no
 
 import operator
 from collections.abc import Callable
+from datetime import date
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 from services.forms.rules.answer_values import Answer, as_date, as_decimal, items_of
@@ -27,52 +29,89 @@ _NEGATIVE = {
 _COUNTED = frozenset({FieldType.NUMBER, FieldType.RATING})
 
 
-def holds(rule: ConditionalRule, controller: FieldType, answer: Answer | None) -> bool:
-    """Whether the rule is met by the controller's answer; None where it has none or is hidden."""
+class ComparedAnswer:
+    """A controller's answer, read once for all the rules that compare with it.
+
+    Several hundred rules may follow one answer of several thousand items. Each rule costs a few look-ups, not
+    a pass over the items: that pass took 36 seconds for one `in` with 4,000 values.
+    """
+
+    def __init__(self, answer: Answer | None) -> None:
+        self.items = items_of(answer)
+
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        return frozenset(self.items)
+
+    @cached_property
+    def numbers(self) -> frozenset[Decimal]:
+        return frozenset(number for item in self.items if (number := as_decimal(item)) is not None)
+
+    @cached_property
+    def dates(self) -> frozenset[date]:
+        return frozenset(day for item in self.items if (day := as_date(item)) is not None)
+
+    @cached_property
+    def number_range(self) -> tuple[Decimal, Decimal] | None:
+        return (min(self.numbers), max(self.numbers)) if self.numbers else None
+
+    @cached_property
+    def date_range(self) -> tuple[date, date] | None:
+        return (min(self.dates), max(self.dates)) if self.dates else None
+
+    @cached_property
+    def joined(self) -> str:
+        """All items with NUL between them, which no text contains: one linear search covers them all."""
+        return "\0".join(self.items)
+
+
+def holds(rule: ConditionalRule, controller: FieldType, answer: ComparedAnswer) -> bool:
+    """Whether the controller's answer meets the rule."""
     positive = _NEGATIVE.get(rule.op)
     if positive is not None:
         return not _positive_holds(positive, rule.value, controller, answer)
     return _positive_holds(rule.op, rule.value, controller, answer)
 
 
-def _positive_holds(op: Operator, value: Any, controller: FieldType, answer: Answer | None) -> bool:
-    items = items_of(answer)
+def _positive_holds(op: Operator, value: Any, controller: FieldType, answer: ComparedAnswer) -> bool:
     if op is Operator.EMPTY:
-        return not items
+        return not answer.items
     if op is Operator.EQ:
-        return _equals(items, value, controller)
+        return _equals(answer, value, controller)
     if op is Operator.IN:
         wanted = value if isinstance(value, list) else [value]
-        return any(_equals(items, one, controller) for one in wanted)
+        return any(_equals(answer, one, controller) for one in wanted)
     text = _text_of(value)
     if text is None:
         return False
     if op is Operator.CONTAINS:
-        return any(text in item for item in items)
-    return any(_compares(_ORDERS[op], item, text) for item in items)
+        return bool(answer.items) and "\0" not in text and text in answer.joined
+    return _compares(op, answer, text)
 
 
-def _equals(items: list[str], value: Any, controller: FieldType) -> bool:
+def _equals(answer: ComparedAnswer, value: Any, controller: FieldType) -> bool:
     if value is None or value == "":
-        return not items
+        return not answer.items
     text = _text_of(value)
     if text is None:
         return False
-    if text in items:
+    if text in answer.texts:
         return True
     is_number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
     if not is_number and controller not in _COUNTED:
         return False
     number = as_decimal(text)
-    return number is not None and any(as_decimal(item) == number for item in items)
+    return number is not None and number in answer.numbers
 
 
-def _compares(compare: Callable[[Any, Any], bool], item: str, text: str) -> bool:
-    for read in (as_decimal, as_date):
-        left, right = read(item), read(text)
-        if left is not None and right is not None:
-            return compare(left, right)
-    return False
+def _compares(op: Operator, answer: ComparedAnswer, text: str) -> bool:
+    """Some item is over (or under) the value if the largest (or smallest) one is."""
+    side = 1 if op in (Operator.GT, Operator.GTE) else 0
+    number = as_decimal(text)
+    if number is not None:
+        return answer.number_range is not None and _ORDERS[op](answer.number_range[side], number)
+    day = as_date(text)
+    return day is not None and answer.date_range is not None and _ORDERS[op](answer.date_range[side], day)
 
 
 def _text_of(value: Any) -> str | None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from services.forms.rules.answer_values import Answers
-from services.forms.rules.conditions import holds
+from services.forms.rules.conditions import ComparedAnswer, holds
 from services.forms.wire.fields import FormField
 
 
@@ -15,6 +15,7 @@ def visible_fields(fields: Sequence[FormField], answers: Answers) -> list[FormFi
     """
     by_key = {field.key: field for field in fields}
     settled: dict[str, bool] = {}
+    compared: dict[str, ComparedAnswer] = {}
     for field in fields:
         path: list[FormField] = []
         walking: set[str] = set()
@@ -24,12 +25,16 @@ def visible_fields(fields: Sequence[FormField], answers: Answers) -> list[FormFi
             walking.add(step.key)
             step = by_key.get(step.display_when.field_key) if step.display_when else None
         for one in reversed(path):
-            settled[one.key] = _is_visible(one, by_key, settled, answers)
+            settled[one.key] = _is_visible(one, by_key, settled, answers, compared)
     return [field for field in fields if settled[field.key]]
 
 
 def _is_visible(
-    field: FormField, by_key: dict[str, FormField], settled: dict[str, bool], answers: Answers
+    field: FormField,
+    by_key: dict[str, FormField],
+    settled: dict[str, bool],
+    answers: Answers,
+    compared: dict[str, ComparedAnswer],
 ) -> bool:
     rule = field.display_when
     if rule is None:
@@ -38,5 +43,7 @@ def _is_visible(
     if controller is None:
         # Written forms have no such rule; one that got in some other way shows nothing by accident.
         return False
-    seen = settled.get(controller.key, False)
-    return holds(rule, controller.type, answers.get(controller.key) if seen else None)
+    if controller.key not in compared:
+        seen = settled.get(controller.key, False)
+        compared[controller.key] = ComparedAnswer(answers.get(controller.key) if seen else None)
+    return holds(rule, controller.type, compared[controller.key])

@@ -4,6 +4,8 @@ import base64
 import binascii
 import mimetypes
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote, unquote_to_bytes
 
@@ -29,12 +31,49 @@ class Upload(NamedTuple):
     size: int
 
 
+class Accepted(NamedTuple):
+    """`accept` of a file field, read once: checking an upload costs a few look-ups, whatever its length."""
+
+    everything: bool
+    kinds: frozenset[str]
+    groups: frozenset[str]
+    endings: Mapping[str, str | None]
+    ending_lengths: tuple[int, ...]
+
+    def allows(self, upload: Upload) -> bool:
+        if self.everything or upload.kind in self.kinds or upload.kind.partition("/")[0] in self.groups:
+            return True
+        for length in self.ending_lengths:
+            if length > len(upload.name):
+                return False
+            ending = upload.name[-length:]
+            # The name decides where the declared kind does not contradict it.
+            if ending in self.endings and not (upload.declared and self.endings[ending]):
+                return True
+        return False
+
+
+@lru_cache(maxsize=256)
+def read_accept(accept: str) -> Accepted:
+    """`accept` as in HTML: media types, `image/*`, or endings like `.pdf`, separated by commas."""
+    wanted = {part.strip().lower() for part in accept.split(",")} - {""}
+    endings = {part: _KINDS.guess_type(f"file{part}")[0] for part in wanted if part.startswith(".")}
+    return Accepted(
+        everything=not wanted or not wanted.isdisjoint(("*", "*/*")),
+        kinds=frozenset(wanted | {kind for kind in endings.values() if kind}),
+        groups=frozenset(part[:-2] for part in wanted if part.endswith("/*")),
+        endings=endings,
+        ending_lengths=tuple(sorted({len(ending) for ending in endings})),
+    )
+
+
 def check_file_upload(context: FieldContext, answer: Answer) -> Finding | None:
     if isinstance(answer, list) and not context.field.multiple:
         return ONE_TEXT
     uploads = [read_data_uri(uri) for uri in (answer if isinstance(answer, list) else [answer])]
+    accepted = read_accept(context.field.accept or "")
     for upload in uploads:
-        finding = _check_one(context.field, upload)
+        finding = _check_one(context.field, accepted, upload)
         if finding is not None:
             return finding
     if context.field.required and not any(upload.size for upload in uploads if upload):
@@ -42,12 +81,12 @@ def check_file_upload(context: FieldContext, answer: Answer) -> Finding | None:
     return None
 
 
-def _check_one(field: FormField, upload: Upload | None) -> Finding | None:
+def _check_one(field: FormField, accepted: Accepted, upload: Upload | None) -> Finding | None:
     if upload is None:
         return Finding("A file is sent as a data: URI, like data:image/png;base64,….", "data_uri_parsing")
     if field.max_file_size is not None and upload.size > field.max_file_size:
         return Finding(f"{upload.size} bytes; at most {field.max_file_size} are taken.", "file_too_large")
-    if field.accept and not _is_accepted(upload, field.accept):
+    if not accepted.allows(upload):
         return Finding(f"{upload.kind} is not one of {field.accept}.", "file_kind")
     return None
 
@@ -71,21 +110,3 @@ def read_data_uri(uri: str) -> Upload | None:
     return Upload(
         kind or "text/plain", bool(kind) and kind != UNSPECIFIC, unquote(named.get("name", "")).lower(), size
     )
-
-
-def _is_accepted(upload: Upload, accept: str) -> bool:
-    """`accept` as in HTML: media types, `image/*`, or endings like `.pdf`, separated by commas."""
-    wanted = [part.strip().lower() for part in accept.split(",") if part.strip()]
-    return not wanted or any(_fits(upload, part) for part in wanted)
-
-
-def _fits(upload: Upload, wanted: str) -> bool:
-    if wanted in ("*", "*/*") or wanted == upload.kind:
-        return True
-    if wanted.endswith("/*"):
-        return upload.kind.startswith(wanted[:-1])
-    if wanted.startswith("."):
-        kind = _KINDS.guess_type(f"file{wanted}")[0]
-        # The name speaks where the declared kind says nothing against it.
-        return kind == upload.kind or (upload.name.endswith(wanted) and not (upload.declared and kind))
-    return False

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from services.forms.rules.conditions import holds
+from services.forms.rules.conditions import ComparedAnswer, holds
 from services.forms.wire.fields import ConditionalRule, FieldType
 from tests.services.forms.rules.field_builders import show_when
 
@@ -76,4 +76,4 @@ def test_a_rule_holds_as_the_table_says(
 ) -> None:
     """Positive operators mean "any" on a list, negative ones "none"; numbers as decimals, dates as dates."""
     rule = msgspec.convert(show_when("c", op, value), ConditionalRule)
-    assert holds(rule, FieldType(controller), answer) is expected
+    assert holds(rule, FieldType(controller), ComparedAnswer(answer)) is expected
