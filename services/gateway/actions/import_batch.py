@@ -10,6 +10,7 @@ from msgspec import Struct
 from services.gateway.actions.studio_lines import save_studio, validate_studios
 from services.gateway.context import OperatorContext
 from services.gateway.store import studios
+from services.gateway.wire.studio import StudioLine
 from shared.errors import Unavailable
 from shared.http.importing import BATCH, ImportLine, ImportReport, Rejected
 from shared.wire import encode
@@ -55,7 +56,7 @@ class ImportBatch:
     def __init__(self, context: OperatorContext, request_id: str, studio: str | None = None) -> None:
         self._context = context
         self._request_id = request_id
-        self._studio = studio
+        self._studio = None if studio is None else studio.lower()
         self._lines: list[tuple[tuple[str, ...], ImportLine]] = []
         self._bytes = 0
         self._known_studios: dict[str, str] | None = None
@@ -69,10 +70,15 @@ class ImportBatch:
     def add(self, number: int, text: bytes) -> None:
         text = text.removeprefix(_BOM)
         try:
-            head = _head.decode(b"[[" + text + b"]]")[0][0]
+            decoded = _head.decode(b"[[" + text + b"]]")
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
             self.rejected.append(Rejected(number, f"The line is no usable JSON object: {problem}"))
             return
+        # `{…},{…}` and `{…}],[{…}` are valid inside the brackets that were added, but not one object.
+        if len(decoded) != 1 or len(decoded[0]) != 1:
+            self.rejected.append(Rejected(number, "The line must hold exactly one JSON object."))
+            return
+        head = decoded[0][0]
         owners = OWNERS.get(head.object)
         if owners is None:
             self.rejected.append(Rejected(number, f"object {head.object!r} is not one that can be imported."))
@@ -100,6 +106,9 @@ class ImportBatch:
             if studio_id is None:
                 refused[line.number] = Rejected(line.number, f"The studio {line.studio_id!r} is not known.")
                 continue
+            if self._studio is not None and studio_id != known.get(self._studio):
+                refused[line.number] = self._wrong_studio(line)
+                continue
             line.studio_id = studio_id
             for owner in owners:
                 shares[owner].append(line)
@@ -113,6 +122,10 @@ class ImportBatch:
         """A studio's line is valid whole; our own copy is kept once every service has taken theirs."""
         valid = await validate_studios(self._context.db, lines, refused)
         good = [line for line in lines if line.number in valid]
+        for line in good:
+            if not self._may_import(valid[line.number], known):
+                refused[line.number] = self._wrong_studio(line)
+        good = [line for line in good if line.number not in refused]
         await self._send_shares(dict.fromkeys(OWNERS["studio"], good) if good else {}, refused)
         for line in good:
             if line.number in refused:
@@ -122,6 +135,18 @@ class ImportBatch:
                 continue
             studio = valid[line.number]
             known |= {name: studio.id for name in (studio.id, studio.slug) if name}
+
+    def _may_import(self, studio: StudioLine, known: dict[str, str]) -> bool:
+        """With `--studio` a file may change that studio, or create it, but never touch another one."""
+        if self._studio is None:
+            return True
+        if self._studio in known:
+            return studio.id == known[self._studio]
+        return studio.id not in known and self._studio in (studio.id, studio.slug)
+
+    def _wrong_studio(self, line: ImportLine) -> Rejected:
+        reason = f"The line names the studio {line.studio_id!r}, but the import is for {self._studio!r}."
+        return Rejected(line.number, reason)
 
     async def _send_shares(self, shares: dict[str, list[ImportLine]], refused: dict[int, Rejected]) -> None:
         reports = await asyncio.gather(*(self._send_share(owner, share) for owner, share in shares.items()))

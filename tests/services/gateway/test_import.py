@@ -46,15 +46,59 @@ async def test_bad_lines_are_named_and_good_ones_kept(system: System) -> None:
 
 
 async def test_a_line_of_an_unknown_studio_is_rejected(system: System) -> None:
-    """A line goes to a studio that exists, by its own studio_id or by the one given."""
+    """Without a studio for the whole import, every line names its own, and that one must exist."""
     other = await system.new_studio()
-    mine, theirs = import_lines.location(), import_lines.location(studio_id=other)
+    mine, theirs = import_lines.location(studio_id=system.studio_id), import_lines.location(studio_id=other)
     lost = import_lines.location(studio_id=new_id())
-    raw = b"\n".join(json.dumps(line).encode() for line in (mine, theirs, lost))
-    report = await system.try_import(raw)
-    assert [row["line"] for row in report["rejected"]] == [3]
+    raw = b"\n".join(json.dumps(line).encode() for line in (mine, theirs, lost, import_lines.location()))
+    answer = await system.operator.post("/import", raw=raw)
+    assert [row["line"] for row in answer.json()["rejected"]] == [3, 4]
     client = system.partner(await system.key(studio=other))
     assert [row["id"] for row in (await client.get("/locations")).json()["data"]] == [theirs["id"]]
+
+
+async def test_an_import_for_one_studio_writes_into_no_other(system: System) -> None:
+    """A line that names another studio is refused by its number; the lines for this one are kept."""
+    mine = system.studio_id
+    slug = (await system.operator.get(f"/studios/{mine}")).json()["slug"]
+    other = await system.new_studio()
+    before = (await system.operator.get(f"/studios/{other}")).json()
+    fields = {"object": "studio", "name": "Taken over", "timezone": "UTC"}
+    raw = [
+        import_lines.location(studio_id=other),
+        import_lines.location(studio_id=before["slug"]),
+        fields | {"id": other, "slug": before["slug"]},
+        fields | {"id": new_id(), "slug": f"s-{new_id()[:8]}"},
+        import_lines.location(studio_id=mine),
+        import_lines.location(),
+    ]
+    for named in (mine, mine.upper(), slug):
+        report = await system.try_import(b"\n".join(json.dumps(line).encode() for line in raw), studio=named)
+        assert [row["line"] for row in report["rejected"]] == [1, 2, 3, 4]
+        assert all("but the import is for" in row["reason"] for row in report["rejected"])
+    assert (await system.operator.get(f"/studios/{other}")).json() == before
+    client = system.partner(await system.key(studio=other))
+    assert (await client.get("/locations")).json()["data"] == []
+
+
+async def test_a_new_studios_import_cannot_take_over_an_existing_studio(system: System) -> None:
+    """The file may create the studio that `--studio` names, but not by renaming another one."""
+    other = await system.new_studio()
+    before = (await system.operator.get(f"/studios/{other}")).json()
+    slug = f"s-{new_id()[:8]}"
+    line = {"object": "studio", "id": other, "slug": slug, "name": "Taken over", "timezone": "UTC"}
+    report = await system.try_import(json.dumps(line).encode(), studio=slug)
+    assert [row["line"] for row in report["rejected"]] == [1]
+    assert (await system.operator.get(f"/studios/{other}")).json() == before
+
+
+@pytest.mark.parametrize("between", [b",", b"],["], ids=["two objects", "two lists"])
+async def test_two_objects_on_one_line_are_its_own_problem(system: System, between: bytes) -> None:
+    """The line is named, and the others of its batch are kept."""
+    one, two, good = (json.dumps(import_lines.class_type()).encode() for _ in range(3))
+    report = await system.try_import(b"\n".join([one + between + two, good]))
+    assert [row["line"] for row in report["rejected"]] == [1]
+    assert report["imported"] == 1
 
 
 @pytest.mark.parametrize(
