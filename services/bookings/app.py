@@ -48,6 +48,7 @@ async def open_service(
                 verifier=CallerVerifier(settings.caller_keys_of("bookings")),
                 checks={
                     "database": db.is_ready,
+                    "writes": OptionalCheck(db.write_problem),
                     "bus": OptionalCheck(bus.problem),
                     **{part: OptionalCheck(loop.problem) for part, loop in loops.items()},
                 },

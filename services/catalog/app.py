@@ -8,6 +8,7 @@ from services.catalog.routes import routes
 from shared.db.database import Database
 from shared.events.bus import Bus
 from shared.http.caller import CallerVerifier
+from shared.http.health import OptionalCheck
 from shared.http.service import Service, build_service
 from shared.settings import Settings
 
@@ -25,7 +26,7 @@ async def open_service(settings: Settings, bus: Bus | None) -> AsyncIterator[Ser
             Catalog(db),
             routes(),
             verifier=CallerVerifier(settings.caller_keys_of("catalog")),
-            checks={"database": db.is_ready},
+            checks={"database": db.is_ready, "writes": OptionalCheck(db.write_problem)},
         )
     finally:
         await db.close()

@@ -41,6 +41,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Fo
                 verifier=CallerVerifier(settings.caller_keys_of("forms")),
                 checks={
                     "database": db.is_ready,
+                    "writes": OptionalCheck(db.write_problem),
                     "relay": OptionalCheck(loop.problem),
                     "bus": OptionalCheck(bus.problem),
                 },

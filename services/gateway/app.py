@@ -23,6 +23,7 @@ from shared.db.database import Database
 from shared.http.caller import ServiceSigners
 from shared.http.client_address import TrustedProxies
 from shared.http.connections import ConnectionLimits
+from shared.http.health import OptionalCheck
 from shared.http.server import Address, Listener
 from shared.http.service import Check, build_service
 from shared.settings import Settings
@@ -90,7 +91,12 @@ async def open_gateway(
     async def keys_are_fresh() -> str | None:
         return key_refresh.problem()
 
-    checks = {"gateway.database": db.is_ready, "gateway.keys": keys_are_fresh, **(checks or {})}
+    checks = {
+        "gateway.database": db.is_ready,
+        "gateway.writes": OptionalCheck(db.write_problem),
+        "gateway.keys": keys_are_fresh,
+        **(checks or {}),
+    }
     staff = StaffForwarder(context, tokens)
     operator = build_service(
         "operator",

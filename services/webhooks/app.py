@@ -78,6 +78,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
             verifier=CallerVerifier(settings.caller_keys_of("webhooks")),
             checks={
                 "database": db.is_ready,
+                "writes": OptionalCheck(db.write_problem),
                 "bus": OptionalCheck(bus.problem),
                 "dispatcher": OptionalCheck(loops_problem),
             },

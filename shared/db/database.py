@@ -17,7 +17,7 @@ from prometheus_client import Histogram
 
 from shared.db.connection_pool import Connection as Connection
 from shared.db.connection_pool import ConnectionPool, is_closed
-from shared.db.unavailable import DATABASE_UNAVAILABLE
+from shared.db.unavailable import is_unavailable
 from shared.errors import UpstreamTimeout
 from shared.observability.metrics import POOL_CONNECTIONS, POOL_WAIT
 
@@ -54,11 +54,42 @@ def service_url(url: str, service: str) -> str:
     return urlunsplit(parts._replace(netloc=f"{user}@{host}"))
 
 
+IS_READ_ONLY = "SELECT current_setting('transaction_read_only')::bool"
+# How long a failed write is told where no other write has worked or failed since.
+FAILURE_SHOWN_SECONDS = 60.0
+
+
+class _Writes:
+    """Whether the last transactions could be written."""
+
+    __slots__ = ("_failed_at", "_failure", "read_only")
+
+    def __init__(self) -> None:
+        self.read_only = False
+        self._failure = ""
+        self._failed_at = 0.0
+
+    def succeeded(self) -> None:
+        self._failure = ""
+
+    def failed(self, problem: BaseException) -> None:
+        self._failure = type(problem).__name__
+        self._failed_at = time.monotonic()
+
+    def problem(self) -> str | None:
+        if self.read_only:
+            return "the database is read-only"
+        if self._failure and time.monotonic() - self._failed_at < FAILURE_SHOWN_SECONDS:
+            return f"the database takes no writes ({self._failure})"
+        return None
+
+
 class Database:
     def __init__(self, pool: "asyncpg.Pool[Any]", service: str = "") -> None:
         self.pool = pool
         self._connections = ConnectionPool(pool, max(1, pool.get_max_size() - RESERVED))
         self._wait = POOL_WAIT.labels(service)
+        self._writes = _Writes()
         POOL_CONNECTIONS.labels(service, "open").set_function(pool.get_size)
         POOL_CONNECTIONS.labels(service, "idle").set_function(
             lambda: pool.get_idle_size() + self._connections.idle
@@ -89,7 +120,9 @@ class Database:
                 return cls(pool, service)
             except (asyncpg.InvalidPasswordError, asyncpg.InvalidCatalogNameError):
                 raise
-            except (*DATABASE_UNAVAILABLE, OSError) as problem:
+            except Exception as problem:
+                if not is_unavailable(problem):
+                    raise
                 log.warning("database_not_reachable_yet", service=service, error=type(problem).__name__)
                 await asyncio.sleep(delay)
                 delay = min(delay * 2, 5.0)
@@ -99,16 +132,22 @@ class Database:
 
     def transaction(self) -> AbstractAsyncContextManager[Connection]:
         """READ COMMITTED. A connection lost during COMMIT leaves the outcome unknown: `UpstreamTimeout`."""
-        return _Transaction(self._connections, self._wait)
+        return _Transaction(self._connections, self._wait, self._writes)
 
     async def is_ready(self) -> str | None:
         """None, or a sentence that says what is wrong."""
         try:
             async with asyncio.timeout(2), self.connection() as conn:
-                await conn.fetchval("SELECT 1")
-        except (*DATABASE_UNAVAILABLE, OSError, asyncpg.PostgresError) as problem:
+                self._writes.read_only = await conn.fetchval(IS_READ_ONLY)
+        except Exception as problem:
+            if not is_unavailable(problem) and not isinstance(problem, asyncpg.PostgresError):
+                raise
             return f"the database does not answer ({type(problem).__name__})"
         return None
+
+    def write_problem(self) -> str | None:
+        """Reads may work while writes do not: a full disk, a read-only server. A sentence that says so."""
+        return self._writes.problem()
 
     async def close(self) -> None:
         try:
@@ -144,7 +183,11 @@ class _Acquired:
 
 
 class _Transaction(_Acquired):
-    __slots__ = ("_transaction",)
+    __slots__ = ("_transaction", "_writes")
+
+    def __init__(self, pool: ConnectionPool, wait: Histogram, writes: _Writes) -> None:
+        super().__init__(pool, wait)
+        self._writes = writes
 
     async def __aenter__(self) -> Connection:
         conn = await super().__aenter__()
@@ -162,11 +205,16 @@ class _Transaction(_Acquired):
         try:
             if kind is None:
                 await self._transaction.commit()
-            elif not is_closed(self._conn):
-                await self._transaction.rollback()
+                self._writes.succeeded()
+            else:
+                if error is not None and is_unavailable(error):
+                    self._writes.failed(error)
+                if not is_closed(self._conn):
+                    await self._transaction.rollback()
         except BaseException as problem:
             self._pool.reset(self._conn)
-            if kind is None and isinstance(problem, DATABASE_UNAVAILABLE):
+            if kind is None and is_unavailable(problem):
+                self._writes.failed(problem)
                 raise UpstreamTimeout from problem
             raise
         await super().__aexit__(kind, error, trace)

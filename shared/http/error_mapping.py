@@ -7,7 +7,7 @@ import structlog
 from msgspec import Struct
 
 from shared import errors
-from shared.db.unavailable import DATABASE_UNAVAILABLE
+from shared.db.unavailable import is_unavailable
 from shared.errors import DomainError, Problem
 from shared.http.answer import Answer
 from shared.wire import encode
@@ -83,7 +83,7 @@ def _as_domain_error(problem: BaseException) -> DomainError:
         # asyncpg's own DataError: a value that the column's type cannot hold got past the edge.
         log.error("value_refused_by_driver", exc_info=problem)
         return errors.Invalid([Problem(("body",), "A value cannot be stored.", "value_error")])
-    if isinstance(problem, DATABASE_UNAVAILABLE):
+    if is_unavailable(problem):
         log.warning("dependency_unavailable", error=type(problem).__name__)
         return errors.Unavailable()
     if isinstance(problem, (asyncpg.CharacterNotInRepertoireError, asyncpg.UntranslatableCharacterError)):

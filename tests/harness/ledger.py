@@ -11,7 +11,6 @@ import asyncpg
 from msgspec import Struct
 
 from shared.db.database import Database
-from shared.db.unavailable import DATABASE_UNAVAILABLE
 from shared.events.kinds import BookingCreated, Event, EventResource, LeadCreated
 from shared.events.outbox import add_events
 from shared.wire import new_id
@@ -136,7 +135,7 @@ async def _write(
                 await add_events(conn, chunk)
                 committing = True
                 await transaction.commit()
-        except (*DATABASE_UNAVAILABLE, OSError, asyncpg.PostgresError):
+        except (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError, asyncpg.PostgresError):
             if committing:
                 maybe |= named
             await asyncio.sleep(0.2)

@@ -1,0 +1,106 @@
+"""A database that is full, read-only or out of memory: 503, nothing lost, and readiness says so."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import asyncpg
+import pytest
+
+from shared.wire import new_id
+from tests.harness.bookable_studio import Bookable, bookable
+from tests.harness.system import System, embedded_system
+
+REFUSE = """
+CREATE FUNCTION {schema}.refuse_write() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'staged' USING ERRCODE = '{state}'; END $$;
+CREATE TRIGGER refuse_write BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION {schema}.refuse_write();
+"""
+
+
+@pytest.fixture
+async def own(database_url: str, tmp_path: Path) -> AsyncIterator[tuple[System, Bookable, str]]:
+    """A system on a database of its own, for this test to break."""
+    starting = embedded_system(tmp_path, database_url)
+    running = await asyncio.to_thread(starting.__enter__)
+    try:
+        async with aiohttp.ClientSession() as session:
+            system = System(running, session)
+            system.studio_id = await system.new_studio()
+            studio = bookable(members=10)
+            await system.import_lines(studio.lines)
+            yield system, studio, database_url
+    finally:
+        await asyncio.to_thread(starting.__exit__, None, None, None)
+
+
+@asynccontextmanager
+async def writes_refused(database_url: str, table: str, state: str) -> AsyncIterator[None]:
+    conn = await asyncpg.connect(database_url)
+    schema = table.partition(".")[0]
+    try:
+        await conn.execute(REFUSE.format(schema=schema, table=table, state=state))
+        yield
+    finally:
+        await conn.execute(f"DROP FUNCTION IF EXISTS {schema}.refuse_write() CASCADE")
+        await conn.close()
+
+
+async def book(system: System, studio: Bookable, member: int, key: str) -> Any:
+    partner = system.partner(await system.key())
+    body = {"class_id": studio.class_ids[0], "member_id": studio.member_ids[member]}
+    return await partner.post("/bookings", body, headers={"Idempotency-Key": key})
+
+
+async def eventually(fact: Callable[[], Awaitable[Any]]) -> Any:
+    async with asyncio.timeout(30):
+        while not (answer := await fact()):
+            await asyncio.sleep(0.1)
+    return answer
+
+
+async def test_a_write_is_503_while_the_database_takes_none_and_works_afterwards(
+    own: tuple[System, Bookable, str],
+) -> None:
+    """Disk full, out of memory, I/O error, read-only: 503 with Retry-After, and the same key works later."""
+    system, studio, database_url = own
+    for member, state in enumerate(("53100", "53200", "58030", "25006")):
+        key = new_id()
+        async with writes_refused(database_url, "bookings.bookings", state):
+            refused = await book(system, studio, member, key)
+            assert (refused.status, refused.code) == (503, "service_unavailable"), state
+            assert "Retry-After" in refused.headers
+            ready = (await system.site.get("/health/ready")).json()
+            assert ready["status"] == "degraded", ready
+            assert "takes no writes" in ready["parts"]["bookings.writes"]
+        assert (await book(system, studio, member, key)).status == 201
+        assert (await system.site.get("/health/ready")).json()["status"] == "ready"
+
+
+async def test_an_event_is_held_while_the_log_cannot_be_written_and_never_parked(
+    own: tuple[System, Bookable, str],
+) -> None:
+    """A full disk is not the message's fault: it is logged once there is room again."""
+    system, studio, database_url = own
+    partner = system.partner(await system.key())
+    async with writes_refused(database_url, "webhooks.events", "53100"):
+        made = await book(system, studio, 0, new_id())
+        assert made.status == 201
+
+        async def writes_fail() -> bool:
+            ready = (await system.site.get("/health/ready")).json()
+            return "takes no writes" in ready["parts"]["webhooks.writes"]
+
+        await eventually(writes_fail)
+        assert (await partner.get("/events")).json()["data"] == []
+
+    async def logged() -> bool:
+        events = (await partner.get("/events")).json()["data"]
+        return [event["data"]["object"]["id"] for event in events] == [made.json()["id"]]
+
+    await eventually(logged)
+    queues = (await system.operator.get("/queues")).json()
+    assert all(queue["parked"] == 0 for queue in queues["data"]), queues
