@@ -1,4 +1,4 @@
-"""Numbered SQL files, forward only, under an advisory lock; one schema and one role per service."""
+"""Numbered SQL files, forward only, then the functions, under one lock; a schema and a role per service."""
 
 import asyncio
 import hashlib
@@ -10,6 +10,8 @@ import asyncpg
 import structlog
 
 from shared.db.database import role_of, role_password, service_url
+from shared.db.functions import apply_functions, function_files, missing_functions
+from shared.db.migration_problem import MigrationProblem as MigrationProblem
 
 log = structlog.get_logger("migrate")
 
@@ -19,10 +21,6 @@ LOCK = 0x5354_5544_494F  # "STUDIO"
 PRODUCERS = ("bookings", "forms", "webhooks")
 WITHOUT_TRANSACTION = "-- no transaction"
 RECORD = "INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)"
-
-
-class MigrationProblem(Exception):
-    """A migration cannot be applied; the message is one sentence for the operator."""
 
 
 def migration_files(service: str) -> list[tuple[str, Path]]:
@@ -46,40 +44,45 @@ async def migrate(
             password = (passwords or {}).get(service) or role_password(admin_url, service)
             await _ensure_role(conn, service, password)
             applied[service] = await _apply_files(conn, service)
+            applied[service] += await apply_functions(conn, service, function_files(service))
         return applied
     finally:
         await conn.close()
 
 
 async def until_applied(url: str, service: str, waiting_for: MutableMapping[str, str]) -> None:
-    """Returns once every migration that this version needs is applied: new pods may start before the job.
+    """Returns once this version's migrations and functions are applied: pods may start before the job.
 
-    Until then the service's role may not even exist, so that a refused login is no reason to give up. What is
-    missing is said in `waiting_for`, for those who ask meanwhile.
+    The service's role may not exist before that, so a refused login is no reason to give up. `waiting_for`
+    tells whoever asks meanwhile what is missing.
     """
-    needed = {name for name, _ in migration_files(service)}
     delay = 0.2
-    while missing := needed - await _applied(url, service):
+    while missing := await _missing(url, service):
         log.warning("waiting_for_the_schema", service=service, missing=len(missing))
-        waiting_for["schema"] = f"{len(missing)} of {len(needed)} migrations are not applied"
+        waiting_for["schema"] = f"{len(missing)} functions or migrations are not applied"
         await asyncio.sleep(delay)
         delay = min(delay * 2, 5.0)
     waiting_for["schema"] = "ok"
 
 
-async def _applied(url: str, service: str) -> set[str]:
+async def _missing(url: str, service: str) -> list[str]:
+    needed = [name for name, _ in migration_files(service)]
+    functions = function_files(service)
+    everything = needed + [file.name for file in functions]
     try:
         conn = await asyncpg.connect(service_url(url, service), timeout=5)
     except (asyncpg.PostgresError, OSError, TimeoutError) as problem:
         log.warning("database_not_usable_yet", service=service, error=type(problem).__name__)
-        return set()
+        return everything
     try:
         rows = await conn.fetch(f"SELECT name FROM {service}.schema_migrations")  # noqa: S608
+        applied = {row["name"] for row in rows}
+        missing = [name for name in needed if name not in applied]
+        return missing + await missing_functions(conn, service, functions)
     except (asyncpg.UndefinedTableError, asyncpg.InsufficientPrivilegeError):
-        return set()
+        return everything
     finally:
         await conn.close()
-    return {row["name"] for row in rows}
 
 
 async def _ensure_role(conn: "asyncpg.Connection[Any]", service: str, password: str | None) -> None:

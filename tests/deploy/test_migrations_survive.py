@@ -1,7 +1,8 @@
-"""Old code goes on running while a migration is applied and after it: what would break it is refused here.
+"""Old code keeps running during and after a migration: whatever would break it is refused here.
 
 The rule, and how a column is renamed or dropped over two releases, is in docs/operating.md. A statement that
-is safe after all is marked in the comment above it: `-- old code survives: <why>`.
+is safe after all is marked in the comment above it: `-- old code survives: <why>`. Functions live in
+services/<name>/functions: their signatures stay as they are, and none is dropped while old code may call it.
 """
 
 import re
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from shared.db.functions import function_files
 from shared.db.migrate import migration_files
 from shared.settings import SERVICES
 
@@ -44,6 +46,36 @@ FILES = sorted({path for service in SERVICES for _, path in migration_files(serv
 def test_a_migration_leaves_old_code_running(path: Path) -> None:
     """During a roll-out both versions use the new schema."""
     assert breaking(path.read_text()) == []
+
+
+FUNCTION_FILES = [(service, file) for service in SERVICES for file in function_files(service)]
+# Written before there was a functions folder; `start_booking` is for versions before batched bookings.
+FROM_MIGRATIONS = {"0003", "0005", "0006", "0007", "0008", "0009", "0010", "0012"}
+OLD_CODE_ONLY = {"start_booking"}
+_DEFINED = re.compile(r"^CREATE\s+(?:OR\s+REPLACE\s+)?FUNCTION\s+(\w+)", re.I | re.M)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [pytest.param(file.sql, id=f"{service}/{file.name}") for service, file in FUNCTION_FILES],
+)
+def test_a_function_file_only_creates_or_replaces(sql: str) -> None:
+    """It can be applied again at any time, and takes nothing away from old code."""
+    assert breaking(sql) == []
+    code = re.sub(r"--[^\n]*", "", _BODY.sub("''", sql))
+    for statement in filter(None, map(str.strip, code.split(";"))):
+        assert re.match(r"CREATE\s+OR\s+REPLACE\s+(FUNCTION|TRIGGER)\b", statement, re.I), statement
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_every_function_has_its_current_definition_in_the_functions_folder(service: str) -> None:
+    """One place to read it. Where a migration needs one for a trigger or a column, it is in both."""
+    current = {name for file in function_files(service) for name in _DEFINED.findall(file.sql)}
+    for _, path in migration_files(service):
+        defined = set(_DEFINED.findall(path.read_text()))
+        assert defined <= current | OLD_CODE_ONLY
+        if service == "bookings" and defined:
+            assert path.name[:4] in FROM_MIGRATIONS, "put the function into functions/ instead"
 
 
 @pytest.mark.parametrize(
