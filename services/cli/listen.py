@@ -1,7 +1,8 @@
 """`studioctl webhooks listen`: a studio's events live, forwarded to a server under development.
 
 Nothing has to be reachable from outside: the events are read from the event log and posted from here, signed
-as the dispatcher signs them, with a secret of this run that is printed first.
+as the dispatcher signs them. The secret is printed first and kept in the home, so that a receiver under
+development needs it once.
 """
 
 import argparse
@@ -12,15 +13,18 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from services.cli.errors import CommandFailed
 from services.cli.operator_client import OperatorClient
 from services.cli.operator_commands import client
+from services.cli.secrets import write_private
 from services.webhooks.rules.signing import PREFIX, new_secret, signature, signing_key
 from shared.events.kinds import KINDS
 from shared.settings import Settings
 
+SECRET_FILE = "listen_secret"
 POLL_SECONDS = 0.5
 TIMEOUT = 15.0
 
@@ -28,15 +32,16 @@ TIMEOUT = 15.0
 def listen(settings: Settings, given: argparse.Namespace) -> None:
     """Runs until Ctrl-C, or until `--count` events have come."""
     wanted = _event_kinds(given.events)
-    secret = _checked_secret(given.secret) if given.secret is not None else new_secret()
+    secret = _checked_secret(given.secret) if given.secret is not None else _kept_secret(settings.home)
     operators = client(settings)
-    studio = given.studio or _only_studio(operators)
-    path = f"/studios/{studio}/events"
+    studio = operators.get(f"/studios/{given.studio}") if given.studio else _only_studio(operators)
+    path = f"/studios/{studio['id']}/events"
     after = int(operators.get(f"{path}/position")["last_sequence"])
     if given.json:
-        print(json.dumps({"listening": studio, "secret": secret}), flush=True)
+        print(json.dumps({"listening": studio["id"], "secret": secret}), flush=True)
     else:
-        print(f"Listening to {studio}. Verify with the secret {secret}", file=sys.stderr, flush=True)
+        print(f"Listening to {studio['name']} ({studio['slug']}).", file=sys.stderr)
+        print(f"Verify with the secret {secret}", file=sys.stderr, flush=True)
     events = _follow(operators, path, after, wanted)
     for number, event in enumerate(events, start=1):
         outcome = _forward(given.forward_to, secret, event, number) if given.forward_to else None
@@ -63,11 +68,24 @@ def _checked_secret(secret: str) -> str:
     return secret
 
 
-def _only_studio(operators: OperatorClient) -> str:
-    studios = operators.get("/studios")["data"]
-    if len(studios) != 1:
-        raise CommandFailed("There is more than one studio, or none: name it with --studio.", exit_code=2)
-    return str(studios[0]["id"])
+def _kept_secret(home: Path) -> str:
+    """The secret of the last run on this home, or a new one."""
+    path = home / SECRET_FILE
+    if path.exists():
+        return _checked_secret(path.read_text().strip())
+    secret = new_secret()
+    write_private(path, secret + "\n")
+    return secret
+
+
+def _only_studio(operators: OperatorClient) -> dict[str, Any]:
+    studios: list[dict[str, Any]] = operators.get("/studios")["data"]
+    if not studios:
+        raise CommandFailed("There is no studio yet; make one with `studioctl studios create`.")
+    if len(studios) > 1:
+        known = ", ".join(f"{studio['slug']} ({studio['name']})" for studio in studios[:10])
+        raise CommandFailed(f"Name one of the studios with --studio: {known}.", exit_code=2)
+    return studios[0]
 
 
 def _follow(operators: OperatorClient, path: str, after: int, wanted: set[str]) -> Iterator[dict[str, Any]]:

@@ -19,6 +19,7 @@ from tests.harness.system import ROOT, System
 
 def listening(system: System, *words: str) -> Awaitable[asyncio.subprocess.Process]:
     environment = os.environ | {
+        "STUDIO_HOME": str(system.running.logs),
         "STUDIO_OPERATOR_TOKEN": system.running.operator_token,
         "STUDIO_OPERATOR_URL": system.running.operator_url,
     }
@@ -102,3 +103,18 @@ def test_listen_refuses_what_can_never_work(words: tuple[str, str]) -> None:
     )
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
+
+
+async def test_the_secret_is_kept_between_starts_and_the_studio_is_named(system: System) -> None:
+    """A receiver under development is given the secret once, by somebody who knows the studio by its name."""
+    name = (await system.operator.get(f"/studios/{system.studio_id}")).json()["name"]
+    secrets = set()
+    for _ in range(2):
+        process = await listening(system, "webhooks", "listen")
+        assert process.stderr is not None
+        assert name in (await process.stderr.readline()).decode()
+        secrets.add(await process.stderr.readline())
+        process.terminate()
+        await process.wait()
+    assert len(secrets) == 1
+    assert b"whsec_" in secrets.pop()
