@@ -1,0 +1,56 @@
+"""`make sizes RATE=10`: how large the volumes must be for that many events a second on average.
+
+The bytes were measured on Postgres with our tables and indexes: a row of the event log, and a row of a
+delivery with its first attempt (tests/deploy/test_sizing.py measures them again). The rest are allowances.
+"""
+
+import argparse
+
+GIB = 2**30
+BYTES_PER_EVENT = 1138
+BYTES_PER_DELIVERY = 527
+# Booking, outbox, event log and deliveries together, full-page images included.
+WAL_BYTES_PER_EVENT = 12_000
+# As it lies in a quorum queue: the event, its properties, and the log that it is kept in.
+QUEUE_BYTES_PER_EVENT = 3_000
+DAYS_KEPT = 30  # services/webhooks: events and their deliveries
+DELIVERIES_PER_EVENT = 2
+# Members, classes, bookings: they stay. A studio has some 20 MB a year; look at yours.
+OTHER_GIB = 10
+# Free space that autovacuum leaves, temporary files, and a week for somebody to react to the alert at 75 %.
+HEADROOM = 1.5
+# max_wal_size, and how long the archive or a replica may be away before WAL fills its volume.
+WAL_BASE_GIB = 4
+ARCHIVE_AWAY_HOURS = 24
+# disk_free_limit, and how long webhooks may be away before producers must wait with their events.
+QUEUE_BASE_GIB = 2
+CONSUMER_AWAY_HOURS = 72
+
+
+def sizes(rate: float, days: int = DAYS_KEPT, deliveries: float = DELIVERIES_PER_EVENT) -> dict[str, float]:
+    """In GiB, by what they are for."""
+    a_day = rate * 86_400
+    events = a_day * days * BYTES_PER_EVENT / GIB
+    sent = a_day * days * deliveries * BYTES_PER_DELIVERY / GIB
+    return {
+        "event log": events,
+        "deliveries": sent,
+        "database volume": (events + sent + OTHER_GIB) * HEADROOM,
+        "WAL volume": WAL_BASE_GIB + rate * 3600 * ARCHIVE_AWAY_HOURS * WAL_BYTES_PER_EVENT / GIB,
+        "broker volume": QUEUE_BASE_GIB + rate * 3600 * CONSUMER_AWAY_HOURS * QUEUE_BYTES_PER_EVENT / GIB,
+        "archived WAL": a_day * days * WAL_BYTES_PER_EVENT / GIB,
+    }
+
+
+def main() -> None:
+    given = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    given.add_argument("rate", type=float, help="events a second, on average over days")
+    given.add_argument("--days", type=int, default=DAYS_KEPT, help="how long events are kept")
+    given.add_argument("--deliveries", type=float, default=DELIVERIES_PER_EVENT, help="of each event")
+    asked = given.parse_args()
+    for name, size in sizes(asked.rate, asked.days, asked.deliveries).items():
+        print(f"{name:16} {size:8.1f} GiB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""What KEDA asks the database: deliveries that one more replica could send, and no others."""
+
+from typing import Any
+
+import asyncpg
+
+from shared.db.database import service_url
+from shared.wire import new_id
+from tests.deploy.manifests import named, overlay
+from tests.services.webhooks.desk import Desk, open_desk
+
+[TRIGGER] = named(overlay("production"), "ScaledObject")["webhooks"]["spec"]["triggers"]
+QUERY = TRIGGER["metadata"]["query"]
+TARGET = int(TRIGGER["metadata"]["targetQueryValue"])
+# Straight into the table: what is waiting must stay waiting, with no dispatcher at it.
+WAITING = """
+WITH made AS (
+    INSERT INTO events (studio_id, id, sequence, type, created_at, body)
+    SELECT $4, gen_random_uuid(), (SELECT count(*) FROM events) + n, 'booking.created', now(), ''
+    FROM generate_series(1, $2::int) AS n RETURNING studio_id, id, sequence, type, created_at)
+INSERT INTO deliveries (studio_id, id, endpoint_id, event_id, event_type, sequence, step, created_at)
+SELECT studio_id, gen_random_uuid(), $1, id, type, sequence, $3, created_at FROM made
+"""
+
+
+async def _endpoint(desk: Desk, waiting: int, *, step: int = 0) -> str:
+    made = await desk.endpoint(f"https://partner.example/{new_id()}")
+    await desk.sql(WAITING, made["id"], waiting, step, desk.studio_id)
+    return str(made["id"])
+
+
+async def _asked(database_url: str) -> int:
+    """As KEDA asks: by the service's own role, with no search path set."""
+    conn: asyncpg.Connection[Any] = await asyncpg.connect(service_url(database_url, "webhooks"))
+    try:
+        return int(await conn.fetchval(QUERY))
+    finally:
+        await conn.close()
+
+
+async def test_only_work_that_a_replica_can_take_is_counted(database_url: str) -> None:
+    """Disabled, deleted, paused or retried: ten replicas more would send none of it any sooner."""
+    async with open_desk(database_url) as desk:
+        await _endpoint(desk, 40)
+        disabled, deleted, paused = [await _endpoint(desk, 100) for _ in range(3)]
+        await _endpoint(desk, 100, step=1)
+        await desk.sql("UPDATE endpoints SET status = 'disabled' WHERE id = $1", disabled)
+        await desk.sql("UPDATE endpoints SET deleted_at = now() WHERE id = $1", deleted)
+        await desk.sql(
+            "UPDATE lanes SET paused_until = now() + interval '1 hour' WHERE endpoint_id = $1", paused
+        )
+        assert await _asked(database_url) == 40
+        await desk.sql("UPDATE lanes SET paused_until = now() WHERE endpoint_id = $1", paused)
+        assert await _asked(database_url) == 140
+
+
+async def test_one_endpoint_counts_for_one_replica_at_most(database_url: str) -> None:
+    """All of an endpoint's deliveries are one replica's, however many wait."""
+    async with open_desk(database_url) as desk:
+        await _endpoint(desk, TARGET + 500)
+        assert await _asked(database_url) == TARGET
+
+
+def test_the_event_queue_scales_nobody() -> None:
+    """One replica consumes it at a time: others could not take a message of it."""
+    assert TRIGGER["type"] == "postgresql"
