@@ -1,6 +1,8 @@
 """Cursor, limit, list envelope. A page costs the same at the first row and at the millionth."""
 
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import Any, Generic, Literal, TypeVar
 
 import asyncpg
@@ -9,12 +11,19 @@ from msgspec import Struct
 
 from shared.db.database import Connection
 from shared.errors import InvalidCursor
-from shared.wire import is_id
+from shared.wire import encode, is_id
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 # Before every row: with it one statement serves the first page and all later ones.
 START = (datetime(1, 1, 1, tzinfo=UTC), "00000000-0000-0000-0000-000000000000")
+
+
+# A page ends here, however many rows were asked for.
+MAX_PAGE_BYTES = 512 * 1024
+# A page of the usual size takes two queries.
+FIRST_PORTION, PORTION = 17, 34
 
 
 class Page(Struct, Generic[T], kw_only=True):
@@ -22,6 +31,62 @@ class Page(Struct, Generic[T], kw_only=True):
     data: list[T]
     has_more: bool
     next_cursor: str | None
+
+
+def short_page(page: Page[Any]) -> Page[Any]:
+    """The rows that fit into MAX_PAGE_BYTES, at least one, and the cursor of the last one shown."""
+    size = 0
+    for count, row in enumerate(page.data):
+        size += len(encode(row)) + 1
+        if size > MAX_PAGE_BYTES and count:
+            return Page(data=page.data[:count], has_more=True, next_cursor=page.data[count - 1].id)
+    return page
+
+
+async def fetch_by_size(
+    fetch: Callable[[Any, int], Awaitable[Sequence[R]]],
+    after: Any,
+    limit: int,
+    *,
+    place_of: Callable[[R], Any],
+    size_of: Callable[[R], int],
+) -> tuple[list[R], bool]:
+    """A page's rows that may be large, a few at a time, and whether others follow.
+
+    200 of them at once can be 50 MB, of which half a megabyte is shown. `fetch(after, count)` gives the
+    rows that follow a place in the list's order.
+    """
+    rows: list[R] = []
+    size, portion = 0, FIRST_PORTION
+    while True:
+        count = min(portion, limit + 1 - len(rows))
+        found = await fetch(after, count)
+        for row in found:
+            size += size_of(row)
+            if rows and (size > MAX_PAGE_BYTES or len(rows) == limit):
+                return rows, True
+            rows.append(row)
+        if len(found) < count:
+            return rows, False
+        after, portion = place_of(rows[-1]), PORTION
+
+
+async def page_by_size(
+    conn: Connection, sql: str, args: Sequence[Any], after: Any, limit: int, read: Callable[[Any], T]
+) -> Page[T]:
+    """For a list ordered by (created_at, id). The statement takes `args`, the place, a count."""
+
+    async def fetch(place: Any, count: int) -> Sequence[Any]:
+        return await conn.fetch(sql, *args, *place, count)
+
+    rows, more = await fetch_by_size(
+        fetch, after, limit, place_of=lambda row: (row["created_at"], row["id"]), size_of=_text_size
+    )
+    return Page(data=[read(row) for row in rows], has_more=more, next_cursor=rows[-1]["id"] if more else None)
+
+
+def _text_size(row: Any) -> int:
+    return sum(len(value) for value in row if isinstance(value, str))
 
 
 def page_of(rows: list[T], limit: int) -> Page[T]:
@@ -39,6 +104,10 @@ def json_page_of(rows: list[str], limit: int) -> bytes:
     """`page_of` for rows that are JSON already, to the same bytes. Only the last one shown is looked into."""
     more = len(rows) > limit
     shown = rows[:limit] if more else rows
+    if sum(map(len, shown)) > MAX_PAGE_BYTES:
+        sizes = accumulate(len(row.encode()) + 1 for row in shown)
+        shown = shown[: max(1, sum(size <= MAX_PAGE_BYTES for size in sizes))]
+        more = more or len(shown) < len(rows)
     cursor = f'"{msgspec.json.decode(shown[-1], type=_Named).id}"' if more else "null"
     end = f'],"has_more":{"true" if more else "false"},"next_cursor":{cursor}}}'
     return f'{{"object":"list","data":[{",".join(shown)}{end}'.encode()

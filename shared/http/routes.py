@@ -16,7 +16,8 @@ from shared.errors import BodyTooLarge, DomainError, Invalid, NotFound, Problem,
 from shared.http.answer import Answer
 from shared.http.caller import Caller
 from shared.http.decoding import decode_query, path_id, read_body_as
-from shared.wire import Query, encode
+from shared.http.pages import MAX_PAGE_BYTES, Page, short_page
+from shared.wire import PageQuery, Query, encode
 
 MAX_BODY = 256 * 1024
 BODY_TIMEOUT = 10.0
@@ -97,7 +98,10 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
         result = await self.handler(context, call)
         if isinstance(result, Answer):
             return result
-        return Answer(b"" if result is None else encode(result), self.status)
+        body = b"" if result is None else encode(result)
+        if len(body) > MAX_PAGE_BYTES and isinstance(result, Page) and issubclass(self.query, PageQuery):
+            body = encode(short_page(result))
+        return Answer(body, self.status)
 
     def _read_head(self, call: Call[Any, Any], path: Mapping[str, str]) -> list[Problem]:
         problems: list[Problem] = []

@@ -10,7 +10,7 @@ from services.forms.wire.forms import Form, FormsQuery, FormStatus
 from shared.db.database import Connection
 from shared.errors import NotFound
 from shared.http.caller import Caller
-from shared.http.pages import Page, page_of, start_after
+from shared.http.pages import Page, page_by_size, start_after
 
 GET = """
 SELECT id, title, slug, description, fields::text AS fields, settings::text AS settings, status, version
@@ -38,12 +38,14 @@ CURSOR = """
 SELECT created_at, id FROM forms WHERE studio_id = $1 AND id = $3 AND ($2 OR status <> 'draft')
 """
 ALL = """
-SELECT id, title, slug, description, fields::text AS fields, settings::text AS settings, status, version
+SELECT id, title, slug, description, fields::text AS fields, settings::text AS settings, status, version,
+    created_at
 FROM forms WHERE studio_id = $1 AND (created_at, id) > ($2, $3)
 ORDER BY created_at, id LIMIT $4
 """
 PUBLISHED = """
-SELECT id, title, slug, description, fields::text AS fields, settings::text AS settings, status, version
+SELECT id, title, slug, description, fields::text AS fields, settings::text AS settings, status, version,
+    created_at
 FROM forms WHERE studio_id = $1 AND status = 'published' AND (created_at, id) > ($2, $3)
 ORDER BY created_at, id LIMIT $4
 """
@@ -52,8 +54,7 @@ ORDER BY created_at, id LIMIT $4
 async def page(conn: Connection, caller: Caller, query: FormsQuery, *, drafts_known: bool) -> Page[Form]:
     after = await start_after(conn, CURSOR, query.cursor, caller.studio_id, drafts_known)
     sql = ALL if query.include_drafts else PUBLISHED
-    rows = await conn.fetch(sql, caller.studio_id, *after, query.limit + 1)
-    return page_of([_form(row) for row in rows], query.limit)
+    return await page_by_size(conn, sql, (caller.studio_id,), after, query.limit, _form)
 
 
 class FormContent(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from services.forms.wire.leads import LeadStatus, LifecycleStage, StaffLead
 from shared.db.database import Connection
 from shared.errors import NotFound
 from shared.http.caller import Caller
-from shared.http.pages import Page, page_of, start_after
+from shared.http.pages import Page, page_by_size, start_after
 from shared.wire import PageQuery
 
 GET = """
@@ -70,8 +70,7 @@ ORDER BY created_at, id LIMIT $4
 
 async def page(conn: Connection, caller: Caller, query: PageQuery) -> Page[StaffLead]:
     after = await start_after(conn, CURSOR, query.cursor, caller.studio_id)
-    rows = await conn.fetch(PAGE, caller.studio_id, *after, query.limit + 1)
-    return page_of([_lead(row) for row in rows], query.limit)
+    return await page_by_size(conn, PAGE, (caller.studio_id,), after, query.limit, _lead)
 
 
 # Waits for another writer of the same email and then does nothing: of any number at once, one row is made.

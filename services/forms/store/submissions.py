@@ -11,7 +11,7 @@ from services.forms.wire.submissions import ConsentGiven, FormSubmission, Submis
 from shared.db.database import Connection
 from shared.errors import NotFound
 from shared.http.caller import Caller
-from shared.http.pages import Page, page_of, start_after
+from shared.http.pages import Page, page_by_size, start_after
 from shared.wire import PageQuery
 
 # OFFSET 0 keeps the two conditions apart. Together, until the table was first analyzed, the planner took the
@@ -53,8 +53,7 @@ ORDER BY created_at, id LIMIT $5
 
 async def page(conn: Connection, caller: Caller, form_id: str, query: PageQuery) -> Page[FormSubmission]:
     after = await start_after(conn, CURSOR, query.cursor, caller.studio_id, form_id)
-    rows = await conn.fetch(PAGE, caller.studio_id, form_id, *after, query.limit + 1)
-    return page_of([_submission(row) for row in rows], query.limit)
+    return await page_by_size(conn, PAGE, (caller.studio_id, form_id), after, query.limit, _submission)
 
 
 INSERT = """

@@ -5,7 +5,7 @@ from services.webhooks.store import event_reading
 from services.webhooks.wire.events import EventRead, EventsQuery
 from shared.errors import NotFound
 from shared.http.answer import Answer
-from shared.http.pages import Page
+from shared.http.pages import Page, fetch_by_size
 from shared.http.routes import Call, Route
 from shared.wire import encode
 
@@ -14,12 +14,19 @@ async def list_events(service: Webhooks, call: Call[EventsQuery, None]) -> Answe
     query = call.query
     async with service.db.connection() as conn:
         place = await event_reading.sequence_of_cursor(conn, call.caller, query.cursor)
-        after = max(place, query.after_sequence or 0)
-        found = await event_reading.list_events(
-            conn, call.caller, after=after, type_=query.type, limit=query.limit + 1
+
+        async def fetch(after: int, count: int) -> list[event_reading.EventBody]:
+            return await event_reading.list_events(
+                conn, call.caller, after=after, type_=query.type, limit=count
+            )
+
+        shown, more = await fetch_by_size(
+            fetch,
+            max(place, query.after_sequence or 0),
+            query.limit,
+            place_of=lambda event: event.sequence,
+            size_of=lambda event: len(event.body),
         )
-    shown = found[: query.limit]
-    more = len(found) > query.limit
     cursor = shown[-1].id if more else None
     body = b'{"object":"list","data":[%b],"has_more":%b,"next_cursor":%b}' % (
         b",".join(event.body for event in shown),

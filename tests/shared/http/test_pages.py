@@ -1,0 +1,77 @@
+"""A page ends at its limit of rows or of bytes, and the next one begins exactly there."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from shared.http.pages import MAX_PAGE_BYTES, Page, fetch_by_size, json_page_of, short_page
+from shared.wire import Resource, encode, new_id
+
+
+class Row(Resource, kw_only=True):
+    id: str
+    text: str
+
+
+def rows_of(*sizes: int) -> list[Row]:
+    return [Row(id=new_id(), text="x" * size) for size in sizes]
+
+
+HALF = MAX_PAGE_BYTES // 2
+PAGES = [
+    ([10] * 60, 50, [50, 10]),
+    ([10] * 50, 50, [50]),
+    ([HALF + 1] * 5, 50, [1, 1, 1, 1, 1]),
+    ([HALF - 500] * 5, 50, [2, 2, 1]),
+    ([MAX_PAGE_BYTES * 2, 10, 10], 50, [1, 2]),
+    ([10, 10, MAX_PAGE_BYTES * 2], 50, [2, 1]),
+    ([MAX_PAGE_BYTES * 2], 50, [1]),
+    ([10] * 16 + [HALF] * 40 + [10] * 5, 200, None),
+    ([], 50, [0]),
+]
+
+
+@pytest.mark.parametrize(("sizes", "limit", "expected"), PAGES)
+async def test_pages_by_size_show_every_row_once(
+    sizes: list[int], limit: int, expected: list[int] | None
+) -> None:
+    """Whatever the sizes: no row is left out or shown twice, and `has_more` is true only if more comes."""
+    rows = rows_of(*sizes)
+    fetched = 0
+
+    async def fetch(after: int, count: int) -> list[tuple[int, Row]]:
+        nonlocal fetched
+        fetched = max(fetched, sum(len(row.text) for row in rows[after : after + count]))
+        return list(enumerate(rows))[after : after + count]
+
+    shown: list[Row] = []
+    pages: list[int] = []
+    more, after = True, 0
+    while more:
+        found, more = await fetch_by_size(
+            fetch, after, limit, place_of=lambda row: row[0] + 1, size_of=lambda row: len(row[1].text)
+        )
+        shown += [row for _, row in found]
+        pages.append(len(found))
+        assert found or not more
+        if found:
+            after = found[-1][0] + 1
+    assert shown == rows
+    assert expected is None or pages == expected
+    # Never all 200 rows at once.
+    assert fetched <= 34 * max([*sizes, 0])
+
+
+@pytest.mark.parametrize("as_json", [False, True], ids=["structs", "ready JSON"])
+def test_a_page_that_grew_too_large_is_cut_at_a_row(as_json: bool) -> None:
+    """Lists of rows that are small as a rule are measured when they are written."""
+    rows = rows_of(*[MAX_PAGE_BYTES // 4] * 6)
+    if as_json:
+        body = json_page_of([encode(row).decode() for row in rows], 50)
+    else:
+        body = encode(short_page(Page(data=rows, has_more=False, next_cursor=None)))
+    page: Any = msgspec.json.decode(body)
+    assert len(body) <= MAX_PAGE_BYTES + 200
+    assert [row["id"] for row in page["data"]] == [row.id for row in rows[:3]]
+    assert (page["has_more"], page["next_cursor"]) == (True, rows[2].id)
