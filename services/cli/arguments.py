@@ -54,6 +54,9 @@ def parser() -> argparse.ArgumentParser:
         erase.add_argument("--studio", metavar="SLUG|ID", help="asked alone, instead of every studio")
         erase.set_defaults(run=operator_commands.erase, noun=noun)
 
+    sequences = words.add_parser("sequences", help="event sequences")
+    _sequences(sequences.add_subparsers(required=True, metavar="COMMAND"))
+
     _queues(words.add_parser("queues", help="queues").add_subparsers(required=True, metavar="COMMAND"))
 
     _webhooks(words.add_parser("webhooks", help="webhooks").add_subparsers(required=True, metavar="COMMAND"))
@@ -95,6 +98,13 @@ def _keys(words: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     rotate.add_argument("id")
     rotate.add_argument("--overlap", default="24h", help="how long the old key stays valid, up to 7d (24h)")
     rotate.set_defaults(run=operator_commands.rotate_key)
+
+
+def _sequences(words: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    advance = words.add_parser("advance", help="after a restore: skip the numbers of the lost time, once")
+    advance.add_argument("--by", type=int, default=1_000_000, metavar="N", help="how many (1,000,000)")
+    advance.add_argument("--yes", action="store_true", help="do not ask")
+    advance.set_defaults(run=operator_commands.advance_sequences)
 
 
 def _queues(words: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

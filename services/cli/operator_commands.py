@@ -4,6 +4,7 @@ import argparse
 import re
 import sys
 
+from services.cli.confirm import confirm
 from services.cli.errors import CommandFailed
 from services.cli.import_file import import_path
 from services.cli.operator_client import OperatorClient
@@ -100,6 +101,11 @@ def import_file(settings: Settings, given: argparse.Namespace) -> int:
 def erase(settings: Settings, given: argparse.Namespace) -> None:
     answer = client(settings).post(f"/{given.noun}/{given.id}/erase", studio=given.studio)
     show(answer, as_json=given.json)
+
+
+def advance_sequences(settings: Settings, given: argparse.Namespace) -> None:
+    confirm(f"Every studio's sequences will skip {given.by:,} numbers, for good.", yes=given.yes)
+    show(client(settings).post("/sequences/advance", {"by": given.by}), as_json=given.json)
 
 
 def list_queues(settings: Settings, given: argparse.Namespace) -> None:

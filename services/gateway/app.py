@@ -11,7 +11,7 @@ from services.gateway.actions.deactivate_clients import deactivate_clients
 from services.gateway.context import OperatorContext, OperatorTokens
 from services.gateway.key_cache import POLL_SECONDS, KeyCache
 from services.gateway.routes.operator import erasure as persons
-from services.gateway.routes.operator import keys, status
+from services.gateway.routes.operator import keys, sequences, status
 from services.gateway.routes.operator.guesses import LimitedGuesses
 from services.gateway.routes.operator.imports import ImportStream
 from services.gateway.routes.operator.staff import STAFF_PATHS, StaffForwarder
@@ -101,7 +101,7 @@ async def open_gateway(
     operator = build_service(
         "operator",
         context,
-        [*keys.ROUTES, *persons.ROUTES, *status.ROUTES],
+        [*keys.ROUTES, *persons.ROUTES, *sequences.ROUTES, *status.ROUTES],
         verifier=tokens,
         checks=checks,
         partner_routes=False,

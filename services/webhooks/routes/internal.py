@@ -1,12 +1,13 @@
 """Calls that only the gateway makes, on behalf of an operator."""
 
+from services.webhooks.actions.advance_sequences import advance_sequences
 from services.webhooks.actions.change_endpoint import disable_client
 from services.webhooks.actions.erase_person import erase_person
 from services.webhooks.context import Webhooks
 from services.webhooks.routes.staff import queue_depths
 from services.webhooks.store import stats
 from services.webhooks.wire.endpoints import ClientRevoked, Count
-from services.webhooks.wire.operators import Erased, WebhooksStats
+from services.webhooks.wire.operators import AdvanceSequences, Erased, WebhooksStats
 from shared.events.outbox import backlog
 from shared.http.internal_routes import erase_route
 from shared.http.routes import Call, Route
@@ -14,6 +15,11 @@ from shared.http.routes import Call, Route
 
 async def client_revoked(service: Webhooks, call: Call[None, ClientRevoked]) -> Count:
     return Count(await disable_client(service, call.body.studio_id, call.body.client_id))
+
+
+async def advance(service: Webhooks, call: Call[None, AdvanceSequences]) -> Count:
+    await advance_sequences(service, call.body)
+    return Count(len(call.body.studio_ids))
 
 
 async def status(service: Webhooks, call: Call[None, None]) -> WebhooksStats:
@@ -42,6 +48,15 @@ ROUTES: list[Route[Webhooks]] = [
         internal=True,
     ),
     erase_route(erase_person, Erased),
+    Route(
+        method="POST",
+        path="/internal/sequences/advance",
+        handler=advance,
+        summary="Move the sequences of these studios forward",
+        body=AdvanceSequences,
+        answer=Count,
+        internal=True,
+    ),
     Route(
         method="GET",
         path="/internal/status",

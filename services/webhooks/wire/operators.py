@@ -1,8 +1,10 @@
 """What operators see: queues, parked messages and stats. Also the bodies of internal calls."""
 
-from msgspec import Struct
+from typing import Annotated
 
-from shared.wire import Body, Query
+from msgspec import Meta, Struct
+
+from shared.wire import Body, Id, Query
 
 
 class QueueRead(Struct, kw_only=True):
@@ -57,3 +59,10 @@ class WebhooksStats(Struct, kw_only=True):
 class Erased(Struct, kw_only=True):
     events: int
     deliveries: int
+
+
+class AdvanceSequences(Body, frozen=True, kw_only=True):
+    """The gateway knows every studio, also one that lost its counter with the backup."""
+
+    studio_ids: Annotated[list[Id], Meta(max_length=1000)]
+    by: Annotated[int, Meta(ge=1, le=1_000_000_000)]

@@ -1,0 +1,78 @@
+"""After a restore from a backup both sequences jump forward: no number is given out twice."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import asyncpg
+
+from shared.wire import new_id
+from tests.harness.http import Client
+from tests.harness.receiver import receiving
+from tests.harness.system import System
+
+# What a restore to the moment before the last event does to the log of one studio.
+REWIND = """
+WITH gone AS (DELETE FROM webhooks.deliveries WHERE studio_id = $1 AND sequence > $2),
+     lost AS (DELETE FROM webhooks.events WHERE studio_id = $1 AND sequence > $2),
+     back AS (UPDATE webhooks.lanes SET last_sequence = $2 WHERE studio_id = $1)
+UPDATE webhooks.event_counters SET last_sequence = $2 WHERE studio_id = $1
+"""
+
+
+async def new_member(partner: Client) -> None:
+    body = {"email": f"{new_id()}@example.com", "first_name": "A", "last_name": "B"}
+    assert (await partner.post("/members", body)).status == 201
+
+
+async def eventually(fact: Callable[[], Awaitable[Any]]) -> Any:
+    async with asyncio.timeout(20):
+        while not (answer := await fact()):
+            await asyncio.sleep(0.05)
+    return answer
+
+
+async def test_a_poller_that_had_read_everything_sees_what_comes_after_a_restore(
+    system: System, session_database_url: str
+) -> None:
+    """`after_sequence` of the lost time finds the next event; an endpoint's number jumps as far."""
+    partner = system.partner(await system.key())
+    async with receiving() as receiver:
+        made = await partner.post("/webhook-endpoints", {"url": receiver.url})
+        assert made.status == 201
+        for count in (1, 2, 3):
+            await new_member(partner)
+
+            async def has_arrived(count: int = count) -> bool:
+                return len(receiver.received) == count
+
+            await eventually(has_arrived)
+        conn = await asyncpg.connect(session_database_url)
+        try:
+            await conn.execute(REWIND, system.studio_id, 1)
+        finally:
+            await conn.close()
+        untouched = await system.new_studio()
+        answer = await system.operator.post("/sequences/advance", {"by": 1000})
+        assert answer.status == 200, answer.body
+        assert answer.json()["studios"] >= 2
+        await new_member(partner)
+
+        async def seen() -> Any:
+            return (await partner.get("/events", after_sequence=3)).json()["data"]
+
+        assert [event["sequence"] for event in await eventually(seen)] == [1002]
+
+        async def has_come() -> bool:
+            return len(receiver.received) == 4
+
+        await eventually(has_come)
+        assert int(receiver.received[-1].headers["webhook-sequence"]) == 1002
+    # A studio whose counter was lost with the backup starts behind the jump, too.
+    other = system.partner(await system.key(studio=untouched))
+    await new_member(other)
+
+    async def first() -> Any:
+        return (await other.get("/events")).json()["data"]
+
+    assert [event["sequence"] for event in await eventually(first)] == [1001]
