@@ -85,9 +85,14 @@ Write = Callable[[Connection, Sequence[Decoded[T]]], Awaitable[None]]
 
 async def apply_batch(db: Database, lines: Sequence[Decoded[T]], write: Write[T]) -> list[Rejected]:
     """All lines in one transaction. What the database refuses is halved until the bad lines stand alone."""
-    rejected: list[Rejected] = []
     async with db.transaction() as conn:
-        await _apply(conn, lines, write, rejected)
+        return await apply_lines(conn, lines, write)
+
+
+async def apply_lines(conn: Connection, lines: Sequence[Decoded[T]], write: Write[T]) -> list[Rejected]:
+    """The same in a transaction of the caller's, for lines whose effects belong together."""
+    rejected: list[Rejected] = []
+    await _apply(conn, lines, write, rejected)
     return rejected
 
 

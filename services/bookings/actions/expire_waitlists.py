@@ -1,9 +1,13 @@
-"""Expires the waitlist of every class that has started."""
+"""Expires the waitlist of every class that has started.
+
+Classes that an earlier version left with a free seat and somebody who waits are put right here, too.
+"""
 
 from services.bookings.actions.class_changes import ClassChanges
 from services.bookings.actions.process_due import process_due
+from services.bookings.actions.promote_waitlist import promote_waitlist
 from services.bookings.context import Bookings
-from services.bookings.store import classes
+from services.bookings.store import classes, studios
 from services.bookings.wire.bookings import BookingStatus
 from services.bookings.wire.waitlist import WaitlistStatus
 from shared.http.caller import Caller
@@ -12,6 +16,7 @@ from shared.http.caller import Caller
 async def expire_waitlists(service: Bookings) -> bool:
     """One step of the loop."""
     await process_due(service, classes.started_with_waitlist, expire_waitlist, failed="waitlist_not_expired")
+    await process_due(service, classes.with_seats_to_give, promote_waiting, failed="waitlist_not_promoted")
     return False
 
 
@@ -24,5 +29,16 @@ async def expire_waitlist(service: Bookings, caller: Caller, class_id: str) -> N
         for entry in list(changes.waiting):
             changes.leave_waitlist(entry, WaitlistStatus.EXPIRED)
             changes.set_status(changes.bookings[entry.booking_id], BookingStatus.EXPIRED)
+        await changes.save(conn)
+    service.wakeup.notify()
+
+
+async def promote_waiting(service: Bookings, caller: Caller, class_id: str) -> None:
+    async with service.db.transaction() as conn:
+        changes = await ClassChanges.lock(conn, caller, class_id)
+        if changes is None:
+            return
+        await changes.load_waitlist(conn)
+        await promote_waitlist(conn, changes, await studios.policy(conn, caller))
         await changes.save(conn)
     service.wakeup.notify()

@@ -16,25 +16,48 @@ from services.bookings.store import (
     import_references,
     import_waitlist,
 )
-from services.bookings.store.import_locks import LOCK_CLASSES, LOCK_MEMBERS, Lines
+from services.bookings.store.import_locks import LOCK_MEMBERS, Lines
 from services.bookings.store.purchases import grant_credits
 from services.bookings.wire import import_lines as wire
 from shared.db.database import Connection
 from shared.emails import normalize_email
-from shared.http.importing import Decoded, ImportLine, ImportReport, apply_batch, usable_lines
+from shared.http.importing import (
+    Decoded,
+    ImportLine,
+    ImportReport,
+    Rejected,
+    apply_batch,
+    apply_lines,
+    usable_lines,
+)
 
 
 async def import_lines(service: Bookings, lines: Sequence[ImportLine]) -> ImportReport:
     usable, rejected = usable_lines(wire.AnyImported, lines, _fill_and_check)
     # What others refer to goes first, so that the lines of a batch may come in any order.
     for kind, lock, write in WRITERS:
-        group = [line for line in usable if isinstance(line.value, kind)]
-        if group:
+        if group := _of_kind(usable, kind):
             rejected += await apply_batch(service.db, group, _under_locks(_rows(group), lock, write))
-    await reconcile_imported_classes(
-        service, _rows([line for line in usable if isinstance(line.value, wire.ImportedClass)])
-    )
+    rejected += await _import_seats(service, usable)
     return ImportReport(imported=len(lines) - len(rejected), rejected=rejected)
+
+
+async def _import_seats(service: Bookings, usable: Sequence[Decoded[Any]]) -> list[Rejected]:
+    """Classes and who is in them, in one transaction with what follows from it."""
+    groups = [(group, write) for kind, write in SEAT_WRITERS if (group := _of_kind(usable, kind))]
+    rows = [row for group, _ in groups for row in _rows(group)]
+    rejected: list[Rejected] = []
+    if rows:
+        async with service.db.transaction() as conn:
+            await import_locks.lock_classes_and_members(conn, rows)
+            for group, write in groups:
+                rejected += await apply_lines(conn, group, _under_locks([], None, write))
+            await reconcile_imported_classes(conn, rows)
+    return rejected
+
+
+def _of_kind(lines: Sequence[Decoded[Any]], kind: type[Any]) -> list[Decoded[Any]]:
+    return [line for line in lines if isinstance(line.value, kind)]
 
 
 Writer = Callable[[Connection, Lines], Awaitable[None]]
@@ -66,11 +89,6 @@ def _lock(statement: str, column: str) -> Locker:
     return locker
 
 
-async def _lock_classes_and_credited(conn: Connection, lines: Lines) -> None:
-    await _lock(LOCK_CLASSES, "class_id")(conn, lines)
-    await import_bookings.lock_credited(conn, lines)
-
-
 async def _write_products(conn: Connection, lines: Lines) -> None:
     await import_references.write_products(conn, lines)
     members = await import_members.members_waiting_for(conn, lines)
@@ -96,11 +114,13 @@ WRITERS: tuple[tuple[type[Any], Locker | None, Writer], ...] = (
     (wire.ImportedStudio, None, import_references.write_studios),
     (wire.ImportedLocation, None, import_references.write_locations),
     (wire.ImportedProduct, None, _write_products),
-    (wire.ImportedClass, _lock(LOCK_CLASSES, "id"), import_classes.write_classes),
-    (wire.ImportedSpot, _lock(LOCK_CLASSES, "class_id"), import_classes.write_spots),
     (wire.ImportedMember, _lock(LOCK_MEMBERS, "id"), import_members.write_members),
     (wire.ImportedMembership, _lock(LOCK_MEMBERS, "member_id"), import_members.write_memberships),
     (wire.ImportedPurchase, _lock(LOCK_MEMBERS, "member_id"), import_members.write_purchases),
-    (wire.ImportedBooking, _lock_classes_and_credited, import_bookings.write_bookings),
-    (wire.ImportedEntry, _lock(LOCK_CLASSES, "class_id"), import_waitlist.write_entries),
+)
+SEAT_WRITERS: tuple[tuple[type[Any], Writer], ...] = (
+    (wire.ImportedClass, import_classes.write_classes),
+    (wire.ImportedSpot, import_classes.write_spots),
+    (wire.ImportedBooking, import_bookings.write_bookings),
+    (wire.ImportedEntry, import_waitlist.write_entries),
 )

@@ -132,3 +132,19 @@ async def started_with_waitlist(
 ) -> list[asyncpg.Record]:
     """Of every studio: for the loop that expires their waitlists."""
     return await conn.fetch(STARTED_WITH_WAITLIST, most, *(after or (None, None, None)))
+
+
+WITH_SEATS_TO_GIVE = """
+SELECT studio_id, id, start_time FROM classes
+WHERE waitlist_count > 0 AND capacity > booked_count AND status = 'scheduled'
+  AND start_time > clock_timestamp()
+  AND ($2::timestamptz IS NULL OR start_time >= $2 AND (start_time, studio_id, id) > ($2, $3::uuid, $4::uuid))
+ORDER BY start_time, studio_id, id LIMIT $1
+"""
+
+
+async def with_seats_to_give(
+    conn: Connection, most: int, after: tuple[datetime, str, str] | None
+) -> list[asyncpg.Record]:
+    """Of every studio: free seats beside people who wait, which no change of today leaves behind."""
+    return await conn.fetch(WITH_SEATS_TO_GIVE, most, *(after or (None, None, None)))

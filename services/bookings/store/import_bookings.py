@@ -33,15 +33,6 @@ WHERE line.status IN ('waitlisted', 'confirmed', 'checked_in') AND b.placeholder
 """,
 )
 # A booking that a line ends gives its credits back, without a receipt: only what was cancelled here has one.
-LOCK_CREDITED = """
-SELECT 1 FROM members m
-WHERE (m.studio_id, m.id) IN (
-    SELECT b.studio_id, b.member_id
-    FROM bookings b, jsonb_to_recordset($1) AS line (studio_id uuid, id uuid, status text)
-    WHERE b.studio_id = line.studio_id AND b.id = line.id AND b.credits_charged > 0
-      AND b.status NOT IN ('cancelled', 'expired') AND line.status IN ('cancelled', 'expired'))
-ORDER BY m.studio_id, m.id FOR NO KEY UPDATE
-"""
 GIVE_BACK = """
 UPDATE members m SET credits = m.credits + back.credits
 FROM (SELECT b.studio_id, b.member_id, sum(b.credits_charged) AS credits
@@ -97,11 +88,6 @@ WHERE b.status = 'waitlisted' AND NOT EXISTS (
     SELECT FROM waitlist w WHERE w.studio_id = b.studio_id AND w.class_id = b.class_id
       AND w.member_id = b.member_id AND w.status = 'waiting')
 """
-
-
-async def lock_credited(conn: Connection, lines: Lines) -> None:
-    """The members whose credits come back, after the locks of the classes."""
-    await conn.execute(LOCK_CREDITED, lines)
 
 
 async def write_bookings(conn: Connection, lines: Lines) -> None:

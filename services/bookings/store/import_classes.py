@@ -16,9 +16,7 @@ SELECT n.studio_id, n.id, {", ".join("n." + column for column in _SAME)},
 FROM jsonb_array_elements($1) line CROSS JOIN LATERAL jsonb_populate_record(NULL::classes, line) n
 LEFT JOIN classes old ON old.studio_id = n.studio_id AND old.id = n.id
 ON CONFLICT (studio_id, id) DO UPDATE SET
-    {", ".join(f"{column} = excluded.{column}" for column in WRITABLE)}, version = classes.version + 1,
-    promotion_due = classes.promotion_due
-        OR excluded.capacity > classes.capacity AND classes.waitlist_count > 0
+    {", ".join(f"{column} = excluded.{column}" for column in WRITABLE)}, version = classes.version + 1
 """  # noqa: S608
 
 
@@ -32,25 +30,21 @@ async def write_classes(conn: Connection, lines: Lines) -> None:
         await update_location(conn, studio_id, class_ids)
 
 
+# A free seat beside somebody who waits is what no change may leave behind.
 TO_RECONCILE = """
-SELECT c.studio_id, c.id
-FROM jsonb_to_recordset($1) AS line (studio_id uuid, id uuid)
-JOIN classes c ON c.studio_id = line.studio_id AND c.id = line.id
-WHERE c.promotion_due OR c.status = 'cancelled' AND c.booked_count + c.waitlist_count > 0
+SELECT DISTINCT c.studio_id, c.id
+FROM unnest($1::uuid[], $2::uuid[]) AS line (studio_id, class_id)
+JOIN classes c ON c.studio_id = line.studio_id AND c.id = line.class_id
+WHERE c.status = 'scheduled' AND c.waitlist_count > 0 AND c.capacity > c.booked_count
+   OR c.status = 'cancelled' AND c.booked_count + c.waitlist_count > 0
 ORDER BY c.studio_id, c.id
 """
 
 
-async def classes_to_reconcile(conn: Connection, lines: Lines) -> list[tuple[str, str]]:
-    """Those with new seats for who waits, and cancelled ones that still hold somebody."""
-    return [(row["studio_id"], row["id"]) for row in await conn.fetch(TO_RECONCILE, lines)]
-
-
-CLEAR_PROMOTION_DUE = "UPDATE classes SET promotion_due = false WHERE studio_id = $1 AND id = $2"
-
-
-async def clear_promotion_due(conn: Connection, studio_id: str, class_id: str) -> None:
-    await conn.execute(CLEAR_PROMOTION_DUE, studio_id, class_id)
+async def classes_to_reconcile(conn: Connection, classes: set[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Those with seats for who waits, and cancelled ones that still hold somebody."""
+    rows = await conn.fetch(TO_RECONCILE, [studio for studio, _ in classes], [id_ for _, id_ in classes])
+    return [(row["studio_id"], row["id"]) for row in rows]
 
 
 SPOTS = """

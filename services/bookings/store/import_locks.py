@@ -16,5 +16,47 @@ FOR NO KEY UPDATE
 """
 
 
+# Whoever the lines name; of a class that is cancelled everybody, of any other those who wait.
+LOCK_MEMBERS_OF_CLASSES = """
+WITH line AS (
+    SELECT * FROM jsonb_to_recordset($1)
+    AS line (studio_id uuid, id uuid, class_id uuid, member_id uuid, cancels boolean)
+)
+SELECT 1 FROM members m
+WHERE (m.studio_id, m.id) IN (
+    SELECT studio_id, member_id FROM line
+    UNION ALL
+    SELECT b.studio_id, b.member_id
+    FROM bookings b JOIN line ON b.studio_id = line.studio_id AND b.id = line.id
+    UNION ALL
+    SELECT b.studio_id, b.member_id
+    FROM (SELECT studio_id, class_id, bool_or(cancels) AS cancels FROM line GROUP BY studio_id, class_id) line
+    JOIN bookings b ON b.studio_id = line.studio_id AND b.class_id = line.class_id
+    LEFT JOIN classes c ON c.studio_id = line.studio_id AND c.id = line.class_id
+    WHERE b.status = 'waitlisted'
+       OR b.status IN ('confirmed', 'checked_in') AND (line.cancels OR c.status = 'cancelled'))
+ORDER BY m.studio_id, m.id FOR NO KEY UPDATE
+"""
+
+
+def classes_of(lines: Lines) -> set[tuple[str, str]]:
+    """By studio and id, of lines of classes, spots, bookings and waitlist entries."""
+    return {(str(line["studio_id"]), str(line.get("class_id") or line["id"])) for line in lines}
+
+
+async def lock_classes_and_members(conn: Connection, lines: Lines) -> None:
+    """Of such lines: the classes, and everybody whom their changes may seat, release or repay."""
+    await lock_rows(conn, LOCK_CLASSES, classes_of(lines))
+    touched = [
+        {name: line.get(name) for name in ("studio_id", "id", "member_id")}
+        | {
+            "class_id": line.get("class_id") or line["id"],
+            "cancels": "class_id" not in line and line["status"] == "cancelled",
+        }
+        for line in lines
+    ]
+    await conn.execute(LOCK_MEMBERS_OF_CLASSES, touched)
+
+
 async def lock_rows(conn: Connection, statement: str, rows: set[tuple[str, str]]) -> None:
     await conn.execute(statement, [studio for studio, _ in rows], [row_id for _, row_id in rows])

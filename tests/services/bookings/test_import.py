@@ -184,7 +184,7 @@ async def test_what_the_wire_does_not_show_stays_when_a_line_leaves_it_out(clien
 
 async def test_every_state_comes_in_and_is_shown(client: StudioClient) -> None:
     """Classes, memberships, purchases, bookings and waitlist entries in each of their states."""
-    class_, product = a_class(capacity=50), a_product()
+    class_, product = a_class(capacity=2), a_product()
     classes = [a_class(status=status) for status in ClassStatus]
     people = [a_member() for _ in range(12)]
     first = people[0]["id"]

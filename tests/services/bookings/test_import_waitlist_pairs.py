@@ -26,7 +26,7 @@ async def halves(client: StudioClient) -> list[object]:
 @pytest.mark.parametrize("status", ["cancelled", "expired", "no_show"])
 async def test_a_historic_booking_leaves_the_one_who_waits_waiting(client: StudioClient, status: str) -> None:
     """Only a live line takes a placeholder's place; the queue stays whole and the class can be cancelled."""
-    class_, member = a_class(), a_member()
+    class_, member = a_class(capacity=0), a_member()
     entry = an_entry(class_["id"], member["id"], 1)
     await client.import_all(class_, member, entry)
     await client.import_all(a_booking(class_["id"], member["id"], status=status))
@@ -40,7 +40,7 @@ async def test_a_historic_entry_leaves_a_waitlisted_booking_its_place(
     client: StudioClient, status: str
 ) -> None:
     """The same the other way round: the booking keeps its placeholder entry and can be cancelled."""
-    class_, member = a_class(), a_member()
+    class_, member = a_class(capacity=0), a_member()
     place = a_booking(class_["id"], member["id"], status="waitlisted")
     await client.import_all(class_, member, place)
     await client.import_all(an_entry(class_["id"], member["id"], 1, status=status))
@@ -51,7 +51,7 @@ async def test_a_historic_entry_leaves_a_waitlisted_booking_its_place(
 
 async def test_a_seat_for_the_one_who_waits_converts_the_entry(client: StudioClient) -> None:
     """The booking's own line may come after it was promoted where it comes from."""
-    class_, member = a_class(), a_member()
+    class_, member = a_class(capacity=0), a_member()
     entry, seat = an_entry(class_["id"], member["id"], 1), a_booking(class_["id"], member["id"])
     await client.import_all(class_, member, entry)
     await client.import_all(seat)
