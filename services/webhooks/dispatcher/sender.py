@@ -12,6 +12,7 @@ from aiohttp.abc import AbstractResolver
 from msgspec import Struct
 from yarl import URL
 
+from services.webhooks.dispatcher.response_guard import BoundedConnector, ExcessiveResponse
 from services.webhooks.dispatcher.ssrf_guard import ForbiddenAddress, GuardedResolver, guarded_socket
 from services.webhooks.rules.retry import Outcome, parse_retry_after
 from services.webhooks.rules.urls import UrlPolicy
@@ -42,11 +43,11 @@ class Sender:
         self._resolver = resolver
 
     async def __aenter__(self) -> Self:
-        guarded = aiohttp.TCPConnector(
+        guarded = BoundedConnector(
             limit=0, resolver=GuardedResolver(self._resolver), socket_factory=guarded_socket
         )
         self._guarded = self._session(guarded)
-        self._open = self._session(aiohttp.TCPConnector(limit=0))
+        self._open = self._session(BoundedConnector(limit=0))
         return self
 
     def _session(self, connector: aiohttp.TCPConnector) -> aiohttp.ClientSession:
@@ -127,6 +128,8 @@ def error_message(problem: BaseException) -> str:
         problem, (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, aiohttp.ClientPayloadError)
     ):
         return "the connection was closed before a response arrived"
+    if isinstance(problem, ExcessiveResponse):
+        return "the response had too many interim responses, headers or chunk extensions"
     if isinstance(problem, (aiohttp.ClientResponseError, aiohttp.http.HttpProcessingError)):
         return "the response was not valid HTTP"
     if isinstance(problem, (aiohttp.InvalidURL, UnicodeError)):

@@ -1,0 +1,175 @@
+"""Receivers that send too much, or what nobody asked for: they cost little and harm no other endpoint."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+
+import aiohttp
+import pytest
+
+from services.webhooks.dispatcher.response_guard import BoundedResponseHandler
+from services.webhooks.dispatcher.sender import Sender
+from services.webhooks.rules.urls import UrlPolicy
+
+POLICY = UrlPolicy(allow_http=True, allow_hosts=frozenset({"127.0.0.1"}))
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+FAILED = b"HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nno"
+Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def server(talk: Talk) -> AsyncIterator[str]:
+    """A raw TCP server; its URL."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError, asyncio.IncompleteReadError):
+            await talk(reader, writer)
+        writer.close()
+
+    listening = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with listening:
+        yield f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/hook"
+
+
+async def read_request(reader: asyncio.StreamReader) -> None:
+    await reader.readuntil(b"\r\n\r\n")
+    await reader.readexactly(2)
+
+
+def endless(start: bytes, again: bytes) -> tuple[Talk, list[int]]:
+    """A receiver that repeats `again` until the connection is closed; counts the bytes it got rid of."""
+    sent = [0]
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(start)
+        while not writer.is_closing():
+            writer.write(again)
+            await writer.drain()
+            sent[0] += len(again)
+            await asyncio.sleep(0)
+
+    return talk, sent
+
+
+@pytest.mark.parametrize(
+    ("start", "again", "status"),
+    [
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 2_000, None),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", b"x=y;" * 10_000, 200),
+        (b"HTTP/1.1 200 OK\r\nX: ", b"y" * 40_000, None),
+    ],
+    ids=["100 Continue", "chunk extensions", "a header without end"],
+)
+async def test_an_endless_response_is_given_up_after_a_bounded_amount(
+    start: bytes, again: bytes, status: int | None
+) -> None:
+    """By its size, long before the time-out: it would keep the loop busy for all tenants until then."""
+    talk, sent = endless(start, again)
+    async with server(talk) as url, Sender(POLICY, timeout=10) as sender:
+        cpu, began = time.process_time(), time.perf_counter()
+        result = await sender.post(url, {}, b"{}")
+        assert time.perf_counter() - began < 5
+        assert time.process_time() - cpu < 2
+    assert result.outcome.status == status
+    assert result.outcome.error is not None
+    # The kernel's socket buffers take a few megabytes at most.
+    assert sent[0] < 12_000_000
+
+
+async def test_a_few_interim_responses_are_fine() -> None:
+    """`100 Continue` and `103 Early Hints` come before the response that counts."""
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            await read_request(reader)
+            writer.write(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + OK)
+
+    async with server(talk) as url, Sender(POLICY, timeout=5) as sender:
+        for _ in range(3):
+            result = await sender.post(url, {}, b"{}")
+            assert (result.outcome.status, result.text) == (200, "ok")
+
+
+async def test_a_large_body_is_cut_for_the_log_and_is_no_error() -> None:
+    """The status counts, however much follows it."""
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n" + b"x" * 5_000_000)
+        await writer.drain()
+
+    async with server(talk) as url, Sender(POLICY, timeout=5) as sender:
+        result = await sender.post(url, {}, b"{}")
+    assert (result.outcome.status, result.outcome.error) == (200, None)
+    assert result.text == "x" * 2048
+
+
+@pytest.mark.parametrize("pause", [None, 0.0, 0.05], ids=["same packet", "next packet", "later"])
+async def test_an_unrequested_response_is_not_taken_as_the_next_deliverys(pause: float | None) -> None:
+    """A receiver that fails every time and sends a 200 that nobody asked for: every delivery has failed."""
+    connections = 0
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        while True:
+            await read_request(reader)
+            writer.write(FAILED + OK if pause is None else FAILED)
+            if pause is not None:
+                await writer.drain()
+                await asyncio.sleep(pause)
+                writer.write(OK)
+
+    async with server(talk) as url, Sender(POLICY, timeout=5) as sender:
+        statuses = []
+        for _ in range(5):
+            statuses.append((await sender.post(url, {}, b"{}")).outcome.status)
+            await asyncio.sleep(0.1 if pause else 0)
+    assert statuses == [500] * 5
+    assert connections == 5, "a connection with unread bytes is not used again"
+
+
+async def test_input_that_the_loop_has_not_read_yet_prevents_reuse() -> None:
+    """The bytes are in the socket when the next delivery picks a connection: the socket itself is asked."""
+    writers: list[asyncio.StreamWriter] = []
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
+        while True:
+            await read_request(reader)
+            writer.write(FAILED)
+
+    async with server(talk) as url, Sender(POLICY, timeout=5) as sender:
+        assert (await sender.post(url, {}, b"{}")).outcome.status == 500
+        # Written past the loop, and the loop gets no chance to read it before the next request.
+        writers[0].get_extra_info("socket")._sock.send(OK)
+        assert (await sender.post(url, {}, b"{}")).outcome.status == 500
+    assert len(writers) == 2
+
+
+async def test_a_healthy_connection_is_reused() -> None:
+    """The guard does not cost a connection for each delivery."""
+    connections = 0
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        while True:
+            await read_request(reader)
+            writer.write(OK)
+
+    async with server(talk) as url, Sender(POLICY, timeout=5) as sender:
+        for _ in range(20):
+            assert (await sender.post(url, {}, b"{}")).outcome.status == 200
+    assert connections == 1
+
+
+async def test_the_parts_of_aiohttp_that_the_guard_overrides_are_still_there() -> None:
+    """It was read in 3.14. Another minor version has to be read again: its protocol is not public."""
+    assert aiohttp.__version__.split(".")[:2] == ["3", "14"]
+    async with aiohttp.TCPConnector() as connector:
+        assert callable(connector._factory)
+    for name in ("set_response_params", "data_received", "feed_data", "is_connected", "force_close"):
+        assert name in vars(BoundedResponseHandler) or hasattr(BoundedResponseHandler, name)
