@@ -1,0 +1,132 @@
+"""A backup is worth what its restore is: a real Postgres brought back to a moment, and the checks of it."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+
+from shared.db.migrate import migrate
+from shared.servers.postgres import EmbeddedPostgres, find_postgres
+from shared.settings import SERVICES
+from tests.harness.servers import home_for_servers
+from tests.harness.system import ROOT
+
+CHECKS = (ROOT / "deploy" / "restore-checks.sql").read_text()
+STUDIO = "INSERT INTO gateway.studios (id, name) VALUES (gen_random_uuid(), $1)"
+EVENT = """
+INSERT INTO webhooks.events (studio_id, id, sequence, type, created_at, body)
+SELECT s.id, gen_random_uuid(), $1, 'booking.created', now(), '' FROM gateway.studios s
+"""
+COUNTER = "INSERT INTO webhooks.event_counters SELECT id, 3 FROM gateway.studios"
+needs_binaries = pytest.mark.skipif(
+    find_postgres() is None, reason="needs Postgres's binaries: a container's data is out of reach"
+)
+
+
+@needs_binaries
+async def test_a_database_comes_back_as_it_was_at_a_moment() -> None:
+    """Base backup and archived WAL, up to a point in time: what was destroyed after it is there again."""
+    with home_for_servers() as home:
+        async with archiving_postgres(home) as (server, conn):
+            await migrate(server.url, SERVICES)
+            await conn.execute(STUDIO, "before the backup")
+            await base_backup(conn, server.data, home)
+            await conn.execute(STUDIO, "after the backup")
+            moment = await conn.fetchval("SELECT clock_timestamp()::text")
+            await conn.execute("DELETE FROM gateway.studios")
+            await everything_archived(conn)
+        recover_to(moment, home)
+        with EmbeddedPostgres.start(home / "second", durable=False) as restored:
+            again: asyncpg.Connection[Any] = await asyncpg.connect(restored.url)
+            names = [row["name"] for row in await again.fetch("SELECT name FROM gateway.studios ORDER BY 1")]
+            assert names == ["after the backup", "before the backup"]
+            await again.execute(CHECKS)
+            await again.close()
+
+
+@pytest.mark.parametrize(
+    ("harm", "message"),
+    [
+        ("DELETE FROM gateway.studios", "empty database"),
+        ("DELETE FROM webhooks.events WHERE sequence = 2", "1 studios has gaps"),
+        ("UPDATE webhooks.event_counters SET last_sequence = 2", "behind their event log"),
+        ("DROP SCHEMA forms CASCADE", "schema of forms was not restored"),
+    ],
+)
+async def test_the_checks_find_what_is_missing(database_url: str, harm: str, message: str) -> None:
+    """Each one is seen to fail; on a whole database they pass."""
+    conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
+    try:
+        await conn.execute(STUDIO, "Flow")
+        await conn.execute(COUNTER)
+        for sequence in (1, 2, 3):
+            await conn.execute(EVENT, sequence)
+        await conn.execute(CHECKS)
+        await conn.execute(harm)
+        with pytest.raises(asyncpg.RaiseError, match=message):
+            await conn.execute(CHECKS)
+    finally:
+        await conn.close()
+
+
+@asynccontextmanager
+async def archiving_postgres(home: Path) -> AsyncIterator[tuple[EmbeddedPostgres, Any]]:
+    """A server that copies its WAL into a folder, as the plugin does into the object store."""
+    with EmbeddedPostgres.start(home / "first", durable=False) as server:
+        (home / "archive").mkdir()
+        hand_over(home / "archive", server.data)
+        conn: asyncpg.Connection[Any] = await asyncpg.connect(server.url)
+        await conn.execute("ALTER SYSTEM SET archive_mode = on")
+        await conn.execute(f"ALTER SYSTEM SET archive_command = 'cp %p {home}/archive/%f'")
+        await conn.close()
+    with EmbeddedPostgres.start(home / "first", durable=False) as server:
+        conn = await asyncpg.connect(server.url)
+        yield server, conn
+        await conn.close()
+
+
+async def base_backup(conn: Any, data: Path, home: Path) -> None:
+    """The whole data folder but its WAL, while the server runs, into the home of the second one."""
+    await conn.execute("SELECT pg_backup_start('drill', true)")
+    copy = home / "second" / data.relative_to(home / "first")
+    shutil.copytree(data, copy, ignore=shutil.ignore_patterns("postmaster.*"))
+    label = await conn.fetchval("SELECT labelfile FROM pg_backup_stop()")
+    (copy / "backup_label").write_text(label)
+    for segment in (copy / "pg_wal").glob("0*"):
+        segment.unlink()
+    shutil.copy(home / "first" / "postgres.json", home / "second")
+    for parent in copy.relative_to(home).parents[:-1]:
+        (home / parent).chmod((home / "first").stat().st_mode)
+    hand_over(copy, data)
+
+
+async def everything_archived(conn: Any) -> None:
+    """Up to a commit that lies behind the moment, so that recovery sees that it has come far enough."""
+    await conn.execute("CREATE TABLE public.later (id integer)")
+    last = await conn.fetchval("SELECT pg_walfile_name(pg_switch_wal())")
+    async with asyncio.timeout(60):
+        while (await conn.fetchval("SELECT last_archived_wal FROM pg_stat_archiver") or "") < last:
+            await asyncio.sleep(0.05)
+
+
+def recover_to(moment: str, home: Path) -> None:
+    [data] = [path.parent for path in (home / "second").rglob("backup_label")]
+    with (data / "postgresql.auto.conf").open("a") as settings:
+        settings.write(f"restore_command = 'cp {home}/archive/%f %p'\n")
+        settings.write(f"recovery_target_time = '{moment}'\nrecovery_target_action = 'promote'\n")
+        settings.write("archive_mode = off\n")
+    (data / "recovery.signal").touch()
+    hand_over(data, data)
+
+
+def hand_over(folder: Path, like: Path) -> None:
+    """To the user that Postgres runs as."""
+    owner = like.stat()
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, owner.st_uid, owner.st_gid)
