@@ -17,9 +17,8 @@ LOCK = Path("deploy/requirements.lock")
 @contextmanager
 def checked_out(revision: str, folder: Path, name: str = "old") -> Iterator[Tree]:
     """Nothing in this tree is touched; the worktree is gone afterwards."""
-    commit = git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     path = folder / name
-    git("worktree", "add", "--detach", "--quiet", str(path), commit)
+    git("worktree", "add", "--detach", "--quiet", str(path), commit_of(revision))
     try:
         yield Tree(path, python_for(path, folder))
     finally:
@@ -63,8 +62,12 @@ def git(*words: str) -> str:
     return done.stdout.strip()
 
 
+def commit_of(revision: str) -> str:
+    return git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+
+
 def described(revision: str) -> str:
-    return git("log", "-1", "--format=%h %s", revision)
+    return git("log", "-1", "--format=%h %s", commit_of(revision))
 
 
 def described_tree() -> str:
