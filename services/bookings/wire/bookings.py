@@ -56,7 +56,7 @@ FeeStatus = Literal["none", "assessed", "waived"]
 
 
 class CancellationReceipt(Resource, kw_only=True):
-    id: Annotated[Id | None, Meta(description="null in a preview.")]
+    id: Annotated[Id | None, Meta(description="The id of the receipt; null in a preview.")]
     object: Literal["booking_cancellation"] = "booking_cancellation"
     booking_id: Id
     class_id: Id

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from services.cli.openapi.descriptions import describe
 from services.cli.openapi.schema_names import public_name
 from shared.errors import Problem
 from shared.events.kinds import EventResource
@@ -45,7 +46,10 @@ class Schemas:
         return self._components[_target(self.of(kind))]
 
     def components(self) -> Json:
-        return {name: schema for name, schema in self._components.items() if name not in self._queries}
+        """All but those of query strings, each property with its description."""
+        found = {name: schema for name, schema in self._components.items() if name not in self._queries}
+        describe(found)
+        return found
 
 
 def _is(kind: Any, bases: tuple[type, ...]) -> bool:

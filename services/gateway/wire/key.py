@@ -41,7 +41,9 @@ class OwnKey(Resource, kw_only=True):
     studio_id: Id
     client_id: Id
     scopes: list[str]
-    location_ids: Annotated[list[Id] | None, Meta(description="null: every location.")]
+    location_ids: Annotated[
+        list[Id] | None, Meta(description="The locations that the key is limited to; null for all.")
+    ]
     expires_at: Instant | None
     rate_limit: RateLimit
 

@@ -1,0 +1,33 @@
+"""What each property means, for the partner who reads the reference.
+
+A text is found under `Schema.property`, else under `property` alone. A description in the struct itself wins: it
+stands where the rule stands. A property without any text fails `make check`.
+"""
+
+from typing import Any
+
+from services.cli.openapi.descriptions import bookings, common, errors, forms, people, schedule, webhooks
+
+Json = dict[str, Any]
+
+TEXTS: dict[str, str] = {}
+for _part in (common, schedule, people, bookings, forms, webhooks, errors):
+    TEXTS.update(_part.TEXTS)
+
+
+def describe(components: Json) -> None:
+    """Adds the texts to the components' properties, in place."""
+    for schema, definition in components.items():
+        for name, prop in definition.get("properties", {}).items():
+            text = TEXTS.get(f"{schema}.{name}") or TEXTS.get(name)
+            if text and not prop.get("description"):
+                definition["properties"][name] = {"description": text, **prop}
+
+
+def undescribed(components: Json) -> list[str]:
+    return [
+        f"{schema}.{name}"
+        for schema, definition in components.items()
+        for name, prop in definition.get("properties", {}).items()
+        if not prop.get("description")
+    ]
