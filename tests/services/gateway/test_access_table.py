@@ -1,0 +1,173 @@
+"""Every row of the routing page, asked by everybody who must not have what it gives.
+
+The table is made from the page: a new route is in it by itself. A new parameter needs a real id: see
+`other_studios_ids`.
+"""
+
+import re
+from datetime import date
+from typing import Any
+
+import aiohttp
+import pytest
+from msgspec import Struct
+
+from services.cli.demo import STUDIO_ID, demo_lines
+from shared.routing import ANY_KEY, ROUTES, SCOPES, PartnerRoute
+from shared.wire import new_id
+from tests.harness.http import Client, Reply
+from tests.harness.system import System
+from tests.services.gateway.test_other_studios import call, other_studios_ids
+
+# Belong to the client that made them; another client of the same studio knows nothing of them.
+OF_ONE_CLIENT = ("endpoint_id", "recovery_id", "delivery_id")
+READS = {route.path: route for route in ROUTES if route.method == "GET"}
+
+
+class Keys(Struct):
+    """One of each, made once: the system lives as long as the tests."""
+
+    owner: str
+    elsewhere: str  # its location
+    of_another_studio: str
+    of_another_location: str
+    of_another_client: str
+    expired: str
+    revoked: str
+    without: dict[str, str]  # by the scope that it lacks
+    # Console sessions join here: of another studio, of a role without the right, expired, and ended.
+
+
+_keys: list[Keys] = []
+
+
+async def keys_of(system: System) -> Keys:
+    if not _keys:
+        _keys.append(await _made(system))
+    return _keys[0]
+
+
+async def _made(system: System) -> Keys:
+    place = next(line for line in demo_lines(date(2030, 1, 7)) if line["object"] == "location")
+    elsewhere = dict(place) | {"id": new_id(), "name": "Elsewhere", "is_primary": False}
+    await system.import_lines([elsewhere], STUDIO_ID)
+    issued = {
+        "owner": await system.issue(studio=STUDIO_ID, client="test"),
+        "of_another_studio": await system.issue(),
+        "of_another_location": await system.issue(
+            studio=STUDIO_ID, client="test", location_ids=[elsewhere["id"]]
+        ),
+        "of_another_client": await system.issue(studio=STUDIO_ID, client="somebody else"),
+        "expired": await system.issue(studio=STUDIO_ID, client="expired"),
+        "revoked": await system.issue(studio=STUDIO_ID, client="revoked"),
+    }
+    without = {
+        scope: await system.issue(*(one for one in SCOPES if one != scope), studio=STUDIO_ID, client="test")
+        for scope in SCOPES
+    }
+    rotated = await system.operator.post(f"/keys/{issued['expired']['id']}/rotate", {"overlap": 0})
+    assert rotated.status == 201, rotated.body
+    assert (await system.operator.post(f"/keys/{issued['revoked']['id']}/revoke")).status == 200
+    for key in issued.values():
+        limits = {"rate": 10_000, "burst": 10_000}
+        assert (await system.operator.patch(f"/clients/{key['client_id']}", limits)).status == 200
+    return Keys(
+        elsewhere=str(elsewhere["id"]),
+        without={scope: key["key"] for scope, key in without.items()},
+        **{name: key["key"] for name, key in issued.items()},
+    )
+
+
+def parameters_of(route: PartnerRoute) -> list[str]:
+    return re.findall(r"\{(\w+)\}", route.path)
+
+
+def places_in(value: Any) -> set[str]:
+    """Every location that an answer names."""
+    if isinstance(value, list):
+        return {place for item in value for place in places_in(item)}
+    if not isinstance(value, dict):
+        return set()
+    found = {place for inner in value.values() for place in places_in(inner)}
+    if isinstance(place := value.get("location_id"), str):
+        found.add(place)
+    if value.get("object") == "location":
+        found.add(value["id"])
+    return found
+
+
+async def read_of(system: System, key: str, route: PartnerRoute, ids: dict[str, str]) -> Reply | None:
+    """What a GET on the thing that this route is about answers; None where the page has no such row."""
+    parts = route.path.split("/")
+    for end in range(len(parts), 1, -1):
+        path = "/".join(parts[:end])
+        if path in READS and parameters_of(READS[path]):
+            reply: Reply = await call(system.partner(key), READS[path], ids)
+            return reply
+    return None
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
+async def test_nobody_gets_what_is_not_theirs(system: System, route: PartnerRoute) -> None:
+    """Foreign studio, location and client, a missing scope, an expired and a revoked key."""
+    ids = (await other_studios_ids(system)) | {"key": new_id()}
+    keys = await keys_of(system)
+
+    async def ask(key: str) -> Reply:
+        reply: Reply = await call(system.partner(key), route, ids)
+        return reply
+
+    await check_dead_keys(system, route, ids, keys)
+    if route.scope == ANY_KEY:
+        return
+    refused = await ask(keys.without[route.scope])
+    assert (refused.status, refused.code) == (403, "insufficient_scope")
+
+    if parameters_of(route):
+        assert (await ask(keys.of_another_studio)).status == 404
+        if any(name in OF_ONE_CLIENT for name in parameters_of(route)):
+            assert (await ask(keys.of_another_client)).status == 404
+        await check_location(system, route, ids, keys)
+    elif route.method == "GET":
+        await check_list(system, route, keys)
+
+
+async def check_dead_keys(system: System, route: PartnerRoute, ids: dict[str, str], keys: Keys) -> None:
+    """From an address of its own for each route: refusals are limited per address."""
+    source = f"127.2.0.{ROUTES.index(route) + 1}"
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(local_addr=(source, 0))) as session:
+        for key, code in ((keys.expired, "api_key_expired"), (keys.revoked, "api_key_revoked")):
+            client = Client(session, f"{system.running.partner_url}/partner/v1", {"X-Service-Key": key})
+            refused = await call(client, route, ids)
+            assert (refused.status, refused.code) == (401, code)
+
+
+async def check_location(system: System, route: PartnerRoute, ids: dict[str, str], keys: Keys) -> None:
+    """What lies at one location is unknown to a key of another one: to its reads and its writes alike."""
+    seen = await read_of(system, keys.owner, route, ids)
+    if seen is None or seen.status != 200:
+        return
+    hidden = await read_of(system, keys.of_another_location, route, ids)
+    assert hidden is not None
+    foreign = places_in(seen.json()) - {keys.elsewhere}
+    if foreign:
+        assert hidden.status == 404 or places_in(hidden.json()) <= {keys.elsewhere}, hidden.body
+    if hidden.status == 404:
+        limited: Reply = await call(system.partner(keys.of_another_location), route, ids)
+        assert limited.status == 404, limited.body
+
+
+async def check_list(system: System, route: PartnerRoute, keys: Keys) -> None:
+    """A list holds nothing of other studios, other locations or other clients."""
+    mine = await system.partner(keys.owner).get(route.path, limit=200)
+    assert mine.status in (200, 422), mine.body
+    if mine.status != 200 or "data" not in mine.json():
+        return
+    own = {row["id"] for row in mine.json()["data"]}
+    stranger = (await system.partner(keys.of_another_studio).get(route.path, limit=200)).json()["data"]
+    assert not own & {row["id"] for row in stranger}
+    limited = (await system.partner(keys.of_another_location).get(route.path, limit=200)).json()["data"]
+    assert places_in(limited) <= {keys.elsewhere}
+    if route.path == "/webhook-endpoints":
+        other = (await system.partner(keys.of_another_client).get(route.path, limit=200)).json()["data"]
+        assert not own & {row["id"] for row in other}
