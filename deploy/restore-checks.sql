@@ -20,9 +20,11 @@ BEGIN
     END IF;
 
     -- Partners follow the event log by its sequence: a gap would be waited for, or be an event that nobody has.
-    SELECT count(*) INTO wrong FROM (
-        SELECT FROM webhooks.events GROUP BY studio_id
-        HAVING max(sequence) - min(sequence) + 1 <> count(*)) AS gaps;
+    -- Only the jump of `studioctl sequences advance`, a million or more, is meant.
+    SELECT count(DISTINCT studio_id) INTO wrong FROM (
+        SELECT studio_id, sequence - lag(sequence) OVER (PARTITION BY studio_id ORDER BY sequence) AS step
+        FROM webhooks.events) AS steps
+    WHERE step > 1 AND step < 1000000;
     IF wrong > 0 THEN
         RAISE EXCEPTION 'The event log of % studios has gaps', wrong;
     END IF;

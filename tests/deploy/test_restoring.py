@@ -67,6 +67,8 @@ async def test_the_checks_find_what_is_missing(database_url: str, harm: str, mes
         await conn.execute(COUNTER)
         for sequence in (1, 2, 3):
             await conn.execute(EVENT, sequence)
+        await conn.execute("UPDATE webhooks.event_counters SET last_sequence = 1000004")
+        await conn.execute(EVENT, 1_000_004)  # after `studioctl sequences advance`
         await conn.execute(CHECKS)
         await conn.execute(harm)
         with pytest.raises(asyncpg.RaiseError, match=message):

@@ -10,6 +10,7 @@ import structlog
 from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractExchange
 from aio_pika.exceptions import AMQPError, DeliveryError, PublishError
 
+from shared.events.bus.broker_version import refuse_old_broker
 from shared.events.bus.consumer import Consumer
 from shared.events.bus.declarations import QueueMismatch, declare
 from shared.events.bus.parking import list_parked, parked_depth, requeue_parked
@@ -111,6 +112,7 @@ class RabbitBus:
             try:
                 self._connection = await aio_pika.connect(self.url, timeout=CONNECT_TIMEOUT)
                 self._channel = await self._connection.channel(publisher_confirms=True, on_return_raises=True)
+                await refuse_old_broker(self._channel)
                 self._exchange, _ = await declare(self._channel, self.queues)
             except BaseException as problem:
                 self._mismatch = str(problem) if isinstance(problem, QueueMismatch) else None

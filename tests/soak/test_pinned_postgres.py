@@ -1,0 +1,64 @@
+"""The tests run on whatever Postgres a machine has, 15 or newer; here a part of them runs on the one that is pinned.
+
+It comes from STUDIO_PINNED_DATABASE_URL, from binaries of that major version, or from Docker.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import asyncpg
+import pytest
+
+from shared.servers.postgres import EmbeddedPostgres, find_postgres
+from tests.harness.containers import POSTGRES_IMAGE, ContainerPostgres, docker_answers
+from tests.harness.servers import home_for_servers
+from tests.harness.system import ROOT
+
+MAJOR = int(POSTGRES_IMAGE.partition(":")[2].partition(".")[0])
+# Every migration and function, the booking paths with their locks, the event log, the roles.
+PART = (
+    "tests/shared/db",
+    "tests/services/bookings",
+    "tests/services/webhooks/test_event_log.py",
+    "tests/services/gateway/test_key_use.py",
+    "tests/deploy/test_roles.py",
+    "tests/deploy/test_autoscaling.py",
+)
+
+
+@contextmanager
+def pinned_postgres() -> Iterator[str]:
+    if url := os.environ.get("STUDIO_PINNED_DATABASE_URL"):
+        yield url
+        return
+    binaries = find_postgres(MAJOR)
+    if binaries is None and not docker_answers():
+        pytest.skip(f"no Postgres {MAJOR}: neither binaries, nor Docker, nor STUDIO_PINNED_DATABASE_URL")
+    if binaries is None:
+        server = ContainerPostgres()
+        yield server.url_of("postgres")
+        server.stop()
+        return
+    with (
+        home_for_servers() as home,
+        EmbeddedPostgres.start(home, durable=False, binaries=binaries) as embedded,
+    ):
+        yield embedded.url
+
+
+async def test_a_part_of_the_suite_passes_on_the_pinned_postgres() -> None:
+    """What runs in production has been tried, not only what the machine of a developer has."""
+    with pinned_postgres() as url:
+        conn = await asyncpg.connect(url)
+        version = conn.get_server_version()
+        await conn.close()
+        assert version.major == MAJOR
+        print(f"Postgres {version.major}.{version.minor}")
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *PART]
+        environment = os.environ | {"STUDIO_DATABASE_URL": url}
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
+        print(done.stdout.strip().splitlines()[-1])
