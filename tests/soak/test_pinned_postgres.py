@@ -1,4 +1,4 @@
-"""The tests run on whatever Postgres a machine has, 15 or newer; here a part of them runs on the one that is pinned.
+"""The tests run on any Postgres from 15 on; here a part of them runs on the one that is pinned.
 
 It comes from STUDIO_PINNED_DATABASE_URL, from binaries of that major version, or from Docker.
 """
