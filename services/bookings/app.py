@@ -1,13 +1,13 @@
 """Wiring of the bookings service."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from services.bookings.actions.analyze_tables import analyze_grown_tables
 from services.bookings.actions.expire_waitlists import expire_waitlists
 from services.bookings.actions.prune_idempotency_keys import prune_idempotency_keys
 from services.bookings.actions.update_due_memberships import update_due_memberships
-from services.bookings.context import Bookings, Stage
+from services.bookings.context import Bookings
 from services.bookings.routes import routes
 from shared.background import Loop, Wakeup, running
 from shared.db.database import Database
@@ -22,14 +22,11 @@ __all__ = ["open_service", "routes"]
 
 
 @asynccontextmanager
-async def open_service(
-    settings: Settings, bus: Bus, *, reached: Callable[[Stage], None] | None = None
-) -> AsyncIterator[Service[Bookings]]:
-    """`reached` is a test's: it is told each stage of a write."""
+async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Bookings]]:
     assert settings.database_url is not None
     db = await Database.connect(settings.database_url, "bookings", size=settings.pool_size)
     wakeup = Wakeup()
-    service = Bookings(db=db, wakeup=wakeup, reached=reached) if reached else Bookings(db=db, wakeup=wakeup)
+    service = Bookings(db=db, wakeup=wakeup)
     relay = Relay(db, bus, wakeup)
     loops = {
         "relay": Loop("bookings-relay", relay.step, idle=1.0, wakeup=wakeup),

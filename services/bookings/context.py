@@ -1,7 +1,6 @@
 """What a route, an action and a loop of this service work with."""
 
-from collections.abc import Callable, Mapping
-from enum import StrEnum
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct, field
@@ -13,23 +12,9 @@ from shared.http.answer import Answer
 from shared.phones import read_regions
 
 
-class Stage(StrEnum):
-    """The stages of an idempotent write, for a test that ends the process at one of them."""
-
-    CLAIMED = "claimed"
-    DECIDED = "decided"
-    WRITTEN = "written"
-    COMMITTED = "committed"
-
-
-def _nothing(stage: Stage) -> None:
-    pass
-
-
 class Bookings(Struct, frozen=True, kw_only=True):
     db: Database
     wakeup: Wakeup
     # The country of each time zone, for phone numbers written without their country code.
     regions: Mapping[str, str] = field(default_factory=read_regions)
-    reached: Callable[[Stage], None] = _nothing
     batcher: Batcher[Any, Answer] = field(default_factory=Batcher)

@@ -7,7 +7,7 @@ import msgspec
 from services.bookings.actions.class_changes import ClassChanges
 from services.bookings.actions.idempotency import REPLAYABLE_ERRORS, IdempotentRequest, error_answer, replay
 from services.bookings.actions.promote_waitlist import promote_waitlist
-from services.bookings.context import Bookings, Stage
+from services.bookings.context import Bookings
 from services.bookings.errors import BookingAlreadyCancelled, BookingNotCancellable, CancellationTermsChanged
 from services.bookings.rules.cancellation import Policy, Terms, may_cancel, terms_accepted, terms_for_member
 from services.bookings.store import bookings, cancellations, idempotency, studios
@@ -32,11 +32,10 @@ async def cancel_booking(
             claim = await idempotency.claim(conn, caller, request.key)
         if claim.state == "stored":
             return replay(request, claim, caller)
-        service.reached(Stage.CLAIMED)
         found = await bookings.read(conn, caller, booking_id)
         class_id = found.class_id if found else None
         try:
-            receipt = await _cancel(conn, service, caller, found, query)
+            receipt = await _cancel(conn, caller, found, query)
         except REPLAYABLE_ERRORS as problem:
             answer = error_answer(problem, caller)
             stored = request.stored_answer(answer, resource_id=found.id if found else None, class_id=class_id)
@@ -45,14 +44,12 @@ async def cancel_booking(
         answer = Answer(encode(receipt))
         stored = request.stored_answer(answer, resource_id=booking_id, class_id=class_id)
         await idempotency.store(conn, caller, stored)
-        service.reached(Stage.WRITTEN)
-    service.reached(Stage.COMMITTED)
     service.wakeup.notify()
     return answer
 
 
 async def _cancel(
-    conn: Connection, service: Bookings, caller: Caller, found: BookingRow | None, query: CancelQuery
+    conn: Connection, caller: Caller, found: BookingRow | None, query: CancelQuery
 ) -> CancellationReceipt:
     changes = await ClassChanges.lock(conn, caller, found.class_id) if found else None
     booking = await bookings.read(conn, caller, found.id) if found else None
@@ -61,7 +58,6 @@ async def _cancel(
     policy = await studios.policy(conn, caller)
     terms = await terms_of(conn, caller, booking, LockedClass(changes.class_, changes.now), policy)
     _refuse_worse_terms(terms, query)
-    service.reached(Stage.DECIDED)
     await changes.load_waitlist(conn)
     booking = changes.bookings.setdefault(booking.id, booking)
     receipt = changes.cancel(booking, terms, query.reason)

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from services.bookings.actions.decide_bookings import BatchDecider, DecidedBooking
 from services.bookings.actions.idempotency import IdempotentRequest, replay
-from services.bookings.context import Bookings, Stage
+from services.bookings.context import Bookings
 from services.bookings.store import claim_and_lock, idempotency, insert_bookings
 from services.bookings.store.claim_and_lock import ClaimRequest
 from services.bookings.store.idempotency import Claim
@@ -121,7 +121,6 @@ async def _book(
             conn, [request.claim for request in lock_order], wait=wait_for_locks
         )
         claimed = dict(zip((request.dedup_key for request in lock_order), claims, strict=True))
-        service.reached(Stage.CLAIMED)
         for request in requests:
             claim, stored = claimed[request.dedup_key]
             if claim.state == "new":
@@ -131,11 +130,8 @@ async def _book(
                 results[request.dedup_key] = decided.answer
             else:
                 results[request.dedup_key] = _replay(request, claim) if claim.state == "stored" else None
-        service.reached(Stage.DECIDED)
         if new:
             await insert_bookings.insert(conn, [decided.outcome for decided in new])
-        service.reached(Stage.WRITTEN)
-    service.reached(Stage.COMMITTED)
     for decided in new:
         BOOKINGS.labels(decided.label).inc()
     if any(decided.outcome.events for decided in new):

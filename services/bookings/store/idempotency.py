@@ -66,19 +66,32 @@ class StoredAnswer(Struct, frozen=True, kw_only=True):
     class_id: str | None
 
 
-# A row that has expired is still there until the pruning comes by: a new first answer takes its place.
-STORE = """
+def upsert_answers(first: int) -> str:
+    """Stores answers for 24 hours, one array per column, with parameters numbered from `first`.
+
+    An expired row stays until it is pruned, so a new answer may have to replace one.
+    """
+    types = ("uuid", "text", "text", "bytea", "smallint", "bytea", "uuid", "uuid")
+    arrays = ", ".join(f"${number}::{kind}[]" for number, kind in enumerate(types, first))
+    return f"""
 INSERT INTO idempotency_keys
     (studio_id, client_id, key, fingerprint, http_status, body, resource_id, class_id, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp() + interval '24 hours')
+SELECT studio_id, client_id, key, fingerprint, http_status, body, resource_id, class_id,
+       clock_timestamp() + interval '24 hours'
+FROM unnest({arrays})
+     AS answer (studio_id, client_id, key, fingerprint, http_status, body, resource_id, class_id)
 ON CONFLICT (studio_id, client_id, key) DO UPDATE SET
     fingerprint = excluded.fingerprint, http_status = excluded.http_status, body = excluded.body,
     resource_id = excluded.resource_id, class_id = excluded.class_id, expires_at = excluded.expires_at
-"""
+"""  # noqa: S608
+
+
+STORE = upsert_answers(1)
 
 
 async def store(conn: Connection, caller: Caller, answer: StoredAnswer) -> None:
-    await conn.execute(STORE, caller.studio_id, caller.client_id, *msgspec.structs.astuple(answer))
+    values = (caller.studio_id, caller.client_id, *msgspec.structs.astuple(answer))
+    await conn.execute(STORE, *([value] for value in values))
 
 
 # The lock is looked at before the row: a lock that is free means that its holder's row is visible by now.

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from services.bookings.store.booking_row import BookingRow
-from services.bookings.store.idempotency import StoredAnswer
+from services.bookings.store.idempotency import StoredAnswer, upsert_answers
 from services.bookings.store.waitlist_row import WaitlistRow
 from shared.db.database import Connection
 from shared.events.outbox import OutboxRow
@@ -25,7 +25,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
 
 
 # One statement: round trips are most of a booking's cost, and on a busy class the time its lock is held.
-INSERT = """
+INSERT = f"""
 WITH booked AS (
     INSERT INTO bookings (studio_id, id, class_id, member_id, location_id, status, booking_source,
                           class_spot_id, credits_charged, created_at, updated_at)
@@ -60,17 +60,8 @@ WITH booked AS (
          WITH ORDINALITY AS event (event_id, type, aggregate, envelope, traceparent, place)
     ORDER BY place
 )
-INSERT INTO idempotency_keys
-    (studio_id, client_id, key, fingerprint, http_status, body, resource_id, class_id, expires_at)
-SELECT studio_id, client_id, key, fingerprint, http_status, body, resource_id, class_id,
-       clock_timestamp() + interval '24 hours'
-FROM unnest($24::uuid[], $25::text[], $26::text[], $27::bytea[], $28::smallint[], $29::bytea[], $30::uuid[],
-            $31::uuid[])
-     AS kept (studio_id, client_id, key, fingerprint, http_status, body, resource_id, class_id)
-ON CONFLICT (studio_id, client_id, key) DO UPDATE SET
-    fingerprint = excluded.fingerprint, http_status = excluded.http_status, body = excluded.body,
-    resource_id = excluded.resource_id, class_id = excluded.class_id, expires_at = excluded.expires_at
-"""
+{upsert_answers(24)}
+"""  # noqa: S608
 
 
 async def insert(conn: Connection, outcomes: Sequence[Outcome]) -> None:

@@ -1,30 +1,26 @@
-"""A bookings service that ends itself with SIGKILL at a stage of its first write. Run by test_kill.py only.
+"""A bookings service that kills itself at a stage of its first write. Run by test_killed_mid_write.py.
 
 python -m tests.services.bookings.killed_service DATABASE_URL PORT CALLER_KEY [STAGE]
 """
 
 import asyncio
-import os
-import signal
 import sys
 
-from services.bookings.context import Bookings, Stage
+from services.bookings.context import Bookings
 from services.bookings.routes import routes
 from shared.background import Wakeup
-from shared.db.database import Database
 from shared.http.caller import CallerVerifier
 from shared.http.server import Address, Listener, catch_stop_signals, listening
 from shared.http.service import build_service
+from tests.services.bookings.fault_injection import FaultyDatabase, Stage
 
 
 async def main(url: str, port: str, caller_key: str, fatal: str | None = None) -> None:
-    def reached(stage: Stage) -> None:
-        if stage == fatal:
-            os.kill(os.getpid(), signal.SIGKILL)
-
     # Without the loops: the outbox keeps its rows, so that the test can count the events.
-    db = await Database.connect(url, "bookings", size=4)
-    context = Bookings(db=db, wakeup=Wakeup(), reached=reached)
+    db = await FaultyDatabase.connect(url, "bookings", size=4)
+    assert isinstance(db, FaultyDatabase)
+    db.fatal = Stage(fatal) if fatal else None
+    context = Bookings(db=db, wakeup=Wakeup())
     verifier = CallerVerifier((caller_key,))
     service = build_service(
         "bookings", context, routes(), verifier=verifier, checks={"database": db.is_ready}

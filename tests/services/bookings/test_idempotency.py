@@ -6,8 +6,9 @@ from datetime import timedelta
 import msgspec
 
 from services.bookings.actions.prune_idempotency_keys import prune_idempotency_keys
-from services.bookings.context import Bookings, Stage
+from services.bookings.context import Bookings
 from shared.wire import new_id
+from tests.services.bookings.fault_injection import FaultyDatabase, Stage, raise_error
 from tests.services.bookings.import_samples import a_class, a_member
 from tests.services.bookings.studio_client import StudioClient
 
@@ -152,10 +153,9 @@ async def test_what_fails_leaves_no_trace(client: StudioClient) -> None:
     await client.import_all(class_, member)
     assert (await client.book(class_["id"], "nobody", key=key)).status == 422
 
-    def fail(stage: Stage) -> None:
-        raise RuntimeError(stage)
-
-    broken: Bookings = msgspec.structs.replace(client.service, reached=fail)
+    db = FaultyDatabase(client.service.db.pool, "bookings")
+    db.fatal, db.fail = Stage.WRITTEN, raise_error
+    broken: Bookings = msgspec.structs.replace(client.service, db=db)
     assert (await StudioClient(broken, client.caller).book(class_["id"], member["id"], key=key)).status == 500
     retry = await client.book(class_["id"], member["id"], key=key)
     assert (retry.status, retry.replayed) == (201, False)

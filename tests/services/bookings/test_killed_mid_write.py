@@ -9,11 +9,12 @@ from typing import Any
 import aiohttp
 import pytest
 
-from services.bookings.context import Bookings, Stage
+from services.bookings.context import Bookings
 from shared.http.caller import CALLER_HEADER, CallerSigner
 from shared.servers.ports import free_port
 from shared.wire import new_id
 from tests.services.bookings.consistency import inconsistencies
+from tests.services.bookings.fault_injection import Stage
 from tests.services.bookings.import_samples import a_class, a_member
 from tests.services.bookings.studio_client import StudioClient
 
