@@ -1,4 +1,4 @@
-"""What a route, an action and a loop of this service work with."""
+"""The dependencies of this service's routes, actions and loops."""
 
 from collections.abc import Mapping
 from typing import Any

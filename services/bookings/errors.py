@@ -1,4 +1,4 @@
-"""This service's refusals. The code is the contract; the sentence is for people."""
+"""This service's domain errors. Clients rely on the code; the message is for people."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,12 +23,12 @@ class WaitlistFull(Conflict):
 
 class AlreadyBooked(Conflict):
     code = "already_booked"
-    message = "The member has a booking for this class already."
+    message = "The member already has a booking for this class."
 
 
 class AlreadyWaitlisted(Conflict):
     code = "already_waitlisted"
-    message = "The member waits for this class already."
+    message = "The member is already on the waitlist of this class."
 
 
 class ClassNotBookable(Conflict):
@@ -38,27 +38,27 @@ class ClassNotBookable(Conflict):
 
 class SpotRequired(Conflict):
     code = "spot_required"
-    message = "The class needs a spot to be chosen."
+    message = "This class requires a spot."
 
 
 class SpotTaken(Conflict):
     code = "spot_taken"
-    message = "The spot is taken."
+    message = "The spot is already taken."
 
 
 class MemberNotEligible(Conflict):
     code = "member_not_eligible"
-    message = "The member may not book this class."
+    message = "The member is not eligible for this class."
 
 
 class IdempotencyKeyReused(Conflict):
     code = "idempotency_key_reused"
-    message = "The Idempotency-Key was used with other parameters."
+    message = "The Idempotency-Key was already used with different parameters."
 
 
 class IdempotencyInProgress(Conflict):
     code = "idempotency_in_progress"
-    message = "A request with this Idempotency-Key is still running; retry with the same key."
+    message = "A request with this Idempotency-Key is still in progress; retry with the same key."
 
     def __init__(self) -> None:
         super().__init__(headers=[(b"retry-after", b"1")])
@@ -66,27 +66,27 @@ class IdempotencyInProgress(Conflict):
 
 class BookingAlreadyCancelled(Conflict):
     code = "booking_already_cancelled"
-    message = "The booking is cancelled already."
+    message = "The booking is already cancelled."
 
 
 class BookingNotCancellable(Conflict):
     code = "booking_not_cancellable"
-    message = "The booking cannot be cancelled any more."
+    message = "The booking can no longer be cancelled."
 
 
 class CancellationTermsChanged(Conflict):
     code = "cancellation_terms_changed"
-    message = "Cancelling costs more than was accepted; nothing was cancelled."
+    message = "Cancelling would cost more than was accepted; nothing was cancelled."
 
 
 class MemberExists(Conflict):
     code = "member_exists"
-    message = "A member with this email exists already."
+    message = "A member with this email already exists."
 
 
 class InvalidStateTransition(Conflict):
     code = "invalid_state_transition"
-    message = "This change of state is not allowed."
+    message = "This state transition is not allowed."
 
     def __init__(self, before: str, after: str, allowed: list[str]) -> None:
         super().__init__(details={"from": before, "to": after, "allowed": sorted(allowed)})
@@ -94,12 +94,12 @@ class InvalidStateTransition(Conflict):
 
 class ClassExists(Conflict):
     code = "class_exists"
-    message = "A class with this id exists already."
+    message = "A class with this id already exists."
 
 
 class PurchaseExists(Conflict):
     code = "purchase_exists"
-    message = "A purchase with this id exists already."
+    message = "A purchase with this id already exists."
 
 
 BOOKING_REFUSALS: tuple[type[Conflict], ...] = (

@@ -17,7 +17,7 @@ __all__ = ["open_service", "routes"]
 
 @asynccontextmanager
 async def open_service(settings: Settings, bus: Bus | None) -> AsyncIterator[Service[Catalog]]:
-    """The catalog publishes nothing, so it leaves the bus alone."""
+    """The catalog publishes no events, so it does not use the bus."""
     assert settings.database_url is not None
     db = await Database.connect(settings.database_url, "catalog", size=settings.pool_size)
     try:

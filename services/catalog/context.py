@@ -1,4 +1,4 @@
-"""What a catalog route works with."""
+"""The dependencies of this service's routes and actions."""
 
 from msgspec import Struct
 

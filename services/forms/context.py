@@ -1,4 +1,4 @@
-"""What a forms route works with."""
+"""The dependencies of this service's routes and actions."""
 
 from collections.abc import Mapping
 

@@ -27,7 +27,7 @@ class InvalidStateTransition(Conflict):
 
 class FormNotPublished(Conflict):
     code = "form_not_published"
-    message = "The form is not published, so it takes no submissions."
+    message = "The form is not published and accepts no submissions."
 
     def __init__(self, status: str) -> None:
         super().__init__(param="form_id", details={"status": str(status)})
@@ -43,7 +43,7 @@ class FormClosed(Conflict):
 
 class SubmissionLimitReached(Conflict):
     code = "submission_limit_reached"
-    message = "The form has all the submissions it takes."
+    message = "The form has reached its submission limit."
 
     def __init__(self, limit: int) -> None:
         super().__init__(param="form_id", details={"max_submissions": limit})

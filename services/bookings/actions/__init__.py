@@ -1,1 +1,1 @@
-"""One file per write; each owns its transaction."""
+"""One file per operation; each owns its transaction."""

@@ -1,4 +1,4 @@
-"""Plans are kept for as long as a connection lives: tables that have grown since get new ones."""
+"""Analyzes tables that have grown, because connections keep their query plans until an ANALYZE."""
 
 import structlog
 

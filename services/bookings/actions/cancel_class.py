@@ -1,4 +1,4 @@
-"""The studio cancels a class: everybody is released, nobody pays, and credits come back."""
+"""The studio cancels a class: every booking is cancelled without a fee, and credits are returned."""
 
 import msgspec
 

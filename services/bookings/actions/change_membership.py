@@ -1,4 +1,4 @@
-"""Staff pause, resume and cancel memberships, under the member's lock: eligibility is read under it."""
+"""Staff pause, resume and cancel memberships under the member's lock: bookings check eligibility under it."""
 
 from datetime import datetime
 
@@ -41,7 +41,7 @@ async def resume_membership(service: Bookings, caller: Caller, membership_id: st
 async def cancel_membership(
     service: Bookings, caller: Caller, membership_id: str, body: MembershipCancel
 ) -> Membership:
-    """At the period's end it stays as it is until then: its dates no longer hold what comes after."""
+    """With `at_period_end` the status stays until then; classes after that date are no longer covered."""
     async with service.db.transaction() as conn:
         membership, now = await _locked(conn, caller, membership_id, MembershipStatus.CANCELLED)
         term = await memberships.term(conn, caller, membership_id)
@@ -63,7 +63,7 @@ async def cancel_membership(
 
 
 async def update_due_membership(service: Bookings, caller: Caller, membership_id: str) -> None:
-    """Stores the status that time has given it; where that is stored already, nothing happens."""
+    """Stores the status that the membership's dates now give it, if it is not stored yet."""
     async with service.db.transaction() as conn:
         membership = await _lock(conn, caller, membership_id)
         term = await memberships.term(conn, caller, membership_id)

@@ -1,4 +1,4 @@
-"""Make a member anonymous: rows stay for the counts, what tells who it was goes, stored answers included."""
+"""Anonymize a member: rows stay for the counts, personal data goes, from stored answers too."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from shared.wire import encode
 
 
 async def erase_person(service: Bookings, caller: Caller, body: PersonToErase) -> Erased:
-    """The member that is named, and whoever has one of the emails: a lead may have become a member."""
+    """The named member, and any member with one of the emails: a lead may have become a member."""
     erased = Erased(members=0, emails=[], member_ids=[])
     async with service.db.transaction() as conn:
         found = {await members.id_by_email(conn, caller, email) for email in normalized_emails(body.emails)}
@@ -42,7 +42,7 @@ async def _erase(conn: Connection, caller: Caller, member_id: str, erased: Erase
 
 
 def _without_reason(body: bytes) -> bytes | None:
-    """A receipt carries the free text of its cancellation, also inside a refusal; None when there is none."""
+    """Removes the free-text reason of a receipt, also inside an error. None when there is none."""
     answer: dict[str, Any] = msgspec.json.decode(body)
     receipts = (answer, answer.get("error", {}).get("details", {}).get("receipt"))
     told = [receipt for receipt in receipts if receipt and receipt.get("reason") is not None]

@@ -1,4 +1,4 @@
-"""Upsert a batch of imported lines and name those that are not usable. Sends no events."""
+"""Upserts a batch of import lines and reports those that cannot be used. Sends no events."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any

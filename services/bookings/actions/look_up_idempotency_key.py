@@ -1,4 +1,4 @@
-"""What became of an idempotent write, for a caller who never got its answer."""
+"""The state of an idempotent write, for a caller who never got the answer."""
 
 from services.bookings.context import Bookings
 from services.bookings.store import idempotency

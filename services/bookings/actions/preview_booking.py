@@ -1,4 +1,4 @@
-"""The same rules as a booking, without a lock and without a trace."""
+"""Runs the rules of a booking without taking a lock or writing anything."""
 
 from services.bookings.actions.decide_bookings import require_facts
 from services.bookings.context import Bookings

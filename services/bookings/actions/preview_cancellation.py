@@ -13,7 +13,6 @@ from shared.http.caller import Caller
 
 
 async def preview_cancellation(service: Bookings, caller: Caller, booking_id: str) -> CancellationReceipt:
-    """The receipt as it would be now; nothing is locked and nothing happens."""
     async with service.db.connection() as conn:
         booking = await bookings.read(conn, caller, booking_id)
         class_ = await locks.read_class(conn, caller, booking.class_id) if booking else None

@@ -1,4 +1,4 @@
-"""The one promotion: a cancellation, a raised capacity and staff all end here."""
+"""Promotes from the waitlist. Every change that can free a seat calls this."""
 
 from services.bookings.actions.class_changes import ClassChanges
 from services.bookings.rules.cancellation import Policy, terms_by_studio
@@ -12,7 +12,7 @@ from shared.db.database import Connection
 async def promote_waitlist(
     conn: Connection, changes: ClassChanges, policy: Policy, *, credited: str | None = None
 ) -> None:
-    """`credited` is the member whose credit comes back in the same transaction: locked with the others."""
+    """`credited` is a member who gets credits back in this transaction, locked together with the others."""
     class_ = changes.class_
     candidates = changes.waiting if class_.seats_left > 0 else []
     wanted = {entry.member_id for entry in candidates} | ({credited} if credited else set())

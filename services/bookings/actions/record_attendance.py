@@ -1,4 +1,4 @@
-"""At the client: check in, undo it, and from the class's start on mark a no-show."""
+"""Check a member in, undo it, or mark a no-show once the class has started."""
 
 from services.bookings.actions.class_changes import ClassChanges
 from services.bookings.actions.promote_waitlist import promote_waitlist
@@ -37,7 +37,7 @@ async def record_attendance(
 
 
 async def _seat_again(conn: Connection, changes: ClassChanges, booking: BookingRow) -> None:
-    """A no-show who turns up: since then the member may have booked again, or the spot gone to another."""
+    """A no-show who turns up after all: by now the member may have booked again, or the spot may be taken."""
     live = await bookings.live_of_member(conn, changes.caller, booking.class_id, booking.member_id)
     if live is not None:
         raise AlreadyBooked(details={"booking_id": live})

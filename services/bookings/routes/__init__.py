@@ -1,4 +1,4 @@
-"""Decode, call once, return."""
+"""Routes decode a request, call one action and return its result."""
 
 from services.bookings.actions.erase_person import erase_person
 from services.bookings.actions.import_lines import import_lines

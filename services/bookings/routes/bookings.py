@@ -77,9 +77,10 @@ ROUTES: list[Route[Bookings]] = [
         handler=post_booking,
         summary="Book a class",
         description=(
-            "Capacity, eligibility, spot and waitlist rules decide in one transaction. With `join_waitlist` "
-            "a full class answers 201 with status `waitlisted` and the place in the queue. Repeat a request "
-            "whose answer was lost with the same Idempotency-Key: the first answer comes again, byte by byte."
+            "Checks capacity, eligibility, spot and waitlist in one transaction. With `join_waitlist`, a "
+            "full class returns 201 with status `waitlisted` and the position on the waitlist. If the "
+            "response is lost, repeat the request with the same Idempotency-Key: the first response is "
+            "returned again, byte for byte."
         ),
         body=BookingCreate,
         answer=Booking,
@@ -92,8 +93,8 @@ ROUTES: list[Route[Bookings]] = [
         method="POST",
         path="/bookings/preview",
         handler=post_preview,
-        summary="See what a booking would come to",
-        description="The same rules, all of them, without writing anything.",
+        summary="Preview a booking",
+        description="Runs every check of a booking and reports each result, without writing anything.",
         body=BookingCreate,
         answer=BookingPreview,
         errors=(NotFound,),
@@ -114,8 +115,8 @@ ROUTES: list[Route[Bookings]] = [
         handler=delete_booking,
         summary="Cancel a booking",
         description=(
-            "Under the studio's policy of now. `max_late_fee` and `allow_credit_forfeit` say what is "
-            "accepted: where the terms are worse, nothing is cancelled."
+            "Applies the studio's current cancellation policy. `max_late_fee` and `allow_credit_forfeit` "
+            "limit what the caller accepts: if the terms are worse, nothing is cancelled."
         ),
         query=CancelQuery,
         answer=CancellationReceipt,
@@ -127,7 +128,7 @@ ROUTES: list[Route[Bookings]] = [
         method="GET",
         path="/bookings/{booking_id}/cancellation-preview",
         handler=get_cancellation_preview,
-        summary="See what a cancellation would cost now",
+        summary="Preview a cancellation",
         answer=CancellationReceipt,
         errors=(NotFound, *CANCEL_REFUSALS),
         tag="Bookings",

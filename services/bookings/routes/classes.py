@@ -13,7 +13,7 @@ from shared.wire import PageQuery
 async def list_classes(service: Bookings, call: Call[ClassesQuery, None]) -> Answer:
     query = call.query
     async with service.db.connection() as conn:
-        # A cursor that this list did not give out is told before a location that the key may not see.
+        # An invalid cursor (400) is reported before an unknown location (404).
         found = await classes.list_json(conn, call.caller, query)
         if query.location_id and not await studios.knows_location(conn, call.caller, query.location_id):
             raise NotFound(param="location_id")
@@ -42,7 +42,7 @@ ROUTES: list[Route[Bookings]] = [
         path="/classes",
         handler=list_classes,
         summary="List class sessions",
-        description="By start time. A `location_id` that the key may not see is answered 404.",
+        description="Ordered by start time. A `location_id` that the key cannot access returns 404.",
         query=ClassesQuery,
         answer=Page[Class],
         errors=(InvalidCursor, NotFound),
@@ -62,7 +62,7 @@ ROUTES: list[Route[Bookings]] = [
         path="/classes/{class_id}/spots",
         handler=list_spots,
         summary="List the spots of a class",
-        description="In their order; empty for a class without spots.",
+        description="In the studio's order. Empty for a class without spots.",
         query=PageQuery,
         answer=Page[ClassSpot],
         errors=(InvalidCursor, NotFound),

@@ -16,10 +16,10 @@ ROUTES: list[Route[Bookings]] = [
         method="GET",
         path="/idempotency-keys/{key}",
         handler=get_idempotency_key,
-        summary="See what became of a request",
+        summary="Look up an idempotency key",
         description=(
-            "For a write whose answer was lost: still running, done, or refused. Known for 24 hours. A key "
-            "with a slash cannot be asked for, since no path holds one: retry the write with it instead."
+            "For a write whose response was lost: in progress, succeeded or refused. Keys are kept for 24 "
+            "hours. A key that contains a slash cannot be looked up; retry the write with it instead."
         ),
         answer=IdempotencyKeyState,
         errors=(NotFound,),

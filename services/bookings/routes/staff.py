@@ -1,4 +1,4 @@
-"""What staff do, through the operators' API."""
+"""Staff operations, reached through the operators' API."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

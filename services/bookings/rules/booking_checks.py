@@ -1,4 +1,4 @@
-"""Every reason to refuse a booking, in the order in which the first one wins."""
+"""Every reason to refuse a booking, in order: the first that fails is the error."""
 
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ from services.bookings.wire.classes import ClassStatus, SpotMode
 
 
 class Check(Struct, frozen=True):
-    """`details` says what the caller needs to know; a passed check says nothing."""
+    """A failed check has `details` for the caller."""
 
     code: str
     passed: bool
@@ -21,7 +21,7 @@ class Check(Struct, frozen=True):
 
 
 def run_checks(facts: BookingFacts, *, join_waitlist: bool, spot_id: str | None) -> list[Check]:
-    """All checks, failed or not: a preview shows them all, a booking stops at the first that failed."""
+    """All checks, failed or not: a preview shows them all, a booking stops at the first failure."""
     class_ = facts.class_
     return [
         check_bookable(class_, facts.now),
@@ -61,7 +61,7 @@ def check_member(class_: ClassFacts, member: MemberFacts, now: datetime) -> Chec
 
 
 def check_spot(facts: BookingFacts, *, join_waitlist: bool, spot_id: str | None) -> list[Check]:
-    """Who joins the waitlist takes no spot yet: promotion assigns the lowest free one."""
+    """A waitlisted booking has no spot yet: promotion assigns the first free one."""
     mode = facts.class_.spot_selection_mode
     if mode in (None, SpotMode.NONE) or (join_waitlist and not seat_is_free(facts.class_)):
         required = taken = False
@@ -92,7 +92,7 @@ def check_seat(class_: ClassFacts, *, join_waitlist: bool) -> list[Check]:
 
 
 def seat_is_free(class_: ClassFacts) -> bool:
-    """A free seat belongs to whoever waits: a newcomer gets one only when all who wait could have theirs."""
+    """The waitlist goes first: a new booking gets a seat only if one is left after everyone who waits."""
     return class_.seats_left > class_.waitlist_count
 
 

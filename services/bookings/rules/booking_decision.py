@@ -1,4 +1,4 @@
-"""The decision on a booking: a seat, a place in the queue, or a refusal."""
+"""Decides a booking: a seat, a place on the waitlist, or a refusal."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,14 +11,14 @@ from services.bookings.wire.classes import SpotMode
 
 
 class Seat(Struct, frozen=True):
-    """Confirmed at once."""
+    """Confirmed."""
 
     credits_charged: int
     spot_id: str | None
 
 
 class WaitlistPlace(Struct, frozen=True):
-    """Waiting; nothing is paid before the promotion."""
+    """On the waitlist. Credits are charged at promotion, not before."""
 
     position: int
 
@@ -42,7 +42,7 @@ def decide_booking(facts: BookingFacts, *, join_waitlist: bool, spot_id: str | N
 
 
 def facts_after(facts: BookingFacts, decision: Seat | WaitlistPlace, booking_id: str) -> BookingFacts:
-    """What the next booking finds that is decided before this one is written."""
+    """The facts for the next booking of the batch, decided before this one is written."""
     class_, member = facts.class_, facts.member
     if isinstance(decision, WaitlistPlace):
         return replace(
@@ -60,14 +60,14 @@ def facts_after(facts: BookingFacts, decision: Seat | WaitlistPlace, booking_id:
 
 
 def knows_spot(facts: BookingFacts, spot_id: str | None) -> bool:
-    """A spot that the class does not have is unknown (404), where spots are chosen at all."""
+    """False for a spot that the class does not have. Classes without spot selection ignore it."""
     if spot_id is None or facts.class_.spot_selection_mode in (None, SpotMode.NONE):
         return True
     return any(spot.id == spot_id for spot in facts.spots)
 
 
 def assign_spot(mode: SpotMode | None, spots: list[SpotFacts], *, wished: str | None) -> str | None:
-    """The wished spot, else the lowest free one; none where the class has no spots to choose."""
+    """The requested spot, else the first free one; None if the class has no spot selection."""
     if mode in (None, SpotMode.NONE):
         return None
     if wished is not None:

@@ -1,4 +1,4 @@
-"""What the rules need to know, as the store reads it under the class's lock."""
+"""The inputs of the booking rules, as the store reads them under the class's lock."""
 
 from datetime import datetime
 
@@ -48,7 +48,7 @@ class MemberFacts(Struct, frozen=True, kw_only=True):
 
 
 class SpotFacts(Struct, frozen=True, kw_only=True):
-    """The class's spots come in their order, so the first free one is the lowest."""
+    """Spots come in the class's order, so the first free one is the one to assign."""
 
     id: str
     taken: bool

@@ -1,4 +1,4 @@
-"""What cancelling costs under the studio's policy of now."""
+"""What cancelling costs under the studio's current policy."""
 
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -30,7 +30,7 @@ class Terms(Struct, frozen=True, kw_only=True):
 
 
 class HeldBooking(Struct, frozen=True, kw_only=True):
-    """The booking, as far as its cancellation depends on it."""
+    """The part of a booking that its cancellation depends on."""
 
     status: BookingStatus
     start_time: datetime
@@ -39,7 +39,7 @@ class HeldBooking(Struct, frozen=True, kw_only=True):
 
 
 def free_cancel_until(held: HeldBooking, policy: Policy) -> datetime:
-    """Nobody is late who waits, nor who got the seat when it was too late already to give it back in time."""
+    """A waitlisted booking is never late, nor is one that was promoted after the deadline had passed."""
     deadline = held.start_time - policy.late_window
     promoted_late = held.promoted_at is not None and held.promoted_at > deadline
     if held.status is BookingStatus.WAITLISTED or promoted_late:
@@ -48,7 +48,7 @@ def free_cancel_until(held: HeldBooking, policy: Policy) -> datetime:
 
 
 def is_late(held: HeldBooking, policy: Policy, now: datetime) -> bool:
-    """The last free instant is still free."""
+    """Cancelling exactly at the deadline is still free."""
     return now > free_cancel_until(held, policy)
 
 
@@ -82,7 +82,7 @@ def terms_by_studio(held: HeldBooking, policy: Policy, now: datetime) -> Terms:
 
 
 def terms_accepted(terms: Terms, *, max_late_fee: Decimal | None, allow_credit_forfeit: bool | None) -> bool:
-    """What the caller did not limit, the caller accepts."""
+    """The caller accepts whatever the caller did not limit."""
     dearer = max_late_fee is not None and (terms.late_fee_amount or 0) > max_late_fee
     loses = allow_credit_forfeit is False and terms.credits_forfeited > 0
     return not (dearer or loses)

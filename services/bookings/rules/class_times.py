@@ -1,4 +1,4 @@
-"""What times must be before they are written: within years that every part can calculate with."""
+"""Valid class times: within the years that every part of the system can represent."""
 
 from datetime import datetime
 
@@ -8,14 +8,14 @@ from shared.http.value_checks import EARLIEST, LATEST
 
 def problem_with_times(start: datetime, end: datetime) -> str | None:
     if not EARLIEST <= start < LATEST or not EARLIEST <= end < LATEST:
-        return "A class lies between the years 1970 and 3000."
+        return "A class must lie between the years 1970 and 3000."
     if end <= start:
-        return "A class ends after it starts."
+        return "A class must end after it starts."
     return None
 
 
 def clamp_to_supported_years(moment: datetime) -> datetime:
-    """For a filter: no class lies beyond, and the driver cannot take every instant that JSON can write."""
+    """For filters: no class lies outside, and the driver cannot represent every timestamp that JSON can."""
     return min(max(moment, EARLIEST), LATEST)
 
 

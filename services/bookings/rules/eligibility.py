@@ -1,4 +1,4 @@
-"""Who may take a seat, and what it costs them."""
+"""Whether a member may take a seat, and what it costs."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -27,7 +27,7 @@ class Eligibility(Struct, frozen=True):
 
 
 def check_eligibility(class_: ClassFacts, member: MemberFacts, now: datetime) -> Eligibility:
-    """A membership that holds the class's start pays first; credits pay what no membership covers."""
+    """A membership that covers the class's start is used first, credits otherwise."""
     suspended = (Ineligible.MEMBER_SUSPENDED,) if member.suspended else ()
     if class_.credit_cost == 0:
         return Eligibility(suspended)

@@ -1,4 +1,4 @@
-"""Who moves up when seats come free: first come, first served, and only who may still book."""
+"""Who is promoted when seats are free: first come, first served, if still eligible."""
 
 from datetime import datetime
 
@@ -29,7 +29,7 @@ class Promotion(Struct, frozen=True):
 def decide_promotion(
     class_: ClassFacts, waiting: list[Waiting], spots: list[SpotFacts], now: datetime
 ) -> Promotion:
-    """`waiting` comes in order: one promotion per free seat, and whoever may not book any more is skipped."""
+    """`waiting` is in order. One promotion per free seat; members who are no longer eligible are skipped."""
     if class_.status is not ClassStatus.SCHEDULED or class_.start_time <= now:
         return Promotion()
     promoted: list[Promoted] = []

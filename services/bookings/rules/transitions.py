@@ -1,4 +1,4 @@
-"""Which state may follow which."""
+"""The allowed state transitions."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from services.bookings.wire.memberships import MembershipStatus as M
 BOOKING: dict[B, frozenset[B]] = {
     B.WAITLISTED: frozenset({B.CONFIRMED, B.CANCELLED, B.EXPIRED}),
     B.CONFIRMED: frozenset({B.CHECKED_IN, B.NO_SHOW, B.CANCELLED}),
-    # Cancelled only with the whole class, by the studio.
+    # CANCELLED only when the studio cancels the whole class.
     B.CHECKED_IN: frozenset({B.CONFIRMED, B.CANCELLED}),
     B.NO_SHOW: frozenset({B.CHECKED_IN}),
     B.CANCELLED: frozenset(),
@@ -27,14 +27,14 @@ MEMBERSHIP: dict[M, frozenset[M]] = {
 }
 
 SEATED = frozenset({B.CONFIRMED, B.CHECKED_IN})
-"""What `booked_count` counts."""
+"""Counted in `booked_count`."""
 
 LIVE = frozenset({B.CONFIRMED, B.CHECKED_IN, B.WAITLISTED})
 """A member has at most one of these per class."""
 
 
 def staff_moves(before: B, class_: ClassFacts, now: datetime) -> list[B]:
-    """Check in, undo, no-show. Promotion, cancelling and expiry have operations of their own."""
+    """Check-in, undo, no-show. Promotion, cancellation and expiry are separate operations."""
     if before is B.WAITLISTED or class_.status is ClassStatus.CANCELLED:
         return []
     too_early = {B.NO_SHOW} if now < class_.start_time else set()

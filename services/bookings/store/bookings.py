@@ -1,4 +1,4 @@
-"""Bookings: read and listed."""
+"""Reads and lists bookings."""
 
 import asyncpg
 
@@ -8,7 +8,7 @@ from services.bookings.wire.bookings import Booking, BookingsQuery, BookingStatu
 from shared.db.database import Connection
 from shared.http.caller import Caller
 
-# The place in the queue is the entry's: kept once, so that a shift of the queue writes no booking.
+# Only the waitlist entry stores the position, so that renumbering the waitlist rewrites no booking.
 WIRE_COLUMNS = """
 t.id, t.class_id, t.member_id, t.status, t.booking_source, t.class_spot_id,
 CASE WHEN t.status = 'waitlisted' THEN (
@@ -47,7 +47,7 @@ READ = f"SELECT {BOOKING_COLUMNS} FROM bookings WHERE studio_id = $1 AND id = $2
 
 
 async def read(conn: Connection, caller: Caller, booking_id: str) -> BookingRow | None:
-    """With what is not shown. Whoever changes it reads it again under its class's lock."""
+    """All columns. To change the booking, read it again under its class's lock."""
     row = await conn.fetchrow(READ, caller.studio_id, booking_id)
     if row is None or not caller.may_see(row["location_id"]):
         return None

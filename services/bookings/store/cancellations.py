@@ -1,4 +1,4 @@
-"""Receipts of cancelled bookings."""
+"""Cancellation receipts."""
 
 from services.bookings.wire.bookings import CancellationReceipt
 from services.bookings.wire.money import format_money
@@ -15,7 +15,7 @@ WHERE c.studio_id = $1 AND c.booking_id = $2
 
 
 async def read(conn: Connection, caller: Caller, booking_id: str) -> CancellationReceipt | None:
-    """A booking that was imported as cancelled has none."""
+    """None for a booking that was imported as cancelled."""
     row = await conn.fetchrow(READ, caller.studio_id, booking_id)
     if row is None:
         return None

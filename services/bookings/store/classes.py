@@ -1,4 +1,4 @@
-"""Class sessions: read, listed, written by staff."""
+"""Reads, lists and writes class sessions."""
 
 from datetime import datetime
 from typing import Any
@@ -17,9 +17,8 @@ t.instructor_id::text, t.start_time, t.end_time, t.capacity, t.booked_count,
 greatest(0, t.capacity - t.booked_count) AS available_count, t.allow_waitlist, t.spot_selection_mode,
 t.status, t.visible
 """
-# The JSON that each row keeps (migration 0009) around its counts of this moment: one object for each row of a
-# page where the columns above are 16, and the same bytes as a `Class` is encoded to. With || in its place
-# Postgres took a fifth longer.
+# The JSON stored in each row (functions/class_json.sql) around the current counts: one value per row instead
+# of the 16 columns above, and the same bytes as an encoded `Class`. `||` took a fifth longer than concat.
 WIRE_JSON = """
 concat(t.json_head, t.booked_count, ',"available_count":', greatest(0, t.capacity - t.booked_count),
     t.json_tail) AS json
@@ -28,7 +27,7 @@ TABLE = ListedTable(table="classes", columns=WIRE_JSON, order="start_time", stat
 
 
 async def list_json(conn: Connection, caller: Caller, query: ClassesQuery) -> list[str]:
-    """Classes as JSON, ready to be sent: `limit + 1` of them where there are more."""
+    """Classes as encoded JSON; `limit + 1` of them if there are more."""
     where: list[tuple[str, Any]] = []
     if query.starts_after is not None:
         where.append(("t.start_time >= {}", clamp_to_supported_years(query.starts_after)))
@@ -56,7 +55,7 @@ async def get_existing(conn: Connection, caller: Caller, class_id: str) -> Class
     return class_
 
 
-# What staff and the import may set; the counters belong to the bookings.
+# Columns that staff and imports may set. Bookings maintain the counters.
 WRITABLE = (
     "title",
     "description",
@@ -92,7 +91,7 @@ UPDATE classes c SET {", ".join(f"{column} = n.{column}" for column in WRITABLE)
 FROM classes old, jsonb_populate_record(old, $3) n
 WHERE old.studio_id = $1 AND old.id = $2 AND c.studio_id = $1 AND c.id = $2
 """  # noqa: S608
-# A booking is found by its class's location: it moves along.
+# Bookings and entries carry their class's location, which lists filter by.
 UPDATE_LOCATION = (
     """
 UPDATE bookings b SET location_id = c.location_id FROM classes c
@@ -108,7 +107,7 @@ WHERE c.studio_id = $1 AND c.id = ANY ($2::uuid[]) AND w.studio_id = $1 AND w.cl
 
 
 async def change(conn: Connection, caller: Caller, class_id: str, values: dict[str, Any]) -> None:
-    """Under the class's lock. What `values` leaves out stays."""
+    """Under the class's lock. Columns that `values` leaves out stay unchanged."""
     await conn.execute(CHANGE, caller.studio_id, class_id, values)
     if "location_id" in values:
         await update_location(conn, caller.studio_id, [class_id])
@@ -130,7 +129,7 @@ ORDER BY start_time, studio_id, id LIMIT $1
 async def started_with_waitlist(
     conn: Connection, most: int, after: tuple[datetime, str, str] | None
 ) -> list[asyncpg.Record]:
-    """Of every studio: for the loop that expires their waitlists."""
+    """Across all studios, for the loop that expires waitlists."""
     return await conn.fetch(STARTED_WITH_WAITLIST, most, *(after or (None, None, None)))
 
 

@@ -1,4 +1,4 @@
-"""Idempotency keys: claimed by an advisory lock, answered by a row that commits with the effect."""
+"""Idempotency keys: claimed by an advisory lock; the answer is a row that commits with the write."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -44,7 +44,7 @@ def claim_of(row: asyncpg.Record) -> Claim:
 
 
 async def wait_for_key(conn: Connection, caller: Caller, key: str) -> None:
-    """The key is ours when this returns. Nothing else is locked while it waits."""
+    """Waits until this transaction holds the key. Call it before taking any other lock."""
     await conn.execute(f"SET LOCAL lock_timeout = '{KEY_LOCK_TIMEOUT}'")
     try:
         await conn.execute(
@@ -94,7 +94,7 @@ async def store(conn: Connection, caller: Caller, answer: StoredAnswer) -> None:
     await conn.execute(STORE, *([value] for value in values))
 
 
-# The lock is looked at before the row: a lock that is free means that its holder's row is visible by now.
+# Look at the lock first, then at the row: once the lock is free, its holder's row is visible.
 IS_HELD = """
 SELECT EXISTS (
     SELECT FROM pg_locks, key_lock($1, $2, $3) AS lock (id)
@@ -134,6 +134,6 @@ DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
 
 
 async def prune(conn: Connection, most: int) -> int:
-    """Of every studio: the loop that calls this belongs to nobody's request."""
+    """Across all studios: called by a loop, not by a request."""
     done = await conn.execute(PRUNE, most)
     return int(done.rsplit(" ", 1)[1])

@@ -4,7 +4,7 @@ from services.bookings.store.import_locks import Lines
 from services.bookings.store.import_waitlist_pairs import DEFER, settle
 from shared.db.database import Connection
 
-# A seat is never taken back, and what was cancelled here is final: its receipt has been given out.
+# An import cannot take a seat away, and a cancellation made here is final: its receipt has been issued.
 REFUSE_BOOKINGS = """
 SELECT refuse_line(CASE WHEN b.status = 'cancelled' THEN 'The booking was cancelled here, which is final.'
     ELSE 'The booking has left the waitlist; it cannot wait again.' END)
@@ -14,7 +14,7 @@ WHERE b.studio_id = line.studio_id AND b.id = line.id AND (
     OR b.status = 'cancelled' AND line.status <> 'cancelled' AND EXISTS (
         SELECT FROM cancellations c WHERE c.studio_id = b.studio_id AND c.booking_id = b.id))
 """
-# Only a live line is the missing half: an older booking of the same member says nothing about who waits now.
+# Only a live line replaces a placeholder: an older booking of the member says nothing about who waits now.
 DROP_PLACEHOLDER_BOOKINGS = (
     """
 UPDATE waitlist w SET booking_id = NULL
@@ -67,7 +67,7 @@ WHERE b.studio_id = line.studio_id AND b.id = line.id
   AND b.status IN ('waitlisted', 'confirmed', 'checked_in') AND w.studio_id = b.studio_id
   AND w.class_id = b.class_id AND w.member_id = b.member_id AND w.status = 'waiting' AND w.booking_id IS NULL
 """
-# An entry follows its booking out of the queue, also where no line of its own says so.
+# An entry leaves the waitlist with its booking, even if no line of its own says so.
 ENTRIES_FOLLOW = """
 UPDATE waitlist w SET version = w.version + 1, placeholder = false, updated_at = clock_timestamp(),
     status = CASE b.status

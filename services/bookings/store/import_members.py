@@ -1,4 +1,4 @@
-"""Bulk upserts of members and what they hold, under the members' locks."""
+"""Bulk upserts of members, memberships and purchases, under the members' locks."""
 
 from services.bookings.store.import_locks import Lines
 from services.bookings.store.purchases import grant_credits
@@ -26,7 +26,7 @@ async def write_members(conn: Connection, lines: Lines) -> None:
     await conn.execute(MEMBERS, lines)
 
 
-# `state_version` never goes back, and grows with every change, whatever the line says.
+# `state_version` never decreases, and increases with every change, whatever the line says.
 MEMBERSHIPS = """
 INSERT INTO memberships (studio_id, id, member_id, product_id, status, auto_renew, state_version, pause,
     cancellation, starts_at, ends_at, created_at)
@@ -54,7 +54,7 @@ async def write_memberships(conn: Connection, lines: Lines) -> None:
     await conn.execute(MEMBERSHIPS, lines)
 
 
-# `credits_granted` stays as it was: what was granted once is never granted again.
+# `credits_granted` stays: credits are granted once, however often the purchase is imported.
 PURCHASES = """
 INSERT INTO purchases (studio_id, id, member_id, product_id, product_key, product_type, quantity,
     amount_total, currency, refunded_amount, status, location_id, created_at)
@@ -82,7 +82,7 @@ async def write_purchases(conn: Connection, lines: Lines) -> None:
         await grant_credits(conn, studio_id, member_ids)
 
 
-# A product may come after the purchases that name it.
+# A product may arrive after the purchases that name it.
 WAITING_FOR_PRODUCT = """
 SELECT DISTINCT p.studio_id, p.member_id
 FROM jsonb_to_recordset($1) AS line (studio_id uuid, id uuid, key text)

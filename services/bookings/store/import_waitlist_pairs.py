@@ -1,14 +1,13 @@
-"""A waiting entry has exactly one waitlisted booking and the other way round, after every import.
+"""Keeps pairs intact: a waiting entry has exactly one waitlisted booking, and vice versa, after every import.
 
-Lines of a pair may come in any order and in different batches, so a placeholder stands in for the missing
-half until a live line takes its place. A placeholder that left the queue is a booking or an entry like any
-other.
+The two lines of a pair may come in any order and in different batches, so a placeholder stands in for the
+missing half until its line arrives. A placeholder that has left the waitlist is an ordinary booking or entry.
 """
 
 from services.bookings.store.import_locks import Lines
 from shared.db.database import Connection
 
-# Positions of the lines may clash with each other or with those there; they are checked once they are dense.
+# Imported positions may clash with each other or with stored ones, so they are checked after renumbering.
 DEFER = "SET CONSTRAINTS waitlist_one_per_position DEFERRED"
 CHECK_NOW = "SET CONSTRAINTS waitlist_one_per_position IMMEDIATE"
 SETTLE = (
@@ -40,7 +39,7 @@ WHERE (c.studio_id, c.id) IN (
     SELECT studio_id, class_id FROM jsonb_to_recordset($1) AS line (studio_id uuid, class_id uuid))
 """,
 )
-# The last word: a line that would leave half a pair is refused, since nothing here could live with one.
+# A last check: a line that would leave half a pair is refused. The rest of the service relies on pairs.
 REFUSE_HALVES = """
 SELECT refuse_line('The line would part a waitlist entry from its booking.')
 FROM (SELECT DISTINCT studio_id, class_id
@@ -59,7 +58,7 @@ OR EXISTS (
 
 
 async def settle(conn: Connection, lines: Lines) -> None:
-    """Pairs linked, positions dense, counters counted."""
+    """Links the pairs, renumbers the positions and recounts the counters."""
     for statement in (*SETTLE, REFUSE_HALVES):
         await conn.execute(statement, lines)
     await conn.execute(CHECK_NOW)

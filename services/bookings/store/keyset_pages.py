@@ -1,6 +1,6 @@
-"""Lists by keyset: each combination of filters is a statement of its own, so that each gets its own index.
+"""Keyset pagination. Each combination of filters is its own statement, so that each can use its own index.
 
-One statement with `$3 IS NULL OR …` for every filter would be planned once for all of them and scan.
+One statement with `$3 IS NULL OR …` per filter would get one plan for all combinations: a scan.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from shared.http.pages import resolve_cursor
 
 
 class ListedTable(Struct, frozen=True, kw_only=True):
-    """A table that can be listed. Nothing in here comes from a request."""
+    """A table that can be listed. None of this comes from a request."""
 
     table: str
     columns: str
@@ -24,7 +24,7 @@ class ListedTable(Struct, frozen=True, kw_only=True):
 
 
 class Filters(Struct, kw_only=True):
-    """`narrow` filters leave few rows (one class, one member); `where` takes any further conditions."""
+    """`narrow` filters leave few rows (one class, one member). `where` holds further conditions."""
 
     narrow: dict[str, str | None] = {}
     status: str | None = None
@@ -35,7 +35,7 @@ class Filters(Struct, kw_only=True):
 async def fetch_page(
     conn: Connection, caller: Caller, listed: ListedTable, filters: Filters, *, cursor: str | None, limit: int
 ) -> list[asyncpg.Record]:
-    """`limit + 1` rows, the last of which only tells that there are more."""
+    """`limit + 1` rows: the extra one only shows that there are more."""
     after = await _resolve(conn, caller, listed, cursor)
     args: list[Any] = [caller.studio_id]
 
@@ -56,13 +56,13 @@ async def fetch_page(
     if filters.status is not None:
         conditions.append(f"t.status = {bind(filters.status)}")
     elif sources and listed.statuses:
-        # The index has the status before the sort key: look once per location and status, and merge.
+        # The index has the status before the sort key: scan once per location and status, then merge.
         sources.append(f"unnest({bind(listed.statuses)}::text[]) AS status (name)")
         conditions.append("t.status = status.name")
     conditions += [condition.format(bind(value)) for condition, value in filters.where]
     if after is not None:
         conditions.append(f"(t.{listed.order}, t.id) > ({bind(after[0])}, {bind(after[1])})")
-    # Of several scans the page is put together by their sort keys, which one scan needs not carry along.
+    # Several scans are merged by their sort keys; a single scan does not need them.
     keys = f", t.{listed.order} AS sort_key, t.id AS sort_id" if sources else ""
     scan = (
         f"SELECT {listed.columns}{keys} FROM {listed.table} t "  # noqa: S608
@@ -96,7 +96,7 @@ async def _resolve(
 
 
 def wire_values(row: asyncpg.Record) -> dict[str, Any]:
-    """The row without the keys that it was sorted by."""
+    """The row without its sort keys."""
     values = dict(row)
     values.pop("sort_key", None)
     values.pop("sort_id", None)

@@ -1,15 +1,15 @@
-"""The lock order, kept by every action so that no two of them can wait for each other:
+"""The lock order. Every action follows it, so that no two of them can deadlock:
 
-1. the idempotency key (advisory, store/idempotency.py); its holder waits for nobody while it waits for it;
+1. the idempotency key (an advisory lock, store/idempotency.py), before anything else is locked;
 2. the class row, or in an import all class rows, in id order;
 3. member rows, in id order, all in one statement;
 4. everything else (bookings, waitlist, memberships, purchases), only under the lock of its class or member.
 
-Bookings that are taken together take what is free, in any order, and leave the rest: who never waits is part
-of no circle. What they left is taken up class by class, in the order above.
+A batch of bookings takes the locks that are free, in any order, and skips the rest: a transaction that never
+waits cannot deadlock. The skipped requests run again class by class, in the order above.
 
-Facts are read in a later statement than the one that took the lock: a statement that waits for a lock goes on
-with the snapshot from before the wait.
+Read facts in a later statement than the one that takes the lock: a statement that waits for a lock continues
+with the snapshot from before the wait. The SQL is in functions/locks_and_claims.sql.
 """
 
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ FROM classes c WHERE c.studio_id = $1 AND c.id = $2
 
 
 class LockedClass(Struct, frozen=True):
-    """`now` is the database's clock once the lock was held."""
+    """`now` is the database's clock after the lock was taken."""
 
     class_: ClassFacts
     now: datetime

@@ -49,7 +49,7 @@ RETURNING created_at
 async def insert(
     conn: Connection, caller: Caller, member_id: str, body: MemberCreate, *, name: str, email: str
 ) -> datetime | None:
-    """When it was created, or None when the email is another member's."""
+    """The creation time, or None if another member has the email."""
     values: tuple[Any, ...] = (name, body.first_name, body.last_name, email, body.phone)
     created: datetime | None = await conn.fetchval(INSERT, caller.studio_id, member_id, *values)
     return created
@@ -89,7 +89,7 @@ FOR UPDATE OF k
 
 
 async def erase(conn: Connection, caller: Caller, member_id: str) -> None:
-    """The row stays, so that counts and histories stay right; what tells who it was goes."""
+    """The row stays, so that counts and history stay correct; personal data goes."""
     for statement in (ERASE, *ERASE_TEXTS):
         await conn.execute(statement, caller.studio_id, member_id)
 

@@ -1,4 +1,4 @@
-"""Memberships, changed under their member's lock."""
+"""Memberships. Change them only under their member's lock."""
 
 from datetime import datetime
 from typing import Any
@@ -21,7 +21,7 @@ TABLE = ListedTable(table="memberships", columns=WIRE_COLUMNS, located=False)
 
 
 def _membership(values: dict[str, Any]) -> Membership:
-    """Pause and cancellation are kept as JSON: their instants are text until they are converted."""
+    """Pause and cancellation are stored as JSON, so their timestamps are text until converted."""
     return msgspec.convert({"object": "membership", **values}, Membership)
 
 
@@ -68,7 +68,7 @@ ORDER BY due_at, studio_id, id LIMIT $1
 
 
 async def due(conn: Connection, most: int, after: tuple[datetime, str, str] | None) -> list[asyncpg.Record]:
-    """Of every studio: for the loop that gives them the status that time has given them."""
+    """Across all studios, for the loop that updates memberships."""
     return await conn.fetch(DUE, most, *(after or (None, None, None)))
 
 

@@ -1,4 +1,4 @@
-"""Purchases, and the credits that a completed one grants once."""
+"""Purchases, and the credits that a completed purchase grants once."""
 
 from typing import Any
 
@@ -72,7 +72,7 @@ async def insert(conn: Connection, caller: Caller, purchase_id: str, body: Purch
     return bool(done.endswith(" 1"))
 
 
-# Under the members' locks. A purchase without a link to its product is found by the product's key.
+# Under the members' locks. A purchase without a product id is matched by product key.
 GRANT = """
 WITH granted AS (
     UPDATE purchases p SET credits_granted = p.quantity::bigint * coalesce(product.credits_granted, 0)
@@ -89,5 +89,5 @@ WHERE m.studio_id = $1 AND m.id = total.member_id
 
 
 async def grant_credits(conn: Connection, studio_id: str, member_ids: list[str]) -> None:
-    """What was granted once is never granted again, however often the purchase is imported."""
+    """Grants each purchase's credits once, however often the purchase is imported."""
     await conn.execute(GRANT, studio_id, member_ids)

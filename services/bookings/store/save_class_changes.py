@@ -1,4 +1,4 @@
-"""One statement for whatever happened in a class under its lock: seats, queue, credits, receipts."""
+"""Saves all changes to a class in one statement: seats, waitlist, credits, receipts."""
 
 from datetime import datetime
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""This service's copy of a studio, as the import last brought it."""
+"""This service's copy of a studio, as last imported."""
 
 import msgspec
 

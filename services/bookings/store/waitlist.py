@@ -1,4 +1,4 @@
-"""Waitlist entries: read and listed."""
+"""Reads and lists waitlist entries."""
 
 from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_page, wire_values
 from services.bookings.store.waitlist_row import WAITLIST_COLUMNS, WaitlistRow, waitlist_row
@@ -37,5 +37,5 @@ WHERE studio_id = $1 AND class_id = $2 AND status = 'waiting' ORDER BY position
 
 
 async def read_waiting(conn: Connection, caller: Caller, class_id: str) -> list[WaitlistRow]:
-    """In order, under the class's lock."""
+    """In order of position. Call it under the class's lock."""
     return [waitlist_row(row) for row in await conn.fetch(READ_WAITING, caller.studio_id, class_id)]

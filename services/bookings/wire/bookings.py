@@ -1,4 +1,4 @@
-"""Bookings, what a partner sends to make one, and the receipt of a cancellation."""
+"""Bookings: the resource, the request that creates one, and the cancellation receipt."""
 
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -26,7 +26,7 @@ class Booking(Resource, kw_only=True):
     status: BookingStatus
     booking_source: Annotated[str | None, Meta(examples=["partner_api"])]
     class_spot_id: Id | None
-    waitlist_position: Annotated[int | None, Meta(description="The place in the queue while waitlisted.")]
+    waitlist_position: Annotated[int | None, Meta(description="Position on the waitlist, while waitlisted.")]
     created_at: Instant | None
     updated_at: Instant | None
 
@@ -34,7 +34,7 @@ class Booking(Resource, kw_only=True):
 class BookingCreate(Body, frozen=True, kw_only=True):
     class_id: Id
     member_id: Id
-    join_waitlist: Annotated[bool, Meta(description="Queue for a seat when the class is full.")] = False
+    join_waitlist: Annotated[bool, Meta(description="Join the waitlist when the class is full.")] = False
     class_spot_id: Id | None = None
 
 
@@ -46,9 +46,9 @@ class BookingsQuery(PageQuery, frozen=True, kw_only=True):
 
 class CancelQuery(Query, frozen=True, kw_only=True):
     reason: Reason | None = None
-    max_late_fee: Annotated[Money | None, Meta(description="Refuse where the fee would be higher.")] = None
+    max_late_fee: Annotated[Money | None, Meta(description="Cancel only if the fee is not higher.")] = None
     allow_credit_forfeit: Annotated[
-        bool | None, Meta(description="`false`: refuse where a credit would be lost.")
+        bool | None, Meta(description="`false`: cancel only if no credit is lost.")
     ] = None
 
 
@@ -68,7 +68,7 @@ class CancellationReceipt(Resource, kw_only=True):
     free_cancel_until: Instant
     late_fee_amount: Money | None
     late_fee_currency: str | None
-    late_fee_status: Annotated[FeeStatus, Meta(description="Assessed, not charged: no payment is made here.")]
+    late_fee_status: Annotated[FeeStatus, Meta(description="A fee is assessed, never charged, by this API.")]
     credit_forfeited: bool
     credits_forfeited: int
     credits_restored: int

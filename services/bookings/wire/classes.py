@@ -32,13 +32,13 @@ class Class(Resource, kw_only=True):
     instructor_id: Id | None
     start_time: Instant
     end_time: Instant
-    capacity: Annotated[int, Meta(description="The most confirmed bookings it takes.")]
+    capacity: Annotated[int, Meta(description="Maximum number of confirmed bookings.")]
     booked_count: Annotated[int, Meta(description="Confirmed and checked-in bookings.")]
-    available_count: Annotated[int, Meta(description="For display: a booking checks again.")]
+    available_count: Annotated[int, Meta(description="For display only: booking checks again.")]
     allow_waitlist: bool
     spot_selection_mode: SpotMode | None
     status: ClassStatus
-    visible: Annotated[bool, Meta(description="Hidden classes are listed, but cannot be booked.")]
+    visible: Annotated[bool, Meta(description="Hidden classes are listed but cannot be booked.")]
 
 
 class ClassSpot(Resource, kw_only=True):
@@ -76,7 +76,7 @@ class ClassCreate(Body, frozen=True, kw_only=True):
 
 
 class ClassChange(Body, frozen=True, kw_only=True):
-    """What is left out stays. A class is cancelled by its own operation, never by a change."""
+    """Omitted fields stay unchanged. Cancelling a class is an operation of its own."""
 
     title: Name | UnsetType = UNSET
     description: LongText | UnsetType | None = UNSET

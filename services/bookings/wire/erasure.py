@@ -1,10 +1,10 @@
-"""What came of making a person anonymous."""
+"""The result of erasing a person."""
 
 from shared.wire import Resource
 
 
 class Erased(Resource, kw_only=True):
-    """How many rows were made anonymous, and under which emails and ids the person was known here."""
+    """How many rows were anonymized, and the emails and ids that this service had for the person."""
 
     members: int
     emails: list[str]

@@ -1,4 +1,4 @@
-"""Limits as types, so that a value too large for its column is a 422 and never reaches the database."""
+"""Field types with limits: a value too large for its column is a 422 and never reaches the database."""
 
 from typing import Annotated
 
@@ -15,6 +15,8 @@ Count = Annotated[int, Meta(ge=0, le=100_000)]
 Money = Annotated[
     str,
     Meta(
-        pattern=r"^[0-9]{1,10}(\.[0-9]{1,4})?(?![\s\S])", description="A decimal as text.", examples=["15.00"]
+        pattern=r"^[0-9]{1,10}(\.[0-9]{1,4})?(?![\s\S])",
+        description="A decimal number in a string.",
+        examples=["15.00"],
     ),
 ]

@@ -19,7 +19,7 @@ from shared.wire import Email, Id, Instant
 
 
 class Copied(Struct, kw_only=True, tag_field="object"):
-    """Another service's resource: its owner checks the rest of the line."""
+    """A resource of another service, which checks the rest of the line."""
 
     id: Id
 
@@ -43,7 +43,7 @@ class ImportedProduct(Copied, kw_only=True, tag="product"):
 
 
 class Imported(Struct, kw_only=True, forbid_unknown_fields=True, tag_field="object"):
-    """A misspelt field is named instead of being lost."""
+    """Unknown fields are rejected, so that a misspelled one is reported and not lost."""
 
     id: Id
     studio_id: Id | None = None

@@ -48,7 +48,7 @@ class Membership(Resource, kw_only=True):
     product_id: Id
     status: MembershipStatus
     auto_renew: bool
-    state_version: Annotated[int, Meta(description="Grows by one with each change.")]
+    state_version: Annotated[int, Meta(description="Increases by one with each change.")]
     pause: Pause | None
     cancellation: Cancellation | None
 

@@ -1,4 +1,4 @@
-"""Purchases: read-only for partners, recorded by staff and the import."""
+"""Purchases: read-only for partners, written by staff and by imports."""
 
 from enum import StrEnum
 from typing import Annotated, Literal

@@ -21,7 +21,10 @@ class WaitlistEntry(Resource, kw_only=True):
     object: Literal["waitlist"] = "waitlist"
     class_id: Id
     member_id: Id
-    position: Annotated[int, Meta(description="1-based and dense among those waiting; kept on leaving.")]
+    position: Annotated[
+        int,
+        Meta(description="From 1, without gaps, among those waiting. An entry that leaves keeps its last."),
+    ]
     status: WaitlistStatus
     converted_to_booking: bool
 

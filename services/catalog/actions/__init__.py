@@ -1,1 +1,1 @@
-"""One file per write; owns the transaction."""
+"""One file per operation; each owns its transaction."""

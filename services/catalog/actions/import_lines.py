@@ -1,4 +1,4 @@
-"""Upsert a batch of imported lines, each kind in one statement, and name the lines that are not usable."""
+"""Upserts a batch of import lines, each kind in one statement, and reports the lines that cannot be used."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -12,7 +12,7 @@ from shared.http.importing import ImportLine, ImportReport, apply_batch, usable_
 
 async def import_lines(catalog: Catalog, lines: Sequence[ImportLine]) -> ImportReport:
     usable, rejected = usable_lines(AnyImported, lines, _refusal)
-    # What others refer to goes first, so that the lines of a batch may come in any order.
+    # Referenced kinds go first, so that the lines of a batch may come in any order.
     for kind, write in import_store.WRITERS:
         rejected += await apply_batch(
             catalog.db, [line for line in usable if isinstance(line.value, kind)], write
@@ -32,7 +32,7 @@ def _refusal(value: AnyImported) -> str | None:
     if isinstance(value, (ImportedStudio, ImportedLocation)):
         timezone = value.timezone
         if timezone is not None and timezone not in available_timezones():
-            return f"timezone {timezone!r} is no IANA time zone."
+            return f"timezone {timezone!r} is not an IANA time zone."
     if isinstance(value, ImportedProduct):
         for price in value.prices:
             if not _usable(price.amount):

@@ -1,4 +1,4 @@
-"""Decode, call once, return."""
+"""Routes decode a request, call one action and return its result."""
 
 from services.catalog.actions.import_lines import import_lines
 from services.catalog.context import Catalog

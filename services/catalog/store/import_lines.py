@@ -1,4 +1,4 @@
-"""Bulk upserts of imported lines. One JSON parameter a batch: the lines travel as they were decoded."""
+"""Bulk upserts of import lines, one JSON parameter per batch."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from shared.http.importing import Decoded, Write
 
 
 def upsert(table: str, *columns: str, key: str = "studio_id, id") -> str:
-    """A line's fields are called as its table's columns. `created_at` is set once: a row keeps its place."""
+    """Fields are named like the columns. `created_at` is set once, so that a row keeps its place in lists."""
     return f"""
 INSERT INTO {table} ({key}, {", ".join(columns)}, created_at)
 SELECT {key}, {", ".join(columns)}, coalesce(created_at, clock_timestamp())
@@ -38,7 +38,7 @@ write_class_types = writing(upsert("class_types", "name", "description", "beginn
 write_instructors = writing(upsert("instructors", "name", "tagline", "tags", "active"))
 
 PRODUCTS = upsert("products", "key", "name", "product_type", "active", "client_visible", "credits_granted")
-# A product's line says all its prices: one that is no longer named is gone.
+# A product's line holds all its prices: one that is missing is deleted.
 DROPPED_PRICES = """
 DELETE FROM prices USING jsonb_to_recordset($1) AS line (studio_id uuid, product_id uuid)
 WHERE prices.studio_id = line.studio_id AND prices.product_id = line.product_id
@@ -71,7 +71,7 @@ async def write_products(conn: Connection, lines: Sequence[Decoded[Any]]) -> Non
 
 
 def _with_studio(lines: Sequence[Decoded[Any]]) -> list[dict[str, Any]]:
-    """The studio that the operator named, not what the line may say."""
+    """With the studio that the operator named, whatever the line says."""
     return [{**_fields(line.value), "studio_id": line.studio_id} for line in lines]
 
 

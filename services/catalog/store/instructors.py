@@ -5,7 +5,7 @@ from shared.http.caller import Caller
 from shared.http.pages import Page, page_of, start_after
 from shared.wire import PageQuery
 
-# An inactive instructor stays readable by id: past classes name it.
+# Inactive instructors stay readable by id, because past classes refer to them.
 GET = "SELECT id, name, tagline, tags FROM instructors WHERE studio_id = $1 AND id = $2"
 
 

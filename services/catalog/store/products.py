@@ -36,7 +36,7 @@ async def page(conn: Connection, caller: Caller, query: ProductsQuery) -> Page[P
     return page_of(await _with_prices(conn, caller, rows), query.limit)
 
 
-# All prices, active or not, the default one first, then as the studio ordered them.
+# All prices, active or not: the default first, then in the studio's order.
 PRICES = """
 SELECT product_id, id, amount, currency, price_type, interval, is_default, active
 FROM prices WHERE studio_id = $1 AND product_id = ANY ($2)

@@ -26,7 +26,7 @@ SELECT id, location_id, name, capacity, active FROM rooms
 WHERE studio_id = $1 AND (created_at, id) > ($2, $3)
 ORDER BY created_at, id LIMIT $4
 """
-# One short index scan per location: filtering the whole list would cost more the rarer the location is.
+# One short index scan per location: filtering the whole list gets slower the rarer the location is.
 OF_LOCATIONS = """
 SELECT r.id, r.location_id, r.name, r.capacity, r.active
 FROM unnest($5::uuid[]) AS l (id)
@@ -43,7 +43,7 @@ async def page(conn: Connection, caller: Caller, query: RoomsQuery) -> Page[Room
     after = await start_after(conn, CURSOR, query.cursor, caller.studio_id, caller.location_ids)
     permitted: Sequence[str] | None = caller.location_ids
     if query.location_id is not None:
-        # After the cursor: 400 comes before 404.
+        # After the cursor check: 400 comes before 404.
         await locations.get(conn, caller, query.location_id)
         permitted = [query.location_id]
     if permitted is None:

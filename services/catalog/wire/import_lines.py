@@ -1,4 +1,4 @@
-"""The lines of an import that the catalog owns: the wire form plus what it does not show."""
+"""The import lines of this service: the resource plus the columns that the API does not show."""
 
 from decimal import Decimal
 from typing import Annotated, Any, Literal, TypeAlias
@@ -26,7 +26,7 @@ class ImportedStudio(Imported, kw_only=True, tag="studio"):
     logo_url: str | None = None
     primary_color: str | None = None
     test: bool = False
-    # The cancellation policy is the bookings service's; the same line goes there too.
+    # The bookings service owns the cancellation policy and gets the same line.
     late_window_minutes: Any = UNSET
     late_fee_amount: Any = UNSET
     late_fee_currency: Any = UNSET

@@ -4,7 +4,7 @@ from shared.wire import Id, Resource
 
 
 class Instructor(Resource, kw_only=True):
-    """Private staff data has no place here, so it cannot leak."""
+    """Holds no private staff data, so none can leak."""
 
     id: Id
     object: Literal["instructor"] = "instructor"

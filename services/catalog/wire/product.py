@@ -29,4 +29,4 @@ class Product(Resource, kw_only=True):
 
 
 class ProductsQuery(PageQuery, frozen=True, kw_only=True):
-    active: Annotated[bool, Meta(description="Exactly the products with this value.")] = True
+    active: Annotated[bool, Meta(description="Only products with this value.")] = True

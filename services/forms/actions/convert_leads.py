@@ -1,4 +1,4 @@
-"""A new member with a lead's email turns that lead converted: told by an event, not by a call."""
+"""Marks a lead as converted when a member with its email is created. Triggered by an event, not a call."""
 
 from collections.abc import Sequence
 

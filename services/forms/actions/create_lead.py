@@ -1,4 +1,4 @@
-"""Create a lead, or identify the one that the studio has with the same normalized email."""
+"""Create a lead, or find the existing one with the same normalized email."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from shared.wire import new_id
 async def create_lead(
     service: Forms, caller: Caller, body: LeadCreate, sent: Raw | UnsetType
 ) -> MutationResult:
-    """Of any number of creations at the same moment one makes the row: the others wait for it and find it."""
+    """Concurrent requests for one email create one lead: the others wait for it and find it."""
     email = normalize_email(body.email)
     metadata = sent_metadata(sent, body.utm_source, body.utm_campaign)
     text = metadata_text(metadata)
@@ -39,7 +39,7 @@ async def create_lead(
             if known is not None:
                 await _fill_blanks(conn, caller, known, body, metadata)
                 break
-            # The lead gave its email up between the two statements: it is free again.
+            # Between the two statements the lead changed its email, so this one is free again.
     service.wakeup.notify()
     lead = made or known
     assert lead is not None
@@ -49,7 +49,7 @@ async def create_lead(
 async def _fill_blanks(
     conn: Connection, caller: Caller, known: StaffLead, body: LeadCreate, metadata: dict[str, Any]
 ) -> None:
-    """What the lead has stays; its status never goes back."""
+    """Fills only what the lead lacks; its status stays."""
     filled = structs.replace(
         known,
         first_name=known.first_name or body.first_name,

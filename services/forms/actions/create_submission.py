@@ -1,8 +1,8 @@
 """Submit answers to a form.
 
-Limits hold under a race because a limited form's row is locked before its submissions are counted: the next
-submitter waits, and counts what this one committed. A form without limits is not locked, so that a hundred
-people may submit at once; one archived in the same instant may still get what was under way.
+A form with limits is locked before its submissions are counted, so that concurrent submitters cannot exceed
+them. A form without limits is not locked, so that many people can submit at once; if it is archived at the
+same moment, submissions in flight may still be stored.
 """
 
 from msgspec import Raw
@@ -86,7 +86,7 @@ async def _require_below_limits(
 async def _add_form_context(
     conn: Connection, caller: Caller, lead: StaffLead, form: Form, submission: FormSubmission
 ) -> Event:
-    """Form context for the lead with the submitter's email."""
+    """Adds the submission to the metadata of the lead with the submitter's email."""
     text = with_form_context(
         bytes(lead.metadata),
         form_id=form.id,

@@ -1,4 +1,4 @@
-"""Make a person anonymous in leads and submissions. Doing it twice changes nothing more."""
+"""Anonymize a person in leads and submissions. Idempotent."""
 
 from services.forms.context import Forms
 from services.forms.store import erasure

@@ -1,4 +1,4 @@
-"""What a form makes of some answers, without storing them."""
+"""Evaluate answers to a form without storing them."""
 
 from collections.abc import Sequence
 

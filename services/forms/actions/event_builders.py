@@ -1,4 +1,4 @@
-"""News of leads, written with the fact."""
+"""Builds the events of leads and form submissions."""
 
 from services.forms.wire.leads import StaffLead, partner_view
 from shared.events.kinds import EventResource, LeadCreated, LeadUpdated

@@ -1,4 +1,4 @@
-"""Upsert a batch of imported lines, each kind in one statement, and name the lines that are not usable.
+"""Upserts a batch of import lines, each kind in one statement, and reports the lines that cannot be used.
 
 Sends no events: what is imported happened elsewhere.
 """

@@ -1,4 +1,4 @@
-"""Change a form: what is left out stays, `fields` and `settings` replace whole."""
+"""Change a form: omitted properties stay, `fields` and `settings` are replaced as a whole."""
 
 from msgspec import UNSET
 

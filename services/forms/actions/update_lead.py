@@ -46,7 +46,7 @@ async def update_lead(
 
 
 def _changed(lead: StaffLead, body: LeadUpdate, email: str, patch: dict[str, Any]) -> StaffLead | None:
-    """The lead as it shall be, or None where it is so already."""
+    """The changed lead, or None if nothing changes."""
     changes: dict[str, Any] = {name: value for name in PLAIN if (value := getattr(body, name)) is not UNSET}
     if email:
         changes["email"] = email

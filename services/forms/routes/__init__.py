@@ -1,4 +1,4 @@
-"""Decode, call once, return."""
+"""Routes decode a request, call one action and return its result."""
 
 from services.forms.actions.erase_person import erase_person
 from services.forms.actions.import_lines import import_lines

@@ -1,4 +1,4 @@
-"""What the studio's staff does: all that partners do, notes and phones, deciding submissions."""
+"""Staff operations: everything partners can do, plus notes, phones and reviewing submissions."""
 
 from msgspec import structs
 

@@ -1,4 +1,4 @@
-"""What an answer is: a text or a list of texts; readers for those that are numbers or dates."""
+"""An answer is a string or a list of strings; helpers to read numbers and dates."""
 
 import re
 from collections.abc import Mapping
@@ -9,14 +9,14 @@ from typing import TypeAlias
 Answer: TypeAlias = str | list[str]
 Answers: TypeAlias = Mapping[str, Answer]
 
-# JSON's own way of writing a number: Decimal alone would take "NaN", "1_000" and other scripts' digits.
+# Numbers as in JSON: Decimal alone would accept "NaN", "1_000" and non-ASCII digits.
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 MAX_NUMBER_LENGTH = 100
 
 
 def items_of(answer: Answer | None) -> list[str]:
-    """The answer's texts, blank ones left out: an empty answer has none."""
+    """The answer's strings without blank ones: an empty answer has none."""
     if answer is None:
         return []
     texts = answer if isinstance(answer, list) else [answer]

@@ -1,4 +1,4 @@
-"""What is wrong with the answers to a form. Evaluating and submitting both ask here, so they agree."""
+"""Checks the answers to a form. Evaluating and submitting both use this, so they agree."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,9 +14,9 @@ from services.forms.wire.submissions import ConsentGiven
 from shared.errors import Problem
 
 MISSING = Finding("This field is required.", "missing")
-NOT_VISIBLE = Finding("The field is hidden while the other answers are as they are.", "field_not_visible")
+NOT_VISIBLE = Finding("The field is hidden with the other answers given.", "field_not_visible")
 UNKNOWN = Finding("The form has no field with this key.", "unknown_field")
-NOT_TEXT = Finding("An answer is a text or an array of texts.", "string_type")
+NOT_TEXT = Finding("An answer must be a string or an array of strings.", "string_type")
 
 
 class Evaluation(Struct, frozen=True):
@@ -27,12 +27,12 @@ class Evaluation(Struct, frozen=True):
 
 
 def malformed_answers(data: dict[str, Any]) -> list[Problem]:
-    """Values that are neither a text nor an array of texts: told without knowing the form."""
+    """Values that are neither a string nor an array of strings, which needs no look at the form."""
     return [_at(key, NOT_TEXT) for key, value in data.items() if not _is_answer(value)]
 
 
 def evaluate(fields: Sequence[FormField], answers: Answers, *, region: str | None = None) -> Evaluation:
-    """Hidden fields are never required, and an answer for one is refused."""
+    """Hidden fields are never required, and answers to them are rejected."""
     seen = visible_fields(fields, answers)
     context = [field for field in seen if field.type is not FieldType.SECTION_BREAK]
     visible_keys = {field.key for field in seen}
@@ -53,7 +53,7 @@ def _check(context: FieldContext, answers: Answers) -> Problem | None:
     field = context.field
     answer = answers.get(field.key)
     if field.type is FieldType.SECTION_BREAK:
-        # Not even a blank: the caller takes it for a question.
+        # Not even a blank answer: the caller took it for a question.
         finding = None if answer is None else CHECKS[field.type](context, answer)
     elif answer is None or is_empty(answer):
         finding = MISSING if field.required else None

@@ -1,7 +1,7 @@
-"""When a rule holds. Total: any operator, any JSON value and any answer give true or false, never an error.
+"""Evaluates display rules. Total: any operator, JSON value and answer give true or false, never an error.
 
 On a list answer the positive operators mean "any", the negative ones "none". Numbers compare as decimals and
-dates as dates; where an order is context for and neither fits, the rule does not hold.
+dates as dates. An ordering operator on anything else is false.
 """
 
 import operator
@@ -115,7 +115,7 @@ def _compares(op: Operator, answer: ComparedAnswer, text: str) -> bool:
 
 
 def _text_of(value: Any) -> str | None:
-    """A rule's value in the form in which answers come; arrays and objects have none."""
+    """A rule's value as an answer would write it; None for arrays and objects."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (str, int, float, Decimal)):

@@ -1,4 +1,4 @@
-"""Published forms are for every key that reads forms; the rest is for form managers and staff."""
+"""Any key that can read forms sees published ones; drafts and archived forms need forms:write or staff."""
 
 from contextlib import suppress
 
@@ -16,7 +16,7 @@ def manages_forms(caller: Caller) -> bool:
 
 
 def require_drafts_scope(caller: Caller, query: bytes) -> None:
-    """Before the query is judged as a whole: a missing scope counts more than a wrong limit."""
+    """Runs before the query is validated: a missing scope is reported before an invalid limit."""
     if manages_forms(caller) or not query:
         return
     with suppress(Invalid):

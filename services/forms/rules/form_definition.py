@@ -1,4 +1,4 @@
-"""Whether a form can be filled in at all, context when it is written. Every problem is named."""
+"""Checks that a form can be filled in at all, when it is written. Reports every problem."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ from shared.errors import Problem
 
 MAX_FIELDS = 500
 
-# A list would never be met by an answer, or always: nobody means that.
+# Operators that take one value: with a list the rule would never, or always, hold.
 ONE_VALUE = frozenset(Operator) - {Operator.IN, Operator.NOT_IN, Operator.EMPTY, Operator.NOT_EMPTY}
 _CHOICES = (FieldType.SELECT, FieldType.CHECKBOX_GROUP)
 _DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(FormField) if not field.required}
 
 
 def with_defaults(field: dict[str, Any]) -> dict[str, Any]:
-    """The field with every property of the specification present, and its own ones as they were."""
+    """The field with every specified property present; its own properties stay unchanged."""
     full = field | {name: value for name, value in _DEFAULTS.items() if name not in field}
     rule = full["display_when"]
     if isinstance(rule, dict) and "value" not in rule:
@@ -29,7 +29,7 @@ def with_defaults(field: dict[str, Any]) -> dict[str, Any]:
 
 def check_fields(fields: Sequence[FormField]) -> list[Problem]:
     if len(fields) > MAX_FIELDS:
-        text = f"{len(fields)} fields; a form has at most {MAX_FIELDS}."
+        text = f"{len(fields)} fields; a form can have at most {MAX_FIELDS}."
         return [Problem(("body", "fields"), text, "too_long")]
     problems = [problem for index, field in enumerate(fields) for problem in _check_field(index, field)]
     return problems + _doubled_keys(fields) + _wrong_controllers(fields)
@@ -44,10 +44,10 @@ def _check_field(index: int, field: FormField) -> list[Problem]:
     if field.type is FieldType.SELECT and not field.options:
         problems.append(_at(index, "options", "A select needs options.", "missing_options"))
     if field.type in _CHOICES and any(option_value(option) is None for option in field.options or ()):
-        text = "An option is a text or a number, or an object with one of them as its value."
+        text = "An option must be a string, a number, or an object with either as its value."
         problems.append(_at(index, "options", text, "option_value"))
     if field.min is not None and field.max is not None and field.min > field.max:
-        problems.append(_at(index, "min", "min is over max.", "min_over_max"))
+        problems.append(_at(index, "min", "min is greater than max.", "min_over_max"))
     return problems
 
 
@@ -75,7 +75,7 @@ def _wrong_controllers(fields: Sequence[FormField]) -> list[Problem]:
         elif controller not in rules:
             finding = ("The form has no field with this key.", "unknown_controller")
         elif field.key in in_cycle:
-            finding = ("The rules of these fields go in a circle.", "rule_cycle")
+            finding = ("The rules of these fields form a cycle.", "rule_cycle")
         else:
             continue
         problems.append(
@@ -85,7 +85,7 @@ def _wrong_controllers(fields: Sequence[FormField]) -> list[Problem]:
 
 
 def _keys_in_cycles(rules: dict[str, ConditionalRule | None]) -> set[str]:
-    """Each field has one controller at most: follow it until the path ends or meets a known key."""
+    """A field has at most one controller: follow the chain until it ends or meets a visited key."""
     settled: set[str] = set()
     found: set[str] = set()
     for start in rules:

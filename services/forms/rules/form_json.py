@@ -1,4 +1,4 @@
-"""A form as the studio drew it: checked, with_defaults, and turned into the text that is kept."""
+"""A form's own JSON: checked, filled with defaults, and turned into the text that is stored."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Settings with a meaning: whether they make sense when written, and whom they turn away later."""
+"""A form's settings: validation when written, and the limits they put on submissions."""
 
 from datetime import datetime
 from urllib.parse import urlsplit
@@ -16,7 +16,7 @@ def check_settings(settings: FormSettings) -> list[Problem]:
 
 
 def limits_submissions(settings: FormSettings) -> bool:
-    """Such a form takes its submissions one at a time, or two at once would both see the last place."""
+    """Such a form takes one submission at a time: two at once could both pass the limit check."""
     return settings.max_submissions is not None or bool(settings.one_submission_per_email)
 
 

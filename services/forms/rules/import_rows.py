@@ -1,4 +1,4 @@
-"""An imported line as it is stored, or the reason why it cannot be."""
+"""Turns an import line into the row to store, or into the reason why it cannot be stored."""
 
 from typing import Any
 

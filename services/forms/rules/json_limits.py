@@ -1,4 +1,4 @@
-"""How deep and how large the JSON that partners own may be. Walked with a list, never with the call stack."""
+"""Depth and size limits of partners' own JSON. Iterative, so that no nesting can exhaust the stack."""
 
 from typing import Any
 

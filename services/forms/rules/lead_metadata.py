@@ -1,4 +1,4 @@
-"""A lead's metadata: what may be written into it, and what the server adds."""
+"""A lead's metadata: what partners may write, and what the server adds."""
 
 from datetime import datetime
 from typing import Any
@@ -12,10 +12,10 @@ from shared.wire import is_id
 
 LOC = ("body", "metadata")
 FORM_CONTEXT = "form_submissions"
-# The newest are kept: a person who submits every day must not make the lead unreadable.
+# Only the newest entries are kept, so that daily submissions cannot grow a lead without bound.
 MAX_FORM_CONTEXT = 100
 ENTRY = frozenset({"form_id", "form_slug", "submission_id", "submitted_at"})
-# Bytes: the names, two ids, an instant and a long slug; what is longer counts as the partner's.
+# Bytes of the longest entry that the server writes; anything longer counts as the partner's own.
 MAX_ENTRY_LENGTH = 500
 
 
@@ -24,7 +24,9 @@ def metadata_problems(sent: Any) -> list[Problem]:
     problems = too_deep(sent, LOC)
     context = sent.get(FORM_CONTEXT)
     if context is not None and not isinstance(context, list):
-        problems.append(Problem((*LOC, FORM_CONTEXT), "The server keeps a list here.", "list_type"))
+        problems.append(
+            Problem((*LOC, FORM_CONTEXT), "This key must be a list; the server adds to it.", "list_type")
+        )
     elif context is not None and len(context) > MAX_FORM_CONTEXT:
         text = f"{len(context)} entries; at most {MAX_FORM_CONTEXT} are kept."
         problems.append(Problem((*LOC, FORM_CONTEXT), text, "too_long"))
@@ -48,9 +50,9 @@ def metadata_text(metadata: dict[str, Any]) -> str:
 
 
 def with_blanks_filled(stored: bytes, given: dict[str, Any]) -> bytes:
-    """What is there stays; keys that are missing, null or an empty text take what is given.
+    """Keeps what is stored; missing, null and empty values take the given ones.
 
-    Where that would pass the limit all stays as it was: a lead is identified all the same.
+    If the result would be too large, nothing changes and the lead is still identified.
     """
     kept: dict[str, Any] = read_json(stored)
     filled = kept | {

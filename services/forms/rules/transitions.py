@@ -1,4 +1,4 @@
-"""Which state may follow which."""
+"""The allowed state transitions."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -36,6 +36,6 @@ LEAD_STATES: Mapping[LeadStatus, Sequence[LeadStatus]] = {
 
 
 def require_transition(states: Mapping[S, Sequence[S]], now: S, wanted: S) -> None:
-    """Naming the state that already holds changes nothing and is no transition."""
+    """Setting the current state again is allowed and changes nothing."""
     if wanted != now and wanted not in states[now]:
         raise InvalidStateTransition(now, wanted, states[now])

@@ -1,4 +1,4 @@
-"""Which fields a person sees, given the answers so far."""
+"""Which fields are visible, given the answers so far."""
 
 from collections.abc import Sequence
 
@@ -10,8 +10,8 @@ from services.forms.wire.fields import FormField
 def visible_fields(fields: Sequence[FormField], answers: Answers) -> list[FormField]:
     """The visible ones in the form's order. A hidden controller counts as empty.
 
-    Each field has one controller at most, so a rule chain is a path: it is walked up to the first settled
-    field and settled on the way back, with a list instead of the call stack, so that no depth is too deep.
+    A field has at most one controller, so its rules form a path. The path is followed to the first resolved
+    field and resolved on the way back, iteratively, so that no chain is too long.
     """
     by_key = {field.key: field for field in fields}
     settled: dict[str, bool] = {}
@@ -41,7 +41,7 @@ def _is_visible(
         return True
     controller = by_key.get(rule.field_key)
     if controller is None:
-        # Written forms have no such rule; one that got in some other way shows nothing by accident.
+        # Validation prevents such rules; if one got in another way, the field stays hidden.
         return False
     if controller.key not in compared:
         seen = settled.get(controller.key, False)

@@ -1,8 +1,8 @@
-"""Which events have had their effect: the bus delivers at least once."""
+"""Deduplicates consumed events, since the bus delivers at least once."""
 
 from shared.db.database import Connection
 
-# Far longer than any redelivery; a few old ones leave with each new one.
+# 30 days is far longer than any redelivery takes. Each insert deletes a few old rows.
 INSERT = """
 WITH old AS (
     DELETE FROM consumed_events WHERE event_id IN (
@@ -14,5 +14,5 @@ INSERT INTO consumed_events (event_id) VALUES ($1) ON CONFLICT DO NOTHING RETURN
 
 
 async def is_new(conn: Connection, event_id: str) -> bool:
-    """True once per event, in the transaction that gives it its effect."""
+    """True once per event. Call it in the transaction that applies the event."""
     return await conn.fetchval(INSERT, event_id) is not None

@@ -1,4 +1,4 @@
-"""Making a person anonymous: rows stay, so that counts stay right; nothing in them tells who it was."""
+"""Anonymizes a person: rows stay, so that counts stay correct; personal data goes."""
 
 from collections.abc import Collection, Sequence
 
@@ -7,7 +7,7 @@ from msgspec import Struct
 from shared.db.database import Connection
 from shared.http.caller import Caller
 
-# In the order of their ids, so that two erasures at once wait for each other instead of blocking each other.
+# Locked in id order, so that two concurrent erasures cannot deadlock.
 LEADS_OF_PERSON = """
 SELECT id, email, email = 'erased-' || id || '@erased.invalid' AS is_erased FROM leads
 WHERE studio_id = $1 AND (id = $2 OR email = ANY ($3))
@@ -24,12 +24,12 @@ class KnownLead(Struct, frozen=True):
 async def leads_of_person(
     conn: Connection, caller: Caller, lead_id: str | None, emails: Collection[str]
 ) -> list[KnownLead]:
-    """The one that is named too where it was erased before: partners may have written to it since."""
+    """Includes the named lead even if it was erased before: partners may have written to it since."""
     rows = await conn.fetch(LEADS_OF_PERSON, caller.studio_id, lead_id, list(emails))
     return [KnownLead(row["id"], row["email"], row["is_erased"]) for row in rows]
 
 
-# `source` is free text: a partner may have written who sent the person. The specification's own values stay.
+# `source` is free text and may name a person. The values of the specification stay.
 LEADS = """
 UPDATE leads SET email = 'erased-' || id || '@erased.invalid', first_name = '', last_name = NULL,
     phone = NULL, notes = NULL, metadata = '{}',
@@ -44,11 +44,11 @@ RETURNING id
 
 
 async def erase_leads(conn: Connection, caller: Caller, lead_ids: Sequence[str]) -> int:
-    """How many had anything left to erase."""
+    """Returns how many leads had anything left to erase."""
     return len(await conn.fetch(LEADS, caller.studio_id, lead_ids))
 
 
-# Consents keep the policy that was shown and whether it was agreed to, which names nobody.
+# Consents stay: they hold the policy and the decision, but no personal data.
 SUBMISSIONS = """
 UPDATE form_submissions SET submitter_email = 'erased-' || id || '@erased.invalid', submitter_name = NULL,
     data = '{}', version = version + 1
@@ -65,7 +65,7 @@ async def erase_submissions(
     return len(await conn.fetch(SUBMISSIONS, caller.studio_id, list(emails), list(lead_ids)))
 
 
-# News that has not left yet would carry the person to the event log after it was erased there.
+# Events that are not published yet would carry personal data to the event log after its erasure there.
 DELETE_PENDING_EVENTS = "DELETE FROM outbox WHERE aggregate = ANY ($1)"
 
 

@@ -29,11 +29,11 @@ FROM forms WHERE studio_id = $1 AND id = $2 FOR NO KEY UPDATE
 
 
 async def get_locked(conn: Connection, caller: Caller, form_id: str) -> Form:
-    """Nobody changes the form, or submits to a limited one, until the transaction ends."""
+    """Locks the form: no one can change it, or submit to it if limited, until the transaction ends."""
     return _form(await conn.fetchrow(GET_LOCKED, caller.studio_id, form_id))
 
 
-# A draft was never in the list of who may not see drafts; what was archived since still marks its place.
+# A caller who cannot see drafts cannot use one as a cursor; a form archived since still works as one.
 CURSOR = """
 SELECT created_at, id FROM forms WHERE studio_id = $1 AND id = $3 AND ($2 OR status <> 'draft')
 """
@@ -58,7 +58,7 @@ async def page(conn: Connection, caller: Caller, query: FormsQuery, *, drafts_kn
 
 
 class FormContent(Struct, frozen=True, kw_only=True):
-    """A form's content as it goes to the database."""
+    """A form's content as it is stored."""
 
     title: str
     slug: str

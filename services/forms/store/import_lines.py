@@ -9,7 +9,7 @@ from shared.http.importing import Decoded, Write
 
 Row = dict[str, Any]
 
-# One import of a studio at a time: the lines keep their file's order, which is no order to take row locks in.
+# One import per studio at a time: lines lock rows in file order, so two imports could deadlock.
 LOCK_IMPORT = """
 SELECT pg_advisory_xact_lock(hashtextextended('import:' || studio, 0)) FROM unnest($1::text[]) AS studio
 """
@@ -90,7 +90,7 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
 """
 
 
-# As in `submissions.keep_for_lead`: before a lead gives its email up.
+# As in `submissions.keep_for_lead`: before a lead changes its email.
 KEEP_SUBMISSIONS = """
 UPDATE form_submissions SET lead_id = leads.id
 FROM jsonb_to_recordset($1) AS line (studio_id uuid, id uuid, email text)
@@ -108,11 +108,11 @@ async def write_leads(conn: Connection, lines: Sequence[Decoded[Row]]) -> None:
 
 
 def _with_studio(lines: Sequence[Decoded[Row]]) -> list[Row]:
-    """The studio that the operator named, not what the line may say."""
+    """With the studio that the operator named, whatever the line says."""
     return [line.value | {"studio_id": line.studio_id} for line in lines]
 
 
-# What others refer to goes first, so that the lines of a batch may come in any order.
+# Referenced kinds go first, so that the lines of a batch may come in any order.
 WRITERS: tuple[tuple[type, Write[Row]], ...] = (
     (ImportedStudio, write_studios),
     (ImportedForm, write_forms),

@@ -73,7 +73,7 @@ async def page(conn: Connection, caller: Caller, query: PageQuery) -> Page[Staff
     return await page_by_size(conn, PAGE, (caller.studio_id,), after, query.limit, _lead)
 
 
-# Waits for another writer of the same email and then does nothing: of any number at once, one row is made.
+# Waits for a concurrent insert of the same email, then does nothing: only one row is created.
 INSERT = """
 INSERT INTO leads (studio_id, id, email, first_name, source, status, lifecycle_stage, metadata)
 VALUES ($1, $2, $3, $4, $5, 'new', 'lead', $6::text::json)
@@ -86,7 +86,7 @@ RETURNING id, email, first_name, source, status, lifecycle_stage, metadata::text
 async def insert_if_new(
     conn: Connection, caller: Caller, lead_id: str, email: str, first_name: str, source: str, metadata: str
 ) -> StaffLead | None:
-    """None where the studio has a lead with this email already."""
+    """None if the studio already has a lead with this email."""
     row = await conn.fetchrow(INSERT, caller.studio_id, lead_id, email, first_name, source, metadata)
     return _lead(row) if row is not None else None
 
@@ -102,7 +102,7 @@ RETURNING id, email, first_name, source, status, lifecycle_stage, metadata::text
 
 
 async def update(conn: Connection, caller: Caller, lead: StaffLead) -> StaffLead:
-    """`lead` as it shall be; it was read under a lock in the same transaction."""
+    """Stores `lead`, which was read under a lock in this transaction."""
     row = await conn.fetchrow(
         UPDATE,
         caller.studio_id,

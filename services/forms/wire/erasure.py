@@ -4,7 +4,7 @@ from shared.wire import Resource
 
 
 class Erased(Resource, kw_only=True):
-    """How many rows were made anonymous, and under which emails and ids the person was known here."""
+    """How many rows were anonymized, and the emails and ids that this service had for the person."""
 
     leads: int
     submissions: int

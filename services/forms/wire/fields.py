@@ -1,4 +1,4 @@
-"""A form's fields as the studio drew them. Unknown properties are allowed and kept by the form."""
+"""A form's fields. Unknown properties are allowed and stored with the form."""
 
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -44,7 +44,7 @@ class Operator(StrEnum):
 
 
 class ConditionalRule(Struct, frozen=True, kw_only=True):
-    """Show the field only while the controller's answer fits."""
+    """Show the field only if the controlling field's answer matches."""
 
     field_key: FieldKey
     op: Operator

@@ -1,4 +1,4 @@
-"""Forms: what is read, what is written."""
+"""Forms: the resource, and the bodies that write it."""
 
 from decimal import Decimal
 from enum import StrEnum
@@ -11,15 +11,15 @@ from services.forms.wire.fields import FormField
 from shared.http.decoding import decode_body
 from shared.wire import Body, Email, Id, Instant, PageQuery, Query, Resource
 
-# Something to read: blanks alone are no title.
+# Not only blanks.
 Title = Annotated[str, Meta(min_length=1, max_length=300, pattern=r"\S")]
-# Ends in a lookahead, since Python's `$` would let a newline pass; JSON Schema's dialect knows it too.
+# Ends in a lookahead, because Python's `$` allows a trailing newline; JSON Schema supports it too.
 Slug = Annotated[str, Meta(max_length=120, pattern=r"^[a-z0-9][a-z0-9_-]*(?![\s\S])")]
 Description = Annotated[str, Meta(max_length=10_000)]
-# More than 500 are refused by the rules, in a sentence of their own.
+# rules/form_definition.py limits their number.
 Fields = list[FormField]
 
-# The document names the structs; at run time the studio's own JSON goes through untouched.
+# The OpenAPI document shows the structs; at run time the studio's JSON passes through unchanged.
 FieldsJson = Annotated[
     msgspec.Raw,
     Meta(extra_json_schema={"type": "array", "items": {"$ref": "#/components/schemas/FormField"}}),
@@ -34,7 +34,7 @@ class FormStatus(StrEnum):
 
 
 class FormSettings(Struct, frozen=True, kw_only=True):
-    """The keys with a meaning; any other key is kept and given back."""
+    """The known keys; any other key is stored and returned."""
 
     confirmation_message: Annotated[str, Meta(max_length=10_000)] | None = None
     redirect_url: Annotated[str, Meta(max_length=2_000)] | None = None
@@ -59,7 +59,7 @@ class Form(Resource, kw_only=True):
 
 
 IncludeDrafts = Annotated[
-    bool, Meta(description="Draft and archived forms too; needs the scope forms:write.")
+    bool, Meta(description="Include draft and archived forms; needs the scope forms:write.")
 ]
 
 
@@ -81,7 +81,7 @@ class PartnerFormCreate(Body, frozen=True, kw_only=True):
 
 
 class StudioFormUpdate(Body, frozen=True, kw_only=True):
-    """What is left out stays; `fields` and `settings` replace whole."""
+    """Omitted properties stay unchanged; `fields` and `settings` are replaced as a whole."""
 
     title: Title | UnsetType = UNSET
     slug: Slug | UnsetType = UNSET
@@ -92,19 +92,19 @@ class StudioFormUpdate(Body, frozen=True, kw_only=True):
 
 
 class RawFormJson(Struct, frozen=True):
-    """The same body once more, with the studio's JSON left as it was sent."""
+    """The same body with the studio's JSON as it was sent."""
 
     fields: msgspec.Raw | UnsetType = UNSET
     settings: msgspec.Raw | UnsetType = UNSET
 
 
 def raw_form_json(body: bytes) -> RawFormJson:
-    """Read whole first: what a struct skips as unknown is not looked at, and it is kept here all the same."""
+    """Decodes the whole body first: a struct skips unknown keys unchecked, but they are stored too."""
     decode_body(Any, body)
     return msgspec.json.decode(body, type=RawFormJson)
 
 
-# Numbers among options and in rules' values keep their digits: 1.10 is not the nearest binary fraction.
+# Decimals, so that numbers in options and rules keep their digits.
 _fields_decoder = msgspec.json.Decoder(list[FormField], float_hook=Decimal)
 
 

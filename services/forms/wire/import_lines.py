@@ -1,4 +1,4 @@
-"""The lines of an import that this service owns: the wire form plus what it does not show."""
+"""The import lines of this service: the resource plus the columns that the API does not show."""
 
 from typing import Annotated, Any, TypeAlias
 

@@ -1,6 +1,6 @@
-"""JSON that partners own (fields, settings, metadata) is kept as text, so that it comes back as it was sent.
+"""Partners' own JSON (fields, settings, metadata) is stored as text, so that it is returned as it was sent.
 
-Postgres' jsonb refuses some numbers and changes others; here a number keeps its digits, an object its order.
+Postgres' jsonb rejects some numbers and changes others. Here numbers keep their digits, objects their order.
 """
 
 from typing import Annotated, Any
@@ -10,13 +10,13 @@ from msgspec import Meta
 
 JsonObject = Annotated[msgspec.Raw, Meta(extra_json_schema={"type": "object"})]
 
-# A number with a fraction or an exponent is passed on as its own text: 1.10 stays 1.10.
+# A number with a fraction or exponent keeps its text: 1.10 stays 1.10.
 _decoder = msgspec.json.Decoder(float_hook=msgspec.Raw)
 _encoder = msgspec.json.Encoder()
 
 
 def read_json(text: msgspec.Raw | bytes | str) -> Any:
-    """For passing on, not for reckoning: nothing is rounded on the way through."""
+    """For passing JSON through, not for arithmetic: numbers are not rounded."""
     return _decoder.decode(text)
 
 

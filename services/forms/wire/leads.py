@@ -1,4 +1,4 @@
-"""Leads: what is read, what is written."""
+"""Leads: the resource, and the bodies that write it."""
 
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -45,7 +45,7 @@ class Lead(Resource, kw_only=True):
 
 
 class StaffLead(Lead, kw_only=True):
-    """What the studio's staff sees beside: partners write notes and phone, and never read them."""
+    """What only staff see. Partners can write notes and phone but never read them."""
 
     last_name: str | None
     phone: str | None
@@ -55,7 +55,7 @@ class StaffLead(Lead, kw_only=True):
 
 
 def partner_view(lead: StaffLead) -> Lead:
-    """As a partner's GET shows it: without phone, last name and notes."""
+    """What partners see: no phone, last name or notes."""
     return Lead(
         id=lead.id,
         email=lead.email,
@@ -83,7 +83,7 @@ class LeadCreate(Body, frozen=True, kw_only=True):
 
 
 class LeadUpdate(Body, frozen=True, kw_only=True):
-    """Absent is not null: what is left out stays."""
+    """Omitted properties stay unchanged; null clears."""
 
     first_name: Name | UnsetType = UNSET
     last_name: Name | UnsetType | None = UNSET
@@ -105,5 +105,5 @@ class _Sent(Struct, frozen=True):
 
 
 def metadata_sent(body: bytes) -> msgspec.Raw | UnsetType:
-    """The metadata of a checked body once more, as it was sent: no number is rounded."""
+    """The metadata of a validated body as it was sent, with unrounded numbers."""
     return msgspec.json.decode(body, type=_Sent).metadata

@@ -1,4 +1,4 @@
-"""Submissions: what is read, what is written, and what `evaluate` says before anything is stored."""
+"""Submissions: the resource, the bodies that create one, and the result of an evaluation."""
 
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -10,10 +10,10 @@ from shared.wire import Body, Email, Id, Instant, Resource
 
 _ANSWER = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 _BY_KEY = Meta(
-    description="Answers by field key: texts, or arrays of texts.",
+    description="Answers by field key: strings or arrays of strings.",
     extra_json_schema={"type": "object", "additionalProperties": _ANSWER},
 )
-# Told by hand and not by the type, so that a wrong value is named by its key (`rules/answers.py`).
+# Checked in rules/answers.py and not by the type, so that a problem names the field's key.
 AnswersSent = Annotated[dict[str, Any], _BY_KEY]
 AnswersKept = Annotated[Raw, _BY_KEY]
 
@@ -25,7 +25,7 @@ class SubmissionStatus(StrEnum):
 
 
 class ConsentGiven(Struct, kw_only=True, frozen=True):
-    """What was shown when a consent was answered, so that the studio can prove what was agreed to."""
+    """What was shown with a consent, so that the studio can prove what was agreed to."""
 
     key: str
     given: bool
@@ -58,7 +58,7 @@ class FormEvaluate(Body, frozen=True, kw_only=True):
 
 
 class FormEvaluation(Resource, kw_only=True):
-    """What a submission of these answers would meet, without storing anything."""
+    """What submitting these answers would lead to. Nothing is stored."""
 
     object: Literal["form_evaluation"] = "form_evaluation"
     form_id: Id

@@ -171,7 +171,7 @@ async def test_who_waited_for_a_held_class_is_served_in_the_order_of_coming(clie
 async def test_one_that_cannot_be_written_costs_the_others_nothing(
     client: StudioClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The batch is taken separate_replicas until only the one at fault fails."""
+    """The batch is split up until only the one at fault fails."""
     class_, people = a_class(capacity=5), [a_member() for _ in range(3)]
     await client.import_all(class_, *people)
     insert = insert_bookings.insert

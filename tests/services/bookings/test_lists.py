@@ -114,7 +114,7 @@ async def test_filters_narrow_and_can_be_joined(client: StudioClient) -> None:
 
 
 async def test_a_location_that_the_key_may_not_see_is_not_found(client: StudioClient) -> None:
-    """Unknown, another studio's or not permitted: the same 404 separate_replicas from the request id."""
+    """Unknown, another studio's or not permitted: the same 404 apart from the request id."""
     await client.import_all(*located(HERE, THERE))
     narrow = client.with_key(locations=(HERE,))
     bodies = []

@@ -1,4 +1,4 @@
-"""Each field type checks its own values: one table from type to check."""
+"""The check of each field type, in one table."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Answers chosen from what the studio offers."""
+"""Checks answers that are chosen from options."""
 
 from decimal import Decimal
 from typing import Any
@@ -10,7 +10,7 @@ _TICKED = ("true", "false")
 
 
 def option_value(option: Any) -> str | Decimal | None:
-    """An option is a text or a number, or an object that holds one as `value`; anything else is none."""
+    """The value of a string, number, or object with a `value`; None for anything else."""
     if isinstance(option, dict):
         option = option.get("value")
     if isinstance(option, str):
@@ -27,19 +27,19 @@ def check_select(context: FieldContext, answer: Answer) -> Finding | None:
 
 
 def check_checkbox_group(context: FieldContext, answer: Answer) -> Finding | None:
-    """A single text counts as one choice. A group raw without options has none to compare with."""
+    """A single string counts as one choice. A group without options accepts anything."""
     return _offered(context, answer) if context.field.options else None
 
 
 def check_checkbox(context: FieldContext, answer: Answer) -> Finding | None:
     if answer not in _TICKED:
-        return Finding('A checkbox answers "true" or "false".', "bool_parsing")
+        return Finding('A checkbox must be "true" or "false".', "bool_parsing")
     return None
 
 
 def check_consent(context: FieldContext, answer: Answer) -> Finding | None:
     if answer not in _TICKED:
-        return Finding('A consent answers "true" or "false".', "bool_parsing")
+        return Finding('A consent must be "true" or "false".', "bool_parsing")
     if context.field.required and answer == "false":
         return Finding("This consent must be given.", "consent_required")
     return None
@@ -48,10 +48,10 @@ def check_consent(context: FieldContext, answer: Answer) -> Finding | None:
 def _offered(context: FieldContext, answer: Answer) -> Finding | None:
     chosen = answer if isinstance(answer, list) else [answer]
     offered = {option_value(option) for option in context.field.options or ()}
-    # A number may be answered as it was raw or as a widget prints it: 1.10 and 1.1 are the same option.
+    # A number may come as the form has it or as a widget prints it: 1.10 and 1.1 are the same option.
     options = [text if text in offered else as_decimal(text) for text in chosen]
     if None in options or not offered.issuperset(options):
-        return Finding("Choose from the options that the form offers.", "not_an_option")
+        return Finding("Choose one of the form's options.", "not_an_option")
     if len(set(options)) < len(options):
-        return Finding("Each option can be chosen once.", "duplicate_option")
+        return Finding("Each option can be chosen only once.", "duplicate_option")
     return None

@@ -1,4 +1,4 @@
-"""Uploads as `data:` URIs: how large the file is, and of which kind it says to be."""
+"""Uploads as `data:` URIs: their size and media type."""
 
 import base64
 import binascii
@@ -13,17 +13,17 @@ from services.forms.rules.answer_values import Answer
 from services.forms.rules.field_checks.finding import ONE_TEXT, FieldContext, Finding
 from services.forms.wire.fields import FormField
 
-# Our own table: the machine's would make the same form behave differently from one host to the next.
+# Python's built-in table: the host's own would make a form behave differently from host to host.
 _KINDS = mimetypes.MimeTypes()
 
 
 UNSPECIFIC = "application/octet-stream"
-# RFC 6838's names, both halves of them.
+# Media types as in RFC 6838.
 _KIND = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*")
 
 
 class Upload(NamedTuple):
-    """`declared`: the kind is the sender's own word, not our guess or a word for anything."""
+    """`declared`: the sender named a specific media type."""
 
     kind: str
     declared: bool
@@ -83,9 +83,9 @@ def check_file_upload(context: FieldContext, answer: Answer) -> Finding | None:
 
 def _check_one(field: FormField, accepted: Accepted, upload: Upload | None) -> Finding | None:
     if upload is None:
-        return Finding("A file is sent as a data: URI, like data:image/png;base64,….", "data_uri_parsing")
+        return Finding("Send the file as a data: URI, like data:image/png;base64,….", "data_uri_parsing")
     if field.max_file_size is not None and upload.size > field.max_file_size:
-        return Finding(f"{upload.size} bytes; at most {field.max_file_size} are taken.", "file_too_large")
+        return Finding(f"{upload.size} bytes; at most {field.max_file_size} are allowed.", "file_too_large")
     if not accepted.allows(upload):
         return Finding(f"{upload.kind} is not one of {field.accept}.", "file_kind")
     return None

@@ -1,4 +1,4 @@
-"""What a check answers: nothing, or one finding."""
+"""The types of a field check: it returns None or one finding."""
 
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
@@ -13,7 +13,7 @@ class Finding(NamedTuple):
 
 
 class FieldContext(NamedTuple):
-    """One visible field, and the country whose own way of writing phone numbers is understood."""
+    """One visible field, and the country for phone numbers without a country code."""
 
     field: FormField
     region: str | None
@@ -21,4 +21,4 @@ class FieldContext(NamedTuple):
 
 Check: TypeAlias = Callable[[FieldContext, Answer], Finding | None]
 
-ONE_TEXT = Finding("This field takes one text, not a list.", "string_type")
+ONE_TEXT = Finding("This field takes one string, not a list.", "string_type")

@@ -1,4 +1,4 @@
-"""Numbers and ratings as decimals, dates as calendar dates; all of them written as texts."""
+"""Numbers and ratings as decimals, dates as calendar dates; all are sent as strings."""
 
 from decimal import Decimal
 
@@ -14,7 +14,7 @@ def check_number(context: FieldContext, answer: Answer) -> Finding | None:
     number = as_decimal(answer)
     if number is None:
         return Finding("A number is written like 12, -3 or 4.50.", "number_parsing")
-    # Through text: 0.1 means a tenth here, not the nearest binary fraction.
+    # Via str: 0.1 means one tenth here, not the nearest binary fraction.
     if context.field.min is not None and number < Decimal(str(context.field.min)):
         return Finding(f"At least {context.field.min}.", "too_small")
     if context.field.max is not None and number > Decimal(str(context.field.max)):

@@ -1,4 +1,4 @@
-"""Free texts: bounded, otherwise as the person wrote them."""
+"""Free text: limited in length, otherwise unrestricted."""
 
 from services.forms.rules.answer_values import Answer
 from services.forms.rules.field_checks.finding import ONE_TEXT, FieldContext, Finding
@@ -6,7 +6,7 @@ from services.forms.rules.field_checks.finding import ONE_TEXT, FieldContext, Fi
 MAX_TEXT_LENGTH = 5_000
 MAX_TEXTAREA_LENGTH = 50_000
 MAX_ADDRESS_LENGTH = 2_000
-# A raw signature comes as a data: URI.
+# A drawn signature comes as a data: URI.
 MAX_SIGNATURE_LENGTH = 200_000
 
 
@@ -23,7 +23,7 @@ def check_signature(context: FieldContext, answer: Answer) -> Finding | None:
 
 
 def check_address(context: FieldContext, answer: Answer) -> Finding | None:
-    """One text, or the address line by line."""
+    """One string, or one string per address line."""
     return _bounded("\n".join(answer) if isinstance(answer, list) else answer, MAX_ADDRESS_LENGTH)
 
 
@@ -35,5 +35,5 @@ def _bounded(answer: Answer, longest: int) -> Finding | None:
     if isinstance(answer, list):
         return ONE_TEXT
     if len(answer) > longest:
-        return Finding(f"{len(answer)} characters; at most {longest} are taken.", "string_too_long")
+        return Finding(f"{len(answer)} characters; at most {longest} are allowed.", "string_too_long")
     return None
