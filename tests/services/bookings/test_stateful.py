@@ -36,7 +36,7 @@ def machine(migrated_template: Template) -> Iterator[type[StudioMachine]]:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("half", ["first", "second"])
 def test_random_operations_leave_the_service_as_the_model(machine: type[StudioMachine], half: str) -> None:
-    """Book, cancel, promote, capacity, cancel class, start, pause, purchase, check in, replay: all agree."""
+    """Book, cancel, promote, capacity, class ends, pause, purchase, check in, replay, import: all agree."""
     run_state_machine_as_test(
         machine,
         settings=settings(
@@ -52,3 +52,5 @@ def test_random_operations_leave_the_service_as_the_model(machine: type[StudioMa
     assert {"already_booked", "already_waitlisted", "member_not_eligible", "class_not_bookable"} <= reached
     assert {"cancel none", "cancel assessed", "cancel class", "start", "replay", "capacity"} <= reached
     assert {"entry converted", "entry cancelled"} <= reached
+    assert {"import seat", "import waiter", "import cancellation", "import capacity"} <= reached
+    assert {"import refused", "import capacity and status"} <= reached
