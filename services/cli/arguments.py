@@ -94,6 +94,10 @@ def _keys(words: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
         one = words.add_parser(name, help=f"{name} a key")
         one.add_argument("id")
         one.set_defaults(run=command)
+        if name == "revoke":
+            one.add_argument(
+                "--with-endpoints", action="store_true", help="also disable the endpoints that the key made"
+            )
     rotate = words.add_parser("rotate", help="a second key for the same client")
     rotate.add_argument("id")
     rotate.add_argument("--overlap", default="24h", help="how long the old key stays valid, up to 7d (24h)")

@@ -77,7 +77,8 @@ def rotate_key(settings: Settings, given: argparse.Namespace) -> None:
 
 
 def revoke_key(settings: Settings, given: argparse.Namespace) -> None:
-    show(client(settings).post(f"/keys/{given.id}/revoke"), as_json=given.json)
+    body = {"with_endpoints": True} if given.with_endpoints else None
+    show(client(settings).post(f"/keys/{given.id}/revoke", body), as_json=given.json)
 
 
 def list_clients(settings: Settings, given: argparse.Namespace) -> None:

@@ -19,6 +19,7 @@ ENDPOINT: dict[str, Any] = {
     "disabled_reason": None,
     "fifo": False,
     "rate_limit": None,
+    "key_id": demo_id("key", "demo"),
     "created_at": "2026-08-03T15:00:00Z",
 }
 _DELIVERY: dict[str, Any] = {

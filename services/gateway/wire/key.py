@@ -66,6 +66,12 @@ class KeyRotate(Body, frozen=True, kw_only=True):
     overlap: Overlap = 86400
 
 
+class KeyRevoke(Body, frozen=True, kw_only=True):
+    """`with_endpoints`: also disable the webhook endpoints that the key created or pointed at their URL."""
+
+    with_endpoints: bool = False
+
+
 class Client(Resource, kw_only=True):
     id: Id
     object: Literal["client"] = "client"

@@ -78,6 +78,15 @@ async def delete_endpoint(service: Webhooks, caller: Caller, endpoint_id: str) -
     service.wakeup.notify()
 
 
+async def disable_endpoints_of_key(service: Webhooks, studio_id: str, key_id: str) -> int:
+    """The key leaked, so whoever had it may have pointed them at a server of their own."""
+    async with service.db.transaction() as conn:
+        ids = await endpoints.enabled_of_key(conn, studio_id, key_id)
+        await endpoints.disable(conn, studio_id, ids, "key_revoked")
+    service.wakeup.notify()
+    return len(ids)
+
+
 async def disable_client(service: Webhooks, studio_id: str, client_id: str) -> int:
     """Its last key was revoked, so nothing more is sent."""
     async with service.db.transaction() as conn:

@@ -22,7 +22,7 @@ MAX_ENDPOINTS = 200
 async def create_endpoint(service: Webhooks, caller: Caller, body: EndpointCreate) -> EndpointWithSecret:
     secret = new_secret()
     async with service.db.transaction() as conn:
-        if len(await endpoints.list_own(conn, caller, None, MAX_ENDPOINTS)) >= MAX_ENDPOINTS:
+        if await endpoints.count_for_insert(conn, caller) >= MAX_ENDPOINTS:
             raise TooManyEndpoints
         made = await endpoints.insert(
             conn,

@@ -10,6 +10,9 @@ from services.webhooks.wire.endpoints import EndpointWithSecret, with_secret
 from shared.http.caller import Caller
 from shared.wire import now
 
+# Each one signs every attempt and lengthens its signature header.
+MAX_LIVE_SECRETS = 5
+
 
 async def rotate_secret(
     service: Webhooks, caller: Caller, endpoint_id: str, overlap_seconds: int
@@ -20,6 +23,7 @@ async def rotate_secret(
         await secrets.retire_all(
             conn, caller.studio_id, endpoint_id, now() + timedelta(seconds=overlap_seconds)
         )
+        await secrets.keep_newest(conn, caller.studio_id, endpoint_id, MAX_LIVE_SECRETS - 1)
         await secrets.add(conn, caller.studio_id, endpoint_id, service.cipher.encrypt(secret))
         await lanes.changed(conn, endpoint_id)
     service.wakeup.notify()

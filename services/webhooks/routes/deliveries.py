@@ -33,7 +33,7 @@ ROUTES: list[Route[Webhooks]] = [
         handler=list_of_endpoint,
         summary="List an endpoint's deliveries",
         description=(
-            "Each delivery has its latest attempts and their responses."
+            "Each delivery has its latest attempts, up to 20, and their responses."
             " `status=dead` lists deliveries that were given up."
         ),
         query=DeliveriesQuery,

@@ -110,7 +110,8 @@ ROUTES: list[Route[Webhooks]] = [
         path=f"{ONE}/rotate-secret",
         handler=rotate,
         summary="Rotate the signing secret",
-        description="Both secrets sign until the overlap ends. The default overlap is one day.",
+        description="Both secrets sign until the overlap ends. The default overlap is one day. At most five"
+        " secrets sign at once; the oldest one expires first.",
         body=RotateSecret,
         optional_body=True,
         answer=EndpointWithSecret,

@@ -1,12 +1,12 @@
 """Calls that only the gateway makes, on behalf of an operator."""
 
 from services.webhooks.actions.advance_sequences import advance_sequences
-from services.webhooks.actions.change_endpoint import disable_client
+from services.webhooks.actions.change_endpoint import disable_client, disable_endpoints_of_key
 from services.webhooks.actions.erase_person import erase_person
 from services.webhooks.context import Webhooks
 from services.webhooks.routes.staff import queue_depths
 from services.webhooks.store import stats
-from services.webhooks.wire.endpoints import ClientRevoked, Count
+from services.webhooks.wire.endpoints import ClientRevoked, Count, KeyRevoked
 from services.webhooks.wire.operators import AdvanceSequences, Erased, WebhooksStats
 from shared.events.outbox import backlog
 from shared.http.internal_routes import erase_route
@@ -20,6 +20,10 @@ async def client_revoked(service: Webhooks, call: Call[None, ClientRevoked]) -> 
 async def advance(service: Webhooks, call: Call[None, AdvanceSequences]) -> Count:
     await advance_sequences(service, call.body)
     return Count(len(call.body.studio_ids))
+
+
+async def key_revoked(service: Webhooks, call: Call[None, KeyRevoked]) -> Count:
+    return Count(await disable_endpoints_of_key(service, call.body.studio_id, call.body.key_id))
 
 
 async def status(service: Webhooks, call: Call[None, None]) -> WebhooksStats:
@@ -44,6 +48,15 @@ ROUTES: list[Route[Webhooks]] = [
         handler=client_revoked,
         summary="Disable the endpoints of a client without a live key",
         body=ClientRevoked,
+        answer=Count,
+        internal=True,
+    ),
+    Route(
+        method="POST",
+        path="/internal/keys/revoked",
+        handler=key_revoked,
+        summary="Disable the endpoints of a leaked key",
+        body=KeyRevoked,
         answer=Count,
         internal=True,
     ),

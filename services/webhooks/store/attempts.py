@@ -85,11 +85,17 @@ class Completed(Struct, frozen=True, kw_only=True):
     attempt: str
 
 
+# The newest ones. `attempt_count` counts them all.
+MAX_ATTEMPTS_KEPT = 20
+
 # Fenced twice: by the lane's token, and by the attempt count, which a newer owner would have increased.
 COMPLETE = """
 UPDATE deliveries d SET status = c.status, step = c.step, next_attempt_at = c.next_attempt_at,
        attempt_count = d.attempt_count + 1,
-       attempts = d.attempts || CASE WHEN d.erased THEN c.attempt::jsonb || '{"response_body": null}'
+       attempts = CASE WHEN jsonb_array_length(d.attempts) < $10 THEN d.attempts ELSE
+                      jsonb_path_query_array(d.attempts, '$[last - $keep to last]',
+                                             jsonb_build_object('keep', $10::int - 2)) END
+                  || CASE WHEN d.erased THEN c.attempt::jsonb || '{"response_body": null}'
                                      ELSE c.attempt::jsonb END
 FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::smallint[], $6::timestamptz[], $7::text[],
             $8::uuid[], $9::uuid[])
@@ -113,5 +119,6 @@ async def complete(conn: Connection, completed: Sequence[Completed]) -> set[str]
         [c.attempt for c in completed],
         [c.lease.endpoint_id for c in completed],
         [c.lease.token for c in completed],
+        MAX_ATTEMPTS_KEPT,
     )
     return {row["id"] for row in rows}

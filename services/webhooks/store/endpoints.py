@@ -21,7 +21,7 @@ class StoredEndpoint(Struct, kw_only=True):
 
 
 COLUMNS = """id, client_id, url, description, event_types, scopes, location_ids, status, disabled_reason,
-fifo, rate_limit, created_at"""
+fifo, rate_limit, key_id, created_at"""
 # The caller's own endpoints, or all of the studio for an operator.
 OWN = "studio_id = $1 AND (client_id = $2 OR $3) AND deleted_at IS NULL"
 
@@ -42,6 +42,7 @@ def _stored(row: asyncpg.Record) -> StoredEndpoint:
             disabled_reason=row["disabled_reason"],
             fifo=row["fifo"],
             rate_limit=row["rate_limit"],
+            key_id=row["key_id"],
             created_at=row["created_at"],
         ),
         client_id=row["client_id"],
@@ -52,8 +53,8 @@ def _stored(row: asyncpg.Record) -> StoredEndpoint:
 INSERT = f"""
 WITH made AS (
     INSERT INTO endpoints (studio_id, id, client_id, url, description, event_types, scopes, location_ids,
-                           fifo, rate_limit)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING studio_id, {COLUMNS}
+                           fifo, rate_limit, key_id, url_key_id)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) RETURNING studio_id, {COLUMNS}
 ), lane AS (
     INSERT INTO lanes (endpoint_id, studio_id) SELECT id, studio_id FROM made
 )
@@ -76,6 +77,7 @@ async def insert(
         None if caller.location_ids is None else list(caller.location_ids),
         values["fifo"],
         values["rate_limit"],
+        caller.key_id or None,
     )
     assert row is not None
     return _stored(row)
@@ -108,7 +110,7 @@ async def list_own(conn: Connection, caller: Caller, cursor: str | None, limit: 
 
 UPDATE = f"""
 UPDATE endpoints SET url = $3, description = $4, event_types = $5, status = $6, disabled_reason = $7,
-       fifo = $8, rate_limit = $9
+       fifo = $8, rate_limit = $9, url_key_id = CASE WHEN url = $3 THEN url_key_id ELSE $10 END
 WHERE studio_id = $1 AND id = $2 RETURNING {COLUMNS}
 """  # noqa: S608
 
@@ -125,6 +127,7 @@ async def update(conn: Connection, caller: Caller, changed: Endpoint) -> StoredE
         changed.disabled_reason,
         changed.fifo,
         changed.rate_limit,
+        caller.key_id or None,
     )
     assert row is not None
     return _stored(row)
@@ -153,6 +156,27 @@ WHERE endpoint_id IN (SELECT id FROM off)
 
 async def disable(conn: Connection, studio_id: str, endpoint_ids: Sequence[str], reason: str) -> None:
     await conn.execute(DISABLE, studio_id, list(endpoint_ids), reason)
+
+
+LOCK_CLIENT = "SELECT pg_advisory_xact_lock(hashtextextended('endpoints ' || $1::text || ' ' || $2::text, 0))"
+COUNT = f"SELECT count(*) FROM endpoints WHERE {OWN}"  # noqa: S608
+
+
+async def count_for_insert(conn: Connection, caller: Caller) -> int:
+    """How many the client has. Until the commit nobody else can add one, so the limit cannot be exceeded."""
+    await conn.execute(LOCK_CLIENT, caller.studio_id, caller.client_id)
+    return int(await conn.fetchval(COUNT, *_own(caller)))
+
+
+OF_KEY = """
+SELECT id FROM endpoints
+WHERE studio_id = $1 AND (key_id = $2 OR url_key_id = $2) AND status = 'enabled' AND deleted_at IS NULL
+"""
+
+
+async def enabled_of_key(conn: Connection, studio_id: str, key_id: str) -> list[str]:
+    """Those that the key created, and those whose current URL it set."""
+    return [row["id"] for row in await conn.fetch(OF_KEY, studio_id, key_id)]
 
 
 OF_CLIENT = """

@@ -1,9 +1,11 @@
 """Read the event log, filtered by what the caller may see. Every page costs the same."""
 
+import asyncpg
 from msgspec import Struct
 
 from services.webhooks.rules.visibility import EVERYTHING, View, is_location_bound
 from shared.db.database import Connection
+from shared.errors import InvalidCursor
 from shared.http.caller import Caller
 from shared.http.pages import resolve_cursor
 
@@ -22,12 +24,25 @@ def view_of(caller: Caller) -> View:
     return View(caller.scopes, locations)
 
 
-PLACE = "SELECT sequence FROM events WHERE studio_id = $1 AND id = $2"
+def _may_see(caller: Caller, row: asyncpg.Record) -> bool:
+    """A test event has a `client_id`: only that client and operators see it."""
+    if not view_of(caller).shows(row["type"], row["location_id"]):
+        return False
+    return row["client_id"] in (None, caller.client_id) or caller.actor == "operator"
+
+
+PLACE = "SELECT sequence, type, location_id, client_id FROM events WHERE studio_id = $1 AND id = $2"
 
 
 async def sequence_of_cursor(conn: Connection, caller: Caller, cursor: str | None) -> int:
+    """An event that the caller may not see is as unknown as one that does not exist."""
     row = await resolve_cursor(conn, PLACE, cursor, caller.studio_id)
-    return row["sequence"] if row else 0
+    if row is None:
+        return 0
+    if not _may_see(caller, row):
+        raise InvalidCursor
+    sequence: int = row["sequence"]
+    return sequence
 
 
 # One index scan up to the limit per kind, and per permitted location for location-bound kinds.
@@ -73,8 +88,6 @@ GET = "SELECT id, sequence, type, location_id, client_id, body FROM events WHERE
 
 async def get_event(conn: Connection, caller: Caller, event_id: str) -> EventBody | None:
     row = await conn.fetchrow(GET, caller.studio_id, event_id)
-    if row is None or not view_of(caller).shows(row["type"], row["location_id"]):
-        return None
-    if row["client_id"] is not None and caller.actor != "operator" and row["client_id"] != caller.client_id:
+    if row is None or not _may_see(caller, row):
         return None
     return EventBody(row["id"], row["sequence"], row["body"])

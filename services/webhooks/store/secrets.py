@@ -22,6 +22,17 @@ async def retire_all(conn: Connection, studio_id: str, endpoint_id: str, at: dat
     await conn.execute(RETIRE, studio_id, endpoint_id, at)
 
 
+KEEP_NEWEST = """
+DELETE FROM secrets WHERE studio_id = $1 AND endpoint_id = $2 AND id NOT IN (
+    SELECT id FROM secrets WHERE studio_id = $1 AND endpoint_id = $2
+    AND (expires_at IS NULL OR expires_at > now()) ORDER BY created_at DESC, id DESC LIMIT $3)
+"""
+
+
+async def keep_newest(conn: Connection, studio_id: str, endpoint_id: str, count: int) -> None:
+    await conn.execute(KEEP_NEWEST, studio_id, endpoint_id, count)
+
+
 REMOVE_EXPIRED = "DELETE FROM secrets WHERE expires_at < now() - interval '1 minute'"
 
 

@@ -59,6 +59,10 @@ class Endpoint(Resource, kw_only=True):
     disabled_reason: str | None
     fifo: bool
     rate_limit: float | None
+    key_id: Annotated[
+        Id | None,
+        Meta(description="The key that created the endpoint. Null for endpoints from before 2026-11."),
+    ]
     created_at: Instant
 
 
@@ -89,6 +93,11 @@ class Recovery(Resource, kw_only=True):
 class ClientRevoked(Body, frozen=True, kw_only=True):
     studio_id: str
     client_id: str
+
+
+class KeyRevoked(Body, frozen=True, kw_only=True):
+    studio_id: str
+    key_id: str
 
 
 class Count(Struct):

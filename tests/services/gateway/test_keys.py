@@ -102,6 +102,27 @@ async def test_a_revoked_key_is_told_so_once_its_secret_matched(system: System) 
     assert (answer.status, answer.code) == (401, "api_key_revoked")
 
 
+async def test_a_leaked_key_is_revoked_together_with_its_endpoints(system: System) -> None:
+    """Endpoints belong to the client and outlive a key, unless the operator disables those that it made."""
+    leaked, other = await system.issue(), await system.issue()
+    client = system.partner(other["key"])
+    endpoints = {}
+    for issued in (leaked, other):
+        body = {"url": "https://partner.example/hook"}
+        made = (await system.partner(issued["key"]).post("/webhook-endpoints", body)).json()
+        assert made["key_id"] == issued["id"]
+        endpoints[issued["id"]] = made["id"]
+    path = f"/keys/{leaked['id']}/revoke"
+    assert (await system.operator.post(path)).status == 200
+    of_leaked = f"/webhook-endpoints/{endpoints[leaked['id']]}"
+    assert (await client.get(of_leaked)).json()["status"] == "enabled"
+    for _ in range(2):
+        assert (await system.operator.post(path, {"with_endpoints": True})).status == 200
+        shown = (await client.get(of_leaked)).json()
+        assert (shown["status"], shown["disabled_reason"]) == ("disabled", "key_revoked")
+    assert (await client.get(f"/webhook-endpoints/{endpoints[other['id']]}")).json()["status"] == "enabled"
+
+
 async def test_an_expired_key_is_told_so(system: System) -> None:
     """expires_in is kept to the second."""
     issued = await system.issue(expires_in=1)

@@ -9,7 +9,7 @@ from services.gateway.actions.rotate_key import rotate_key
 from services.gateway.context import OperatorContext
 from services.gateway.errors import KeyNotLive, SlugTaken, StudioExists
 from services.gateway.store import clients, keys, studios
-from services.gateway.wire.key import Client, ClientSet, IssuedKey, Key, KeyCreate, KeyRotate
+from services.gateway.wire.key import Client, ClientSet, IssuedKey, Key, KeyCreate, KeyRevoke, KeyRotate
 from services.gateway.wire.studio import OperatorStudio, StudioCreate, StudioFilter
 from shared.errors import NotFound
 from shared.http.pages import Page
@@ -64,8 +64,13 @@ async def post_rotation(context: OperatorContext, call: Call[None, KeyRotate]) -
     return await rotate_key(context, call.path["key_id"], overlap=call.body.overlap)
 
 
-async def post_revocation(context: OperatorContext, call: Call[None, None]) -> Key:
-    return await revoke_key(context, call.path["key_id"])
+async def post_revocation(context: OperatorContext, call: Call[None, KeyRevoke]) -> Key:
+    return await revoke_key(
+        context,
+        call.path["key_id"],
+        with_endpoints=call.body.with_endpoints,
+        request_id=call.caller.request_id,
+    )
 
 
 def _route(
@@ -110,5 +115,14 @@ ROUTES: list[Route[OperatorContext]] = [
         status=201,
         errors=(KeyNotLive,),
     ),
-    _route("POST", "/keys/{key_id}/revoke", post_revocation, "Revoke a key", Key, errors=(NotFound,)),
+    _route(
+        "POST",
+        "/keys/{key_id}/revoke",
+        post_revocation,
+        "Revoke a key",
+        Key,
+        body=KeyRevoke,
+        optional_body=True,
+        errors=(NotFound,),
+    ),
 ]
