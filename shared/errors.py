@@ -1,4 +1,4 @@
-"""The domain errors every service shares. Only `http_errors` knows their statuses."""
+"""The domain errors that all services share. Only `shared/http/error_mapping.py` knows statuses."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 
 class DomainError(Exception):
-    """A refusal with a code for programs and a sentence for people."""
+    """An expected error, with a code for programs and a sentence for people."""
 
     code: ClassVar[str] = "internal_error"
     message: ClassVar[str] = "Something went wrong on our side."
@@ -41,13 +41,13 @@ class InsufficientScope(Forbidden):
 
     def __init__(self, required: str, granted: Sequence[str] | frozenset[str]) -> None:
         super().__init__(
-            f"This needs the scope {required}, which the key does not have.",
+            f"This request requires the scope {required}, which the key does not have.",
             details={"required_scope": required, "granted_scopes": sorted(granted)},
         )
 
 
 class NotFound(DomainError):
-    """Unknown, of another studio, or in a location the key may not see: one answer for all three."""
+    """Unknown, another studio's, or in a location that the key may not see: the same answer for all three."""
 
     code = "not_found"
     message = "There is no such resource."
@@ -63,7 +63,7 @@ class BadRequest(DomainError):
 
 class InvalidCursor(BadRequest):
     code = "invalid_cursor"
-    message = "The cursor is not one that this list gave out."
+    message = "The cursor was not issued by this list."
 
     def __init__(self) -> None:
         super().__init__(param="cursor")
@@ -74,7 +74,7 @@ class UnsupportedApiVersion(BadRequest):
 
     def __init__(self, supported: Sequence[str]) -> None:
         super().__init__(
-            "X-API-Version names a version that is not served.",
+            "The version in X-API-Version is not supported.",
             param="X-API-Version",
             details={"supported": list(supported)},
         )
@@ -85,12 +85,12 @@ class MethodNotAllowed(DomainError):
 
     def __init__(self, allowed: Sequence[str]) -> None:
         text = ", ".join(sorted(allowed))
-        super().__init__(f"This path takes {text}.", headers=[(b"allow", text.encode())])
+        super().__init__(f"This path supports {text}.", headers=[(b"allow", text.encode())])
 
 
 class BodyTooLarge(DomainError):
     code = "body_too_large"
-    message = "The body is over 256 KiB."
+    message = "The body is larger than 256 KiB."
 
 
 class UnsupportedMediaType(DomainError):
@@ -108,7 +108,7 @@ class RateLimited(DomainError):
 
 class Unavailable(DomainError):
     code = "service_unavailable"
-    message = "A part of the service is out of reach; nothing was done."
+    message = "A part of the system is unavailable; nothing was done."
 
     def __init__(self, message: str | None = None, *, retry_after: int = 2) -> None:
         super().__init__(message, headers=[(b"retry-after", str(retry_after).encode())])
@@ -116,15 +116,15 @@ class Unavailable(DomainError):
 
 class UpstreamTimeout(DomainError):
     code = "upstream_timeout"
-    message = "No answer came in time, so the outcome is unknown; retry with the same Idempotency-Key."
+    message = "There was no answer in time, so the outcome is unknown; retry with the same Idempotency-Key."
 
 
-# An answer names no more: 40,000 unknown fields in one body are one mistake.
+# An answer lists no more than this: 40,000 unknown fields in one body are one mistake.
 MAX_PROBLEMS = 100
 
 
 class Problem(Struct, frozen=True):
-    """One thing wrong with a request, and where."""
+    """One problem of a request, and its location."""
 
     loc: tuple[str | int, ...]
     msg: str

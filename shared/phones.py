@@ -14,8 +14,8 @@ from shared.errors import Problem
 
 MAX_PHONE_LENGTH = 50
 PHONE_RULE = (
-    "A phone number that its country could have: with its country code, like +44 20 7946 0018, or as it is "
-    "dialled in the studio's country, which its time zone tells. An empty text is no number."
+    "A possible phone number, with its country code, like +44 20 7946 0018, or as it is "
+    "dialled in the studio's country, which follows from its time zone. An empty string means no number."
 )
 PHONE_PROBLEM = "A phone number with its country code, like +44 20 7946 0018."
 PHONE_PROBLEM_TYPE = "phone_parsing"

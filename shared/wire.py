@@ -33,10 +33,10 @@ class Query(Struct, kw_only=True, frozen=True):
 
 
 class PageQuery(Query, frozen=True, kw_only=True):
-    cursor: Annotated[str | None, Meta(description="`next_cursor` of the page before, unchanged.")] = None
+    cursor: Annotated[str | None, Meta(description="`next_cursor` of the previous page, unchanged.")] = None
     limit: Annotated[
         int,
-        Meta(ge=1, le=200, description="How many rows a page holds at most; large rows end it at 512 KiB."),
+        Meta(ge=1, le=200, description="The maximum number of rows per page. A page also ends at 512 KiB."),
     ] = 50
 
 

@@ -9,7 +9,7 @@ from shared.wire import Id, new_id, now
 
 
 class EventResource(Struct, frozen=True):
-    """What the event is about. `version` grows with each change, so that stale news can be dropped."""
+    """What the event is about. `version` grows with each change, so that outdated events can be ignored."""
 
     object: str
     id: Id

@@ -208,12 +208,17 @@ class System:
         self, lines: Sequence[Mapping[str, Any]], studio: str | None = None
     ) -> dict[str, Any]:
         """All lines must be good; `try_import` is for those that are not."""
-        report = await self.try_import(b"\n".join(json.dumps(line).encode() for line in lines), studio)
+        raw = b"\n".join(json.dumps(line).encode() for line in lines)
+        brings_studio = any(line["object"] == "studio" for line in lines)
+        report = await self._import(raw, None if brings_studio else studio or self.studio_id)
         assert report["rejected"] == [], report["rejected"][:5]
         return report
 
     async def try_import(self, raw: bytes, studio: str | None = None) -> dict[str, Any]:
-        answer = await self.operator.post("/import", raw=raw, studio=studio or self.studio_id)
+        return await self._import(raw, studio or self.studio_id)
+
+    async def _import(self, raw: bytes, studio: str | None) -> dict[str, Any]:
+        answer = await self.operator.post("/import", raw=raw, studio=studio)
         assert answer.status == 200, answer.body
         report: dict[str, Any] = answer.json()
         return report

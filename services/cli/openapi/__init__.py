@@ -1,7 +1,7 @@
-"""The OpenAPI 3.1 document of the whole partner API, from the routes and structs that the services run on.
+"""Generates the OpenAPI 3.1 document of the partner API from the services' own routes and structs.
 
-`python -m services.cli.openapi --write` writes it where the gateway serves it from; `--check` tells when what
-is committed has gone stale.
+`python -m services.cli.openapi --write` writes the file that the gateway serves. `--check` fails if the
+committed file is stale.
 """
 
 from services.cli.openapi.document import document, document_bytes

@@ -1,4 +1,4 @@
-"""`python -m services.cli.openapi [--write | --check]`; prints the document when neither is asked for."""
+"""`python -m services.cli.openapi [--write | --check]`; without an option it prints the document."""
 
 import argparse
 import sys

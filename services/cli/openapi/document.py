@@ -39,7 +39,7 @@ def document() -> Json:
                     "type": "apiKey",
                     "in": "header",
                     "name": "X-Service-Key",
-                    "description": "From a server only. A key is bound to one studio and to its scopes.",
+                    "description": "Only from a server. A key is bound to one studio and a set of scopes.",
                 }
             },
             "parameters": SHARED_PARAMETERS,
@@ -70,5 +70,5 @@ def _operation(operation: Operation, schemas: Schemas) -> Json:
 
 
 def document_bytes() -> bytes:
-    """The same bytes for the same code, whatever the machine."""
+    """Deterministic: the same code gives the same bytes on every machine."""
     return msgspec.json.format(msgspec.json.encode(document()), indent=1) + b"\n"

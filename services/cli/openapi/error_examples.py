@@ -1,4 +1,4 @@
-"""What an error's `param` and `details` hold, by code, and sentences that only an instance would know."""
+"""The `param` and `details` of each error in the examples, and messages that depend on the request."""
 
 from services.cli.openapi.request_examples import BOOKING_ID, CANCELLATION, LEAD_ID, MEMBER_ID, SUBMISSION_ID
 from services.cli.openapi.webhook_examples import RECOVERY_ID
@@ -48,7 +48,7 @@ EXAMPLE_FIELDS: dict[str, ErrorFields] = {
     "lead_exists": ("email", {"lead_id": LEAD_ID}),
 }
 MESSAGES: dict[str, str] = {
-    "unsupported_api_version": "X-API-Version names a version that is not served.",
-    "insufficient_scope": "This needs the scope members:write, which the key does not have.",
+    "unsupported_api_version": "The version in X-API-Version is not supported.",
+    "insufficient_scope": "This request requires the scope members:write, which the key does not have.",
     "invalid_state_transition": "published cannot become draft.",
 }

@@ -1,4 +1,4 @@
-"""Error answers: their codes, one example each, and the ones that most operations share."""
+"""Error responses: codes, one example each, and those that most operations share."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,18 +30,18 @@ COMMON_ERRORS: tuple[type[DomainError], ...] = (
 BODY_ERRORS: tuple[type[DomainError], ...] = (errors.BodyTooLarge, errors.UnsupportedMediaType)
 
 DESCRIPTIONS = {
-    400: "The cursor or the version asked for is not one that is served.",
+    400: "The cursor is not valid, or the requested version is not supported.",
     401: "The key is missing, unknown, expired or revoked.",
-    403: "The key has not the scope that this needs.",
-    404: "Unknown, of another studio, or in a location that the key may not see.",
-    409: "Refused as things stand; `code` says why.",
+    403: "The key lacks the required scope.",
+    404: "It does not exist, belongs to another studio, or is in a location that the key may not see.",
+    409: "The current state does not allow it; `code` says why.",
     413: "The body is too large.",
     415: "The body is not JSON.",
-    422: "The request is not valid; `detail` lists each problem with its place.",
+    422: "The request is not valid; `detail` lists each problem and its location.",
     429: "Too many requests from this client.",
     500: "Something went wrong on our side.",
-    503: "A part of the service is out of reach; nothing was done.",
-    504: "No answer in time: the outcome is unknown. Retry with the same Idempotency-Key.",
+    503: "A part of the system is unavailable; nothing was done.",
+    504: "There was no answer in time, so the outcome is unknown. Retry with the same Idempotency-Key.",
 }
 EXTRA_HEADERS = {409: (), 429: ("Retry-After",), 503: ("Retry-After",), 401: ("WWW-Authenticate",)}
 
@@ -63,7 +63,7 @@ _NAMES = {tuple(kind.code for kind in kinds): name for name, kinds in _SHARED.it
 
 
 def error_response(status: int, kinds: Sequence[type[DomainError]], problem: Json) -> Json:
-    """`problem` is what a 422 of the operation would list."""
+    """`problem` is the example of what a 422 would list."""
     name = _NAMES.get(tuple(kind.code for kind in kinds))
     if name is None or (status == 422 and problem != LIMIT_PROBLEM):
         return _response(status, kinds, problem)

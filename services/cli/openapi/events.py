@@ -18,7 +18,7 @@ from shared.events.kinds import Event, kind_of
 
 Json = dict[str, Any]
 
-# What `data.object` is; a submission is told thin.
+# What `data.object` holds; a form submission is sent without its answers.
 RESOURCES: dict[type[Event], Any] = {
     events.BookingCreated: Booking,
     events.BookingConfirmed: Booking,
@@ -32,19 +32,19 @@ RESOURCES: dict[type[Event], Any] = {
     events.WebhookTest: Endpoint,
 }
 SUMMARIES: dict[type[Event], str] = {
-    events.BookingCreated: "A booking was made, confirmed or waitlisted",
-    events.BookingConfirmed: "A waiting booking got its seat",
+    events.BookingCreated: "A booking was created, confirmed or waitlisted",
+    events.BookingConfirmed: "A waitlisted booking was confirmed",
     events.BookingCancelled: "A booking was cancelled",
-    events.WaitlistUpdated: "A waitlist entry joined, moved or left",
+    events.WaitlistUpdated: "A waitlist entry was added, moved or removed",
     events.ClassCancelled: "A class was cancelled",
     events.MemberCreated: "A member was created",
     events.LeadCreated: "A lead was created",
     events.LeadUpdated: "A lead was changed",
     events.FormSubmitted: "A form was submitted",
-    events.WebhookTest: "A test that you asked for",
+    events.WebhookTest: "A test event that you requested",
 }
 EVENT_TYPES = (EventRead, *(kind for kind in RESOURCES.values() if kind is not None))
-# What the event has changed about the resource's example.
+# How the example of the resource differs after the event.
 CHANGED_FIELDS: dict[type[Event], Json] = {
     events.BookingCancelled: {"status": "cancelled"},
     events.ClassCancelled: {"status": "cancelled", "booked_count": 0, "available_count": 20},
@@ -69,11 +69,11 @@ def _delivery(kind: type[Event], schemas: Schemas) -> Json:
     schema, example = THIN, THIN_EXAMPLE
     if resource is not None:
         schema, example = schemas.of(resource), {**example_of(resource), **CHANGED_FIELDS.get(kind, {})}
-    needs = f"Needs the scope `{kind.scope}`." if kind.scope else "Needs no scope."
+    needs = f"Required scope: `{kind.scope}`." if kind.scope else "No scope is required."
     return {
         "operationId": "on_" + name.replace(".", "_"),
         "summary": SUMMARIES[kind],
-        "description": f"{needs} Answer 2xx within 15 seconds; anything else is tried again.",
+        "description": f"{needs} Answer 2xx within 15 seconds; otherwise the delivery is retried.",
         "tags": ["Webhooks"],
         "x-required-scope": kind.scope,
         "security": [],
@@ -88,22 +88,26 @@ def _delivery(kind: type[Event], schemas: Schemas) -> Json:
             },
         },
         "responses": {
-            "2XX": {"description": "Taken; it is not sent again."},
+            "2XX": {"description": "Accepted; it is not sent again."},
             "410": {"description": "The endpoint is disabled."},
-            "default": {"description": "Failed; retried with growing pauses for about three days."},
+            "default": {"description": "Failed; retried with increasing delays for about three days."},
         },
     }
 
 
 HEADERS = (
-    ("webhook-id", "The event's id: the same for every attempt, so that a second one can be dropped.", _UUID),
+    ("webhook-id", "The event's id. It is the same in every attempt; use it to detect duplicates.", _UUID),
     ("webhook-timestamp", "When this attempt was made, in Unix seconds.", {"type": "integer"}),
     (
         "webhook-signature",
-        "`v1,` and the base64 HMAC-SHA-256 of `id.timestamp.body`, one per live secret, space-separated.",
+        "`v1,` and the base64 HMAC-SHA-256 of `id.timestamp.body`, one per active secret, space-separated.",
         {"type": "string"},
     ),
-    ("webhook-sequence", "Gap-free per endpoint: a missing number is a missing event.", {"type": "integer"}),
+    (
+        "webhook-sequence",
+        "Without gaps per endpoint: a missing number is a missing event.",
+        {"type": "integer"},
+    ),
 )
 
 
@@ -112,7 +116,7 @@ def _header(name: str, description: str, schema: Json) -> Json:
 
 
 def _envelope(name: str, resource: Json, schemas: Schemas) -> Json:
-    """The event as the log shows it, with what this kind makes of `type` and `data`."""
+    """The event as `GET /events` returns it, with the `type` and `data` of this kind."""
     event = schemas.resolved(EventRead)
     own: Json = {
         "type": {"type": "string", "const": name},

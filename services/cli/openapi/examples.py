@@ -1,4 +1,4 @@
-"""Examples: resources are the demo studio's own, so that what is shown can be tried; the rest is written."""
+"""Examples. Resources come from the demo studio, so that readers can try them; the rest are hand-written."""
 
 from datetime import date
 from functools import cache
@@ -18,7 +18,7 @@ DAY = date(2026, 8, 3)
 
 
 def example_of(kind: Any) -> Any:
-    """None where nobody has written one yet."""
+    """None if there is no example."""
     origin = getattr(kind, "__origin__", kind)
     if origin is Page:
         item = example_of(kind.__args__[0])

@@ -13,19 +13,21 @@ def _header(description: str, kind: str, example: object) -> Json:
 
 HEADERS: Json = {
     "X-Request-Id": _header(
-        "The caller's own id where it sent a sane one, else a new one. Quote it to support.",
+        "Your own request id if you sent a valid one, otherwise a new one. Quote it to support.",
         "string",
         "5e1f7c1e-6a0c-4b7d-9a41-3f2f7f9b0c55",
     ),
-    "X-API-Version": _header("The version that answered.", "string", API_VERSION),
-    "RateLimit-Limit": _header("Requests that the client's bucket holds.", "integer", 200),
+    "X-API-Version": _header("The API version of the answer.", "string", API_VERSION),
+    "RateLimit-Limit": _header("The size of the client's token bucket.", "integer", 200),
     "RateLimit-Remaining": _header("Requests left in the bucket.", "integer", 199),
     "RateLimit-Reset": _header("Seconds until the bucket is full again.", "integer", 1),
     "Retry-After": _header("Seconds to wait before trying again.", "integer", 1),
     "WWW-Authenticate": _header(
         "How to authenticate.", "string", 'ApiKey realm="studio", header="X-Service-Key"'
     ),
-    "Idempotent-Replayed": _header("`true` where the stored first answer was given again.", "string", "true"),
+    "Idempotent-Replayed": _header(
+        "`true` if this is the stored answer of an earlier request.", "string", "true"
+    ),
 }
 COMMON_HEADERS = ("X-Request-Id", "X-API-Version")
 RATE_LIMIT_HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")

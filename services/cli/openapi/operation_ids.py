@@ -1,7 +1,6 @@
-"""Names of operations.
+"""The operation ids.
 
-Partners' generated clients have functions of these names: they hang on the path, not on what a handler is
-called today.
+Generated clients use them as function names, so they depend on the path and not on the name of a handler.
 """
 
 from typing import Final

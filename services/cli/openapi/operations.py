@@ -1,4 +1,4 @@
-"""Every row of the gateway's routing page with the route that its owner answers it by."""
+"""Joins every row of the routing table with the route of the service that owns it."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ OWN_ROUTES: tuple[Route[Any], ...] = (
         path="/key",
         handler=_answered_by_the_gateway,
         summary="Read the key in use",
-        description="The key's own name, studio, scopes, locations, expiry and rate limit. Never its secret.",
+        description="The key's name, studio, scopes, locations, expiry and rate limit, without its secret.",
         answer=OwnKey,
         tag="Key",
     ),
@@ -58,14 +58,14 @@ class Operation(Struct, frozen=True):
 
     @property
     def types(self) -> list[Any]:
-        """What the schemas have to describe."""
+        """The types that need a schema."""
         route = self.route
         asked = [] if route.query is NoQuery else [route.query]
         return asked + [kind for kind in (route.body, route.answer) if kind is not None]
 
 
 def partner_routes() -> dict[tuple[str, str], Route[Any]]:
-    """What the services answer partners, by method and path; staff and internal routes are none of theirs."""
+    """The services' routes for partners, by method and path, without staff and internal routes."""
     found = {(route.method, route.path): route for route in OWN_ROUTES}
     for routes in (catalog.routes(), bookings.routes(), forms.routes(), webhooks.routes()):
         for route in routes:
@@ -75,7 +75,7 @@ def partner_routes() -> dict[tuple[str, str], Route[Any]]:
 
 
 def operations() -> list[Operation]:
-    """In the order of the routing page."""
+    """In the order of the routing table."""
     routes = partner_routes()
     return [
         Operation(operation_id(row.method, row.path), row, routes[row.method, row.path])

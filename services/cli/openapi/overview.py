@@ -1,4 +1,4 @@
-"""What the document says in words: an overview, and a sentence for each group of operations."""
+"""The overview of the API, and a sentence for each group of operations."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -6,50 +6,50 @@ from typing import Any
 from shared.wire import API_VERSION
 
 OVERVIEW = """\
-A fitness studio's data for its partners, over HTTP and JSON: the studio and its locations, the schedule,
-products, forms, leads, members, bookings, the waitlist and purchases.
+The API gives partners access to a fitness studio's data over HTTP and JSON: the studio and its locations,
+the schedule, products, forms, leads, members, bookings, the waitlist and purchases.
 
-- **Keys.** Send the key in `X-Service-Key`, from a server. It is bound to one studio and to a set of
-  scopes, and may be limited to certain locations: whatever lies elsewhere is answered 404.
-- **Times** are ISO 8601 with an offset or `Z`. **Ids** are UUIDs; treat them as opaque. Amounts are
-  decimals as text.
-- **Lists** answer `{object: "list", data, has_more, next_cursor}`. While `has_more`, send `next_cursor`
-  back unchanged as `cursor`.
-- **Errors** are one object: `{"error": {type, code, message, param, details, request_id}}`; a 422 has
-  the list `detail` beside it. Decide by `code`.
-- **Idempotency.** Creating and cancelling a booking need an `Idempotency-Key`. The first answer is
-  replayed, byte for byte, for 24 hours, with `Idempotent-Replayed: true`.
-- **Rate limits** are a token bucket per client and gateway replica: 50 requests a second with a burst of
-  200 unless agreed otherwise. `RateLimit-*` headers tell what is left.
-- **Events** reach your webhook endpoints signed by Standard Webhooks, and `GET /events` holds 30 days of
-  them.
-- **Versions.** Additions are not breaking. A breaking change gets a new date, and the old one is served
+- **Keys.** Send your key in `X-Service-Key`, only from a server. A key is bound to one studio and a set of
+  scopes. It may be limited to certain locations; resources elsewhere are answered with 404.
+- **Times** are ISO 8601 with an offset or `Z`. **Ids** are UUIDs; treat them as opaque. **Amounts** are
+  decimal strings.
+- **Lists** return `{object: "list", data, has_more, next_cursor}`. While `has_more` is true, send
+  `next_cursor` back unchanged as `cursor`.
+- **Errors** have one shape: `{"error": {type, code, message, param, details, request_id}}`. A 422 also has
+  `detail`, a list of all problems. Use `code` in programs.
+- **Idempotency.** Creating and cancelling a booking require an `Idempotency-Key`. For 24 hours a repeated
+  request gets the first answer, byte for byte, with `Idempotent-Replayed: true`.
+- **Rate limits** are token buckets per client and gateway replica: 50 requests per second with a burst of
+  200, unless agreed otherwise. The `RateLimit-*` headers show what is left.
+- **Events** are sent to your webhook endpoints, signed according to Standard Webhooks. `GET /events` lists
+  those of the last 30 days.
+- **Versions.** Additions are not breaking. A breaking change gets a new date, and the old version is served
   for at least 12 months with `Deprecation`, `Sunset` and `Link` headers.
 """
 
 INFO: dict[str, Any] = {
     "title": "Studio Partner API",
     "version": API_VERSION,
-    "summary": "One studio's schedule, members, bookings and more, for its partners.",
+    "summary": "A studio's schedule, members, bookings and more, for its partners.",
     "description": OVERVIEW,
     "license": {"name": "MIT", "identifier": "MIT"},
 }
 
 GROUPS = {
-    "Key": "The key that a call is made with.",
+    "Key": "The API key that a request is made with.",
     "Studio": "The studio and its locations.",
     "Schedule": "Rooms, class types, instructors and classes with their availability.",
     "Classes": "Class sessions, their availability and their spots.",
     "Catalog": "Products with their prices.",
     "Members": "Member profiles and memberships.",
-    "Bookings": "Booking a class, cancelling, and asking what either would come to.",
-    "Waitlist": "Who retryable for a seat.",
-    "Purchases": "What members bought. Read-only.",
+    "Bookings": "Book a class, cancel a booking, and preview both.",
+    "Waitlist": "Members who are waiting for a seat.",
+    "Purchases": "What members have bought. Read-only.",
     "Forms": "Forms, their conditional fields, and submissions.",
-    "Form submissions": "Answers to a form, checked as the studio's own widgets check them.",
+    "Form submissions": "Answers to a form, validated like those from the studio's own widgets.",
     "Leads": "People who may become members, one per normalized email.",
-    "Webhooks": "Endpoints that events are delivered to, and what became of each delivery.",
-    "Events": "The log of what happened, kept for 30 days.",
+    "Webhooks": "Endpoints that receive events, and the outcome of each delivery.",
+    "Events": "The event log of the last 30 days.",
 }
 
 

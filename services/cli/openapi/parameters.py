@@ -16,14 +16,14 @@ SHARED_PARAMETERS: Json = {
         "name": "X-API-Version",
         "in": "header",
         "required": False,
-        "description": "The version the caller was written for; left out, the current one answers.",
+        "description": "The API version you were built for. Without it the current version answers.",
         "schema": {"type": "string", "enum": [API_VERSION]},
     },
     "RequestId": {
         "name": "X-Request-Id",
         "in": "header",
         "required": False,
-        "description": "The caller's own id of this request; it comes back and is in every log line.",
+        "description": "Your own id for this request. It is returned and appears in our logs.",
         "schema": {"type": "string", "pattern": "^[A-Za-z0-9._:/+=@-]{1,128}$"},
     },
     "IdempotencyKey": {
@@ -31,7 +31,7 @@ SHARED_PARAMETERS: Json = {
         "in": "header",
         "required": True,
         "description": (
-            "A new one for each operation, the same one for its retries. The first answer is replayed for "
+            "A new key for each operation, the same key for its retries. The first answer is replayed for "
             "24 hours."
         ),
         "schema": _KEY_SCHEMA,
@@ -68,7 +68,7 @@ def _path_parameter(name: str) -> Json:
 
 
 def _query_parameter(name: str, field: Json, required: bool) -> Json:
-    """A query has no null: what may be null is what may be left out."""
+    """A query string has no null: a nullable field is an optional parameter."""
     schema = {key: value for key, value in field.items() if key != "description"}
     if schema.get("default", ...) is None:
         del schema["default"]

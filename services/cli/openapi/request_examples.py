@@ -1,4 +1,4 @@
-"""Examples that the demo studio's file does not hold: request bodies, and answers that only a call makes."""
+"""Hand-written examples: request bodies, and answers that are not resources of the demo studio."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Request bodies and answers of an operation: the good one and every error."""
+"""An operation's request body, its successful response and all its errors."""
 
 from http import HTTPStatus
 from typing import Any
@@ -61,7 +61,7 @@ def _errors(operation: Operation) -> list[type[DomainError]]:
 
 
 def _likely_problem(operation: Operation, schemas: Schemas) -> Json:
-    """What a 422 of this operation most often says."""
+    """The most likely problem in a 422 of this operation."""
     route = operation.route
     if route.body is not None:
         required = schemas.resolved(route.body).get("required")

@@ -1,4 +1,4 @@
-"""Public names of schemas, where a struct's own name is the short one of its service."""
+"""Public schema names, where the struct's own name would be ambiguous outside its service."""
 
 from typing import Final
 

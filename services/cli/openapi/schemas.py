@@ -1,4 +1,4 @@
-"""JSON Schemas of the structs: lists named after what they hold, answers with every field required."""
+"""JSON Schemas of the structs. Lists are named after their items; in answers every field is required."""
 
 import re
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ _ANSWERS = (Resource, Page, ErrorBody, ErrorInfo, ValidationErrorBody, Problem, 
 
 
 class Schemas:
-    """The components of all types at once, so that one struct has one name everywhere."""
+    """All types are converted together, so that each struct has the same name everywhere."""
 
     def __init__(self, types: Iterable[Any]) -> None:
         unique = list({repr(kind): kind for kind in types}.values())
@@ -58,7 +58,7 @@ def _is(kind: Any, bases: tuple[type, ...]) -> bool:
 
 
 def _structs(types: Iterable[Any]) -> set[type[Struct]]:
-    """The structs among the types and inside them."""
+    """The structs among the types, and those nested in them."""
     seen: set[Any] = set()
     todo = list(types)
     while todo:
@@ -105,7 +105,7 @@ def _tidy(schema: Any) -> Any:
 
 
 def _always_present(schema: Json) -> None:
-    """In an answer a default only says what the field is, not that it may be missing."""
+    """In an answer a default is only the constant value of a field. The field is never missing."""
     if "properties" in schema:
         schema["required"] = list(schema["properties"])
         for field in schema["properties"].values():

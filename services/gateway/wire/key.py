@@ -24,7 +24,7 @@ class Key(Resource, kw_only=True):
 
 
 class IssuedKey(Key, kw_only=True):
-    key: Annotated[str, Meta(description="The only time it is shown.")]
+    key: Annotated[str, Meta(description="The key itself. It is shown only once.")]
 
 
 class RateLimit(Resource, kw_only=True):
@@ -33,7 +33,7 @@ class RateLimit(Resource, kw_only=True):
 
 
 class OwnKey(Resource, kw_only=True):
-    """What a key may know about itself."""
+    """The key that the request was made with."""
 
     id: Id
     object: Literal["key"] = "key"
