@@ -45,7 +45,7 @@ def _without_reason(body: bytes) -> bytes | None:
     """Removes the free-text reason of a receipt, also inside an error. None when there is none."""
     answer: dict[str, Any] = msgspec.json.decode(body)
     receipts = (answer, answer.get("error", {}).get("details", {}).get("receipt"))
-    told = [receipt for receipt in receipts if receipt and receipt.get("reason") is not None]
-    for receipt in told:
+    with_reason = [receipt for receipt in receipts if receipt and receipt.get("reason") is not None]
+    for receipt in with_reason:
         receipt["reason"] = None
-    return encode(answer) if told else None
+    return encode(answer) if with_reason else None

@@ -1,6 +1,6 @@
 """Expires the waitlist of every class that has started.
 
-Classes that an earlier version left with a free seat and somebody who waits are put right here, too.
+Also repairs classes that an earlier version left with a free seat and a waitlist.
 """
 
 from services.bookings.actions.class_changes import ClassChanges

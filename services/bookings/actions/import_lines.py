@@ -34,7 +34,7 @@ from shared.http.importing import (
 
 async def import_lines(service: Bookings, lines: Sequence[ImportLine]) -> ImportReport:
     usable, rejected = usable_lines(wire.AnyImported, lines, _fill_and_check)
-    # What others refer to goes first, so that the lines of a batch may come in any order.
+    # Referenced kinds go first, so that the lines of a batch may come in any order.
     for kind, lock, write in WRITERS:
         if group := _of_kind(usable, kind):
             rejected += await apply_batch(service.db, group, _under_locks(_rows(group), lock, write))
@@ -43,7 +43,7 @@ async def import_lines(service: Bookings, lines: Sequence[ImportLine]) -> Import
 
 
 async def _import_seats(service: Bookings, usable: Sequence[Decoded[Any]]) -> list[Rejected]:
-    """Classes and who is in them, in one transaction with what follows from it."""
+    """Classes, spots, bookings and waitlist entries, in one transaction with the promotions that follow."""
     groups = [(group, write) for kind, write in SEAT_WRITERS if (group := _of_kind(usable, kind))]
     rows = [row for group, _ in groups for row in _rows(group)]
     rejected: list[Rejected] = []
@@ -67,7 +67,7 @@ Locker = Callable[[Connection, Lines], Awaitable[None]]
 def _under_locks(
     everything: Lines, lock: Locker | None, write: Writer
 ) -> Callable[[Connection, Sequence[Decoded[Any]]], Awaitable[None]]:
-    """A batch that is halved to find a bad line locks all of it each time: the lock order stays kept."""
+    """A batch that is split to find a bad line locks all its rows each time, so the lock order holds."""
 
     async def locked_write(conn: Connection, lines: Sequence[Decoded[Any]]) -> None:
         if lock is not None:
@@ -98,7 +98,7 @@ async def _write_products(conn: Connection, lines: Lines) -> None:
 
 
 def _fill_and_check(value: wire.AnyImported) -> str | None:
-    """Fills what the wire derives; the reason why the line is not usable, if there is one."""
+    """Fills derived fields. Returns why the line cannot be used, or None."""
     if isinstance(value, wire.ImportedClass):
         return problem_with_times(value.start_time, value.end_time)
     if isinstance(value, wire.ImportedMember):

@@ -1,7 +1,7 @@
-"""After an import: who waits moves into free seats, and a cancelled class lets everybody go. Sends no events.
+"""After an import: promotes into free seats, and cancels the bookings of cancelled classes. Sends no events.
 
-In the transaction of the lines: nobody ever sees a free seat beside somebody who waits for it. Bookings of
-the same batch are written by then, so that a seat is never given twice.
+Runs in the transaction of the lines, so no one ever sees a free seat next to a waitlist. The batch's bookings
+are already written, so that no seat is given twice.
 """
 
 from services.bookings.actions.cancel_class import release_everybody
@@ -15,7 +15,7 @@ from shared.http.caller import Caller
 
 
 async def reconcile_imported_classes(conn: Connection, lines: Lines) -> None:
-    """Under the locks of the lines' classes and of everybody in them."""
+    """Call it under the locks of the lines' classes and their members."""
     for studio_id, class_id in await import_classes.classes_to_reconcile(conn, classes_of(lines)):
         caller = Caller(studio_id=studio_id, actor="operator")
         changes = await ClassChanges.lock(conn, caller, class_id)

@@ -6,7 +6,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from services.bookings.rules.booking_facts import ClassFacts, MemberFacts
-from services.bookings.rules.membership_dates import holds, status_at
+from services.bookings.rules.membership_dates import covers, status_at
 from services.bookings.wire.memberships import MembershipStatus
 
 
@@ -31,7 +31,7 @@ def check_eligibility(class_: ClassFacts, member: MemberFacts, now: datetime) ->
     suspended = (Ineligible.MEMBER_SUSPENDED,) if member.suspended else ()
     if class_.credit_cost == 0:
         return Eligibility(suspended)
-    holding = {status_at(m, now) for m in member.memberships if holds(m, class_.start_time)}
+    holding = {status_at(m, now) for m in member.memberships if covers(m, class_.start_time)}
     if MembershipStatus.ACTIVE in holding:
         return Eligibility(suspended)
     if member.credits >= class_.credit_cost:

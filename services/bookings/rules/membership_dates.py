@@ -1,4 +1,4 @@
-"""What time does to a membership: it begins, a pause ends, a cancellation takes effect, a term runs out."""
+"""How dates change a membership: it begins, a pause ends, a cancellation takes effect, a term runs out."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ OVER = frozenset({MembershipStatus.CANCELLED, MembershipStatus.EXPIRED})
 
 
 def status_at(membership: MembershipFacts, now: datetime) -> MembershipStatus:
-    """The status that holds now, whether or not it is stored yet. The first instant counts."""
+    """The status at `now`, stored or not. A date takes effect at its first instant."""
     status = membership.status
     if status in OVER:
         return status
@@ -23,8 +23,8 @@ def status_at(membership: MembershipFacts, now: datetime) -> MembershipStatus:
     return MembershipStatus.EXPIRED if runs_out and _reached(membership.ends_at, now) else status
 
 
-def holds(membership: MembershipFacts, start: datetime) -> bool:
-    """The first instant counts, the last one does not; an open end holds everything."""
+def covers(membership: MembershipFacts, start: datetime) -> bool:
+    """Includes the start, excludes the end; a membership without an end covers everything after its start."""
     begun = membership.starts_at is None or membership.starts_at <= start
     return begun and not _reached(membership.ends_at, start) and not _reached(membership.effective_at, start)
 

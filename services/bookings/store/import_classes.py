@@ -21,7 +21,7 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
 
 
 async def write_classes(conn: Connection, lines: Lines) -> None:
-    """Under the locks of those that are there already. Their bookings move along with them."""
+    """Call it under the locks of the existing classes. Updates the location of their bookings too."""
     await conn.execute(CLASSES, lines)
     by_studio: dict[str, list[str]] = {}
     for line in lines:
@@ -30,7 +30,7 @@ async def write_classes(conn: Connection, lines: Lines) -> None:
         await update_location(conn, studio_id, class_ids)
 
 
-# A free seat beside somebody who waits is what no change may leave behind.
+# No change may leave a free seat while someone waits.
 TO_RECONCILE = """
 SELECT DISTINCT c.studio_id, c.id
 FROM unnest($1::uuid[], $2::uuid[]) AS line (studio_id, class_id)
@@ -42,7 +42,7 @@ ORDER BY c.studio_id, c.id
 
 
 async def classes_to_reconcile(conn: Connection, classes: set[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Those with seats for who waits, and cancelled ones that still hold somebody."""
+    """Classes with free seats and a waitlist, and cancelled classes that still have bookings."""
     rows = await conn.fetch(TO_RECONCILE, [studio for studio, _ in classes], [id_ for _, id_ in classes])
     return [(row["studio_id"], row["id"]) for row in rows]
 

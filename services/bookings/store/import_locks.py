@@ -16,7 +16,7 @@ FOR NO KEY UPDATE
 """
 
 
-# Whoever the lines name; of a class that is cancelled everybody, of any other those who wait.
+# The members that the lines name, everyone in a cancelled class, and those waiting in any other class.
 LOCK_MEMBERS_OF_CLASSES = """
 WITH line AS (
     SELECT * FROM jsonb_to_recordset($1)
@@ -40,12 +40,12 @@ ORDER BY m.studio_id, m.id FOR NO KEY UPDATE
 
 
 def classes_of(lines: Lines) -> set[tuple[str, str]]:
-    """By studio and id, of lines of classes, spots, bookings and waitlist entries."""
+    """Studio and class id, from lines of classes, spots, bookings and waitlist entries."""
     return {(str(line["studio_id"]), str(line.get("class_id") or line["id"])) for line in lines}
 
 
 async def lock_classes_and_members(conn: Connection, lines: Lines) -> None:
-    """Of such lines: the classes, and everybody whom their changes may seat, release or repay."""
+    """Locks the classes, and every member whom the lines may promote, cancel or give credits back."""
     await lock_rows(conn, LOCK_CLASSES, classes_of(lines))
     touched = [
         {name: line.get(name) for name in ("studio_id", "id", "member_id")}

@@ -1,6 +1,6 @@
-"""The lines of an import that bookings owns or keeps a copy of: the wire form plus what it does not show.
+"""The import lines that bookings owns or copies: the resource plus the columns that the API does not show.
 
-What the wire does not show may be left out: a row that is there already keeps it then.
+Those columns may be left out; an existing row then keeps its values.
 """
 
 from typing import Annotated, Any, TypeAlias

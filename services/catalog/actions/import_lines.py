@@ -21,7 +21,7 @@ async def import_lines(catalog: Catalog, lines: Sequence[ImportLine]) -> ImportR
 
 
 def _usable(amount: Decimal) -> bool:
-    """Kept as it is written; six decimals are more than any currency has."""
+    """Stored as written; no currency has more than six decimals."""
     if not amount.is_finite() or not 0 <= amount < 10**12:
         return False
     exponent = amount.as_tuple().exponent

@@ -1,6 +1,6 @@
-"""What is wrong with a body beyond its types, told together with what is wrong with these.
+"""Checks bodies beyond their types. The problems are reported together with the type errors.
 
-Each gets the fields that are right on their own. What needs a stored row (a form's answers) comes later.
+Each check gets the fields that are valid by themselves. Checks that need a stored row come later.
 """
 
 from msgspec import UNSET
@@ -30,7 +30,7 @@ async def check_new_lead(service: Forms, caller: Caller, given: PartialBody) -> 
 
 
 async def check_lead_change(service: Forms, caller: Caller, given: PartialBody) -> list[Problem]:
-    """How large the metadata becomes depends on what is stored: that is told later."""
+    """The size limit is checked later: it depends on the stored metadata."""
     sent = metadata_sent(given.raw) if given.fields.get("metadata", UNSET) is not UNSET else UNSET
     problems = metadata_problems(sent_metadata(sent))
     phone = given.fields.get("phone")

@@ -36,7 +36,7 @@ def metadata_problems(sent: Any) -> list[Problem]:
 def sent_metadata(
     sent: Raw | UnsetType, utm_source: str | UnsetType = UNSET, utm_campaign: str | UnsetType = UNSET
 ) -> dict[str, Any]:
-    """What a partner wrote into it; the campaign's names are kept there, too."""
+    """The metadata that a partner sent, with the campaign's names."""
     metadata: dict[str, Any] = read_json(sent) if isinstance(sent, Raw) else {}
     named = {"utm_source": utm_source, "utm_campaign": utm_campaign}
     return metadata | {name: value for name, value in named.items() if value is not UNSET}
@@ -70,7 +70,7 @@ def _fills(kept: Any, given: Any) -> bool:
 
 
 def size_problems(metadata: dict[str, Any]) -> list[Problem]:
-    """What the server adds does not count, or it would make the partner's next change too large."""
+    """What the server adds does not count, or it could make the partner's next change too large."""
     context = metadata.get(FORM_CONTEXT)
     counted = {key: value for key, value in metadata.items() if key != FORM_CONTEXT}
     if isinstance(context, list) and (theirs := [entry for entry in context if not _is_ours(entry)]):
@@ -79,7 +79,7 @@ def size_problems(metadata: dict[str, Any]) -> list[Problem]:
 
 
 def _is_ours(entry: Any) -> bool:
-    """Of the shape that `with_form_context` gives it, and no larger than it can be."""
+    """An entry as `with_form_context` writes it, and no larger."""
     if (
         not isinstance(entry, dict)
         or set(entry) != ENTRY

@@ -1,1 +1,1 @@
-"""What travels: request and response structs, one file per noun."""
+"""Request and response structs, one file per noun."""

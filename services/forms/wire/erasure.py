@@ -1,4 +1,4 @@
-"""What came of making a person anonymous."""
+"""The result of erasing a person."""
 
 from shared.wire import Resource
 

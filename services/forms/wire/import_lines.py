@@ -23,7 +23,7 @@ class Imported(Struct, kw_only=True, forbid_unknown_fields=True, tag_field="obje
 
 
 class ImportedStudio(Struct, kw_only=True, tag_field="object", tag="studio"):
-    """The catalog checks the line as a whole; here only the time zone is of use."""
+    """The catalog checks the whole line; only the time zone is used here."""
 
     id: Id
     timezone: str | None = None

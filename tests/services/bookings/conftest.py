@@ -1,4 +1,4 @@
-"""The service on a fresh database, without its loops: a test runs a step of one where it is about one."""
+"""The service on a fresh database, without its loops: a test that needs one runs a single step."""
 
 from collections.abc import AsyncIterator
 

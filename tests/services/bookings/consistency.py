@@ -1,4 +1,4 @@
-"""Counts what does not add up in a studio: everything that is stored twice must say the same."""
+"""Finds inconsistencies in a studio's data: whatever is stored twice must agree."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ CHECKS = {
 
 
 async def inconsistencies(client: StudioClient, *, may_overbook: bool = False) -> list[str]:
-    """Empty when all adds up. `may_overbook`: staff have lowered a capacity under what is booked."""
+    """Empty when all is consistent. `may_overbook`: staff have lowered a capacity below the booked count."""
     problems = []
     async with client.service.db.connection() as conn:
         for name, statement in CHECKS.items():

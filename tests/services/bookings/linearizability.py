@@ -1,4 +1,4 @@
-"""Is there an order, true to real time, in which the plain model would have given the same answers?
+"""Is there an order, consistent with real time, in which the model would give the same answers?
 
 Wing and Gong's search: of the calls not yet placed, any that began before the first of them ended may come
 next. States that were reached before with the same calls placed are not searched again.
@@ -34,7 +34,7 @@ class State:
         )
 
     def answer(self, call: Call) -> Any:
-        """What the model answers, changing as it does. None where the call makes no sense yet."""
+        """Applies the call to the model and returns its answer. None if the call is not possible yet."""
         studio, args = self.studio, call.args
         if call.kind == "book":
             outcome, detail = studio.book(0, args[0], join=args[1])

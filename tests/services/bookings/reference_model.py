@@ -1,4 +1,4 @@
-"""A plain studio: what the service must do, written without looking at how it does it."""
+"""A reference model of a studio: what the service must do, written independently of how it does it."""
 
 from dataclasses import dataclass, field
 
@@ -10,7 +10,7 @@ Outcome = tuple[str, int | str | None]
 @dataclass
 class Person:
     credits: int = 0
-    card: str | None = None
+    membership: str | None = None
     suspended: bool = False
 
 
@@ -53,7 +53,7 @@ class Studio:
     forfeit: bool = False
     bookings: list[Booking] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
-    told: list[tuple[str, int]] = field(default_factory=list)
+    events: list[tuple[str, int]] = field(default_factory=list)
 
     def seated(self, course: int) -> list[int]:
         return [
@@ -72,14 +72,14 @@ class Studio:
 
     def why_not_eligible(self, course: Course, person: Person) -> list[str]:
         reasons = ["member_suspended"] if person.suspended else []
-        if course.cost and person.card != "active" and person.credits < course.cost:
+        if course.cost and person.membership != "active" and person.credits < course.cost:
             named = {"paused": "membership_paused", "past_due": "membership_past_due"}
-            reasons.append(named.get(person.card or "", "no_membership_or_credits"))
+            reasons.append(named.get(person.membership or "", "no_membership_or_credits"))
         return reasons
 
     def charge(self, booking: Booking) -> None:
         course, person = self.courses[booking.course], self.people[booking.person]
-        if person.card != "active":
+        if person.membership != "active":
             booking.charged = course.cost
             person.credits -= course.cost
 
@@ -104,7 +104,7 @@ class Studio:
             booking = Booking(c, p, "confirmed", spot=self.free_spot(c))
             self.charge(booking)
             self.bookings.append(booking)
-            self.told.append(("booking.created", len(self.bookings) - 1))
+            self.events.append(("booking.created", len(self.bookings) - 1))
             return "confirmed", None
         if not join:
             return "class_full", None
@@ -114,20 +114,20 @@ class Studio:
             return "waitlist_full", None
         self.bookings.append(Booking(c, p, "waitlisted"))
         self.entries.append(Entry(len(self.bookings) - 1, waiting + 1))
-        self.told.append(("booking.created", len(self.bookings) - 1))
-        self.told.append(("waitlist.updated", len(self.entries) - 1))
+        self.events.append(("booking.created", len(self.bookings) - 1))
+        self.events.append(("waitlist.updated", len(self.entries) - 1))
         return "waitlisted", waiting + 1
 
     def leave(self, entry: int, status: str) -> None:
-        """With the position it had before whatever happens now; `renumber_waitlist` ends every operation."""
+        """Keeps the position; `renumber_waitlist` comes at the end of every operation."""
         self.entries[entry].status = status
-        self.told.append(("waitlist.updated", entry))
+        self.events.append(("waitlist.updated", entry))
 
     def renumber_waitlist(self, c: int) -> None:
         for position, n in enumerate(self.queue(c), 1):
             if self.entries[n].position != position:
                 self.entries[n].position = position
-                self.told.append(("waitlist.updated", n))
+                self.events.append(("waitlist.updated", n))
 
     def entry_of(self, booking: int) -> int:
         return next(n for n, e in enumerate(self.entries) if e.booking == booking and e.status == "waiting")
@@ -152,7 +152,7 @@ class Studio:
             self.leave(self.entry_of(n), leaving)
         booking.status = "cancelled"
         self.people[booking.person].credits += booking.charged - lost
-        self.told.append(("booking.cancelled", n))
+        self.events.append(("booking.cancelled", n))
 
     def promote_waitlist(self, c: int) -> None:
         course = self.courses[c]
@@ -170,7 +170,7 @@ class Studio:
             booking.spot = self.free_spot(c)
             booking.status, booking.promoted_late = "confirmed", course.late
             self.charge(booking)
-            self.told.append(("booking.confirmed", n))
+            self.events.append(("booking.confirmed", n))
 
     def set_capacity(self, c: int, capacity: int) -> bool:
         if self.courses[c].status == "cancelled":
@@ -188,7 +188,7 @@ class Studio:
         for n, booking in enumerate(self.bookings):
             if booking.course == c and booking.status in ("confirmed", "checked_in", "waitlisted"):
                 self.release(n, 0)
-        self.told.append(("class.cancelled", c))
+        self.events.append(("class.cancelled", c))
         return True
 
     def start_course(self, c: int) -> None:
@@ -196,7 +196,7 @@ class Studio:
         for entry in self.queue(c):
             self.entries[entry].status = "expired"
             self.bookings[self.entries[entry].booking].status = "expired"
-            self.told.append(("waitlist.updated", entry))
+            self.events.append(("waitlist.updated", entry))
 
     def record_attendance(self, n: int, status: str) -> bool:
         moves = {("confirmed", "checked_in"), ("confirmed", "no_show"), ("checked_in", "confirmed")}

@@ -1,4 +1,4 @@
-"""A database of one connection that is never given back, for tests that do one thing after another."""
+"""A database with one connection that is never released, for sequential tests."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -8,7 +8,7 @@ from shared.db.database import Connection, Database
 
 
 class SingleConnectionDatabase(Database):
-    """Giving a connection back costs a round trip, which was a third of the stateful test's time."""
+    """Releasing a connection costs a round trip, which was a third of the stateful test's time."""
 
     _conn: Any = None
 

@@ -1,4 +1,4 @@
-"""Random operations on the service and on the plain model, compared after each of them."""
+"""Random operations on the service and on the reference model, compared after each one."""
 
 import asyncio
 from collections import Counter
@@ -17,10 +17,10 @@ from tests.services.bookings.state_machine_import import ImportActs
 from tests.services.bookings.state_machine_setup import studio_lines
 from tests.services.bookings.studio_client import Reply, StudioClient
 
-CARDS = ("active", "active", "active", "paused", "past_due", None)
+MEMBERSHIPS = ("active", "active", "active", "paused", "past_due", None)
 PICK = st.integers(0, 999)
 SHARES = {
-    "join": 6, "book": 2, "give_up_a_wanted_seat": 4, "cancel": 2, "pass_someone_over": 3,
+    "join": 6, "book": 2, "cancel_a_wanted_seat": 4, "cancel": 2, "make_someone_ineligible": 3,
     "pause_or_resume": 1, "change_capacity": 2, "purchase": 1, "record_attendance": 2, "replay": 1,
     "end_class": 2, "import_seat": 2, "import_waiter": 3, "import_cancellation": 3, "import_class": 2,
 }  # fmt: skip
@@ -36,8 +36,8 @@ class StudioMachine(ImportActs, RuleBasedStateMachine):
         return self.loop.run_until_complete(work)
 
     @initialize(
-        cards=st.lists(
-            st.tuples(st.sampled_from(CARDS), st.sampled_from((0, 0, 0, 1, 4)), st.booleans()),
+        memberships=st.lists(
+            st.tuples(st.sampled_from(MEMBERSHIPS), st.sampled_from((0, 0, 0, 1, 4)), st.booleans()),
             min_size=7,
             max_size=7,
         ),
@@ -46,10 +46,13 @@ class StudioMachine(ImportActs, RuleBasedStateMachine):
         forfeit=st.booleans(),
     )
     def open_studio(
-        self, cards: list[Any], capacities: list[int], waitlist_capacity: int | None, forfeit: bool
+        self, memberships: list[Any], capacities: list[int], waitlist_capacity: int | None, forfeit: bool
     ) -> None:
         self.client = StudioClient.for_new_studio(self.service)
-        people = [Person(credits, card, odd and card is None) for card, credits, odd in cards]
+        people = [
+            Person(credits, membership, odd and membership is None)
+            for membership, credits, odd in memberships
+        ]
         courses = [
             Course(capacities[0], waitlist_capacity=2),
             Course(capacities[1], cost=2, waitlist_capacity=waitlist_capacity),
@@ -58,14 +61,14 @@ class StudioMachine(ImportActs, RuleBasedStateMachine):
         ]
         self.model = Studio(people, courses, fee="15", forfeit=forfeit)
         self.members = [new_id() for _ in people]
-        self.cards = [new_id() for _ in people]
+        self.memberships = [new_id() for _ in people]
         self.classes = [new_id() for _ in courses]
         self.spots = [new_id() for _ in range(2)]
         self.bookings: list[str] = []
         self.entries: list[str] = []
         self.requests: list[tuple[Any, Reply]] = []
         self.versions: dict[str, int] = {}
-        self.heard = 0
+        self.last_event = 0
         self.product = a_product(1)
         self.wait(self.client.import_all(*studio_lines(self)))
 
@@ -82,7 +85,7 @@ class StudioMachine(ImportActs, RuleBasedStateMachine):
 
     @rule(act=st.sampled_from(ACTS), a=PICK, b=PICK, yes=st.booleans())
     def step(self, act: str, a: int, b: int, yes: bool) -> None:
-        """One rule for all, so that every run has all of them in these shares."""
+        """One rule for all operations, so that every run mixes them in these shares."""
         getattr(self, act)(a, b, yes)
 
     def join(self, c: int, p: int, _: bool) -> None:
@@ -114,21 +117,21 @@ class StudioMachine(ImportActs, RuleBasedStateMachine):
         wanted = [n for n, held in enumerate(self.model.bookings) if held.status in states]
         return wanted[n % len(wanted)] if wanted else n % len(self.bookings)
 
-    def give_up_a_wanted_seat(self, n: int, *_: Any) -> None:
-        """A seat for which somebody waits: promotions are what goes wrong elsewhere."""
+    def cancel_a_wanted_seat(self, n: int, *_: Any) -> None:
+        """Cancels a seat that someone is waiting for: promotions are where bugs are likely."""
         wanted = [
             held for c in range(len(self.classes)) if self.model.queue(c) for held in self.model.seated(c)
         ]
         if wanted:
             self.cancel_booking(wanted[n % len(wanted)])
 
-    def pass_someone_over(self, n: int, *_: Any) -> None:
-        """Pause somebody who waits for a class that costs, then free a seat there."""
+    def make_someone_ineligible(self, n: int, *_: Any) -> None:
+        """Pauses someone who waits for a class that costs credits, then frees a seat there."""
         waiting = [self.model.bookings[e.booking] for e in self.model.entries if e.status == "waiting"]
-        dear = [held for held in waiting if self.model.courses[held.course].cost]
-        able = [held for held in dear if self.model.people[held.person].card == "active"]
-        if able:
-            held = able[n % len(able)]
+        costly = [held for held in waiting if self.model.courses[held.course].cost]
+        eligible = [held for held in costly if self.model.people[held.person].membership == "active"]
+        if eligible:
+            held = eligible[n % len(eligible)]
             self.pause_or_resume(held.person)
             for seat in self.model.seated(held.course)[:1]:
                 self.cancel_booking(seat)
@@ -175,7 +178,7 @@ class StudioMachine(ImportActs, RuleBasedStateMachine):
         assert (reply.status == 200) == self.model.set_capacity(c, capacity)
 
     def end_class(self, c: int, _: int, start: bool) -> None:
-        """Not early in a run: nothing much happens in a class any more after it."""
+        """Not early in a run: little can happen in a class afterwards."""
         if len(self.requests) < 10:
             return
         c %= len(self.classes)
@@ -199,13 +202,13 @@ class StudioMachine(ImportActs, RuleBasedStateMachine):
     def pause_or_resume(self, p: int, *_: Any) -> None:
         p %= len(self.members)
         person = self.model.people[p]
-        if person.card not in ("active", "paused"):
+        if person.membership not in ("active", "paused"):
             return
-        move, after = ("pause", "paused") if person.card == "active" else ("resume", "active")
-        reply = self.staff("POST", f"/memberships/{self.cards[p]}/{move}", {})
+        move, after = ("pause", "paused") if person.membership == "active" else ("resume", "active")
+        reply = self.staff("POST", f"/memberships/{self.memberships[p]}/{move}", {})
         self.steps[move] += 1
         assert reply.status == 200, reply.body
-        person.card = after
+        person.membership = after
 
     def purchase(self, p: int, many: int, _: bool) -> None:
         p, quantity = p % len(self.members), 1 + many % 3

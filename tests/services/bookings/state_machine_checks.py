@@ -1,4 +1,4 @@
-"""After each step: counts, positions, credits, events and every GET, against the model."""
+"""Compares counts, positions, credits, events and every GET with the model, after each step."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -53,15 +53,17 @@ def _compare_entries(machine: "StudioMachine", shown: dict[str, Any]) -> None:
 
 
 async def _compare_events(machine: "StudioMachine", shown: dict[str, dict[str, Any]]) -> None:
-    """What was told since the last step is what the model tells, with the resource as it is shown now."""
+    """The events since the last step are the model's, with the resource as GET shows it."""
     async with machine.client.service.db.connection() as conn:
-        rows = await conn.fetch("SELECT id, envelope FROM outbox WHERE id > $1 ORDER BY id", machine.heard)
+        rows = await conn.fetch(
+            "SELECT id, envelope FROM outbox WHERE id > $1 ORDER BY id", machine.last_event
+        )
     events = [msgspec.json.decode(row["envelope"]) for row in rows]
     events = [event for event in events if event["studio_id"] == machine.client.caller.studio_id]
-    machine.heard = rows[-1]["id"] if rows else machine.heard
+    machine.last_event = rows[-1]["id"] if rows else machine.last_event
     ids = {"booking": machine.bookings, "waitlist": machine.entries, "class": machine.classes}
-    expected = Counter((kind, ids[kind.split(".")[0]][n]) for kind, n in machine.model.told)
-    machine.model.told.clear()
+    expected = Counter((kind, ids[kind.split(".")[0]][n]) for kind, n in machine.model.events)
+    machine.model.events.clear()
     assert Counter((event["type"], event["resource"]["id"]) for event in events) == expected
     for event in events:
         resource = event["resource"]

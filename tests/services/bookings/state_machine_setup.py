@@ -19,12 +19,14 @@ def studio_lines(machine: "StudioMachine") -> list[Any]:
             forfeit_credit=machine.model.forfeit,
         ),
     ]
-    for member_id, card_id, person in zip(machine.members, machine.cards, machine.model.people, strict=True):
+    for member_id, membership_id, person in zip(
+        machine.members, machine.memberships, machine.model.people, strict=True
+    ):
         lines.append(a_member(id=member_id, suspended=person.suspended))
         if person.credits:
             lines.append(a_purchase(member_id, product, quantity=person.credits))
-        if person.card:
-            lines.append(a_membership(member_id, id=card_id, status=person.card))
+        if person.membership:
+            lines.append(a_membership(member_id, id=membership_id, status=person.membership))
     for class_id, course in zip(machine.classes, machine.model.courses, strict=True):
         lines.append(
             a_class(

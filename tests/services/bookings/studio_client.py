@@ -1,4 +1,4 @@
-"""Calls the service's own routes in this process; the studio is made through the import, as everyone's is."""
+"""Calls the service's routes in this process. The studio is created by import, as in production."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

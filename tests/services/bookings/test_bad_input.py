@@ -1,4 +1,4 @@
-"""Whatever is sent, the answer is a refusal with a reason, and never a 500."""
+"""Any bad input gets an error with a reason, never a 500."""
 
 from typing import Any
 
@@ -79,7 +79,7 @@ async def test_odd_limits_of_a_cancellation(client: StudioClient, name: str, val
 
 @pytest.mark.parametrize("capacity", [-1, 100_001, 2**31, 2**63, 2**70, 1.5, "3", None, True])
 async def test_odd_capacities(client: StudioClient, capacity: Any) -> None:
-    """A number that no column holds is refused at the door."""
+    """A number too large for its column is a 422."""
     class_ = a_class()
     await client.import_all(class_)
     reply = await client.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"capacity": capacity})
@@ -108,11 +108,11 @@ async def test_sizes_of_keys(client: StudioClient, key: str, status: int) -> Non
 
 @pytest.mark.parametrize("key", ["schlüssel-1", "key\twith-tab", "ключ-ключ", "key-\x7f-delete"])
 async def test_keys_beyond_printable_ascii(client: StudioClient, key: str) -> None:
-    """What a header's bytes mean beyond ASCII is anybody's guess: such a key could not be looked up."""
+    """Non-ASCII header bytes have no agreed encoding: such a key could not be looked up."""
     assert (await client.cancel(new_id(), key=key)).status == 422
 
 
 async def test_odd_keys_to_look_up(client: StudioClient) -> None:
-    """Any text is a key that nobody used."""
+    """Any text is a valid, unused key."""
     for key in ("x", "ü", "a'b\"c", "%", "x" * 500):
         assert (await client.get(f"/idempotency-keys/{key}")).status == 404

@@ -1,4 +1,4 @@
-"""Bookings that are decided and written in one transaction: each finds what those before it left."""
+"""Bookings decided and written in one transaction: each sees the effect of those before it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -58,7 +58,7 @@ def outcomes(replies: list[Reply]) -> list[str | None]:
 async def test_the_last_seat_goes_once_and_the_queue_is_dense(
     client: StudioClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the order in which they came, and so are their events."""
+    """In order of arrival, events included."""
     class_, people = a_class(capacity=1), [a_member() for _ in range(4)]
     await client.import_all(class_, *people)
     requests = [request(class_, person, join_waitlist=number != 1) for number, person in enumerate(people)]
@@ -73,7 +73,7 @@ async def test_the_last_seat_goes_once_and_the_queue_is_dense(
 
 
 async def test_a_member_is_booked_once(client: StudioClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two keys, one class, one member: the second hears of the first."""
+    """Two keys, one class, one member: the second is refused with the first one's id."""
     class_, member = a_class(capacity=5), a_member()
     await client.import_all(class_, member)
     replies = await book_in_one_batch(client, monkeypatch, request(class_, member), request(class_, member))
@@ -82,7 +82,7 @@ async def test_a_member_is_booked_once(client: StudioClient, monkeypatch: pytest
 
 
 async def test_a_credit_pays_once(client: StudioClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One purse, two classes, credits for one of them."""
+    """Two classes, credits for one of them."""
     product, member, classes = a_product(3), a_member(), [a_class(credit_cost=2) for _ in range(2)]
     await client.import_all(product, member, a_purchase(member["id"], product), *classes)
     replies = await book_in_one_batch(client, monkeypatch, *(request(class_, member) for class_ in classes))
@@ -92,7 +92,7 @@ async def test_a_credit_pays_once(client: StudioClient, monkeypatch: pytest.Monk
 async def test_a_free_class_before_does_not_hide_the_membership(
     client: StudioClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Facts of a free class leave memberships out; what is carried on from it must not."""
+    """The facts of a free class leave memberships out; the next decision must still see them."""
     member, free, paid = a_member(), a_class(), a_class(credit_cost=1)
     await client.import_all(member, free, paid, a_membership(member["id"]))
     replies = await book_in_one_batch(client, monkeypatch, request(free, member), request(paid, member))
@@ -100,7 +100,7 @@ async def test_a_free_class_before_does_not_hide_the_membership(
 
 
 async def test_a_spot_is_given_once(client: StudioClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The wished one to the first who wished it, the lowest free one to who did not say."""
+    """A requested spot goes to the first request; others get the first free one."""
     class_, people = a_class(capacity=5, spot_selection_mode="optional"), [a_member() for _ in range(4)]
     spots = [
         {"object": "class_spot", "id": new_id(), "class_id": class_["id"], "label": str(n), "order": n}
@@ -136,8 +136,8 @@ async def test_studios_in_one_batch_do_not_mix(service: Bookings, monkeypatch: p
         assert await inconsistencies(client) == []
 
 
-async def test_a_class_that_somebody_holds_keeps_nobody_elses_waiting(client: StudioClient) -> None:
-    """Its own bookings wait for the lock; those of other classes, asked for together with them, do not."""
+async def test_a_locked_class_does_not_delay_bookings_of_other_classes(client: StudioClient) -> None:
+    """Its own bookings wait for the lock; bookings of other classes in the batch do not."""
     held, free, people = a_class(), a_class(capacity=2), [a_member() for _ in range(3)]
     await client.import_all(held, free, *people)
     async with client.service.db.transaction() as conn:
@@ -150,7 +150,7 @@ async def test_a_class_that_somebody_holds_keeps_nobody_elses_waiting(client: St
     assert (await waiting).status == 201
 
 
-async def test_who_waited_for_a_held_class_is_served_in_the_order_of_coming(client: StudioClient) -> None:
+async def test_bookings_that_waited_for_a_lock_keep_their_order_of_arrival(client: StudioClient) -> None:
     """Members are locked in the order of their ids; that order must not decide who gets the seat."""
     class_, people = a_class(capacity=1), sorted((a_member() for _ in range(4)), key=lambda one: one["id"])
     people.reverse()
@@ -168,10 +168,10 @@ async def test_who_waited_for_a_held_class_is_served_in_the_order_of_coming(clie
     assert await inconsistencies(client) == []
 
 
-async def test_one_that_cannot_be_written_costs_the_others_nothing(
+async def test_one_booking_that_cannot_be_written_does_not_fail_the_others(
     client: StudioClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The batch is split up until only the one at fault fails."""
+    """The batch is split up until only the faulty request fails."""
     class_, people = a_class(capacity=5), [a_member() for _ in range(3)]
     await client.import_all(class_, *people)
     insert = insert_bookings.insert
@@ -192,7 +192,7 @@ async def test_one_that_cannot_be_written_costs_the_others_nothing(
 async def test_a_class_that_comes_between_its_lock_and_its_facts_is_locked_first(
     client: StudioClient, database_url: str
 ) -> None:
-    """Nothing was there to be locked, and a moment later an import had brought it: it is begun again."""
+    """The class was missing at the lock but there at the read, after an import: the booking starts again."""
     class_, member = a_class(), a_member()
     await client.import_all(class_, member)
     conn = await asyncpg.connect(database_url)

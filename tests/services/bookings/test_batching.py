@@ -1,4 +1,4 @@
-"""Served batcher: who waits, for whom, and with whom."""
+"""Batching: who waits, for whom, and in which batch."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -50,8 +50,8 @@ def submit(batcher: Batcher[Request, str], work: FakeWork, key: str, dedup_key: 
     return asyncio.create_task(batcher.submit(Request(key, dedup_key), work.run))
 
 
-async def test_who_comes_while_others_are_served_is_in_the_next_batch(work: FakeWork) -> None:
-    """One worker: the first goes at once and alone, the rest batcher, each with its own answer."""
+async def test_requests_that_arrive_during_a_batch_are_in_the_next_one(work: FakeWork) -> None:
+    """One worker: the first request runs at once, the rest as one batch, each with its own answer."""
     batcher: Batcher[Request, str] = Batcher(max_workers=1)
     first = submit(batcher, work, "a", 0)
     await asyncio.sleep(0.01)
@@ -63,8 +63,8 @@ async def test_who_comes_while_others_are_served_is_in_the_next_batch(work: Fake
     assert work.batches == [([0], False), ([1, 3, 2], False)]
 
 
-async def test_a_batch_that_hangs_holds_up_its_own_lines_only(work: FakeWork) -> None:
-    """A second worker comes to help, and still leaves the line that is being served alone."""
+async def test_a_stuck_batch_delays_its_own_queues_only(work: FakeWork) -> None:
+    """A second worker starts, and leaves the queue that is being served alone."""
     batcher: Batcher[Request, str] = Batcher(max_workers=2)
     first = submit(batcher, work, "a", 0)
     await asyncio.sleep(0.01)
@@ -77,8 +77,8 @@ async def test_a_batch_that_hangs_holds_up_its_own_lines_only(work: FakeWork) ->
     assert await asyncio.gather(first, *rest) == ["a0", "a1", "b2"]
 
 
-async def test_a_batch_has_its_bound(work: FakeWork) -> None:
-    """What is beyond it comes next, in the order in which it came."""
+async def test_a_batch_has_a_maximum_size(work: FakeWork) -> None:
+    """The rest comes in the next batches, in order of arrival."""
     batcher: Batcher[Request, str] = Batcher(max_workers=1, max_batch=2)
     work.go.set()
     requests = [submit(batcher, work, "a", number) for number in range(5)]
@@ -86,8 +86,8 @@ async def test_a_batch_has_its_bound(work: FakeWork) -> None:
     assert work.batches == [([0, 1], False), ([2, 3], False), ([4], False)]
 
 
-async def test_only_those_who_must_wait_wait(work: FakeWork) -> None:
-    """A blocked line is served by itself, patiently; the others have their answers long before."""
+async def test_only_blocked_requests_wait(work: FakeWork) -> None:
+    """A blocked queue runs by itself and waits; the others get their answers long before."""
     batcher: Batcher[Request, str] = Batcher(max_workers=1)
     work.blocked = {"a"}
     work.go.set()
@@ -101,8 +101,8 @@ async def test_only_those_who_must_wait_wait(work: FakeWork) -> None:
     assert [await slow, await later] == ["a0", "a3"]
 
 
-async def test_a_repetition_goes_by_itself(work: FakeWork) -> None:
-    """The same request twice at once: the second does not stand in line behind the first."""
+async def test_a_duplicate_in_flight_runs_by_itself(work: FakeWork) -> None:
+    """The same request twice at once: the duplicate is not queued behind the first."""
     batcher: Batcher[Request, str] = Batcher()
     first = submit(batcher, work, "a", 0)
     await asyncio.sleep(0.01)
@@ -115,7 +115,7 @@ async def test_a_repetition_goes_by_itself(work: FakeWork) -> None:
 
 
 async def test_a_failure_reaches_everyone_in_the_batch_and_nobody_after(work: FakeWork) -> None:
-    """The next batch is served as if nothing had been."""
+    """The next batch runs normally."""
     batcher: Batcher[Request, str] = Batcher()
     work.problem = RuntimeError("no")
     work.go.set()
@@ -128,8 +128,8 @@ async def test_a_failure_reaches_everyone_in_the_batch_and_nobody_after(work: Fa
     assert await submit(batcher, work, "a", 0) == "a0"
 
 
-async def test_who_has_gone_is_not_served(work: FakeWork) -> None:
-    """A cancelled ask that still stands in line is passed over."""
+async def test_a_cancelled_request_is_not_run(work: FakeWork) -> None:
+    """A cancelled request that is still queued is dropped."""
     batcher: Batcher[Request, str] = Batcher(max_workers=1)
     first, gone = submit(batcher, work, "a", 0), submit(batcher, work, "b", 1)
     await asyncio.sleep(0)
@@ -141,8 +141,8 @@ async def test_who_has_gone_is_not_served(work: FakeWork) -> None:
     assert 1 not in [number for numbers, _ in work.batches for number in numbers]
 
 
-async def test_a_line_that_comes_free_is_served_though_a_batch_of_others_hangs(work: FakeWork) -> None:
-    """Who stood behind a blocked ask needs nobody else to come before a second worker does."""
+async def test_an_unblocked_queue_runs_while_another_batch_is_stuck(work: FakeWork) -> None:
+    """Requests behind a blocked one start without waiting for a new arrival."""
     batcher: Batcher[Request, str] = Batcher(max_workers=2)
     work.blocked = {"a"}
     work.go.set()
@@ -159,8 +159,8 @@ async def test_a_line_that_comes_free_is_served_though_a_batch_of_others_hangs(w
     assert [await hanging, await behind] == ["b1", "a2"]
 
 
-async def test_nobody_stands_in_line_for_ever(work: FakeWork, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who waited too long is told that nothing was done, also while the batch before still hangs."""
+async def test_queued_requests_time_out(work: FakeWork, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request that waited too long gets 503, even while the batch before it is stuck."""
     monkeypatch.setattr("services.bookings.actions.batching.QUEUE_TIMEOUT", 0.02)
     batcher: Batcher[Request, str] = Batcher(max_workers=1)
     first = submit(batcher, work, "a", 0)

@@ -1,4 +1,4 @@
-"""Cancelling: the policy, the receipt, and who moves up."""
+"""Cancelling: the policy, the receipt, and promotion."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from tests.services.bookings.studio_client import StudioClient
 
 
 async def seated(client: StudioClient, class_: Any, people: list[Any]) -> list[Any]:
-    """All of them booked, in order; whoever finds no seat waits."""
+    """Books all of them in order; those without a seat join the waitlist."""
     replies = [await client.book(class_["id"], person["id"], join_waitlist=True) for person in people]
     assert {reply.status for reply in replies} == {201}
     return [reply.json for reply in replies]
@@ -29,7 +29,7 @@ async def rich(client: StudioClient, count: int) -> list[Any]:
 
 
 async def credits_of(client: StudioClient, member: Any) -> int:
-    """Not shown on the wire: counted by what a class of that cost answers in a preview."""
+    """The API does not show credits: found by previews of classes with different costs."""
     low, high = 0, 64
     while high - low > 1:
         cost = (low + high) // 2
@@ -42,7 +42,7 @@ async def credits_of(client: StudioClient, member: Any) -> int:
 
 
 async def test_cancelling_in_time_costs_nothing_and_gives_the_credit_back(client: StudioClient) -> None:
-    """The receipt tells the deadline; the seat is free again."""
+    """The receipt has the deadline, and the seat is free again."""
     (person,) = await rich(client, 1)
     class_ = a_class(credit_cost=3)
     await client.import_all(class_)
@@ -62,7 +62,7 @@ async def test_cancelling_in_time_costs_nothing_and_gives_the_credit_back(client
 
 
 async def test_cancelling_late_is_assessed_and_forfeits(client: StudioClient) -> None:
-    """Fee and forfeit as the studio's policy says now; worse terms than accepted cancel nothing."""
+    """Fee and forfeit follow the current policy; terms worse than accepted cancel nothing."""
     studio = a_studio(
         client.caller.studio_id, late_fee_amount="15", late_fee_currency="USD", forfeit_credit=True
     )
@@ -99,7 +99,7 @@ async def test_the_policy_of_now_counts(client: StudioClient) -> None:
 
 
 async def test_the_first_who_waits_gets_the_seat_with_the_same_booking(client: StudioClient) -> None:
-    """Promotion keeps the booking's id, charges then, closes the ranks, and tells everyone concerned."""
+    """Promotion keeps the booking's id, charges credits, renumbers the waitlist and sends the events."""
     people = await rich(client, 4)
     class_ = a_class(credit_cost=1)
     await client.import_all(class_)
@@ -162,7 +162,7 @@ async def test_leaving_the_queue_is_never_late_and_those_behind_move_up(client: 
 
 
 async def test_a_late_promotion_cancels_free_until_the_start(client: StudioClient) -> None:
-    """Whoever got the seat inside the late window had no chance to give it back in time."""
+    """A member promoted inside the late window could not have cancelled in time."""
     studio = a_studio(client.caller.studio_id, late_fee_amount="15", late_fee_currency="USD")
     start = soon(hours=2)
     class_, people = a_class(start_time=start), [a_member() for _ in range(2)]
@@ -176,7 +176,7 @@ async def test_a_late_promotion_cancels_free_until_the_start(client: StudioClien
 
 
 async def test_what_cannot_be_cancelled_says_so(client: StudioClient) -> None:
-    """Twice cancelled shows the first receipt; checked in, no-show and started are refused."""
+    """Cancelling twice shows the first receipt; checked-in, no-show and started bookings are refused."""
     class_, people = a_class(capacity=4), [a_member() for _ in range(4)]
     await client.import_all(class_, *people)
     bookings = await seated(client, class_, people)
@@ -202,7 +202,7 @@ async def test_what_cannot_be_cancelled_says_so(client: StudioClient) -> None:
 
 
 async def test_a_freed_spot_goes_to_the_one_promoted(client: StudioClient) -> None:
-    """The lowest free spot, which may be the one just left."""
+    """The first free spot, which may be the one just freed."""
     class_, people = a_class(spot_selection_mode="required"), [a_member() for _ in range(2)]
     spot = {
         "object": "class_spot",

@@ -1,4 +1,4 @@
-"""A page of classes is put together from JSON that Postgres keeps, and says what each class itself says."""
+"""A page of classes is built from JSON stored in Postgres, and agrees with GET of each class."""
 
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -27,7 +27,7 @@ async def agrees_with_each_class(client: StudioClient) -> list[Any]:
 
 
 async def test_every_character_is_written_as_in_the_class_itself(client: StudioClient) -> None:
-    """All that a text may hold: control characters, quotes, line separators, what lies beyond the BMP."""
+    """Any text: control characters, quotes, line separators, characters beyond the BMP."""
     text = "".join(CHARACTERS)
     parts = [text[start : start + LONGEST] for start in range(0, len(text), LONGEST)]
     parts += [
@@ -71,7 +71,7 @@ async def test_every_instant_is_written_in_utc_with_microseconds_only_where_ther
 
 
 async def test_nulls_and_every_choice_are_written_alike(client: StudioClient) -> None:
-    """No id, all ids; each status, each way to choose a spot, both truths."""
+    """No optional id and all of them; every status, spot mode and boolean."""
     ids = {name: new_id() for name in ("class_type_id", "location_id", "room_id", "instructor_id")}
     place = {
         "object": "location",
@@ -95,7 +95,7 @@ async def test_nulls_and_every_choice_are_written_alike(client: StudioClient) ->
 
 
 async def test_the_counts_are_those_of_this_moment(client: StudioClient) -> None:
-    """Who has booked or cancelled sees it in the next page, also under a capacity that was lowered."""
+    """A booking or cancellation shows on the next page, also with a lowered capacity."""
     class_, people = a_class(capacity=3), [a_member() for _ in range(3)]
     await client.import_all(class_, *people)
     counts = [await listed_counts(client)]
@@ -117,7 +117,7 @@ async def listed_counts(client: StudioClient) -> tuple[int, int]:
 
 
 async def test_whatever_changes_a_class_changes_its_json(client: StudioClient) -> None:
-    """Staff making, changing, cancelling; the import, the first and the second time."""
+    """Created, changed and cancelled by staff; imported once and again."""
     class_ = a_class(title="First", capacity=2)
     seen = []
 
@@ -176,7 +176,7 @@ async def test_no_setting_of_a_session_is_seen_in_the_json(
 
 
 async def test_a_booking_does_not_make_the_json_anew(database_url: str) -> None:
-    """Postgres leaves a stored column alone when nothing it is made of is set and no trigger could do so."""
+    """Postgres does not recompute a stored column unless an input is set or a trigger could set one."""
     conn = await asyncpg.connect(database_url)
     triggers = await conn.fetchval(
         "SELECT count(*) FROM pg_trigger WHERE tgrelid = 'bookings.classes'::regclass AND NOT tgisinternal"

@@ -33,7 +33,7 @@ async def test_a_free_seat_is_confirmed_and_shown_everywhere(client: StudioClien
 
 
 async def test_a_full_class_queues_whoever_joins(client: StudioClient) -> None:
-    """`join_waitlist` gives a place; the entry and the booking tell the same position, and both are told."""
+    """`join_waitlist` adds an entry with the booking's position; both have an event."""
     class_, members = a_class(capacity=1), [a_member() for _ in range(3)]
     await client.import_all(class_, *members)
     await client.book(class_["id"], members[0]["id"])
@@ -76,7 +76,7 @@ async def test_a_class_that_cannot_be_booked_says_why(client: StudioClient, fiel
 
 
 async def test_a_member_books_a_class_once(client: StudioClient) -> None:
-    """A live booking or a place in the queue is named by the refusal."""
+    """The error names the live or waitlisted booking."""
     class_, seated, waiting = a_class(), a_member(), a_member()
     await client.import_all(class_, seated, waiting)
     first = (await client.book(class_["id"], seated["id"])).json
@@ -100,7 +100,7 @@ async def test_a_member_books_a_class_once(client: StudioClient) -> None:
 async def test_a_member_who_may_not_book_is_told_why(
     client: StudioClient, memberships: list[Any], member: Any, reasons: list[str]
 ) -> None:
-    """A class that costs credits wants an active membership over its start, or the credits."""
+    """A class that costs credits needs a membership active at its start, or the credits."""
     person, class_ = a_member(**member), a_class(credit_cost=1)
     await client.import_all(class_, person, *(a_membership(person["id"], **fields) for fields in memberships))
     assert await error_answer(client, class_, person) == ("member_not_eligible", {"reasons": reasons})
@@ -141,7 +141,7 @@ async def test_a_full_class_says_what_is_full(client: StudioClient) -> None:
 
 
 async def test_spots_are_required_taken_or_assigned(client: StudioClient) -> None:
-    """`required` wants one, `optional` takes the lowest free one; taken is refused, unknown is 404."""
+    """`required` needs one, `optional` takes the first free one; a taken spot is 409, an unknown one 404."""
     required = a_class(capacity=3, spot_selection_mode="required")
     optional = a_class(capacity=3, spot_selection_mode="optional")
     people = [a_member() for _ in range(4)]

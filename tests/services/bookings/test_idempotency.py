@@ -1,4 +1,4 @@
-"""One effect per key, the same bytes again, and nobody else's answers."""
+"""One effect per key, byte-for-byte replays, and never another client's answer."""
 
 import asyncio
 from datetime import timedelta
@@ -27,7 +27,7 @@ async def test_a_repeated_key_gives_the_first_answer_byte_for_byte(client: Studi
 
 
 async def test_the_unknown_is_kept_too(client: StudioClient) -> None:
-    """A 404 is replayed even after the member has come to exist."""
+    """A 404 is replayed even after the member exists."""
     class_, member, key = a_class(), a_member(), new_id()
     await client.import_all(class_)
     first = await client.book(class_["id"], member["id"], key=key)
@@ -37,7 +37,7 @@ async def test_the_unknown_is_kept_too(client: StudioClient) -> None:
 
 
 async def test_a_key_with_other_parameters_is_refused(client: StudioClient) -> None:
-    """Another body, another operation, another query: `idempotency_key_reused`, which is not kept."""
+    """Another body, operation or query: `idempotency_key_reused`, which is not stored."""
     class_, people, key = a_class(capacity=5), [a_member() for _ in range(2)], new_id()
     await client.import_all(class_, *people)
     first = await client.book(class_["id"], people[0]["id"], key=key)
@@ -83,7 +83,7 @@ async def test_the_location_is_checked_again_before_a_replay(client: StudioClien
 
 
 async def test_a_class_that_the_key_may_not_see_is_the_same_404_again(client: StudioClient) -> None:
-    """The refusal tells nothing of the class, so it is kept and replayed like any other."""
+    """The refusal reveals nothing about the class, so it is stored and replayed like any other."""
     class_, member, key = a_class(location_id=new_id()), a_member(), new_id()
     await client.import_all(class_, member)
     narrow = client.with_key(locations=(new_id(),))
@@ -148,7 +148,7 @@ async def test_an_answer_is_kept_for_24_hours_by_the_databases_clock(client: Stu
 
 
 async def test_what_fails_leaves_no_trace(client: StudioClient) -> None:
-    """A 422 is not kept, and neither is a failure of ours: the retry books."""
+    """Neither a 422 nor a server error is stored: the retry books."""
     class_, member, key = a_class(), a_member(), new_id()
     await client.import_all(class_, member)
     assert (await client.book(class_["id"], "nobody", key=key)).status == 422

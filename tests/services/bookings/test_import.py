@@ -29,7 +29,7 @@ def an_entry(class_id: str, member_id: str, position: int, **fields: object) -> 
 
 
 async def test_the_demo_studio_is_imported_twice_without_a_trace_of_the_second(client: StudioClient) -> None:
-    """Every line is good, all adds up, and nothing but versions changes."""
+    """Every line is accepted, the data is consistent, and only versions change."""
     demo = StudioClient(
         client.service, client.with_key().caller.__class__(studio_id=STUDIO_ID, client_id="demo")
     )
@@ -109,7 +109,7 @@ async def test_counters_follow_imported_bookings(client: StudioClient) -> None:
 
 
 async def test_either_half_of_a_waitlist_pair_may_come_first(client: StudioClient) -> None:
-    """In one batch or in several, in any order: linked, dense, and promoted in their order."""
+    """In one batch or several, in any order: linked, without gaps, and promoted in order."""
     class_, people = a_class(), [a_member() for _ in range(4)]
     seat = a_booking(class_["id"], people[0]["id"])
     places = [a_booking(class_["id"], person["id"], status="waitlisted") for person in people[1:]]
@@ -132,7 +132,7 @@ async def test_either_half_of_a_waitlist_pair_may_come_first(client: StudioClien
 
 
 async def test_an_entry_follows_its_booking_and_a_booking_its_entry(client: StudioClient) -> None:
-    """A line for one half settles the other."""
+    """A line for one half of a pair settles the other."""
     class_, people = a_class(), [a_member() for _ in range(3)]
     places = [a_booking(class_["id"], person["id"], status="waitlisted") for person in people]
     entries = [an_entry(class_["id"], person["id"], n) for n, person in enumerate(people, 1)]
@@ -147,7 +147,7 @@ async def test_an_entry_follows_its_booking_and_a_booking_its_entry(client: Stud
 
 
 async def test_a_purchase_grants_when_its_product_is_known(client: StudioClient) -> None:
-    """The product may come later; by its key where the purchase is not linked. Once, whatever comes again."""
+    """The product may come later, and is found by its key if the purchase has no product id. Granted once."""
     product, member = a_product(4), a_member()
     linked, unlinked = a_purchase(member["id"], product), a_purchase(member["id"], product, product_id=None)
     await client.import_all(member, linked, unlinked)

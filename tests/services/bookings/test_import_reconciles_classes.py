@@ -1,4 +1,4 @@
-"""What an imported change does beyond its row: seats handed on, cancelled classes let go, credits back."""
+"""What an import does beyond its rows: promotions, released bookings of cancelled classes, credits."""
 
 from tests.services.bookings.consistency import CHECKS
 from tests.services.bookings.import_samples import a_class, a_member, a_studio, soon

@@ -25,7 +25,7 @@ async def halves(client: StudioClient) -> list[object]:
 
 @pytest.mark.parametrize("status", ["cancelled", "expired", "no_show"])
 async def test_a_historic_booking_leaves_the_one_who_waits_waiting(client: StudioClient, status: str) -> None:
-    """Only a live line takes a placeholder's place; the queue stays whole and the class can be cancelled."""
+    """Only a live line replaces a placeholder; the waitlist stays intact and the class can be cancelled."""
     class_, member = a_class(capacity=0), a_member()
     entry = an_entry(class_["id"], member["id"], 1)
     await client.import_all(class_, member, entry)
@@ -106,7 +106,7 @@ async def test_a_promoted_placeholder_is_an_ordinary_booking(client: StudioClien
 
 
 async def test_what_was_cancelled_here_is_final_for_the_import(client: StudioClient) -> None:
-    """Its receipt has been given out: a live line is refused by reason, the same state again is fine."""
+    """Its receipt has been issued: a live line is refused with a reason, the same state is accepted."""
     class_, member = a_class(), a_member()
     await client.import_all(class_, member)
     (booking,) = await seated(client, class_, [member])
@@ -121,7 +121,7 @@ async def test_what_was_cancelled_here_is_final_for_the_import(client: StudioCli
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_any_sequence_of_lines_leaves_pairs_whole(client: StudioClient, seed: int) -> None:
-    """Halves of few pairs in every state and order, between cancellations: refused or applied, never half."""
+    """Halves of a few pairs in every state and order, amid cancellations: refused or applied as a whole."""
     dice = random.Random(seed)
     class_, people = a_class(capacity=2), [a_member() for _ in range(3)]
     await client.import_all(class_, *people)

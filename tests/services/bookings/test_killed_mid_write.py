@@ -1,4 +1,4 @@
-"""The service is killed with SIGKILL at each stage of a write; a retry with the same key makes it whole."""
+"""The service is killed at each stage of a write; a retry with the same key completes it once."""
 
 import asyncio
 import sys
@@ -22,7 +22,7 @@ SECRET = "a caller key for this test alone"
 
 
 class Killable:
-    """The service in a process of its own, reached over HTTP with a signed caller."""
+    """The service in its own process, called over HTTP with a signed caller."""
 
     def __init__(self, client: StudioClient, port: int, session: aiohttp.ClientSession) -> None:
         self.base = f"http://127.0.0.1:{port}"

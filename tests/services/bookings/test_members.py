@@ -1,4 +1,4 @@
-"""Members: created once, told, and made anonymous on request."""
+"""Members: created once, with an event, and anonymized on request."""
 
 from shared.wire import new_id
 from tests.services.bookings.import_samples import a_class, a_member, a_membership
@@ -73,7 +73,7 @@ async def test_an_erased_member_leaves_counts_and_no_trace_of_the_person(client:
 
 
 async def test_a_lead_who_became_a_member_is_erased_by_email(client: StudioClient) -> None:
-    """The lead's id says nothing here, its email does; whoever has another email stays."""
+    """The lead's id is unknown here, its email is not; members with other emails stay."""
     ada, bob = a_member(email="ada@example.com"), a_member(email="bob@example.com", first_name="Bob")
     await client.import_all(ada, bob)
     body = {

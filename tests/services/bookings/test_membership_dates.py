@@ -1,4 +1,4 @@
-"""What becomes of a membership by time alone, and what staff may not do to it."""
+"""How dates change a membership, and what staff may not do to it."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def ending(**delta: float) -> dict[str, Any]:
     ],
 )
 async def test_time_turns_a_membership(client: StudioClient, fields: Any, after: str, books: bool) -> None:
-    """Whether the member may book is decided by time at once; the stored status follows, one version on."""
+    """Eligibility follows the dates at once; the stored status follows, with one new version."""
     class_, member = a_class(credit_cost=1), a_member()
     card = a_membership(member["id"], **fields)
     await client.import_all(class_, member, card)
@@ -57,7 +57,7 @@ async def test_time_turns_a_membership(client: StudioClient, fields: Any, after:
 
 
 async def test_who_waits_is_promoted_by_a_membership_that_holds_now(client: StudioClient) -> None:
-    """The one whose pause is over moves up; the one whose membership has ended is passed over."""
+    """A member whose pause is over is promoted; one whose membership has ended is skipped."""
     class_, people = a_class(credit_cost=1), [a_member() for _ in range(3)]
     cards = [a_membership(person["id"]) for person in people]
     await client.import_all(class_, *people, *cards)

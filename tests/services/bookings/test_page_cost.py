@@ -1,4 +1,4 @@
-"""A page costs the same wherever it lies: what its plan reads is bounded by the page, not by the table."""
+"""A page costs the same wherever it is: the rows its plan reads are bounded by the page, not the table."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""Races, each with its positive control: with the lock taken out the same scenario must go wrong."""
+"""Races, each with a positive control: without the lock, the same scenario must go wrong."""
 
 import asyncio
 from collections import Counter
@@ -20,7 +20,7 @@ CLIENTS, COPIES, ATTEMPTS = 50, 20, 5
 
 @pytest.fixture
 async def service(database_url: str) -> AsyncIterator[Bookings]:
-    """Enough connections that all of them meet in the database, not in our own pool."""
+    """Enough connections that the requests compete in the database, not in our pool."""
     db = await Database.connect(database_url, "bookings", size=CLIENTS)
     await asyncio.gather(*(_touch(db) for _ in range(CLIENTS)))
     try:
@@ -35,7 +35,7 @@ async def _touch(db: Database) -> None:
 
 
 async def last_seats(client: StudioClient) -> list[str]:
-    """50 clients want 5 seats, half of them ready to wait: what went wrong."""
+    """50 clients want 5 seats, half of them ready to wait. Returns what went wrong."""
     class_, people = a_class(capacity=5), [a_member() for _ in range(CLIENTS)]
     await client.import_all(class_, *people)
     clients = [client.with_key(client_id=new_id()) for _ in people]
@@ -73,7 +73,7 @@ async def copies_of_one_key(client: StudioClient) -> list[str]:
 
 
 async def cancels_against_promotions(client: StudioClient) -> list[str]:
-    """Seats given up, places given up, newcomers and a raised capacity, all at once, for credits."""
+    """Cancelled seats and waitlist places, new bookings and a raised capacity, all at once, with credits."""
     product, people = a_product(3), [a_member() for _ in range(30)]
     class_ = a_class(capacity=5, credit_cost=1)
     await client.import_all(

@@ -45,7 +45,7 @@ async def test_raising_the_capacity_promotes_in_order(client: StudioClient) -> N
 
 
 async def test_cancelling_a_class_releases_everybody_and_charges_nobody(client: StudioClient) -> None:
-    """Credits come back, a fee that was due is waived, the queue is cancelled, and all of it is told."""
+    """Credits are returned, fees waived, the waitlist cancelled, and each change has an event."""
     people = await rich(client, 3)
     studio = a_studio(
         client.caller.studio_id, late_fee_amount="15", late_fee_currency="USD", forfeit_credit=True
@@ -71,7 +71,7 @@ async def test_cancelling_a_class_releases_everybody_and_charges_nobody(client: 
 
 
 async def test_the_desk_checks_in_undoes_and_marks_no_shows(client: StudioClient) -> None:
-    """Only the moves of the table, a no-show from the start on; `booked_count` counts who is seated."""
+    """Only allowed transitions; no-show only after the start; `booked_count` counts seated members."""
     class_, people = a_class(), [a_member() for _ in range(2)]
     await client.import_all(class_, *people)
     first, second = await seated(client, class_, people)
@@ -108,7 +108,7 @@ async def test_nobody_is_checked_in_to_a_cancelled_class(client: StudioClient) -
 
 
 async def test_the_waitlist_of_a_started_class_expires_by_itself(client: StudioClient) -> None:
-    """Entry and booking are `expired`, kept at their position, told, and cannot be cancelled any more."""
+    """Entry and booking become `expired`, keep their position, have events, and cannot be cancelled."""
     class_, people = a_class(), [a_member() for _ in range(3)]
     await client.import_all(class_, *people)
     bookings = await seated(client, class_, people)

@@ -1,4 +1,4 @@
-"""The service and a plain model of the studio agree after every step of hundreds of random runs."""
+"""The service and the reference model agree after every step of hundreds of random runs."""
 
 import asyncio
 from collections import Counter

@@ -55,7 +55,7 @@ async def admin(database_url: str) -> AsyncIterator[Connection]:
 
 
 async def rows_read(client: StudioClient, class_id: str, member_id: str) -> int:
-    """By both halves of a booking, in the connection's kept plans."""
+    """Blocks read by both halves of a booking, with the connection's cached plans."""
     caller, key = client.caller, new_id()
     body = BookingCreate(class_id=class_id, member_id=member_id)
     async with client.service.db.transaction() as conn:
@@ -75,7 +75,7 @@ async def rows_read(client: StudioClient, class_id: str, member_id: str) -> int:
 async def test_a_table_that_has_grown_is_not_read_whole(
     client: StudioClient, admin: Connection, *, analyzed: bool
 ) -> None:
-    """Without the look at the tables it is: the first count shows it."""
+    """Without the ANALYZE it would: the first count shows it."""
     class_, people = a_class(capacity=99), [a_member() for _ in range(12)]
     await client.import_all(class_, *people)
     if analyzed:

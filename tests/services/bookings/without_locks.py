@@ -1,4 +1,4 @@
-"""The positive control's hook: the locks are taken out of a test's own database, and nowhere else."""
+"""For positive controls: removes the locks from a test's own database."""
 
 import asyncpg
 
@@ -18,7 +18,7 @@ LANGUAGE plpgsql AS $$ BEGIN RETURN true; END $$
 
 
 async def remove_row_locks(database_url: str) -> None:
-    """And the net below them: a booking that a constraint refuses is decided anew, and comes out right."""
+    """Removes the constraint behind them too: a booking that it refuses would be decided again, correctly."""
     conn = await asyncpg.connect(database_url)
     try:
         await conn.execute(NO_CLASS_LOCK)
@@ -31,7 +31,7 @@ async def remove_row_locks(database_url: str) -> None:
 
 
 async def remove_key_lock(database_url: str) -> None:
-    """Every request believes that it has its key to itself."""
+    """Every request gets its key at once, even if another holds it."""
     conn = await asyncpg.connect(database_url)
     try:
         text = await conn.fetchval("SELECT pg_get_functiondef('bookings.claim_key'::regproc)")

@@ -44,7 +44,7 @@ async def test_what_is_imported_is_what_is_read(system: System) -> None:
 
 
 async def test_importing_again_changes_and_does_not_double(system: System) -> None:
-    """An upsert by id: the list keeps its order and length, a price no longer named is gone."""
+    """An upsert by id: the list keeps its order and length, and a missing price is deleted."""
     product = import_lines.product(prices=[import_lines.price(), import_lines.price(default=False)])
     await system.import_lines([product])
     changed = product | {"name": "Renamed", "prices": product["prices"][:1]}
@@ -54,7 +54,7 @@ async def test_importing_again_changes_and_does_not_double(system: System) -> No
 
 
 async def test_only_active_instructors_are_listed_but_all_can_be_read(system: System) -> None:
-    """Past classes name those who have left."""
+    """Past classes refer to instructors who have left."""
     here, gone = import_lines.instructor(), import_lines.instructor(active=False)
     await system.import_lines([here, gone])
     client = system.partner(await system.key())
@@ -95,7 +95,7 @@ async def test_a_limited_key_sees_only_its_locations(system: System) -> None:
 
 
 async def test_the_three_kinds_of_404_are_the_same_bytes(system: System) -> None:
-    """Unknown, another studio's, and not permitted cannot be told apart, but for the request id."""
+    """Unknown, another studio's and not permitted give the same answer, apart from the request id."""
     hidden = import_lines.location()
     await system.import_lines([hidden])
     other_studio = await system.new_studio()

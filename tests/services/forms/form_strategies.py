@@ -1,4 +1,4 @@
-"""Strategies: forms as studios might draw them, and answers as people might give them."""
+"""Hypothesis strategies for forms and answers."""
 
 import base64
 from typing import Any
@@ -61,7 +61,7 @@ RULE_VALUES = st.one_of(
 
 @st.composite
 def fields(draw: st.DrawFn) -> list[dict[str, Any]]:
-    """One to twelve fields of any type; most rules point to a field before, some anywhere: circles happen."""
+    """One to twelve fields of any type. Most rules refer to an earlier field, some to any: cycles happen."""
     keys = draw(st.lists(KEYS, min_size=1, max_size=12, unique=True))
     made: list[dict[str, Any]] = []
     for place, key in enumerate(keys):
@@ -96,7 +96,7 @@ def answers(draw: st.DrawFn, drawn: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def has_rule_cycle(drawn: list[dict[str, Any]]) -> bool:
-    """By the plainest means: follow the controllers more often than there are fields."""
+    """The simplest way: follow the controllers for more steps than there are fields."""
     controllers = {field["key"]: (field.get("display_when") or {}).get("field_key") for field in drawn}
     for key in controllers:
         step: str | None = key

@@ -1,4 +1,4 @@
-"""A studio to talk to: signed calls in, answers and events out."""
+"""A client of the forms service: signed calls, their answers, and the published events."""
 
 import asyncio
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ class Reply(Struct, frozen=True):
 
 
 class EventRecorder:
-    """Every event that left, in order."""
+    """Records every published event, in order."""
 
     def __init__(self) -> None:
         self.events: list[dict[str, Any]] = []

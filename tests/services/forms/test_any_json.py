@@ -1,4 +1,4 @@
-"""Any JSON at every write: an answer that the contract knows, never a 500."""
+"""Any JSON sent to any write gets a documented answer, never a 500."""
 
 from typing import Any
 

@@ -47,7 +47,7 @@ async def test_a_source_in_the_partners_own_words_goes_too(studio: StudioClient)
 
 
 async def test_submissions_under_every_earlier_email_are_the_persons(studio: StudioClient) -> None:
-    """From before the lead existed, from between two changes, and under the email of now; nobody else's."""
+    """From before the lead existed, between two changes, and under the current email; no one else's."""
     form = await studio.form(field("name"))
     await studio.submit(form, {"name": "Ann"}, "first@example.com")
     lead = (await studio.post("/leads", {"email": "first@example.com"})).json["id"]

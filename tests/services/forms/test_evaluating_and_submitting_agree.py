@@ -1,4 +1,4 @@
-"""The property that partners build on: what `evaluate` says is what a submission meets."""
+"""The property that partners rely on: `evaluate` predicts what a submission gets."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ SETTINGS = settings(
 
 
 async def drawn_form(studio: StudioClient, drawn: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The form, or None where its rules go in a circle, which must be refused at writing and said so."""
+    """The form, or None if its rules form a cycle, which must be refused with that reason."""
     body = {"title": "x", "slug": f"f-{new_id()}", "status": "published", "fields": drawn}
     made = await studio.post("/forms", body)
     if has_rule_cycle(drawn):

@@ -1,4 +1,4 @@
-"""Large, deep and odd input: right answers or 422 with the limit in it, quickly, never 500."""
+"""Large, deep and odd input: correct answers, or 422 with the limit, quickly and never 500."""
 
 import time
 from typing import Any
@@ -50,7 +50,7 @@ def _follows(chain: str, place: int) -> dict[str, Any]:
 
 
 async def test_one_field_too_many_is_refused_and_the_limit_said(studio: StudioClient) -> None:
-    """500 is the most; the error says so."""
+    """500 is the maximum; the error says so."""
     reply = await studio.post("/forms", {"title": "x", "fields": [field(f"k{n}") for n in range(501)]})
     assert reply.status == 422
     assert "at most 500" in reply.json["detail"][0]["msg"]

@@ -1,4 +1,4 @@
-"""Emails and phones, told by the libraries that know them. Nothing is looked up on the network."""
+"""Emails and phone numbers, checked by libraries. Nothing is looked up on the network."""
 
 from services.forms.rules.answer_values import Answer
 from services.forms.rules.field_checks.finding import ONE_TEXT, FieldContext, Finding

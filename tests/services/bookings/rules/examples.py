@@ -1,4 +1,4 @@
-"""Facts for the rules' tables: everything has a value that lets a booking through."""
+"""Facts for the rule tests: by default, a booking goes through."""
 
 from datetime import UTC, datetime
 from typing import Any

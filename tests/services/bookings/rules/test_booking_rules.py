@@ -56,7 +56,7 @@ def test_seats(fields: dict[str, Any], join: bool, decision: Any) -> None:
 
 
 def test_a_preview_names_every_check_in_the_order_of_precedence() -> None:
-    """Where several hold, the first of the list decides; all are shown."""
+    """If several checks fail, the first decides; all are reported."""
     class_ = a_class(visible=False, booked_count=2, credit_cost=1, spot_selection_mode=SpotMode.REQUIRED)
     checks = run_checks(booking_facts(class_, live=LIVE), join_waitlist=False, spot_id=None)
     assert [check.code for check in checks] == ORDER
@@ -115,13 +115,13 @@ def test_a_preview_names_every_check_in_the_order_of_precedence() -> None:
 def test_eligibility(
     cost: int, cards: list[Any], fields: dict[str, Any], reasons: list[str], charged: int
 ) -> None:
-    """A membership over the class's start, else credits; each missing thing has its name."""
+    """A membership that covers the start, else credits; each missing one is named."""
     judged = check_eligibility(a_class(credit_cost=cost), a_member(*cards, **fields), NOW)
     assert (list(judged.reasons), judged.credits_charged) == (reasons, charged)
 
 
 def test_spots_in_order() -> None:
-    """The wished one, else the lowest free one, else none; none at all where none are chosen."""
+    """The requested one, else the first free one, else none; none without spot selection."""
     spots = [SpotFacts(id="a", taken=True), SpotFacts(id="b", taken=False), SpotFacts(id="c", taken=False)]
     assert assign_spot(SpotMode.OPTIONAL, spots, wished=None) == "b"
     assert assign_spot(SpotMode.OPTIONAL, spots, wished="c") == "c"
@@ -131,7 +131,7 @@ def test_spots_in_order() -> None:
 
 
 def test_joining_the_waitlist_wants_no_spot() -> None:
-    """In a full class with `required` spots nobody could wait otherwise: all spots are taken."""
+    """Otherwise no one could join the waitlist of a full class with `required` spots."""
     taken = [SpotFacts(id="a", taken=True)]
     facts = booking_facts(a_class(booked_count=2, spot_selection_mode=SpotMode.REQUIRED), spots=taken)
     assert decide_booking(facts, join_waitlist=True, spot_id=None) == WaitlistPlace(1)
@@ -153,7 +153,7 @@ def test_joining_the_waitlist_wants_no_spot() -> None:
     ],
 )
 def test_promotion(seats: int, credits: list[int], promoted: list[str], skipped: list[str]) -> None:
-    """In order, one per seat; only those are skipped who stood before a seat that they could have had."""
+    """In order, one per seat. Only entries that would have got a seat are skipped."""
     class_ = a_class(capacity=2 + seats, booked_count=2, credit_cost=1)
     queue = [Waiting(entry_id=str(n), member=a_member(credits=held)) for n, held in enumerate(credits)]
     decided = decide_promotion(class_, queue, [], NOW)
@@ -164,6 +164,6 @@ def test_promotion(seats: int, credits: list[int], promoted: list[str], skipped:
 
 
 def test_a_seat_is_free_only_beyond_those_who_wait() -> None:
-    """Whoever waits comes before whoever comes."""
+    """The waitlist goes before new bookings."""
     assert seat_is_free(a_class(capacity=3, booked_count=1, waitlist_count=1))
     assert not seat_is_free(a_class(capacity=3, booked_count=1, waitlist_count=2))

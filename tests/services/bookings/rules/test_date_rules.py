@@ -1,4 +1,4 @@
-"""Late windows and expiry across both clock changes in three zones: hours are hours, not wall-clock hours."""
+"""Late windows and expiry across both clock changes in three zones: elapsed hours, not wall-clock hours."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -37,7 +37,7 @@ POLICY = Policy(late_fee_amount=Decimal(15), late_fee_currency="USD", forfeit_cr
 def test_the_late_window_is_twelve_true_hours_across_a_clock_change(
     zone: str, day: tuple[int, int, int], shown: int
 ) -> None:
-    """A class at 10:00 on the day of the change: by the wall the deadline is 11 or 13 hours before it."""
+    """A class at 10:00 on the day of the change: by the wall clock the deadline is 11 or 13 hours earlier."""
     start = datetime(*day, 10, tzinfo=ZoneInfo(zone))
     booking = held(start_time=start.astimezone(UTC), credits_charged=1)
     deadline = free_cancel_until(booking, POLICY)
@@ -49,7 +49,7 @@ def test_the_late_window_is_twelve_true_hours_across_a_clock_change(
 
 @pytest.mark.parametrize(("zone", "day"), [(zone, day) for zone, day, _ in CHANGES])
 def test_a_class_starts_at_its_instant_on_the_night_of_a_change(zone: str, day: tuple[int, int, int]) -> None:
-    """The hour that comes twice is two different instants, and a class in it starts at its own."""
+    """The repeated hour is two different instants, and a class starts at one of them."""
     first = datetime(*day, 2, 30, tzinfo=ZoneInfo(zone), fold=0).astimezone(UTC)
     second = datetime(*day, 2, 30, tzinfo=ZoneInfo(zone), fold=1).astimezone(UTC)
     for start in {first, second}:
@@ -111,7 +111,7 @@ def test_only_live_bookings_can_be_cancelled(status: BookingStatus) -> None:
 
 
 def test_class_times() -> None:
-    """An end after the start, within years that can be calculated with."""
+    """The end is after the start, within the supported years."""
     hour = timedelta(hours=1)
     assert problem_with_times(START, START + hour) is None
     assert problem_with_times(START, START) is not None

@@ -1,4 +1,4 @@
-"""Forms for the tables, drawn in one line."""
+"""Form fields and rules in one line."""
 
 from typing import Any
 

@@ -123,21 +123,21 @@ TABLE: list[tuple[str, dict[str, Any], Any, str | None]] = [
 def test_each_type_checks_its_own_values(
     type: str, properties: dict[str, Any], answer: Any, problem: str | None
 ) -> None:
-    """A wrong value is named at its key with the kind of wrong it is; a blank optional one is no answer."""
+    """A wrong value is reported at its key with its type; a blank optional one counts as no answer."""
     answers = {} if answer is None else {"k": answer}
     found = evaluate([make_field("k", type, **properties)], answers).problems
     assert [(one.loc, one.type) for one in found] == ([(("body", "data", "k"), problem)] if problem else [])
 
 
 def test_a_phone_number_in_the_studios_own_way_is_understood() -> None:
-    """Without a country nothing but the international form is sure."""
+    """Without a country, only the international format is accepted."""
     fields = [make_field("k", "phone")]
     assert not evaluate(fields, {"k": "020 7946 0018"}, region="GB").problems
     assert evaluate(fields, {"k": "020 7946 0018"}).problems
 
 
 def test_hidden_required_fields_are_skipped_and_their_answers_refused() -> None:
-    """A hidden field never blocks; answering it says that the caller shows a form that nobody sees."""
+    """A hidden field never blocks; an answer to it means that the caller shows the wrong form."""
     fields = [make_field("a"), make_field("b", required=True, display_when=show_when("a", "eq", "yes"))]
     assert evaluate(fields, {"a": "no"}).problems == []
     assert [one.type for one in evaluate(fields, {"a": "no", "b": "x"}).problems] == ["field_not_visible"]

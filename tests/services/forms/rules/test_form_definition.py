@@ -61,13 +61,13 @@ def test_a_form_that_cannot_be_filled_in_is_refused(
 
 
 def test_a_cycle_through_five_hundred_fields_is_found_at_once() -> None:
-    """The longest possible circle, without the call stack."""
+    """The longest possible cycle, without recursion."""
     ring = [make_field(f"k{n}", display_when=show_when(f"k{(n + 1) % 500}", "empty")) for n in range(500)]
     assert {problem.type for problem in check_fields(ring)} == {"rule_cycle"}
 
 
 def test_the_number_of_fields_is_bounded_and_the_bound_is_said() -> None:
-    """Whoever is refused learns the limit."""
+    """The error states the limit."""
     problems = check_fields([make_field(f"k{n}") for n in range(MAX_FIELDS + 1)])
     assert [problem.loc for problem in problems] == [("body", "fields")]
     assert "at most 500" in problems[0].msg

@@ -69,12 +69,12 @@ def test_depth_is_told_without_the_call_stack_and_the_limit_is_said() -> None:
     ],
 )
 def test_a_slug_is_made_from_the_title(title: str, slug: str) -> None:
-    """Accents fall away; where nothing is left the form's id lends its start."""
+    """Accents are dropped; if nothing is left, the start of the form's id is used."""
     assert slug_of(title, "0a1b2c3d-0000-4000-8000-000000000000") == slug
 
 
 def test_settings_with_a_meaning_are_checked() -> None:
-    """A redirect goes to https; that addresses are addresses is told from their type."""
+    """A redirect must be https; emails are checked by their type."""
     wrong = FormSettings(redirect_url="http://a.example")
     assert [problem.loc[2:] for problem in check_settings(wrong)] == [("redirect_url",)]
     assert not check_settings(FormSettings(redirect_url="https://a.example/thanks"))
@@ -82,7 +82,7 @@ def test_settings_with_a_meaning_are_checked() -> None:
 
 
 def test_a_form_closes_at_the_instant_it_says() -> None:
-    """The instant itself is already closed."""
+    """Closed from that instant on."""
     at = datetime(2026, 8, 2, 12, tzinfo=UTC)
     require_open(FormSettings(closes_at=at), at.replace(hour=11))
     with pytest.raises(FormClosed):
@@ -90,7 +90,7 @@ def test_a_form_closes_at_the_instant_it_says() -> None:
 
 
 def test_states_follow_the_tables_and_a_refusal_says_what_is_allowed() -> None:
-    """Leads skip forward, never back; naming the present state is no transition."""
+    """Leads move forward, never back; setting the current state is no transition."""
     allowed = {(str(now), str(to)) for now, later in LEAD_STATES.items() for to in later}
     assert ("new", "converted") in allowed
     assert ("qualified", "contacted") not in allowed
