@@ -53,7 +53,7 @@ WITH booked AS (
     FROM unnest($11::uuid[], $12::uuid[], $13::uuid[], $14::uuid[], $15::uuid[], $16::uuid[], $17::int[],
                 $18::timestamptz[])
          AS entry (studio_id, id, class_id, member_id, booking_id, location_id, position, at)
-), told AS (
+), outboxed AS (
     INSERT INTO outbox (event_id, type, aggregate, envelope, traceparent)
     SELECT event_id, type, aggregate, envelope, traceparent
     FROM unnest($19::uuid[], $20::text[], $21::text[], $22::bytea[], $23::text[])

@@ -189,7 +189,7 @@ async def test_one_booking_that_cannot_be_written_does_not_fail_the_others(
     assert await inconsistencies(client) == []
 
 
-async def test_a_class_that_comes_between_its_lock_and_its_facts_is_locked_first(
+async def test_a_class_imported_between_lock_and_read_is_locked_first(
     client: StudioClient, database_url: str
 ) -> None:
     """The class was missing at the lock but there at the read, after an import: the booking starts again."""

@@ -86,7 +86,7 @@ async def test_cancelling_late_is_assessed_and_forfeits(client: StudioClient) ->
     assert await credits_of(client, person) == 8
 
 
-async def test_the_policy_of_now_counts(client: StudioClient) -> None:
+async def test_the_current_policy_applies(client: StudioClient) -> None:
     """A changed policy applies to older bookings too; a studio line without a policy changes nothing."""
     class_, person = a_class(start_time=soon(hours=3)), a_member()
     await client.import_all(class_, person, a_studio(client.caller.studio_id, late_window_minutes=60))
@@ -98,7 +98,7 @@ async def test_the_policy_of_now_counts(client: StudioClient) -> None:
     assert (await client.get_ok(path))["late_cancel"] is True
 
 
-async def test_the_first_who_waits_gets_the_seat_with_the_same_booking(client: StudioClient) -> None:
+async def test_the_first_on_the_waitlist_gets_the_seat_with_the_same_booking(client: StudioClient) -> None:
     """Promotion keeps the booking's id, charges credits, renumbers the waitlist and sends the events."""
     people = await rich(client, 4)
     class_ = a_class(credit_cost=1)
@@ -128,7 +128,7 @@ async def test_the_first_who_waits_gets_the_seat_with_the_same_booking(client: S
     ]
 
 
-async def test_whoever_may_no_longer_book_is_skipped(client: StudioClient) -> None:
+async def test_a_member_who_is_no_longer_eligible_is_skipped(client: StudioClient) -> None:
     """A skipped entry is final, its booking cancelled without a fee; the next in the queue gets the seat."""
     people = [a_member() for _ in range(3)]
     cards = [a_membership(person["id"]) for person in people]
@@ -175,7 +175,7 @@ async def test_a_late_promotion_cancels_free_until_the_start(client: StudioClien
     assert second["free_cancel_until"] == (await client.get_ok(f"/classes/{class_['id']}"))["start_time"]
 
 
-async def test_what_cannot_be_cancelled_says_so(client: StudioClient) -> None:
+async def test_bookings_that_cannot_be_cancelled_say_why(client: StudioClient) -> None:
     """Cancelling twice shows the first receipt; checked-in, no-show and started bookings are refused."""
     class_, people = a_class(capacity=4), [a_member() for _ in range(4)]
     await client.import_all(class_, *people)

@@ -94,7 +94,7 @@ async def test_nulls_and_every_choice_are_written_alike(client: StudioClient) ->
     assert len((await client.get_ok("/classes", location_id=ids["location_id"]))["data"]) == 1
 
 
-async def test_the_counts_are_those_of_this_moment(client: StudioClient) -> None:
+async def test_the_counts_are_current(client: StudioClient) -> None:
     """A booking or cancellation shows on the next page, also with a lowered capacity."""
     class_, people = a_class(capacity=3), [a_member() for _ in range(3)]
     await client.import_all(class_, *people)
@@ -175,7 +175,7 @@ async def test_no_setting_of_a_session_is_seen_in_the_json(
     assert after == before | {"description": 'a\\"b\u2028!'}
 
 
-async def test_a_booking_does_not_make_the_json_anew(database_url: str) -> None:
+async def test_a_booking_does_not_rewrite_the_json(database_url: str) -> None:
     """Postgres does not recompute a stored column unless an input is set or a trigger could set one."""
     conn = await asyncpg.connect(database_url)
     triggers = await conn.fetchval(

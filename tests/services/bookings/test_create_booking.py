@@ -32,7 +32,7 @@ async def test_a_free_seat_is_confirmed_and_shown_everywhere(client: StudioClien
     assert event["resource"] == {"object": "booking", "id": booking["id"], "version": 1}
 
 
-async def test_a_full_class_queues_whoever_joins(client: StudioClient) -> None:
+async def test_a_full_class_adds_to_the_waitlist(client: StudioClient) -> None:
     """`join_waitlist` adds an entry with the booking's position; both have an event."""
     class_, members = a_class(capacity=1), [a_member() for _ in range(3)]
     await client.import_all(class_, *members)
@@ -97,7 +97,7 @@ async def test_a_member_books_a_class_once(client: StudioClient) -> None:
         ([], {"suspended": True}, ["member_suspended", "no_membership_or_credits"]),
     ],
 )
-async def test_a_member_who_may_not_book_is_told_why(
+async def test_an_ineligible_member_gets_the_reasons(
     client: StudioClient, memberships: list[Any], member: Any, reasons: list[str]
 ) -> None:
     """A class that costs credits needs a membership active at its start, or the credits."""
@@ -166,7 +166,7 @@ async def test_spots_are_required_taken_or_assigned(client: StudioClient) -> Non
     assert assigned == [spots[3]["id"], spots[2]["id"], None]
 
 
-async def test_the_unknown_is_named_and_the_first_of_two_wins(client: StudioClient) -> None:
+async def test_not_found_names_the_parameter_and_the_class_comes_first(client: StudioClient) -> None:
     """404 with `param`, the class before the member."""
     class_, member, other = a_class(), a_member(), "11111111-1111-4111-8111-111111111111"
     await client.import_all(class_, member)

@@ -26,7 +26,7 @@ async def test_a_repeated_key_gives_the_first_answer_byte_for_byte(client: Studi
     assert len(await client.list_all("/bookings")) == len(await client.events()) == 1
 
 
-async def test_the_unknown_is_kept_too(client: StudioClient) -> None:
+async def test_not_found_is_stored_too(client: StudioClient) -> None:
     """A 404 is replayed even after the member exists."""
     class_, member, key = a_class(), a_member(), new_id()
     await client.import_all(class_)
@@ -92,7 +92,7 @@ async def test_a_class_that_the_key_may_not_see_is_the_same_404_again(client: St
     assert (first.status, again.status, again.body, again.replayed) == (404, 404, first.body, True)
 
 
-async def test_a_running_request_is_waited_for_and_told(client: StudioClient) -> None:
+async def test_a_request_in_progress_is_waited_for_and_reported(client: StudioClient) -> None:
     """While the first runs its key is `in_progress`; a copy gets its answer, or 409 after two seconds."""
     class_, member, key = a_class(), a_member(), new_id()
     await client.import_all(class_, member)
@@ -123,7 +123,7 @@ async def test_a_refused_key_says_so(client: StudioClient) -> None:
     assert (state["status"], state["http_status"], state["resource_id"]) == ("refused", 404, None)
 
 
-async def test_an_answer_is_kept_for_24_hours_by_the_databases_clock(client: StudioClient) -> None:
+async def test_an_answer_is_stored_for_24_hours_by_the_databases_clock(client: StudioClient) -> None:
     """An expired key takes a new effect, pruned or not. Time is moved by ageing the stored rows."""
     class_, people, key = a_class(capacity=5), [a_member() for _ in range(2)], new_id()
     await client.import_all(class_, *people)
@@ -147,7 +147,7 @@ async def test_an_answer_is_kept_for_24_hours_by_the_databases_clock(client: Stu
         assert await conn.fetchval("SELECT count(*) FROM idempotency_keys") == 0
 
 
-async def test_what_fails_leaves_no_trace(client: StudioClient) -> None:
+async def test_a_failed_request_stores_nothing(client: StudioClient) -> None:
     """Neither a 422 nor a server error is stored: the retry books."""
     class_, member, key = a_class(), a_member(), new_id()
     await client.import_all(class_, member)

@@ -182,7 +182,7 @@ async def test_what_the_wire_does_not_show_stays_when_a_line_leaves_it_out(clien
     assert row is not None and tuple(row) == (2, 0, True, "1", True)
 
 
-async def test_every_state_comes_in_and_is_shown(client: StudioClient) -> None:
+async def test_every_state_can_be_imported_and_read(client: StudioClient) -> None:
     """Classes, memberships, purchases, bookings and waitlist entries in each of their states."""
     class_, product = a_class(capacity=2), a_product()
     classes = [a_class(status=status) for status in ClassStatus]

@@ -13,7 +13,7 @@ async def adds_up(client: StudioClient) -> bool:
         return not [row for name in names for row in await conn.fetch(CHECKS[name], client.caller.studio_id)]
 
 
-async def test_an_imported_raise_of_the_capacity_promotes_and_tells_nobody(client: StudioClient) -> None:
+async def test_an_imported_raise_of_the_capacity_promotes_without_events(client: StudioClient) -> None:
     """One per new seat, charged as any promotion; a seat that the same batch fills is not given twice."""
     people, walk_in = await rich(client, 4), a_member()
     class_ = a_class(credit_cost=4)
@@ -30,7 +30,7 @@ async def test_an_imported_raise_of_the_capacity_promotes_and_tells_nobody(clien
     assert await adds_up(client)
 
 
-async def test_a_class_imported_as_cancelled_lets_everybody_go(client: StudioClient) -> None:
+async def test_a_class_imported_as_cancelled_releases_all_bookings(client: StudioClient) -> None:
     """As when staff cancel it: credits come back, a fee is waived, the queue is cancelled; no events."""
     people = await rich(client, 3)
     fees = {"late_fee_amount": "15", "late_fee_currency": "USD", "forfeit_credit": True}

@@ -24,7 +24,7 @@ async def halves(client: StudioClient) -> list[object]:
 
 
 @pytest.mark.parametrize("status", ["cancelled", "expired", "no_show"])
-async def test_a_historic_booking_leaves_the_one_who_waits_waiting(client: StudioClient, status: str) -> None:
+async def test_a_historic_booking_does_not_end_a_waiting_entry(client: StudioClient, status: str) -> None:
     """Only a live line replaces a placeholder; the waitlist stays intact and the class can be cancelled."""
     class_, member = a_class(capacity=0), a_member()
     entry = an_entry(class_["id"], member["id"], 1)
@@ -36,9 +36,7 @@ async def test_a_historic_booking_leaves_the_one_who_waits_waiting(client: Studi
 
 
 @pytest.mark.parametrize("status", ["cancelled", "skipped", "expired", "converted"])
-async def test_a_historic_entry_leaves_a_waitlisted_booking_its_place(
-    client: StudioClient, status: str
-) -> None:
+async def test_a_historic_entry_does_not_end_a_waitlisted_booking(client: StudioClient, status: str) -> None:
     """The same the other way round: the booking keeps its placeholder entry and can be cancelled."""
     class_, member = a_class(capacity=0), a_member()
     place = a_booking(class_["id"], member["id"], status="waitlisted")
@@ -49,7 +47,7 @@ async def test_a_historic_entry_leaves_a_waitlisted_booking_its_place(
     assert (await client.cancel(str(place["id"]))).status == 200
 
 
-async def test_a_seat_for_the_one_who_waits_converts_the_entry(client: StudioClient) -> None:
+async def test_an_imported_seat_converts_the_waiting_entry(client: StudioClient) -> None:
     """The booking's own line may come after it was promoted where it comes from."""
     class_, member = a_class(capacity=0), a_member()
     entry, seat = an_entry(class_["id"], member["id"], 1), a_booking(class_["id"], member["id"])
@@ -120,7 +118,7 @@ async def test_what_was_cancelled_here_is_final_for_the_import(client: StudioCli
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_any_sequence_of_lines_leaves_pairs_whole(client: StudioClient, seed: int) -> None:
+async def test_any_sequence_of_lines_leaves_pairs_intact(client: StudioClient, seed: int) -> None:
     """Halves of a few pairs in every state and order, amid cancellations: refused or applied as a whole."""
     dice = random.Random(seed)
     class_, people = a_class(capacity=2), [a_member() for _ in range(3)]

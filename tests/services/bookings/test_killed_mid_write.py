@@ -130,7 +130,7 @@ async def test_a_cancellation_killed_at_any_stage_happens_once(
     assert await inconsistencies(client) == []
 
 
-async def test_an_answer_that_got_out_is_the_answer_after_a_kill(
+async def test_an_answer_that_was_sent_is_replayed_after_a_kill(
     client: StudioClient, database_url: str
 ) -> None:
     """Killed after the answer was read: the same bytes from the next process."""

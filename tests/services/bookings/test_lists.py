@@ -79,7 +79,7 @@ async def test_a_limited_key_neither_books_nor_cancels_elsewhere(client: StudioC
     assert (await narrow.call("POST", "/bookings/preview", body)).status == 404
 
 
-async def test_a_class_that_moves_takes_its_bookings_along(client: StudioClient) -> None:
+async def test_a_class_that_changes_location_moves_its_bookings_too(client: StudioClient) -> None:
     """By staff or by the import: list and single reads of a limited key follow the class."""
     house = await full_house(client)
     class_ = house["classes"][1]

@@ -40,7 +40,9 @@ def ending(**delta: float) -> dict[str, Any]:
         ),
     ],
 )
-async def test_time_turns_a_membership(client: StudioClient, fields: Any, after: str, books: bool) -> None:
+async def test_dates_change_a_memberships_status(
+    client: StudioClient, fields: Any, after: str, books: bool
+) -> None:
     """Eligibility follows the dates at once; the stored status follows, with one new version."""
     class_, member = a_class(credit_cost=1), a_member()
     card = a_membership(member["id"], **fields)
@@ -56,7 +58,7 @@ async def test_time_turns_a_membership(client: StudioClient, fields: Any, after:
     assert after == "paused" or shown["pause"] is None
 
 
-async def test_who_waits_is_promoted_by_a_membership_that_holds_now(client: StudioClient) -> None:
+async def test_promotion_uses_the_memberships_current_status(client: StudioClient) -> None:
     """A member whose pause is over is promoted; one whose membership has ended is skipped."""
     class_, people = a_class(credit_cost=1), [a_member() for _ in range(3)]
     cards = [a_membership(person["id"]) for person in people]

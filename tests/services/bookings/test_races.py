@@ -124,7 +124,7 @@ Scenario = Callable[[StudioClient], Awaitable[list[str]]]
     "separate_replicas", [True, False], ids=["in replicas of their own", "in one process"]
 )
 @pytest.mark.parametrize("name", SCENARIOS)
-async def test_a_race_ends_as_if_one_had_come_after_the_other(
+async def test_a_race_ends_in_a_consistent_state(
     service: Bookings, name: str, separate_replicas: bool
 ) -> None:
     """Exactly capacity, dense positions, every credit and event accounted for."""

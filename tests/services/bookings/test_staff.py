@@ -70,7 +70,7 @@ async def test_cancelling_a_class_releases_everybody_and_charges_nobody(client: 
     assert change.code == "invalid_state_transition"
 
 
-async def test_the_desk_checks_in_undoes_and_marks_no_shows(client: StudioClient) -> None:
+async def test_staff_check_in_undo_and_mark_no_shows(client: StudioClient) -> None:
     """Only allowed transitions; no-show only after the start; `booked_count` counts seated members."""
     class_, people = a_class(), [a_member() for _ in range(2)]
     await client.import_all(class_, *people)

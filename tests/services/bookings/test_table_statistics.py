@@ -72,7 +72,7 @@ async def rows_read(client: StudioClient, class_id: str, member_id: str) -> int:
 
 
 @pytest.mark.parametrize("analyzed", [False, True], ids=["from_nothing", "from_a_few"])
-async def test_a_table_that_has_grown_is_not_read_whole(
+async def test_a_table_that_has_grown_is_not_scanned(
     client: StudioClient, admin: Connection, *, analyzed: bool
 ) -> None:
     """Without the ANALYZE it would: the first count shows it."""
@@ -89,7 +89,7 @@ async def test_a_table_that_has_grown_is_not_read_whole(
     assert await rows_read(client, class_["id"], people[1]["id"]) < 100
 
 
-async def test_only_what_has_grown_is_looked_at(client: StudioClient, admin: Connection) -> None:
+async def test_only_tables_that_have_grown_are_analyzed(client: StudioClient, admin: Connection) -> None:
     """Nothing while tables are small, and nothing the second time."""
     async with client.service.db.connection() as conn:
         assert await table_statistics.analyze_grown(conn) == []

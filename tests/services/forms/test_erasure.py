@@ -36,7 +36,7 @@ async def test_an_erased_lead_that_was_written_to_again_is_erased_again(studio: 
     assert b"Ann" not in shown.body and b"ann" not in shown.body
 
 
-async def test_a_source_in_the_partners_own_words_goes_too(studio: StudioClient) -> None:
+async def test_a_free_text_source_is_erased_too(studio: StudioClient) -> None:
     """Free text may name who sent the person; the specification's own values name nobody and stay."""
     for source, left in (("Ann's aunt", None), ("partner_api", "partner_api"), ("waitlist", "waitlist")):
         lead = (await studio.post("/leads", {"email": f"{new_id()}@example.com", "source": source})).json[

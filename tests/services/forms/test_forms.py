@@ -66,7 +66,7 @@ async def test_an_update_keeps_what_is_left_out_and_replaces_whole(studio: Studi
     assert (await studio.put(path, {"settings": {"z": 3}})).json["version"] == 3
 
 
-async def test_a_slug_is_the_studios_once(studio: StudioClient) -> None:
+async def test_a_slug_is_unique_in_the_studio(studio: StudioClient) -> None:
     """409 `slug_taken`, whether it was written or made from the title; other studios do not matter."""
     first = await studio.post("/forms", {"title": "Intake"})
     assert first.json["slug"] == "intake"
@@ -176,7 +176,7 @@ def setting(name: str, value: Any) -> dict[str, Any]:
         ({"title": "x", "settings": []}, ("body", "settings"), "object_type"),
     ],
 )  # fmt: skip
-async def test_a_form_that_cannot_be_is_refused_with_its_place(
+async def test_an_invalid_form_is_refused_with_the_location_of_each_problem(
     studio: StudioClient, body: Any, loc: tuple[Any, ...], kind: str
 ) -> None:
     """422 with the place and the kind of problem, on create and on update alike."""

@@ -61,7 +61,7 @@ async def test_forms_submissions_and_leads_are_imported_in_wire_form_and_in_any_
     assert studio.recorder.events == []
 
 
-async def test_each_bad_line_is_named_and_the_good_ones_are_kept(studio: StudioClient) -> None:
+async def test_each_bad_line_is_reported_and_the_good_ones_are_imported(studio: StudioClient) -> None:
     """By number and reason: shape, rules of a form, emails, what is not there, what is taken."""
     good, taken = new_id(), new_id()
     lines: list[Any] = [
@@ -122,7 +122,7 @@ async def test_a_new_member_converts_the_lead_with_its_email(studio: StudioClien
     assert updates[1]["request_id"] == "from-the-member"
 
 
-async def test_members_without_a_lead_or_an_email_are_no_news(studio: StudioClient) -> None:
+async def test_members_without_a_lead_or_an_email_cause_no_event(studio: StudioClient) -> None:
     """And a message that can never be read is parked, so that it does not hold up the next."""
     await studio.bus.publish(member_created(studio, "nobody-knows@example.com"))
     await studio.bus.publish(member_created(studio, None))

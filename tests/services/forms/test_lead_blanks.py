@@ -36,7 +36,7 @@ async def test_a_lead_whose_metadata_is_full_is_identified_all_the_same(studio: 
     assert (await studio.patch(f"/leads/{made.json['id']}", {"metadata": more["metadata"]})).status == 422
 
 
-async def test_form_context_counts_but_for_what_the_server_put_there(studio: StudioClient) -> None:
+async def test_form_context_counts_except_for_the_servers_own_entries(studio: StudioClient) -> None:
     """The list is no way around the limit; what was read can be sent back and imported again."""
     for entry in ("y" * 70_000, {"form_slug": "y" * 70_000}, [["y" * 70_000]]):
         body = {"email": "bob@example.com", "metadata": {"form_submissions": [entry]}}

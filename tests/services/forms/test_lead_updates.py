@@ -32,7 +32,7 @@ async def test_metadata_is_a_merge_patch_and_keeps_its_digits(studio: StudioClie
     assert (await studio.get(path)).json["metadata"]["o"] == {"y": 1}
 
 
-async def test_a_change_that_changes_nothing_is_no_news(studio: StudioClient) -> None:
+async def test_a_change_that_changes_nothing_sends_no_event(studio: StudioClient) -> None:
     """The version grows with each change, and only with a change."""
     made = await studio.post("/leads", {"email": "ann@example.com", "metadata": {"a": {"b": 1}}})
     path = f"/leads/{made.json['id']}"

@@ -117,7 +117,7 @@ async def test_a_lead_is_shown_with_every_field_and_without_what_is_write_only(s
         ({"email": "a@b.example", "metadata": {"x": "y" * 70_000}}, ("body", "metadata")),
     ],
 )
-async def test_a_lead_that_cannot_be_is_refused_with_its_place(
+async def test_an_invalid_lead_is_refused_with_the_location_of_each_problem(
     studio: StudioClient, body: object, loc: tuple[str, ...]
 ) -> None:
     """422 and the field; unknown fields are most often misspelt ones."""

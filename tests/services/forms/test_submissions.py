@@ -79,7 +79,7 @@ async def test_wrong_answers_are_named_and_nothing_is_stored(studio: StudioClien
     ]
 
 
-async def test_a_lead_learns_of_its_submissions(studio: StudioClient) -> None:
+async def test_a_submission_is_added_to_the_leads_metadata(studio: StudioClient) -> None:
     """The context is added to its metadata, with news of the change; other emails change nothing."""
     lead = (await studio.post("/leads", {"email": "ann@example.com", "metadata": {"a": 1}})).json
     form = await studio.form()
@@ -148,7 +148,7 @@ async def test_phones_are_read_in_the_studios_own_way(studio: StudioClient) -> N
     assert evaluated["problems"][0]["type"] == "phone_parsing"
 
 
-async def test_a_number_that_was_drawn_is_answered_with_its_digits(studio: StudioClient) -> None:
+async def test_a_numeric_option_matches_whatever_its_digits(studio: StudioClient) -> None:
     """Options and rules' values are no binary fractions: 1.10 is answered by 1.10 or 1.1."""
     options = b'[1.10,{"value":0.12345678901234567890},1e2]'
     drawn = b'{"key":"a","label":"a","type":"select","options":%s}' % options

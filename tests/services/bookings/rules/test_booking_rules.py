@@ -130,7 +130,7 @@ def test_spots_in_order() -> None:
     assert assign_spot(SpotMode.NONE, spots, wished="c") is None
 
 
-def test_joining_the_waitlist_wants_no_spot() -> None:
+def test_joining_the_waitlist_needs_no_spot() -> None:
     """Otherwise no one could join the waitlist of a full class with `required` spots."""
     taken = [SpotFacts(id="a", taken=True)]
     facts = booking_facts(a_class(booked_count=2, spot_selection_mode=SpotMode.REQUIRED), spots=taken)
@@ -163,7 +163,7 @@ def test_promotion(seats: int, credits: list[int], promoted: list[str], skipped:
         assert decide_promotion(over, queue, [], NOW).promoted == ()
 
 
-def test_a_seat_is_free_only_beyond_those_who_wait() -> None:
+def test_a_seat_is_free_only_after_the_waitlist_is_served() -> None:
     """The waitlist goes before new bookings."""
     assert seat_is_free(a_class(capacity=3, booked_count=1, waitlist_count=1))
     assert not seat_is_free(a_class(capacity=3, booked_count=1, waitlist_count=2))

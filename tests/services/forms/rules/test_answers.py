@@ -145,13 +145,13 @@ def test_hidden_required_fields_are_skipped_and_their_answers_refused() -> None:
     assert [one.type for one in evaluate(fields, {"zzz": "x"}).problems] == ["unknown_field"]
 
 
-def test_values_that_are_no_text_are_told_without_the_form() -> None:
+def test_values_that_are_not_strings_are_reported_without_the_form() -> None:
     """Answers are texts or arrays of texts; anything else is named by its key."""
     data: dict[str, Any] = {"a": 1, "b": None, "c": {"d": 1}, "e": ["x", 2], "f": True, "ok": "1", "also": []}
     assert [one.loc[-1] for one in malformed_answers(data)] == ["a", "b", "c", "e", "f"]
 
 
-def test_a_consent_is_kept_with_what_was_shown() -> None:
+def test_a_consent_is_stored_with_what_was_shown() -> None:
     """The policy's slug, version and label; the field's label where it has no consent label."""
     fields = [
         make_field(

@@ -66,14 +66,14 @@ def test_a_cycle_through_five_hundred_fields_is_found_at_once() -> None:
     assert {problem.type for problem in check_fields(ring)} == {"rule_cycle"}
 
 
-def test_the_number_of_fields_is_bounded_and_the_bound_is_said() -> None:
+def test_the_number_of_fields_is_limited_and_the_error_names_the_limit() -> None:
     """The error states the limit."""
     problems = check_fields([make_field(f"k{n}") for n in range(MAX_FIELDS + 1)])
     assert [problem.loc for problem in problems] == [("body", "fields")]
     assert "at most 500" in problems[0].msg
 
 
-def test_a_field_is_completed_and_its_own_properties_stay() -> None:
+def test_a_field_gets_defaults_and_keeps_its_own_properties() -> None:
     """Every property of the specification is present when read; unknown ones are as they were."""
     full = with_defaults({"key": "a", "label": "A", "type": "text", "x-icon": {"name": "★"}, "order": 7})
     assert full["x-icon"] == {"name": "★"}

@@ -40,7 +40,7 @@ def test_a_merge_patch_does_what_the_rfc_shows(target: Any, patch: Any, expected
     assert merge_patch(target, patch) == expected
 
 
-def test_depth_is_told_without_the_call_stack_and_the_limit_is_said() -> None:
+def test_depth_is_measured_without_recursion_and_the_error_names_the_limit() -> None:
     """Fifty levels are kept; past the limit the message names it."""
     nested: Any = {}
     for _ in range(100_000):

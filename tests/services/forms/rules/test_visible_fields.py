@@ -44,7 +44,7 @@ def test_a_chain_of_five_hundred_rules_is_walked_without_the_call_stack() -> Non
     assert time.perf_counter() - started < 0.5
 
 
-def test_rules_that_go_in_a_circle_end() -> None:
+def test_rules_in_a_cycle_terminate() -> None:
     """Such a form cannot be written; one that exists anyway hides the circle and answers."""
     fields = [
         make_field("a", display_when=show_when("b", "eq", "1")),
