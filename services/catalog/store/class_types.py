@@ -1,3 +1,5 @@
+"""Reads class types."""
+
 from services.catalog.wire.class_type import ClassType
 from shared.db.database import Connection
 from shared.errors import NotFound

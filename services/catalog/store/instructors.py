@@ -1,3 +1,5 @@
+"""Reads instructors."""
+
 from services.catalog.wire.instructor import Instructor
 from shared.db.database import Connection
 from shared.errors import NotFound

@@ -1,3 +1,5 @@
+"""Reads locations."""
+
 from services.catalog.wire.location import Location
 from shared.db.database import Connection
 from shared.errors import NotFound

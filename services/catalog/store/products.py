@@ -1,3 +1,5 @@
+"""Reads products with their prices."""
+
 from collections import defaultdict
 from collections.abc import Sequence
 

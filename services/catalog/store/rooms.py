@@ -1,3 +1,5 @@
+"""Reads rooms."""
+
 from collections.abc import Sequence
 
 from services.catalog.store import locations

@@ -1,3 +1,5 @@
+"""Reads the studio."""
+
 from services.catalog.wire.studio import Studio
 from shared.db.database import Connection
 from shared.errors import NotFound

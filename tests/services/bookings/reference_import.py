@@ -1,4 +1,4 @@
-"""What the import does to the plain studio."""
+"""What an import does to the reference model."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,15 +9,15 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def untold(studio: "Studio") -> Iterator[None]:
+def without_events(studio: "Studio") -> Iterator[None]:
     """An import sends no events."""
-    before = len(studio.told)
+    before = len(studio.events)
     yield
-    del studio.told[before:]
+    del studio.events[before:]
 
 
 def settle(studio: "Studio", c: int) -> None:
-    """Positions that an import gave come first; then whoever can be seated is, or everybody goes."""
+    """Imported positions come first; then promotion, or release of all bookings of a cancelled class."""
     order = sorted(
         studio.queue(c),
         key=lambda n: (

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from tests.services.bookings.reference_import import settle, untold
+from tests.services.bookings.reference_import import settle, without_events
 
 Outcome = tuple[str, int | str | None]
 
@@ -227,7 +227,7 @@ class Studio:
     def import_seat(self, c: int, p: int) -> bool:
         if self.live_of(c, p) is not None:
             return False
-        with untold(self):
+        with without_events(self):
             self.bookings.append(Booking(c, p, "confirmed"))
             settle(self, c)
         return True
@@ -235,7 +235,7 @@ class Studio:
     def import_waiter(self, c: int, p: int, position: int) -> bool:
         if self.live_of(c, p) is not None:
             return False
-        with untold(self):
+        with without_events(self):
             self.bookings.append(Booking(c, p, "waitlisted"))
             self.entries.append(Entry(len(self.bookings) - 1, position, imported_as=position))
             settle(self, c)
@@ -243,7 +243,7 @@ class Studio:
 
     def import_cancellation(self, n: int) -> None:
         """Without a fee, and with all that was paid given back."""
-        with untold(self):
+        with without_events(self):
             self.release(n, 0)
             settle(self, self.bookings[n].course)
 
@@ -252,5 +252,5 @@ class Studio:
         course.capacity = capacity
         if cancelled:
             course.status = "cancelled"
-        with untold(self):
+        with without_events(self):
             settle(self, c)
