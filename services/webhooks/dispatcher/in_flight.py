@@ -81,7 +81,8 @@ class InFlight:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _deliver(self, due: Due, url: str, keys: Sequence[bytes]) -> None:
-        sent = await self._resources.sender.post(url, headers_for(due, keys, int(time.time())), due.body)
+        headers = headers_for(due, keys, int(time.time()))
+        sent = await self._resources.sender.post(url, headers, due.body, tenant=self._lease.studio_id)
         try:
             await self._record(due, sent)
         except Exception:

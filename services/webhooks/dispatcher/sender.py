@@ -12,6 +12,7 @@ from aiohttp.abc import AbstractResolver
 from msgspec import Struct
 from yarl import URL
 
+from services.webhooks.dispatcher.resolver import BoundedResolver, lookup_tenant
 from services.webhooks.dispatcher.response_guard import BoundedConnector, ExcessiveResponse
 from services.webhooks.dispatcher.ssrf_guard import ForbiddenAddress, GuardedResolver, guarded_socket
 from services.webhooks.rules.retry import Outcome, parse_retry_after
@@ -43,11 +44,10 @@ class Sender:
         self._resolver = resolver
 
     async def __aenter__(self) -> Self:
-        guarded = BoundedConnector(
-            limit=0, resolver=GuardedResolver(self._resolver), socket_factory=guarded_socket
-        )
+        names = self._resolver or BoundedResolver()
+        guarded = BoundedConnector(limit=0, resolver=GuardedResolver(names), socket_factory=guarded_socket)
         self._guarded = self._session(guarded)
-        self._open = self._session(BoundedConnector(limit=0))
+        self._open = self._session(BoundedConnector(limit=0, resolver=names))
         return self
 
     def _session(self, connector: aiohttp.TCPConnector) -> aiohttp.ClientSession:
@@ -67,7 +67,9 @@ class Sender:
         await self._guarded.close()
         await self._open.close()
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Sent:
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes, *, tenant: str = "") -> Sent:
+        """`tenant` is whose share of the DNS lookups this one uses."""
+        lookup_tenant.set(tenant)
         at, started = now(), time.perf_counter()
         outcome, text = await self._attempt(url, headers, body)
         return Sent(at, round((time.perf_counter() - started) * 1000), outcome, text)

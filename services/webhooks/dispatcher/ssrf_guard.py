@@ -9,7 +9,6 @@ import socket
 
 from aiohappyeyeballs import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
-from aiohttp.resolver import ThreadedResolver
 
 from services.webhooks.rules.addresses import is_forbidden
 
@@ -25,8 +24,8 @@ class ForbiddenAddress(OSError):
 class GuardedResolver(AbstractResolver):
     """Refuses a name if any of its addresses is forbidden: rebinding attacks use mixed answers."""
 
-    def __init__(self, inner: AbstractResolver | None = None) -> None:
-        self._inner = inner or ThreadedResolver()
+    def __init__(self, inner: AbstractResolver) -> None:
+        self._inner = inner
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
