@@ -20,8 +20,10 @@ class Wakeup:
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
+        self.notified = 0
 
     def notify(self) -> None:
+        self.notified += 1
         self._event.set()
 
     async def wait(self, timeout: float) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Struct
@@ -54,6 +54,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     operator_tokens: tuple[str, ...] = ()
     service_urls: dict[str, str] = {}
     pool_size: int = 10
+    event_partitions: int = 16
     answer_timeout: float = 10.0
     log_level: str = "info"
     log_format: Literal["auto", "json", "text"] = "auto"
@@ -137,6 +138,8 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         take(name, f"STUDIO_{name.upper()}", bool)
     take("forwarded_header", "STUDIO_FORWARDED_HEADER", Literal["x-forwarded-for", "forwarded"])
     values["trusted_proxies"] = _networks(_parts(environ.get("STUDIO_TRUSTED_PROXIES", "")))
+    # As many as there are buckets in shared/events/buckets.py, at most.
+    take("event_partitions", "STUDIO_EVENT_PARTITIONS", Annotated[int, msgspec.Meta(ge=1, le=64)])
     take("log_format", "STUDIO_LOG_FORMAT", Literal["auto", "json", "text"])
     values["home"] = Path(environ.get("STUDIO_HOME") or ".studio").absolute()
     for name, variable in SECRETS.items():

@@ -27,7 +27,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Bo
     db = await Database.connect(settings.database_url, "bookings", size=settings.pool_size)
     wakeup = Wakeup()
     service = Bookings(db=db, wakeup=wakeup)
-    relay = Relay(db, bus, wakeup)
+    relay = Relay(db, bus, wakeup, service="bookings")
     loops = {
         "relay": Loop("bookings-relay", relay.step, idle=1.0, wakeup=wakeup),
         "waitlists": Loop("bookings-waitlists", lambda: expire_waitlists(service), idle=1.0),
@@ -37,6 +37,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Bo
     }
 
     try:
+        await relay.start()
         async with running(loops.values()):
             yield build_service(
                 "bookings",

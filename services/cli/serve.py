@@ -95,7 +95,10 @@ async def _apps(settings: Settings, service: str) -> AsyncIterator[list[ASGIApp]
         async with open_gateway(settings, partner, operator) as gateway:
             yield [gateway.partner_app, gateway.operator_app]
         return
-    async with open_bus(settings.amqp_url) as bus, _opener(service)(settings, bus) as running:
+    async with (
+        open_bus(settings.amqp_url, settings.event_partitions) as bus,
+        _opener(service)(settings, bus) as running,
+    ):
         yield [running.app]
 
 

@@ -25,13 +25,14 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Fo
     db = await Database.connect(settings.database_url, "forms", size=settings.pool_size)
     wakeup = Wakeup()
     service = Forms(db=db, wakeup=wakeup, regions=read_regions())
-    relay = Relay(db, bus, wakeup)
+    relay = Relay(db, bus, wakeup, service="forms")
     loop = Loop("forms-relay", relay.step, idle=1.0, wakeup=wakeup)
 
     async def members_joined(messages: Sequence[Message]) -> None:
         await convert_leads(service, messages)
 
     try:
+        await relay.start()
         await bus.subscribe(NEW_MEMBERS, members_joined, batch=50)
         async with running([loop]):
             yield build_service(

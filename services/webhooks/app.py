@@ -1,22 +1,22 @@
 """Wiring of the webhooks service."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
-from services.webhooks.actions.log_events import log_events
 from services.webhooks.actions.prune import prune_step
 from services.webhooks.actions.recover import recovery_step
 from services.webhooks.context import Webhooks
 from services.webhooks.dispatcher.dispatcher import Dispatcher
 from services.webhooks.dispatcher.sender import Sender
+from services.webhooks.event_log_consumer import EventLogConsumer
 from services.webhooks.routes import ROUTES
 from services.webhooks.rules.urls import UrlPolicy
 from services.webhooks.secret_cipher import SecretCipher
 from services.webhooks.telemetry import update_gauges
 from shared.background import Loop, Wakeup, running
 from shared.db.database import Database
-from shared.events.bus import EVENT_LOG, Bus, Message
+from shared.events.bus import Bus
 from shared.http.caller import CallerVerifier
 from shared.http.health import OptionalCheck
 from shared.http.routes import Route
@@ -25,7 +25,6 @@ from shared.settings import Settings
 
 # How often to poll for work that another process stored. Work stored by this process wakes the loop at once.
 POLL_SECONDS = 0.25
-BATCH = 100
 
 
 def routes() -> list[Route[Webhooks]]:
@@ -49,8 +48,16 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
         stack.push_async_callback(sending_db.close)
         sender = await stack.enter_async_context(Sender(policy))
         service = Webhooks(
-            db=db, bus=bus, wakeup=Wakeup(), recovery_wakeup=Wakeup(), cipher=cipher, urls=policy
+            db=db,
+            bus=bus,
+            wakeup=Wakeup(),
+            relay_wakeup=Wakeup(),
+            recovery_wakeup=Wakeup(),
+            cipher=cipher,
+            urls=policy,
         )
+        event_log = EventLogConsumer(service)
+        stack.push_async_callback(event_log.stop)
         dispatcher = Dispatcher(sending_db, sender, cipher, settings.webhook_retry_schedule)
         stack.push_async_callback(dispatcher.stop)
         loops = [
@@ -60,17 +67,15 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
                 "webhooks-recoveries", _with(recovery_step, service), idle=2.0, wakeup=service.recovery_wakeup
             ),
             Loop("webhooks-figures", partial(update_gauges, db, bus), idle=15.0, stale_after=120.0),
+            *event_log.loops,
             Loop("webhooks-pruning", _with(prune_step, service), idle=600.0),
         ]
-
-        async def on_events(messages: Sequence[Message]) -> None:
-            await log_events(service, messages)
 
         def loops_problem() -> str | None:
             return next((problem for loop in loops if (problem := loop.problem())), None)
 
+        await event_log.start()
         await stack.enter_async_context(running(loops))
-        await bus.subscribe(EVENT_LOG, on_events, batch=BATCH)
         yield build_service(
             "webhooks",
             service,

@@ -10,11 +10,12 @@ from shared.events.bus import Bus
 
 
 class Webhooks(Struct, frozen=True):
-    """`wakeup` wakes the dispatcher, `recovery_wakeup` the recoveries."""
+    """`wakeup` wakes the dispatcher, `relay_wakeup` the relay, `recovery_wakeup` the recoveries."""
 
     db: Database
     bus: Bus
     wakeup: Wakeup
+    relay_wakeup: Wakeup
     recovery_wakeup: Wakeup
     cipher: SecretCipher
     urls: UrlPolicy

@@ -1,10 +1,11 @@
 """The event is written with the fact: a row in the writer's own transaction, published by the relay later."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
 from shared.db.database import Connection
+from shared.events.buckets import bucket_of
 from shared.events.envelope import render
 from shared.events.kinds import Event
 
@@ -17,55 +18,77 @@ class OutboxRow(Struct, frozen=True):
     aggregate: str
     envelope: bytes
     traceparent: str | None
+    studio_id: str
+    bucket: int
 
 
 def row_of(event: Event) -> OutboxRow:
     aggregate = event.aggregate or f"{event.resource.object}:{event.resource.id}"
-    return OutboxRow(event.id, event.type, aggregate, render(event), event.traceparent)
+    return OutboxRow(
+        event.id,
+        event.type,
+        aggregate,
+        render(event),
+        event.traceparent,
+        event.studio_id,
+        bucket_of(event.studio_id),
+    )
 
 
-ADD_EVENTS = """
-INSERT INTO outbox (event_id, type, aggregate, envelope, traceparent)
-SELECT event_id, type, aggregate, envelope, traceparent
-FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[], $5::text[])
-     WITH ORDINALITY AS event (event_id, type, aggregate, envelope, traceparent, place)
+ADD_ROWS = """
+INSERT INTO outbox (event_id, type, aggregate, envelope, traceparent, studio_id, bucket)
+SELECT event_id, type, aggregate, envelope, traceparent, studio_id, bucket
+FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::uuid[], $7::smallint[])
+     WITH ORDINALITY AS event (event_id, type, aggregate, envelope, traceparent, studio_id, bucket, place)
 ORDER BY place
 """
 
 
-async def add_events(conn: Connection, events: Iterable[Event]) -> None:
+async def add_rows(conn: Connection, rows: Sequence[OutboxRow]) -> None:
     """In the given order. The caller's transaction decides whether they ever happened."""
-    rows = [row_of(event) for event in events]
     if not rows:
         return
     await conn.execute(
-        ADD_EVENTS,
+        ADD_ROWS,
         [row.event_id for row in rows],
         [row.type for row in rows],
         [row.aggregate for row in rows],
         [row.envelope for row in rows],
         [row.traceparent for row in rows],
+        [row.studio_id for row in rows],
+        [row.bucket for row in rows],
     )
+
+
+async def add_events(conn: Connection, events: Iterable[Event]) -> None:
+    await add_rows(conn, [row_of(event) for event in events])
 
 
 async def add_event(conn: Connection, event: Event) -> None:
     await add_events(conn, (event,))
 
 
-OLDEST = """
-SELECT count(*) AS waiting,
-       coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::float8 AS age
+BACKLOG = """
+SELECT count(*) FILTER (WHERE sent_at IS NULL AND parked_at IS NULL) AS waiting,
+       count(*) FILTER (WHERE sent_at IS NOT NULL AND parked_at IS NULL) AS in_flight,
+       count(*) FILTER (WHERE parked_at IS NOT NULL) AS parked,
+       coalesce(extract(epoch FROM clock_timestamp() - min(created_at) FILTER (WHERE parked_at IS NULL)),
+                0)::float8 AS age
 FROM outbox
 """
 
 
 class Backlog(Struct, frozen=True):
+    """Every event that is not logged yet is one of the three. `age_seconds` leaves parked ones out."""
+
     waiting: int
+    in_flight: int
+    parked: int
     age_seconds: float
 
 
 async def backlog(conn: Connection) -> Backlog:
-    """How much waits and for how long: readiness, metrics and `studioctl status` show it."""
-    row = await conn.fetchrow(OLDEST)
+    """How much is not logged yet and for how long: readiness, metrics and `studioctl status` show it."""
+    row = await conn.fetchrow(BACKLOG)
     assert row is not None
-    return Backlog(row["waiting"], row["age"])
+    return Backlog(row["waiting"], row["in_flight"], row["parked"], row["age"])

@@ -1,143 +1,194 @@
-"""Moves outbox rows to the bus: at least once, in order per aggregate, one active relay per service."""
+"""Moves outbox rows to the bus: at least once, in order per aggregate, each partition by one replica."""
 
 import asyncio
-import contextlib
+import time
 from collections import defaultdict
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
-import asyncpg
 import msgspec
 import structlog
 
 from shared.background import Wakeup
-from shared.db.connection_pool import is_closed
 from shared.db.database import Database
-from shared.events.bus import Bus, BusError, Message
+from shared.events import outbox_rows
+from shared.events.buckets import buckets_of
+from shared.events.bus import EVENT_LOG, Acknowledgement, Bus, BusError, Message, Queue
 from shared.events.envelope import read_head
+from shared.events.leases import Leases
+from shared.events.outbox_rows import Reference
+from shared.events.relay_session import RelaySession
 from shared.observability.metrics import OUTBOX_AGE, PUBLISHED
 from shared.observability.tracing import in_span, trace_id_of
 
 log = structlog.get_logger("relay")
 
-# How many rows are under way at once. It bounds memory however long the broker was away.
+# How many rows are claimed at once, and how many of the claimed may be unconfirmed.
 BATCH = 256
-# Longer than the bus's own patience: this only ends a publish that would wait for ever.
-PATIENCE = 30.0
-
-TAKE_TURN = "SELECT pg_try_advisory_lock(hashtextextended('outbox:' || current_schema(), 0))"
-WAITING = """
-SELECT id, event_id, type, aggregate, envelope, traceparent,
-       extract(epoch FROM clock_timestamp() - created_at)::float8 AS age
-FROM outbox ORDER BY id LIMIT $1
-"""
-# By explicit id: ids are not commit-ordered, so `id <= last` would take rows that were never published.
-REMOVE = "DELETE FROM outbox WHERE id = ANY($1::bigint[])"
-WAKE_THE_OTHER = "SELECT pg_notify('outbox:' || current_schema(), '')"
+UNCONFIRMED = 1024
+# Longer than the bus's own timeout: this only ends a publish that would wait for ever.
+PUBLISH_TIMEOUT = 30.0
+# A batch waits this long for its slowest aggregate. One with many rows goes on beside the next batches.
+BATCH_SECONDS = 0.02
+# A row that was not acknowledged by then is published again.
+ACKNOWLEDGE_SECONDS = 30.0
+RETRY_EVERY = 5.0
 
 
 class Relay:
-    """`step` is run by a loop. However many replicas run, the one that holds the advisory lock publishes.
+    """`step` is run by a loop. Each partition is published by the one replica that leases it.
 
-    The lock lives on the connection that also reads and removes the rows: a relay that lost its connection
-    lost its turn with it, and can remove nothing any more. The others pass their wakeup on to it.
+    Two that believe to hold the same lease do no harm: each publishes an aggregate's rows in their order, and
+    the event log keeps each event once.
     """
 
-    def __init__(self, database: Database, bus: Bus, wakeup: Wakeup, *, batch: int = BATCH) -> None:
+    def __init__(
+        self,
+        database: Database,
+        bus: Bus,
+        wakeup: Wakeup,
+        *,
+        service: str,
+        destination: Callable[[str], Queue] = lambda topic: EVENT_LOG,
+        acknowledge_seconds: float = ACKNOWLEDGE_SECONDS,
+    ) -> None:
         self.database = database
         self.bus = bus
         self.wakeup = wakeup
-        self.batch = batch
-        self.service = ""
-        self._conn: Any = None
+        self.service = service
+        self.destination = destination
+        self.acknowledge_seconds = acknowledge_seconds
+        self.leases = Leases(database, "relay", bus.partitions)
+        self.session = RelaySession(database, service, wakeup)
+        self._publishing: dict[str, asyncio.Task[None]] = {}
+        self._unconfirmed = 0
+        self._failed: list[int] = []
+        self._failure: Exception | None = None
+        self._known: tuple[int, frozenset[int]] = (0, frozenset())
+        self._retried = time.monotonic()
+        self._own_wakeups = 0
+        self._told = 0
 
-    @property
-    def active(self) -> bool:
-        return self._conn is not None and not is_closed(self._conn)
+    async def start(self) -> None:
+        await self.bus.on_acknowledged(self.service, self.settle)
 
     async def step(self) -> bool:
         """Publishes what waits; True when there is more. Raises when something could not be published."""
-        if not self.active and not await self._take_turn():
+        if not await self.session.open():
             return False
-        try:
-            rows = await self._conn.fetch(WAITING, self.batch)
-            OUTBOX_AGE.labels(self.service).set(rows[0]["age"] if rows else 0.0)
-            if not rows:
-                return False
-            done, failure = await publish_in_order(self.bus, rows)
-            if done:
-                await self._conn.execute(REMOVE, done)
-                PUBLISHED.labels(self.service).inc(len(done))
-        except BaseException:
-            # Whatever it was, the connection may be amid something: the next step takes a new one.
-            await self.stop()
-            raise
-        if failure is not None:
-            raise failure
+        held = await self.leases.renew()
+        await self._wake_others()
+        if not held:
+            OUTBOX_AGE.labels(self.service).set(0)
+            return False
+        await self._raise_failure()
+        buckets = buckets_of(held, self.leases.partitions)
+        await self._republish(held, buckets, await self.bus.ensure_connected())
+        room = min(BATCH, UNCONFIRMED - self._unconfirmed)
+        if room <= 0:
+            await asyncio.wait(self._publishing.values(), return_when=asyncio.FIRST_COMPLETED)
+            return True
+        async with self.database.connection() as conn:
+            rows = await outbox_rows.claim(conn, buckets, list(self._publishing), room)
+        OUTBOX_AGE.labels(self.service).set(rows[0]["age"] if rows else 0.0)
+        if not rows:
+            return False
+        await asyncio.wait(self._publish(rows), timeout=BATCH_SECONDS)
+        await self._raise_failure()
         return True
 
+    async def settle(self, acknowledgements: Sequence[Acknowledgement]) -> None:
+        async with self.database.connection() as conn:
+            await outbox_rows.settle(conn, acknowledgements)
+
     async def stop(self) -> None:
-        """Gives the turn up, so that another replica goes on at once."""
-        conn, self._conn = self._conn, None
-        if conn is not None:
-            # Another replica tells the age from now on.
-            OUTBOX_AGE.labels(self.service).set(0)
-            await _end(self.database, conn)
-
-    async def _take_turn(self) -> bool:
-        await self.stop()
-        conn = await self.database.pool.acquire(timeout=5)
+        """Gives the leases up, so that another replica goes on at once."""
+        for task in list(self._publishing.values()):
+            task.cancel()
+        await asyncio.gather(*self._publishing.values(), return_exceptions=True)
         try:
-            if await conn.fetchval(TAKE_TURN):
-                self.service = await conn.fetchval("SELECT current_schema()")
-                await conn.add_listener(f"outbox:{self.service}", lambda *_: self.wakeup.notify())
-                self._conn = conn
-                log.info("relay_active", service=self.service)
-                return True
-            await conn.execute(WAKE_THE_OTHER)
-        except BaseException:
-            await _end(self.database, conn)
-            raise
-        await self.database.pool.release(conn)
-        return False
+            async with asyncio.timeout(2):
+                await self.leases.release()
+        except Exception as problem:
+            log.warning("leases_not_released", service=self.service, error=type(problem).__name__)
+        OUTBOX_AGE.labels(self.service).set(0)
+        await self.session.close()
 
+    async def _wake_others(self) -> None:
+        """After commits of this process, which may be in others' partitions. Their news is not passed on."""
+        commits = self.wakeup.notified - self._own_wakeups - self.session.heard
+        if commits != self._told and not self.leases.all_held:
+            await self.session.wake_others()
+        self._told = commits
 
-async def _end(database: Database, conn: Any) -> None:
-    """Unlocked where that still works; else the lock goes when the server sees the session's end."""
-    with contextlib.suppress(Exception):
-        async with asyncio.timeout(1):
-            await conn.execute("SELECT pg_advisory_unlock_all()")
-    with contextlib.suppress(asyncpg.InterfaceError):
-        conn.terminate()
-    await database.pool.release(conn)
+    async def _republish(self, held: frozenset[int], buckets: list[int], connection: int) -> None:
+        """With a new connection the broker may have lost all; the last holder of a new lease may be dead."""
+        known_connection, known = self._known
+        again = held if connection != known_connection else held - known
+        if again:
+            async with self.database.connection() as conn:
+                await outbox_rows.reset_in_flight(conn, buckets_of(again, self.leases.partitions))
+        elif time.monotonic() - self._retried > min(RETRY_EVERY, self.acknowledge_seconds):
+            self._retried = time.monotonic()
+            async with self.database.connection() as conn:
+                count = await outbox_rows.retry_unacknowledged(conn, buckets, self.acknowledge_seconds)
+            if count:
+                log.warning("events_published_again", service=self.service, count=count)
+        self._known = connection, held
 
+    def _publish(self, rows: list[Any]) -> list["asyncio.Task[None]"]:
+        """Many confirms are outstanding at once, but only one per aggregate: nothing overtakes."""
+        aggregates: dict[str, list[Any]] = defaultdict(list)
+        for row in rows:
+            aggregates[row["aggregate"]].append(row)
+        started = []
+        for aggregate, own in aggregates.items():
+            task = asyncio.create_task(self._publish_aggregate(own))
+            self._publishing[aggregate] = task
+            self._unconfirmed += len(own)
+            task.add_done_callback(partial(self._done, aggregate, len(own)))
+            started.append(task)
+        return started
 
-async def publish_in_order(bus: Bus, rows: list[Any]) -> tuple[list[int], Exception | None]:
-    """The ids that were confirmed, and the first failure.
+    async def _publish_aggregate(self, rows: list[Any]) -> None:
+        for place, row in enumerate(rows):
+            try:
+                with in_span(f"publish {row['type']}", row["traceparent"], "producer") as traceparent:
+                    message = Message(
+                        row["event_id"],
+                        row["type"],
+                        row["envelope"],
+                        traceparent,
+                        row["bucket"],
+                        self.service,
+                        Reference(row["id"], row["version"]).text(),
+                    )
+                    async with asyncio.timeout(PUBLISH_TIMEOUT):
+                        await self.bus.publish(message, self.destination(row["type"]))
+            except (BusError, TimeoutError) as failure:
+                # Those behind it stay behind.
+                self._failed += [row["id"] for row in rows[place:]]
+                self._failure = self._failure or failure
+                return
+            PUBLISHED.labels(self.service).inc()
+            _log_published(message)
 
-    Many confirms are outstanding at once, but only one per aggregate: its next row waits for the confirm, and
-    after a failure stays behind, so that nothing overtakes.
-    """
-    lines: dict[str, list[Any]] = defaultdict(list)
-    for row in rows:
-        lines[row["aggregate"]].append(row)
-    results = await asyncio.gather(*(_publish_line(bus, line) for line in lines.values()))
-    done = [row_id for confirmed, _ in results for row_id in confirmed]
-    return done, next((failure for _, failure in results if failure is not None), None)
+    def _done(self, aggregate: str, count: int, _: "asyncio.Task[None]") -> None:
+        del self._publishing[aggregate]
+        self._unconfirmed -= count
+        # More of a long aggregate may wait.
+        self._own_wakeups += 1
+        self.wakeup.notify()
 
-
-async def _publish_line(bus: Bus, line: list[Any]) -> tuple[list[int], Exception | None]:
-    confirmed: list[int] = []
-    for row in line:
-        try:
-            with in_span(f"publish {row['type']}", row["traceparent"], "producer") as traceparent:
-                message = Message(row["event_id"], row["type"], row["envelope"], traceparent)
-                async with asyncio.timeout(PATIENCE):
-                    await bus.publish(message)
-        except (BusError, TimeoutError) as failure:
-            return confirmed, failure
-        confirmed.append(row["id"])
-        _log_published(message)
-    return confirmed, None
+    async def _raise_failure(self) -> None:
+        if self._failed:
+            async with self.database.connection() as conn:
+                await outbox_rows.unclaim(conn, self._failed)
+            self._failed = []
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
 
 
 def _log_published(message: Message) -> None:

@@ -30,6 +30,8 @@ TEST_SETTINGS = {
     "STUDIO_LOG_FORMAT": "json",
     # Nobody takes over from a process of these tests; the one about rolling restarts sets its own.
     "STUDIO_DRAIN_SECONDS": "0",
+    # Each is a quorum queue to be made for every test.
+    "STUDIO_EVENT_PARTITIONS": "4",
 }
 
 

@@ -54,13 +54,14 @@ WITH booked AS (
                 $18::timestamptz[])
          AS entry (studio_id, id, class_id, member_id, booking_id, location_id, position, at)
 ), outboxed AS (
-    INSERT INTO outbox (event_id, type, aggregate, envelope, traceparent)
-    SELECT event_id, type, aggregate, envelope, traceparent
-    FROM unnest($19::uuid[], $20::text[], $21::text[], $22::bytea[], $23::text[])
-         WITH ORDINALITY AS event (event_id, type, aggregate, envelope, traceparent, place)
+    INSERT INTO outbox (event_id, type, aggregate, envelope, traceparent, studio_id, bucket)
+    SELECT event_id, type, aggregate, envelope, traceparent, studio_id, bucket
+    FROM unnest($19::uuid[], $20::text[], $21::text[], $22::bytea[], $23::text[], $24::uuid[],
+                $25::smallint[])
+         WITH ORDINALITY AS event (event_id, type, aggregate, envelope, traceparent, studio_id, bucket, place)
     ORDER BY place
 )
-{upsert_answers(24)}
+{upsert_answers(26)}
 """  # noqa: S608
 
 
@@ -71,7 +72,7 @@ async def insert(conn: Connection, outcomes: Sequence[Outcome]) -> None:
     events = [msgspec.structs.astuple(event) for o in outcomes for event in o.events]
     answers = [(o.studio_id, o.client_id, *msgspec.structs.astuple(o.answer)) for o in outcomes]
     await conn.execute(
-        INSERT, *_columns(made, 10), *_columns(queued, 8), *_columns(events, 5), *_columns(answers, 8)
+        INSERT, *_columns(made, 10), *_columns(queued, 8), *_columns(events, 7), *_columns(answers, 8)
     )
 
 

@@ -15,9 +15,11 @@ from services.webhooks.store.event_log import StoredEvent
 from services.webhooks.telemetry import report_logged
 from services.webhooks.wire.events import render_logged
 from shared.db.database import Connection
-from shared.events.bus import Message, Poison
+from shared.events.buckets import bucket_of
+from shared.events.bus import Message, Poison, groups_for
 from shared.events.envelope import Envelope, read_envelope
 from shared.events.kinds import KINDS
+from shared.events.outbox import OutboxRow, add_rows
 from shared.wire import new_id, now
 
 STRETCH = 2_000
@@ -33,9 +35,28 @@ async def log_events(service: Webhooks, messages: Sequence[Message]) -> None:
         if events:
             interested = await endpoints.subscribers(conn, sorted({event.studio_id for event in events}))
             await make_deliveries(conn, Pairs(events, interested))
+            await add_rows(conn, _passed_on({event.id for event in events}, envelopes, messages))
     if events:
         service.wakeup.notify()
+        service.relay_wakeup.notify()
         report_logged(events, began)
+
+
+def _passed_on(new: set[str], envelopes: Sequence[Envelope], messages: Sequence[Message]) -> list[OutboxRow]:
+    """What other groups listen to leaves by an outbox of our own, in the transaction that logs it."""
+    return [
+        OutboxRow(
+            envelope.id,
+            envelope.type,
+            f"{envelope.resource.object}:{envelope.resource.id}",
+            message.body,
+            message.traceparent,
+            envelope.studio_id,
+            bucket_of(envelope.studio_id),
+        )
+        for envelope, message in {pair[0].id: pair for pair in zip(envelopes, messages, strict=True)}.values()
+        if envelope.id in new and groups_for(envelope.type)
+    ]
 
 
 def _readable(message: Message) -> Envelope:

@@ -1,5 +1,6 @@
 """Two buses, one protocol: `memory` for one process, `rabbit` for many."""
 
+from shared.events.bus.acknowledgements import Acknowledgement
 from shared.events.bus.protocol import (
     Bus,
     BusError,
@@ -10,12 +11,13 @@ from shared.events.bus.protocol import (
     QueueDepth,
     Unroutable,
 )
-from shared.events.bus.topology import EVENT_LOG, NEW_MEMBERS, QUEUES, Queue
+from shared.events.bus.topology import EVENT_LOG, NEW_MEMBERS, QUEUES, Queue, groups_for
 
 __all__ = [
     "EVENT_LOG",
     "NEW_MEMBERS",
     "QUEUES",
+    "Acknowledgement",
     "Bus",
     "BusError",
     "Handler",
@@ -25,4 +27,5 @@ __all__ = [
     "Queue",
     "QueueDepth",
     "Unroutable",
+    "groups_for",
 ]

@@ -1,38 +1,45 @@
-"""One queue's consumer: its own connection, watched, made anew when it is lost or has gone silent."""
+"""A group's consumer: its own connection, watched, made anew when it is lost or has gone silent."""
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+import time
+from collections.abc import Callable
 
-import aio_pika
 import structlog
-from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractIncomingMessage
+from aio_pika.abc import AbstractConnection
+from aio_pika.exceptions import ChannelNotFoundEntity
 
 from shared.background import Backoff
+from shared.events.bus.acknowledgements import Acknowledgement
 from shared.events.bus.batch_outcomes import outcomes
+from shared.events.bus.broker import close_quietly, open_connection, unwrap
 from shared.events.bus.declarations import QueueMismatch, declare
+from shared.events.bus.inbox import ConsumerLost, Inbox, Subscription, Taken
 from shared.events.bus.parking import park
-from shared.events.bus.protocol import Handler, Message
+from shared.events.bus.protocol import Handler
 from shared.events.bus.topology import Queue
 
 log = structlog.get_logger("bus")
 
-# Consumers have been seen silently dead after a broker restart: when nothing comes, the broker is asked.
+# Consumers have been seen silently dead after a broker restart: the broker is asked now and then.
 WATCH_SECONDS = 5.0
-LOST = None
 
-
-class ConsumerLost(Exception):
-    """The connection, the channel or the subscription is gone: start over."""
+Acknowledge = Callable[[str, Acknowledgement], None]
 
 
 class Consumer:
-    def __init__(self, url: str, queue: Queue, queues: Sequence[Queue], handler: Handler, batch: int) -> None:
+    """Handles the messages of one or several queues of a group, those of each queue in their order."""
+
+    def __init__(
+        self, url: str, queue: Queue, handler: Handler, batch: int, acknowledge: Acknowledge
+    ) -> None:
         self.url = url
         self.queue = queue
-        self.queues = queues
         self.handler = handler
         self.batch = batch
+        self.acknowledge = acknowledge
+        self._wanted: frozenset[str] = frozenset()
+        self._inbox = Inbox()
         self._task: asyncio.Task[None] | None = None
         self._connection: AbstractConnection | None = None
         self._trouble: str | None = "not connected yet"
@@ -40,8 +47,17 @@ class Consumer:
 
     async def start(self) -> None:
         """Returns once the first connection stands or has failed: a broker may come up later."""
-        self._task = asyncio.create_task(self._run(), name=f"bus:{self.queue.name}")
+        self.begin()
         await self._started.wait()
+
+    def begin(self) -> None:
+        self._task = asyncio.create_task(self._run(), name=f"bus:{self.queue.name}")
+
+    def want(self, names: frozenset[str]) -> None:
+        """Consumes these queues from now on, and no others."""
+        if names != self._wanted:
+            self._wanted = names
+            self._inbox.something.set()
 
     async def stop(self) -> None:
         if self._task is not None:
@@ -70,58 +86,72 @@ class Consumer:
             await backoff.pause()
 
     async def _consume(self, backoff: Backoff) -> None:
-        self._connection = await aio_pika.connect(self.url, timeout=5)
-        # Kept in a local for as long as it is used: a channel nobody refers to is collected.
-        channel = await self._connection.channel(publisher_confirms=True, on_return_raises=True)
-        await channel.set_qos(prefetch_count=self.batch * 2)
-        _, declared = await declare(channel, self.queues)
-        arrived: asyncio.Queue[AbstractIncomingMessage | None] = asyncio.Queue()
-        channel.close_callbacks.add(lambda *_: arrived.put_nowait(LOST), weak=False)
-        await declared[self.queue.name].consume(arrived.put)
+        self._inbox = inbox = Inbox()
+        self._connection = await open_connection(self.url)
+        self._connection.close_callbacks.add(inbox.lose, weak=False)
+        await self._follow(inbox)
         self._trouble = None
         self._started.set()
         backoff.reset()
+        watched = time.monotonic()
         while True:
-            await self._settle(channel, await self._next_batch(channel, arrived))
+            await self._follow(inbox)
+            taken = inbox.take(self.batch)
+            if taken:
+                await self._settle(taken)
+            if time.monotonic() - watched > WATCH_SECONDS:
+                await self._watch(inbox)
+                watched = time.monotonic()
+            if not taken:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(WATCH_SECONDS):
+                        await inbox.something.wait()
 
-    async def _next_batch(
-        self, channel: AbstractChannel, arrived: "asyncio.Queue[AbstractIncomingMessage | None]"
-    ) -> list[AbstractIncomingMessage]:
-        while True:
-            with contextlib.suppress(TimeoutError):
+    async def _follow(self, inbox: Inbox) -> None:
+        """What arrived of a queue that is no longer ours is given back with its channel, unhandled."""
+        for name in inbox.subscriptions.keys() - self._wanted:
+            await inbox.subscriptions.pop(name).channel.close()
+        for name in self._wanted - inbox.subscriptions.keys():
+            await self._subscribe(inbox, name)
+
+    async def _subscribe(self, inbox: Inbox, name: str) -> None:
+        assert self._connection is not None
+        # Kept in the subscription for as long as it is used: a channel nobody refers to is collected.
+        channel = await self._connection.channel(publisher_confirms=True, on_return_raises=True)
+        await channel.set_qos(prefetch_count=self.batch * 2)
+        declared = (await declare(channel, self.queue, [name]))[name]
+        subscription = inbox.subscriptions[name] = Subscription(name, channel, inbox)
+        channel.close_callbacks.add(
+            lambda *_: inbox.lose() if inbox.subscriptions.get(name) is subscription else None, weak=False
+        )
+        await declared.consume(subscription.receive)
+
+    async def _watch(self, inbox: Inbox) -> None:
+        for subscription in inbox.subscriptions.values():
+            try:
                 async with asyncio.timeout(WATCH_SECONDS):
-                    taken = [await arrived.get()]
-                    while len(taken) < self.batch and not arrived.empty():
-                        taken.append(arrived.get_nowait())
-                    if LOST in taken:
-                        raise ConsumerLost("the channel was closed")
-                    return [message for message in taken if message is not None]
-            await self._watch(channel)
+                    queue = await subscription.channel.declare_queue(subscription.name, passive=True)
+            except ChannelNotFoundEntity:
+                raise ConsumerLost(f"{subscription.name} is gone from the broker") from None
+            if queue.declaration_result.consumer_count == 0:
+                raise ConsumerLost("the broker knows no consumer of ours")
 
-    async def _watch(self, channel: AbstractChannel) -> None:
-        async with asyncio.timeout(WATCH_SECONDS):
-            queue = await channel.declare_queue(self.queue.name, passive=True)
-        if queue.declaration_result.consumer_count == 0:
-            raise ConsumerLost("the broker knows no consumer of ours")
-
-    async def _settle(self, channel: AbstractChannel, taken: list[AbstractIncomingMessage]) -> None:
+    async def _settle(self, taken: Taken) -> None:
         """Handle, park what cannot be handled, then acknowledge all of it at once."""
-        messages = [message_of(message) for message in taken]
+        messages = [unwrap(message) for _, arrived in taken for message in arrived]
         results = outcomes(messages, self.handler, queue=self.queue.name, backoff=Backoff())
+        settled: list[tuple[str, Acknowledgement]] = []
         async for message, reason in results:
-            if reason is not None:
-                await park(channel, self.queue, message, reason)
-        await taken[-1].ack(multiple=True)
+            if reason is not None and self.queue.parks:
+                await park(taken[0][0].channel, self.queue, message, reason)
+            if message.source:
+                done = Acknowledgement(message.reference, message.id, reason is not None)
+                settled.append((message.source, done))
+        for _, arrived in taken:
+            await arrived[-1].ack(multiple=True)
+        for source, done in settled:
+            self.acknowledge(source, done)
 
     async def _close(self) -> None:
         connection, self._connection = self._connection, None
-        if connection is not None and not connection.is_closed:
-            with contextlib.suppress(Exception):
-                async with asyncio.timeout(2):
-                    await connection.close()
-
-
-def message_of(message: AbstractIncomingMessage) -> Message:
-    trace = message.headers.get("traceparent")
-    topic = message.type or message.routing_key or ""
-    return Message(message.message_id or "", topic, message.body, trace if isinstance(trace, str) else None)
+        await close_quietly(connection)

@@ -1,6 +1,7 @@
 """Exchanges and queues on the broker, with every argument said: the defaults differ between versions."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from typing import Any
 
 from aio_pika import ExchangeType
@@ -10,8 +11,8 @@ from aio_pika.exceptions import ChannelPreconditionFailed
 from shared.events.bus.protocol import BusError
 from shared.events.bus.topology import Queue
 
-EVENTS = "studio.events"
 PARKED = "studio.parked"
+
 
 # RabbitMQ 4 drops after 20 redeliveries where nothing is said, 3.x never does.
 DELIVERY_LIMIT = 20
@@ -24,43 +25,53 @@ class QueueMismatch(BusError):
 
 
 def queue_arguments(queue: Queue) -> dict[str, Any]:
-    return {
+    arguments: dict[str, Any] = {
         "x-queue-type": "quorum",
-        # Replicas take over from one another but never work side by side: order would be lost between them.
-        "x-single-active-consumer": True,
         "x-delivery-limit": DELIVERY_LIMIT,
-        "x-dead-letter-exchange": PARKED,
-        "x-dead-letter-routing-key": queue.name,
-        "x-dead-letter-strategy": "at-least-once",
         "x-overflow": "reject-publish",
     }
+    if queue.single_active:
+        arguments["x-single-active-consumer"] = True
+    if queue.parks:
+        arguments |= {
+            "x-dead-letter-exchange": PARKED,
+            "x-dead-letter-routing-key": queue.name,
+            "x-dead-letter-strategy": "at-least-once",
+        }
+    return arguments
 
 
 PARKED_ARGUMENTS: dict[str, Any] = {"x-queue-type": "quorum", "x-delivery-limit": PARKED_DELIVERY_LIMIT}
 
 
-async def declare(
-    channel: AbstractChannel, queues: Sequence[Queue]
-) -> tuple[AbstractExchange, dict[str, AbstractQueue]]:
-    """Everything, whoever connects: a publisher may be up before the consumers are."""
-    name = EVENTS
-    try:
-        events = await channel.declare_exchange(EVENTS, ExchangeType.TOPIC, durable=True)
-        name = PARKED
-        parked = await channel.declare_exchange(PARKED, ExchangeType.DIRECT, durable=True)
-        declared: dict[str, AbstractQueue] = {}
-        for queue in queues:
-            name = queue.parked
-            aside = await channel.declare_queue(name, durable=True, arguments=PARKED_ARGUMENTS)
-            await aside.bind(parked, routing_key=queue.name)
-            name = queue.name
+async def declare(channel: AbstractChannel, queue: Queue, names: Iterable[str]) -> dict[str, AbstractQueue]:
+    """Queues of one group, by their names on the broker, with their exchange and their parked queue."""
+    exchange: AbstractExchange | None = None
+    if queue.parks:
+        async with _told("exchange", PARKED):
+            parked = await channel.declare_exchange(PARKED, ExchangeType.DIRECT, durable=True)
+        async with _told("queue", queue.parked):
+            aside = await channel.declare_queue(queue.parked, durable=True, arguments=PARKED_ARGUMENTS)
+        await aside.bind(parked, routing_key=queue.name)
+    if queue.exchange:
+        async with _told("exchange", queue.exchange):
+            exchange = await channel.declare_exchange(queue.exchange, ExchangeType.DIRECT, durable=True)
+    declared: dict[str, AbstractQueue] = {}
+    for name in names:
+        async with _told("queue", name):
             declared[name] = await channel.declare_queue(name, durable=True, arguments=queue_arguments(queue))
-            for topic in queue.topics:
-                await declared[name].bind(events, routing_key=topic)
+        if exchange is not None:
+            await declared[name].bind(exchange, routing_key=name)
+    return declared
+
+
+@asynccontextmanager
+async def _told(kind: str, name: str) -> AsyncIterator[None]:
+    try:
+        yield
     except ChannelPreconditionFailed as problem:
         raise QueueMismatch(
             f"{name!r} exists on the broker with other arguments than this version wants ({problem}). "
-            "A queue's arguments cannot be changed: let its consumers drain it, stop them, delete it "
-            f"(rabbitmqctl delete_queue {name}) and start again; it is made anew with the right ones."
+            f"They cannot be changed: stop the consumers, delete it (rabbitmqctl delete_{kind} {name}) and "
+            "start again; it is made anew, and what was in it is published again from the outboxes."
         ) from problem
-    return events, declared

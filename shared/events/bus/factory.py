@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from shared.events.bus.protocol import Bus
+from shared.events.bus.protocol import Bus, BusError
 
 if TYPE_CHECKING:
     from shared.events.bus.rabbit import RabbitBus
@@ -15,13 +15,13 @@ log = structlog.get_logger("start")
 
 
 @asynccontextmanager
-async def open_bus(amqp_url: str | None) -> AsyncIterator[Bus]:
+async def open_bus(amqp_url: str | None, partitions: int) -> AsyncIterator[Bus]:
     """RabbitMQ where a URL is set, else the bus of one process."""
     bus: Bus
     if amqp_url is not None:
         from shared.events.bus.rabbit import RabbitBus
 
-        bus = await _started(RabbitBus(amqp_url))
+        bus = await _started(RabbitBus(amqp_url, partitions=partitions))
     else:
         from shared.events.bus.memory import MemoryBus
 
@@ -34,10 +34,12 @@ async def open_bus(amqp_url: str | None) -> AsyncIterator[Bus]:
 
 async def _started(bus: "RabbitBus") -> Bus:
     """A broker that is away holds nobody up: the outbox keeps the events, and `publish` connects anew."""
-    from aio_pika.exceptions import AMQPError
+    from shared.events.bus.declarations import QueueMismatch
 
     try:
-        return await bus.connect()
-    except (AMQPError, OSError, TimeoutError) as problem:
-        log.warning("broker_not_reachable_yet", error=type(problem).__name__)
-        return bus
+        await bus.ensure_connected()
+    except QueueMismatch:
+        raise
+    except BusError as problem:
+        log.warning("broker_not_reachable_yet", error=str(problem))
+    return bus

@@ -1,4 +1,4 @@
-"""The bus of one process: `publish` returns after the handlers did, so the outbox row outlives a crash."""
+"""The bus of one process: `publish` returns after the handler did, and acknowledgements go straight back."""
 
 import asyncio
 from collections import deque
@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import structlog
 
 from shared.background import Backoff
+from shared.events.bus.acknowledgements import Acknowledgement, AcknowledgementSender, Settle
 from shared.events.bus.batch_outcomes import outcomes
 from shared.events.bus.protocol import Handler, Message, ParkedMessage, QueueDepth, Unroutable
-from shared.events.bus.topology import QUEUES, Queue, matches
+from shared.events.bus.topology import EVENT_LOG, QUEUES, Queue
 
 log = structlog.get_logger("bus")
 
@@ -17,58 +18,85 @@ Waiting = tuple[Message, "asyncio.Future[None]"]
 
 
 class MemoryBus:
-    """Parked messages are logged and live as long as the process does."""
+    """Parked messages live as long as the process does; their outbox rows stay, and are sent again."""
+
+    partitions = 1
+    keeps_parked = False
 
     def __init__(self, queues: Sequence[Queue] = QUEUES) -> None:
         self.queues = tuple(queues)
-        self._lines: dict[str, _Line] = {}
+        self._consumers: dict[str, _Consumer] = {}
+        self._settle: dict[str, Settle] = {}
+        self._acknowledgements = AcknowledgementSender(self._send_acknowledgements)
 
-    async def publish(self, message: Message) -> None:
-        wanted = [q for q in self.queues if any(matches(topic, message.topic) for topic in q.topics)]
-        if not wanted:
-            raise Unroutable(f"no queue takes {message.topic}")
-        missing = [queue.name for queue in wanted if queue.name not in self._lines]
-        if missing:
-            raise Unroutable(f"nobody consumes {missing[0]} yet")
-        await asyncio.gather(*(self._lines[queue.name].put(message) for queue in wanted))
+    async def ensure_connected(self) -> int:
+        return 1
+
+    async def publish(self, message: Message, queue: Queue = EVENT_LOG) -> None:
+        consumer = self._consumers.get(queue.name)
+        if consumer is None:
+            raise Unroutable(f"nobody consumes {queue.name} yet")
+        await consumer.put(message)
 
     async def subscribe(self, queue: Queue, handler: Handler, *, batch: int = 1) -> None:
         if queue not in self.queues:
             raise ValueError(f"{queue.name} is not one of this bus's queues")
-        if queue.name in self._lines:
+        if queue.name in self._consumers:
             raise ValueError(f"{queue.name} has a consumer already")
-        self._lines[queue.name] = _Line(queue, handler, batch)
+        self._consumers[queue.name] = _Consumer(queue, handler, batch, self._acknowledgements)
+
+    def assign(self, queue: Queue, partitions: frozenset[int]) -> None:
+        """One process has them all."""
+
+    async def on_acknowledged(self, source: str, settle: Settle) -> None:
+        self._settle[source] = settle
 
     async def depth(self, queue: Queue) -> QueueDepth:
-        line = self._lines.get(queue.name)
-        return QueueDepth(queue.name, len(line.waiting) if line else 0, len(line.parked) if line else 0)
+        consumer = self._consumers.get(queue.name)
+        if consumer is None:
+            return QueueDepth(queue.name, 0, 0)
+        return QueueDepth(queue.name, len(consumer.waiting), len(consumer.parked))
 
     async def parked(self, queue: Queue, limit: int) -> list[ParkedMessage]:
-        line = self._lines.get(queue.name)
-        return list(line.parked)[:limit] if line else []
+        consumer = self._consumers.get(queue.name)
+        if consumer is None:
+            return []
+        return [
+            ParkedMessage(message.id, message.topic, reason, message.body)
+            for message, reason in list(consumer.parked)[:limit]
+        ]
 
     async def requeue(self, queue: Queue, ids: frozenset[str] | None = None) -> int:
-        line = self._lines.get(queue.name)
-        return await line.requeue(ids) if line else 0
+        consumer = self._consumers.get(queue.name)
+        return await consumer.requeue(ids) if consumer else 0
 
     def problem(self) -> str | None:
-        dead = [line.queue.name for line in self._lines.values() if line.task.done()]
+        dead = [consumer.queue.name for consumer in self._consumers.values() if consumer.task.done()]
         return f"the consumer of {dead[0]} has ended" if dead else None
 
     async def close(self) -> None:
-        for line in self._lines.values():
-            await line.close()
+        for consumer in self._consumers.values():
+            await consumer.close()
+        await self._acknowledgements.close()
+
+    async def _send_acknowledgements(self, source: str, done: Sequence[Acknowledgement]) -> None:
+        settle = self._settle.get(source)
+        if settle is not None:
+            await settle(done)
 
 
-class _Line:
+class _Consumer:
     """One queue and its one consumer."""
 
-    def __init__(self, queue: Queue, handler: Handler, batch: int) -> None:
+    def __init__(
+        self, queue: Queue, handler: Handler, batch: int, acknowledgements: AcknowledgementSender
+    ) -> None:
         self.queue = queue
         self.handler = handler
         self.batch = batch
+        self.acknowledgements = acknowledgements
         self.waiting: deque[Waiting] = deque()
-        self.parked: deque[ParkedMessage] = deque()
+        self.parked: deque[tuple[Message, str]] = deque()
         self._something = asyncio.Event()
         self.task = asyncio.create_task(self._consume(), name=f"bus:{queue.name}")
 
@@ -79,9 +107,9 @@ class _Line:
         await done
 
     async def requeue(self, ids: frozenset[str] | None) -> int:
-        back = [parked for parked in self.parked if ids is None or parked.id in ids]
+        back = [(message, reason) for message, reason in self.parked if ids is None or message.id in ids]
         self.parked = deque(parked for parked in self.parked if parked not in back)
-        await asyncio.gather(*(self.put(Message(parked.id, parked.topic, parked.body)) for parked in back))
+        await asyncio.gather(*(self.put(message) for message, _ in back))
         return len(back)
 
     async def _consume(self) -> None:
@@ -101,7 +129,10 @@ class _Line:
                 _, done = next(places)
                 if reason is not None:
                     log.error("message_parked", queue=self.queue.name, id=message.id, reason=reason)
-                    self.parked.append(ParkedMessage(message.id, message.topic, reason, message.body))
+                    self.parked.append((message, reason))
+                if message.source:
+                    told = Acknowledgement(message.reference, message.id, reason is not None)
+                    self.acknowledgements.add(message.source, told)
                 if not done.done():
                     done.set_result(None)
 

@@ -1,9 +1,9 @@
 """Where a message goes that cannot be handled, and how operators look at it and send it back."""
 
-import aio_pika
 import structlog
 from aio_pika.abc import AbstractChannel, AbstractIncomingMessage, AbstractQueue
 
+from shared.events.bus.broker import unwrap, wrap
 from shared.events.bus.declarations import PARKED
 from shared.events.bus.protocol import Message, ParkedMessage, QueueDepth
 from shared.events.bus.topology import Queue
@@ -15,31 +15,16 @@ async def park(channel: AbstractChannel, queue: Queue, message: Message, reason:
     """Published aside with its reason and confirmed, before the original is acknowledged."""
     log.error("message_parked", queue=queue.name, id=message.id, topic=message.topic, reason=reason)
     exchange = await channel.get_exchange(PARKED, ensure=False)
-    headers: dict[str, aio_pika.abc.FieldValue] = {"reason": reason}
-    if message.traceparent:
-        headers["traceparent"] = message.traceparent
-    await exchange.publish(
-        aio_pika.Message(
-            message.body,
-            message_id=message.id or None,
-            type=message.topic,
-            content_type="application/json",
-            delivery_mode=aio_pika.DeliveryMode.PERSISTENT,
-            headers=headers,
-        ),
-        routing_key=queue.name,
-        mandatory=True,
-    )
+    await exchange.publish(wrap(message, reason=reason), routing_key=queue.name, mandatory=True)
 
 
-async def parked_depth(channel: AbstractChannel, queue: Queue) -> QueueDepth:
-    waiting = await channel.declare_queue(queue.name, passive=True)
+async def queue_depth(channel: AbstractChannel, queue: Queue, partitions: int) -> QueueDepth:
+    waiting = 0
+    for name in queue.names(partitions):
+        found = await channel.declare_queue(name, passive=True)
+        waiting += found.declaration_result.message_count or 0
     aside = await channel.declare_queue(queue.parked, passive=True)
-    return QueueDepth(
-        queue.name,
-        waiting.declaration_result.message_count or 0,
-        aside.declaration_result.message_count or 0,
-    )
+    return QueueDepth(queue.name, waiting, aside.declaration_result.message_count or 0)
 
 
 async def list_parked(channel: AbstractChannel, queue: Queue, limit: int) -> list[ParkedMessage]:
@@ -48,26 +33,19 @@ async def list_parked(channel: AbstractChannel, queue: Queue, limit: int) -> lis
     return [_parked(message) for message in await _take(aside, limit)]
 
 
-async def requeue_parked(channel: AbstractChannel, queue: Queue, ids: frozenset[str] | None) -> int:
-    """Straight to the one queue it was parked from: other queues have handled it already."""
+async def requeue_parked(
+    channel: AbstractChannel, queue: Queue, partitions: int, ids: frozenset[str] | None
+) -> int:
+    """Straight to the queue that it belongs to."""
     aside = await channel.declare_queue(queue.parked, passive=True)
     count = 0
-    for message in await _take(aside, aside.declaration_result.message_count or 0):
-        if ids is not None and (message.message_id or "") not in ids:
+    for taken in await _take(aside, aside.declaration_result.message_count or 0):
+        if ids is not None and (taken.message_id or "") not in ids:
             continue
-        await channel.default_exchange.publish(
-            aio_pika.Message(
-                message.body,
-                message_id=message.message_id,
-                type=message.type,
-                content_type="application/json",
-                delivery_mode=aio_pika.DeliveryMode.PERSISTENT,
-                headers={k: v for k, v in message.headers.items() if k == "traceparent"},
-            ),
-            routing_key=queue.name,
-            mandatory=True,
-        )
-        await message.ack()
+        message = unwrap(taken)
+        name = queue.partition(message.bucket % partitions) if queue.partitioned else queue.name
+        await channel.default_exchange.publish(wrap(message), routing_key=name, mandatory=True)
+        await taken.ack()
         count += 1
     return count
 

@@ -5,7 +5,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from shared.events.bus.topology import Queue
+from shared.events.bus.acknowledgements import Settle
+from shared.events.bus.topology import EVENT_LOG, Queue
 
 
 class BusError(Exception):
@@ -13,7 +14,7 @@ class BusError(Exception):
 
 
 class Unroutable(BusError):
-    """No queue takes this topic, or its queue has no consumer to take it yet."""
+    """The queue is missing, or has no consumer to take the message yet."""
 
 
 class Poison(Exception):
@@ -21,12 +22,18 @@ class Poison(Exception):
 
 
 class Message(Struct, frozen=True):
-    """`id` is the event's id, the same on every redelivery; `topic` is the event's type."""
+    """`id` is the event's id, the same on every redelivery; `topic` is the event's type.
+
+    `source` is the producer that wants an acknowledgement with its own `reference`; nobody where it is empty.
+    """
 
     id: str
     topic: str
     body: bytes
     traceparent: str | None = None
+    bucket: int = 0
+    source: str = ""
+    reference: str = ""
 
 
 class ParkedMessage(Struct, frozen=True):
@@ -43,16 +50,36 @@ class QueueDepth(Struct, frozen=True):
 
 
 # A handler gets messages in the queue's order and returns once they are safely stored; only then are they
-# acknowledged. It must bear getting the same message twice.
+# acknowledged, to the bus and to their producer. It must bear getting the same message twice.
 Handler = Callable[[Sequence[Message]], Awaitable[None]]
 
 
 class Bus(Protocol):
-    async def publish(self, message: Message) -> None:
-        """Returns once the message is safe in every queue that wants it. Raises BusError otherwise."""
+    @property
+    def partitions(self) -> int:
+        """Into how many partitions the event log is divided."""
+
+    @property
+    def keeps_parked(self) -> bool:
+        """Whether parked messages outlive the process."""
+
+    async def ensure_connected(self) -> int:
+        """Connects if need be, or raises BusError. The number changes when what was published may be lost."""
+
+    async def publish(self, message: Message, queue: Queue = EVENT_LOG) -> None:
+        """Returns once the bus has the message. Raises BusError otherwise."""
 
     async def subscribe(self, queue: Queue, handler: Handler, *, batch: int = 1) -> None:
-        """Handles the queue's messages until the bus is closed, up to `batch` at a time."""
+        """Handles the queue's messages until the bus is closed, up to `batch` at a time.
+
+        Of a partitioned queue on a broker only the partitions that were assigned.
+        """
+
+    def assign(self, queue: Queue, partitions: frozenset[int]) -> None:
+        """From now on this process consumes these partitions of a queue that it has subscribed to."""
+
+    async def on_acknowledged(self, source: str, settle: Settle) -> None:
+        """Calls `settle` with what became of the messages that `source` has published."""
 
     async def depth(self, queue: Queue) -> QueueDepth:
         """How many wait and how many are parked."""

@@ -5,81 +5,118 @@ import contextlib
 import time
 from collections.abc import AsyncIterator, Sequence
 
-import aio_pika
+import msgspec
 import structlog
 from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractExchange
 from aio_pika.exceptions import AMQPError, DeliveryError, PublishError
 
+from shared.events.bus.acknowledgements import (
+    Acknowledgement,
+    AcknowledgementSender,
+    Settle,
+    read_acknowledgements,
+)
+from shared.events.bus.broker import close_quietly, open_connection, wrap
 from shared.events.bus.broker_version import refuse_old_broker
 from shared.events.bus.consumer import Consumer
 from shared.events.bus.declarations import QueueMismatch, declare
-from shared.events.bus.parking import list_parked, parked_depth, requeue_parked
+from shared.events.bus.parking import list_parked, queue_depth, requeue_parked
 from shared.events.bus.protocol import BusError, Handler, Message, ParkedMessage, QueueDepth, Unroutable
-from shared.events.bus.topology import QUEUES, Queue
+from shared.events.bus.topology import EVENT_LOG, QUEUES, Queue, acknowledgements_of
+from shared.wire import encode
 
 log = structlog.get_logger("bus")
 
-CONNECT_TIMEOUT = 5.0
 # After a failure nobody knocks again so soon: a whole batch of publishers would, one after the other.
 QUIET_SECONDS = 0.5
 
 
 class RabbitBus:
     """One connection for publishing and one per consumer, so that a broker that throttles publishers does not
-    stop the consumers. aio-pika's own reconnecting has left consumers silently dead: connections are plain
-    ones, watched and made anew here.
+    stop the consumers.
     """
 
-    def __init__(self, url: str, queues: Sequence[Queue] = QUEUES, *, confirm_timeout: float = 10.0) -> None:
+    keeps_parked = True
+
+    def __init__(
+        self,
+        url: str,
+        queues: Sequence[Queue] = QUEUES,
+        *,
+        partitions: int = 16,
+        confirm_timeout: float = 10.0,
+    ) -> None:
         self.url = url
         self.queues = tuple(queues)
+        self.partitions = partitions
         self.confirm_timeout = confirm_timeout
         self._connecting = asyncio.Lock()
         self._connection: AbstractConnection | None = None
         self._channel: AbstractChannel | None = None
-        self._exchange: AbstractExchange | None = None
-        self._consumers: list[Consumer] = []
+        self._exchanges: dict[str, AbstractExchange] = {}
+        self._connections = 0
+        self._consumers: dict[str, Consumer] = {}
+        self._acknowledged: list[Consumer] = []
+        self._acknowledgements = AcknowledgementSender(self._send_acknowledgements)
         self._mismatch: str | None = None
         self._failed_at = -QUIET_SECONDS
 
     async def connect(self) -> "RabbitBus":
-        """Called once at start: declares everything, and says at once when an old queue stands in the way."""
-        await self._publishing()
+        await self.ensure_connected()
         return self
 
-    async def publish(self, message: Message) -> None:
-        headers = {"traceparent": message.traceparent} if message.traceparent else {}
-        wrapped = aio_pika.Message(
-            message.body,
-            message_id=message.id,
-            type=message.topic,
-            content_type="application/json",
-            delivery_mode=aio_pika.DeliveryMode.PERSISTENT,
-            headers=dict(headers),
-        )
+    async def ensure_connected(self) -> int:
+        """Declares everything, and says at once when an old queue stands in the way."""
+        try:
+            async with asyncio.timeout(self.confirm_timeout):
+                await self._publishing()
+        except (AMQPError, OSError, TimeoutError, RuntimeError) as problem:
+            raise BusError(f"not connected: {type(problem).__name__}") from problem
+        return self._connections
+
+    async def publish(self, message: Message, queue: Queue = EVENT_LOG) -> None:
+        key = queue.partition(message.bucket % self.partitions) if queue.partitioned else queue.name
         try:
             # publish(timeout=…) does not cover everything that can hang: this does.
             async with asyncio.timeout(self.confirm_timeout):
-                exchange = await self._publishing()
-                await exchange.publish(wrapped, routing_key=message.topic, mandatory=True)
+                exchanges = await self._publishing()
+                await exchanges[queue.exchange].publish(wrap(message), routing_key=key, mandatory=True)
         except TimeoutError:
             await self._drop()
             raise BusError(f"no confirm within {self.confirm_timeout:g} s") from None
         except PublishError as problem:
-            raise Unroutable(f"no queue takes {message.topic}") from problem
+            # The queue is missing, and whatever was in it: the next connection makes it anew.
+            await self._drop()
+            raise Unroutable(f"{key} is gone from the broker") from problem
         except DeliveryError as problem:
             raise BusError(f"the broker refused {message.topic}") from problem
         except (AMQPError, OSError, RuntimeError) as problem:
             raise BusError(f"not confirmed: {type(problem).__name__}") from problem
 
     async def subscribe(self, queue: Queue, handler: Handler, *, batch: int = 1) -> None:
-        consumer = Consumer(self.url, queue, self.queues, handler, batch)
-        self._consumers.append(consumer)
+        consumer = Consumer(self.url, queue, handler, batch, self._acknowledgements.add)
+        self._consumers[queue.name] = consumer
+        if not queue.partitioned:
+            consumer.want(frozenset({queue.name}))
         await consumer.start()
+
+    def assign(self, queue: Queue, partitions: frozenset[int]) -> None:
+        self._consumers[queue.name].want(frozenset(queue.partition(number) for number in partitions))
+
+    async def on_acknowledged(self, source: str, settle: Settle) -> None:
+        async def handle(messages: Sequence[Message]) -> None:
+            await settle([one for message in messages for one in _readable(message)])
+
+        queue = acknowledgements_of(source)
+        consumer = Consumer(self.url, queue, handle, 20, self._acknowledgements.add)
+        consumer.want(frozenset({queue.name}))
+        self._acknowledged.append(consumer)
+        # Nobody waits for it, nor is it shown by `problem`: without a broker a producer still takes requests.
+        consumer.begin()
 
     async def depth(self, queue: Queue) -> QueueDepth:
         async with self._short_channel() as channel:
-            return await parked_depth(channel, queue)
+            return await queue_depth(channel, queue, self.partitions)
 
     async def parked(self, queue: Queue, limit: int) -> list[ParkedMessage]:
         async with self._short_channel() as channel:
@@ -87,58 +124,79 @@ class RabbitBus:
 
     async def requeue(self, queue: Queue, ids: frozenset[str] | None = None) -> int:
         async with self._short_channel() as channel:
-            return await requeue_parked(channel, queue, ids)
+            return await requeue_parked(channel, queue, self.partitions, ids)
 
     def problem(self) -> str | None:
         if self._mismatch:
             return self._mismatch
-        problems = [text for consumer in self._consumers if (text := consumer.problem())]
+        problems = [text for consumer in self._consumers.values() if (text := consumer.problem())]
         return problems[0] if problems else None
 
     async def close(self) -> None:
-        for consumer in self._consumers:
+        for consumer in (*self._consumers.values(), *self._acknowledged):
             await consumer.stop()
+        await self._acknowledgements.close()
         await self._drop()
 
-    async def _publishing(self) -> AbstractExchange:
-        if self._exchange is not None and self._channel is not None and not self._channel.is_closed:
-            return self._exchange
+    async def _send_acknowledgements(self, source: str, done: Sequence[Acknowledgement]) -> None:
+        """Confirmed like everything on this channel, but not mandatory: a producer may be gone for good."""
+        async with asyncio.timeout(self.confirm_timeout):
+            await self._publishing()
+            assert self._channel is not None
+            await self._channel.default_exchange.publish(
+                wrap(Message("", "acknowledgements", encode(list(done)))),
+                routing_key=acknowledgements_of(source).name,
+                mandatory=False,
+            )
+
+    async def _publishing(self) -> dict[str, AbstractExchange]:
+        if self._exchanges and self._channel is not None and not self._channel.is_closed:
+            return self._exchanges
         async with self._connecting:
-            if self._exchange is not None and self._channel is not None and not self._channel.is_closed:
-                return self._exchange
+            if self._exchanges and self._channel is not None and not self._channel.is_closed:
+                return self._exchanges
             if time.monotonic() - self._failed_at < QUIET_SECONDS:
                 raise BusError("the broker was out of reach a moment ago")
             await self._drop()
             try:
-                self._connection = await aio_pika.connect(self.url, timeout=CONNECT_TIMEOUT)
+                self._connection = await open_connection(self.url)
                 self._channel = await self._connection.channel(publisher_confirms=True, on_return_raises=True)
                 await refuse_old_broker(self._channel)
-                self._exchange, _ = await declare(self._channel, self.queues)
+                self._exchanges = await self._declare_all(self._channel)
             except BaseException as problem:
                 self._mismatch = str(problem) if isinstance(problem, QueueMismatch) else None
                 self._failed_at = time.monotonic()
                 await self._drop()
                 raise
             self._mismatch = None
-            return self._exchange
+            self._connections += 1
+            return self._exchanges
+
+    async def _declare_all(self, channel: AbstractChannel) -> dict[str, AbstractExchange]:
+        """Everything that is published to: a producer may be up before the consumers are."""
+        exchanges: dict[str, AbstractExchange] = {}
+        for queue in self.queues:
+            await declare(channel, queue, queue.names(self.partitions))
+            exchanges[queue.exchange] = await channel.get_exchange(queue.exchange, ensure=False)
+        return exchanges
 
     @contextlib.asynccontextmanager
     async def _short_channel(self) -> AsyncIterator[AbstractChannel]:
         """A connection for one question of an operator; it is rare, and must not disturb the others."""
         async with asyncio.timeout(30):
-            connection = await aio_pika.connect(self.url, timeout=CONNECT_TIMEOUT)
+            connection = await open_connection(self.url)
             async with connection, connection.channel(on_return_raises=True) as channel:
                 yield channel
 
     async def _drop(self) -> None:
         connection, self._connection = self._connection, None
-        self._channel = self._exchange = None
+        self._channel, self._exchanges = None, {}
         await close_quietly(connection)
 
 
-async def close_quietly(connection: AbstractConnection | None) -> None:
-    if connection is None or connection.is_closed:
-        return
-    with contextlib.suppress(Exception):
-        async with asyncio.timeout(2):
-            await connection.close()
+def _readable(message: Message) -> list[Acknowledgement]:
+    try:
+        return read_acknowledgements(message.body)
+    except msgspec.DecodeError as problem:
+        log.warning("acknowledgements_unreadable", error=str(problem))
+        return []

@@ -1,37 +1,49 @@
 """Every queue of the system on one page.
 
-Whoever connects declares all of them: a message published before its consumer's first start is kept for it.
+Producers publish to the event log alone. It passes on what other groups listen to, each by its own exchange:
+with one queue behind a routing key, `mandatory` tells the truth. Of two, one could be missing in silence.
 """
 
 from msgspec import Struct
 
 
 class Queue(Struct, frozen=True):
-    """`topics` are event kinds; `*` stands for one word, `#` for any number of them."""
+    """A group of consumers. `topics` are the kinds of events that the event log passes on to it.
+
+    `partitioned`: on a broker it is one queue per partition, under one name for operators. `single_active`:
+    replicas take over from one another but never work side by side, which would lose the order between them.
+    """
 
     name: str
-    topics: tuple[str, ...]
+    exchange: str
+    topics: tuple[str, ...] = ()
+    partitioned: bool = False
+    single_active: bool = True
+    parks: bool = True
 
     @property
     def parked(self) -> str:
         return f"{self.name}.parked"
 
+    def partition(self, number: int) -> str:
+        """The name of one partition's queue on the broker."""
+        return f"{self.name}.{number}"
 
-EVENT_LOG = Queue("webhooks.events", ("#",))
-NEW_MEMBERS = Queue("forms.new-members", ("member.created",))
+    def names(self, partitions: int) -> list[str]:
+        return [self.partition(number) for number in range(partitions)] if self.partitioned else [self.name]
+
+
+EVENT_LOG = Queue("webhooks.events", "studio.event-log", partitioned=True)
+NEW_MEMBERS = Queue("forms.new-members", "studio.forms", topics=("member.created",))
 
 QUEUES = (EVENT_LOG, NEW_MEMBERS)
 
 
-def matches(pattern: str, topic: str) -> bool:
-    """Whether a topic exchange would route `topic` to a queue bound with `pattern`."""
-    return _match(pattern.split("."), topic.split("."))
+def acknowledgements_of(source: str) -> Queue:
+    """Where a producer is told what is stored. Any of its replicas may handle it; none is worth parking."""
+    return Queue(f"{source}.acknowledgements", "", single_active=False, parks=False)
 
 
-def _match(pattern: list[str], words: list[str]) -> bool:
-    if not pattern:
-        return not words
-    head, rest = pattern[0], pattern[1:]
-    if head == "#":
-        return any(_match(rest, words[skip:]) for skip in range(len(words) + 1))
-    return bool(words) and head in ("*", words[0]) and _match(rest, words[1:])
+def groups_for(topic: str) -> list[Queue]:
+    """To whom the event log passes an event on."""
+    return [queue for queue in QUEUES if topic in queue.topics]

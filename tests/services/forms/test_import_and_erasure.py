@@ -109,11 +109,11 @@ async def test_a_new_member_converts_the_lead_with_its_email(studio: StudioClien
     lead = (await studio.post("/leads", {"email": "ann@example.com"})).json
     await studio.patch(f"/leads/{lead['id']}", {"status": "unqualified"})
     message = member_created(studio, "ANN@example.com")
-    await studio.bus.publish(message)
+    await studio.bus.publish(message, NEW_MEMBERS)
     shown = (await studio.get(f"/leads/{lead['id']}")).json
     assert (shown["status"], shown["lifecycle_stage"]) == ("converted", "member")
     await studio.patch(f"/leads/{lead['id']}", {"status": "unqualified"})
-    await studio.bus.publish(message)
+    await studio.bus.publish(message, NEW_MEMBERS)
     assert (await studio.get(f"/leads/{lead['id']}")).json["status"] == "unqualified"
     events = await studio.recorder.first(6)
     updates = [event for event in events if event["type"] == "lead.updated"]
@@ -124,12 +124,12 @@ async def test_a_new_member_converts_the_lead_with_its_email(studio: StudioClien
 
 async def test_members_without_a_lead_or_an_email_cause_no_event(studio: StudioClient) -> None:
     """And a message that can never be read is parked, so that it does not hold up the next."""
-    await studio.bus.publish(member_created(studio, "nobody-knows@example.com"))
-    await studio.bus.publish(member_created(studio, None))
-    await studio.bus.publish(Message(new_id(), "member.created", b"{}"))
+    await studio.bus.publish(member_created(studio, "nobody-knows@example.com"), NEW_MEMBERS)
+    await studio.bus.publish(member_created(studio, None), NEW_MEMBERS)
+    await studio.bus.publish(Message(new_id(), "member.created", b"{}"), NEW_MEMBERS)
     assert [one.topic for one in await studio.bus.parked(NEW_MEMBERS, 10)] == ["member.created"]
     lead = (await studio.post("/leads", {"email": "ann@example.com"})).json
-    await studio.bus.publish(member_created(studio, "ann@example.com"))
+    await studio.bus.publish(member_created(studio, "ann@example.com"), NEW_MEMBERS)
     assert (await studio.get(f"/leads/{lead['id']}")).json["status"] == "converted"
 
 

@@ -8,9 +8,11 @@ from shared.events.bus import Message, Queue
 
 T = TypeVar("T")
 
-ALL = Queue("test.all", ("#",))
-MEMBERS = Queue("test.members", ("member.*",))
-QUEUES = (ALL, MEMBERS)
+ALL = Queue("test.all", "test.all")
+MEMBERS = Queue("test.members", "test.members")
+LOG = Queue("test.log", "test.log", partitioned=True)
+QUEUES = (ALL, MEMBERS, LOG)
+PARTITIONS = 4
 
 
 class Notebook:
@@ -44,5 +46,13 @@ async def eventually(fact: Callable[[], Awaitable[T]], *, seconds: float = 30) -
     return answer
 
 
-def message(number: int, topic: str = "booking.created") -> Message:
-    return Message(f"m{number}", topic, b'{"n":%d}' % number, traceparent="00-abc-def-01")
+def message(number: int, *, bucket: int = 0, source: str = "") -> Message:
+    return Message(
+        f"m{number}",
+        "booking.created",
+        b'{"n":%d}' % number,
+        traceparent="00-abc-def-01",
+        bucket=bucket,
+        source=source,
+        reference=f"r{number}" if source else "",
+    )

@@ -9,7 +9,7 @@ from shared.events.bus import BusError, Message, Unroutable
 from shared.events.bus.declarations import QueueMismatch
 from shared.events.bus.rabbit import RabbitBus
 from tests.harness.servers import Rabbit
-from tests.shared.events.bus.queues import ALL, MEMBERS, QUEUES, Notebook, eventually, message
+from tests.shared.events.bus.queues import ALL, LOG, PARTITIONS, QUEUES, Notebook, eventually, message
 
 
 async def publish_until_confirmed(bus: RabbitBus, wanted: Message) -> int:
@@ -18,7 +18,7 @@ async def publish_until_confirmed(bus: RabbitBus, wanted: Message) -> int:
     async with asyncio.timeout(60):
         while True:
             try:
-                await bus.publish(wanted)
+                await bus.publish(wanted, ALL)
             except BusError:
                 failures += 1
                 await asyncio.sleep(0.1)
@@ -35,7 +35,7 @@ async def test_nothing_confirmed_is_lost_when_the_broker_goes_down(
     rabbit: Rabbit, amqp_url: str, fault: str
 ) -> None:
     """Confirmed messages survive a restart and a kill; the consumer comes back and gets them all."""
-    bus = await RabbitBus(amqp_url, QUEUES, confirm_timeout=3).connect()
+    bus = await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS, confirm_timeout=3).connect()
     notebook = Notebook()
     await bus.subscribe(ALL, notebook, batch=20)
     failures: list[int] = []
@@ -67,7 +67,7 @@ async def test_nothing_confirmed_is_lost_when_the_broker_goes_down(
 
 async def test_readiness_names_the_consumer_while_the_broker_is_away(rabbit: Rabbit, amqp_url: str) -> None:
     """A consumer without a broker is shown, and is well again when the broker is back."""
-    bus = await RabbitBus(amqp_url, QUEUES).connect()
+    bus = await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect()
     await bus.subscribe(ALL, Notebook())
     assert bus.problem() is None
 
@@ -81,18 +81,54 @@ async def test_readiness_names_the_consumer_while_the_broker_is_away(rabbit: Rab
     await bus.close()
 
 
-async def test_an_unroutable_message_is_not_taken_for_published(amqp_url: str) -> None:
-    """`mandatory` with returns raised: a topic that no queue takes is an error, not a silent loss."""
-    bus = await RabbitBus(amqp_url, (MEMBERS,)).connect()
-    with pytest.raises(Unroutable):
-        await bus.publish(message(1, "booking.created"))
-    results = await asyncio.gather(
-        *(bus.publish(message(n, "member.created" if n % 2 else "booking.created")) for n in range(20)),
-        return_exceptions=True,
+async def delete_queue(amqp_url: str, name: str) -> None:
+    connection = await aio_pika.connect(amqp_url)
+    channel = await connection.channel()
+    await channel.queue_delete(name)
+    await connection.close()
+
+
+async def test_a_missing_queue_is_never_masked_by_another_one(amqp_url: str) -> None:
+    """`mandatory` tells only that no queue took it: with one queue per key that is the truth."""
+    bus = await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect()
+    connections = await bus.ensure_connected()
+    await delete_queue(amqp_url, LOG.partition(2))
+    await bus.publish(message(1, bucket=3), LOG)
+    with pytest.raises(Unroutable, match=r"test\.log\.2"):
+        await bus.publish(message(2, bucket=2), LOG)
+    assert await bus.ensure_connected() != connections, (
+        "what was in the queue may be lost: the relay is told so"
     )
-    assert [isinstance(result, Unroutable) for result in results] == [n % 2 == 0 for n in range(20)]
-    assert (await bus.depth(MEMBERS)).waiting == 10
+    await bus.publish(message(2, bucket=2), LOG)
+    assert (await bus.depth(LOG)).waiting == 2
     await bus.close()
+
+
+async def test_partitions_move_between_replicas_and_keep_their_order(amqp_url: str) -> None:
+    """Each consumes what it was assigned; what one had been sent and not handled is handled by the next."""
+    replicas = [await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect() for _ in range(2)]
+    first, second = Notebook(), Notebook()
+    await replicas[0].subscribe(LOG, first, batch=3)
+    await replicas[1].subscribe(LOG, second, batch=3)
+    replicas[0].assign(LOG, frozenset({0, 1, 2, 3}))
+    for n in range(8):
+        await replicas[0].publish(message(n, bucket=n), LOG)
+    await first.until(lambda seen: len(seen) == 8)
+    replicas[0].assign(LOG, frozenset({0, 2}))
+    replicas[1].assign(LOG, frozenset({1, 3}))
+    for n in range(8, 48):
+        await replicas[0].publish(message(n, bucket=n), LOG)
+
+    async def all_came() -> bool:
+        return len(set(first.seen) | set(second.seen)) == 48
+
+    await eventually(all_came)
+    for partition in range(PARTITIONS):
+        wanted = [f"m{n}" for n in range(48) if n % PARTITIONS == partition]
+        assert [one for one in first.seen + second.seen if one in wanted] == wanted
+    assert len(second.seen) >= 15, "control: the second one got its share"
+    for bus in replicas:
+        await bus.close()
 
 
 async def test_a_queue_of_an_older_deployment_with_other_arguments_is_named(amqp_url: str) -> None:
@@ -102,8 +138,8 @@ async def test_a_queue_of_an_older_deployment_with_other_arguments_is_named(amqp
     await channel.declare_queue(ALL.name, durable=True, arguments={"x-queue-type": "classic"})
     await connection.close()
     with pytest.raises(QueueMismatch, match=r"'test\.all' exists.*delete_queue test\.all"):
-        await RabbitBus(amqp_url, QUEUES).connect()
-    bus = RabbitBus(amqp_url, QUEUES)
+        await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect()
+    bus = RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS)
     await bus.subscribe(ALL, Notebook())
     assert "delete_queue test.all" in str(bus.problem()), "readiness says so too"
     await bus.close()
@@ -111,13 +147,10 @@ async def test_a_queue_of_an_older_deployment_with_other_arguments_is_named(amqp
 
 async def test_a_consumer_that_the_broker_has_forgotten_comes_back(amqp_url: str) -> None:
     """The queue is deleted under the consumer and the connection stays: the watch declares it anew."""
-    bus = await RabbitBus(amqp_url, QUEUES).connect()
+    bus = await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect()
     notebook = Notebook()
     await bus.subscribe(ALL, notebook)
-    connection = await aio_pika.connect(amqp_url)
-    channel = await connection.channel()
-    await channel.queue_delete(ALL.name)
-    await connection.close()
+    await delete_queue(amqp_url, ALL.name)
     assert await publish_until_confirmed(bus, message(1)) >= 0
     await notebook.until(lambda seen: seen == ["m1"], seconds=30)
     await bus.close()
@@ -125,8 +158,8 @@ async def test_a_consumer_that_the_broker_has_forgotten_comes_back(amqp_url: str
 
 async def test_a_message_that_kills_its_consumer_every_time_ends_up_parked(amqp_url: str) -> None:
     """The delivery limit: after it the broker itself parks the message, instead of looping or dropping it."""
-    bus = await RabbitBus(amqp_url, QUEUES).connect()
-    await bus.publish(message(1))
+    bus = await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect()
+    await bus.publish(message(1), ALL)
     connection = await aio_pika.connect(amqp_url)
     channel = await connection.channel()
     queue = await channel.get_queue(ALL.name)

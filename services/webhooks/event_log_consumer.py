@@ -1,0 +1,51 @@
+"""The event log's part of the service: it consumes the partitions that it leases, and passes events on."""
+
+from collections.abc import Sequence
+
+from services.webhooks.actions.log_events import log_events
+from services.webhooks.context import Webhooks
+from shared.background import Loop
+from shared.events.bus import EVENT_LOG, Message, Queue, groups_for
+from shared.events.leases import RENEW_SECONDS, Leases
+from shared.events.relay import Relay
+
+BATCH = 100
+
+
+class EventLogConsumer:
+    """Two replicas never log the same partition: a lease says whose it is, the broker lets only one in."""
+
+    def __init__(self, service: Webhooks) -> None:
+        self._service = service
+        self._leases = Leases(service.db, "event-log", service.bus.partitions)
+        self._relay = Relay(
+            service.db, service.bus, service.relay_wakeup, service="webhooks", destination=_group_of
+        )
+        self.loops = [
+            Loop("webhooks-partitions", self._follow_leases, idle=RENEW_SECONDS),
+            Loop("webhooks-relay", self._relay.step, idle=1.0, wakeup=service.relay_wakeup),
+        ]
+
+    async def start(self) -> None:
+        await self._relay.start()
+        await self._service.bus.subscribe(EVENT_LOG, self._handle, batch=BATCH)
+
+    async def stop(self) -> None:
+        self._service.bus.assign(EVENT_LOG, frozenset())
+        await self._leases.release()
+        await self._relay.stop()
+
+    async def _handle(self, messages: Sequence[Message]) -> None:
+        await log_events(self._service, messages)
+
+    async def _follow_leases(self) -> bool:
+        try:
+            await self._leases.renew()
+        finally:
+            # Also when the database is out of reach: leases that have run out may be another's by now.
+            self._service.bus.assign(EVENT_LOG, self._leases.held)
+        return False
+
+
+def _group_of(topic: str) -> Queue:
+    return groups_for(topic)[0]

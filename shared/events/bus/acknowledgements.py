@@ -1,0 +1,74 @@
+"""What a consumer tells the producer: which of its messages are stored for good, and which were parked."""
+
+import asyncio
+import contextlib
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+
+import msgspec
+import structlog
+from msgspec import Struct
+
+log = structlog.get_logger("bus")
+
+# Acknowledgements are sent in batches; a row may stay in its outbox that much longer.
+FLUSH_SECONDS = 0.02
+# How many one message carries at most.
+AT_ONCE = 500
+
+
+class Acknowledgement(Struct, frozen=True, array_like=True):
+    """`reference` is the producer's own and comes back unchanged; `id` is the event's."""
+
+    reference: str
+    id: str
+    parked: bool = False
+
+
+Settle = Callable[[Sequence[Acknowledgement]], Awaitable[None]]
+Send = Callable[[str, Sequence[Acknowledgement]], Awaitable[None]]
+
+_decoder = msgspec.json.Decoder(list[Acknowledgement])
+
+
+def read_acknowledgements(body: bytes) -> list[Acknowledgement]:
+    return _decoder.decode(body)
+
+
+class AcknowledgementSender:
+    """Collects acknowledgements and sends them in the background.
+
+    One that is lost does no harm: the producer publishes its row again and gets another.
+    """
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._waiting: dict[str, list[Acknowledgement]] = defaultdict(list)
+        self._flushing: asyncio.Task[None] | None = None
+
+    def add(self, source: str, acknowledgement: Acknowledgement) -> None:
+        self._waiting[source].append(acknowledgement)
+        if self._flushing is None or self._flushing.done():
+            self._flushing = asyncio.create_task(self._flush_soon())
+
+    async def close(self) -> None:
+        if self._flushing is not None:
+            self._flushing.cancel()
+            await asyncio.gather(self._flushing, return_exceptions=True)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(2):
+                await self._flush()
+
+    async def _flush_soon(self) -> None:
+        while self._waiting:
+            await asyncio.sleep(FLUSH_SECONDS)
+            await self._flush()
+
+    async def _flush(self) -> None:
+        waiting, self._waiting = self._waiting, defaultdict(list)
+        for source, acknowledgements in waiting.items():
+            for start in range(0, len(acknowledgements), AT_ONCE):
+                try:
+                    await self._send(source, acknowledgements[start : start + AT_ONCE])
+                except Exception as problem:
+                    log.warning("acknowledgements_not_sent", source=source, error=type(problem).__name__)

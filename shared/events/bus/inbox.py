@@ -1,0 +1,55 @@
+"""What a consumer has been sent and not handled yet, queue by queue, taken from all of them in turns."""
+
+import asyncio
+from collections import deque
+
+from aio_pika.abc import AbstractChannel, AbstractIncomingMessage
+
+
+class ConsumerLost(Exception):
+    """The connection, a channel or a subscription is gone: start over."""
+
+
+class Subscription:
+    """One queue on a channel of its own: its messages can be acknowledged up to the last one handled."""
+
+    def __init__(self, name: str, channel: AbstractChannel, inbox: "Inbox") -> None:
+        self.name = name
+        self.channel = channel
+        self.arrived: deque[AbstractIncomingMessage] = deque()
+        self._inbox = inbox
+
+    async def receive(self, message: AbstractIncomingMessage) -> None:
+        self.arrived.append(message)
+        self._inbox.something.set()
+
+
+Taken = list[tuple[Subscription, list[AbstractIncomingMessage]]]
+
+
+class Inbox:
+    def __init__(self) -> None:
+        self.subscriptions: dict[str, Subscription] = {}
+        self.something = asyncio.Event()
+        self._lost = False
+
+    def lose(self, *_: object) -> None:
+        self._lost = True
+        self.something.set()
+
+    def take(self, limit: int) -> Taken:
+        """The oldest of each queue, in equal parts: a long queue does not keep a short one waiting."""
+        if self._lost:
+            raise ConsumerLost("the channel was closed")
+        self.something.clear()
+        full = [one for one in self.subscriptions.values() if one.arrived]
+        taken: Taken = []
+        for place, one in enumerate(sorted(full, key=lambda one: len(one.arrived))):
+            share = max(1, limit // (len(full) - place))
+            messages = [one.arrived.popleft() for _ in range(min(share, limit, len(one.arrived)))]
+            limit -= len(messages)
+            if messages:
+                taken.append((one, messages))
+        if any(one.arrived for one in full):
+            self.something.set()
+        return taken

@@ -1,0 +1,92 @@
+"""Leases in time: each partition is worked on by one replica, and moves in seconds when that one dies."""
+
+import time
+from datetime import timedelta
+
+import structlog
+
+from shared.db.database import Database
+from shared.wire import new_id
+
+log = structlog.get_logger("leases")
+
+# A replica that was not seen for this long has lost its leases.
+LEASE_SECONDS = 5.0
+RENEW_SECONDS = 1.0
+LEASE = timedelta(seconds=LEASE_SECONDS)
+
+# Every replica computes the same assignment from the replicas that are alive, gives up what is no longer its
+# own and takes what is free. A time counts only within LEASE_SECONDS of the database's clock, on either side.
+RENEW = """
+WITH seen AS (
+    INSERT INTO lease_replicas (role, replica, seen_at) VALUES ($1, $2, clock_timestamp())
+    ON CONFLICT (role, replica) DO UPDATE SET seen_at = excluded.seen_at
+), forgotten AS (
+    DELETE FROM lease_replicas WHERE role = $1 AND replica <> $2
+      AND seen_at NOT BETWEEN clock_timestamp() - 10 * $4::interval AND clock_timestamp() + $4::interval
+), alive AS (
+    SELECT replica, row_number() OVER (ORDER BY replica) - 1 AS place, count(*) OVER () AS replicas
+    FROM (SELECT replica FROM lease_replicas WHERE role = $1 AND replica <> $2
+            AND seen_at BETWEEN clock_timestamp() - $4::interval AND clock_timestamp() + $4::interval
+          UNION ALL SELECT $2::uuid) AS both_kinds
+), mine AS (
+    SELECT partition FROM generate_series(0, $3::int - 1) AS partition JOIN alive
+    ON alive.replica = $2 AND partition % alive.replicas = alive.place
+), released AS (
+    DELETE FROM leases WHERE role = $1 AND replica = $2 AND partition NOT IN (SELECT partition FROM mine)
+), taken AS (
+    INSERT INTO leases AS l (role, partition, replica, renewed_at)
+    SELECT $1, partition, $2, clock_timestamp() FROM mine ORDER BY partition
+    ON CONFLICT (role, partition) DO UPDATE SET replica = excluded.replica, renewed_at = excluded.renewed_at
+    WHERE l.replica = $2
+       OR l.renewed_at NOT BETWEEN clock_timestamp() - $4::interval AND clock_timestamp() + $4::interval
+    RETURNING partition
+)
+SELECT partition FROM taken
+"""
+RELEASE = """
+WITH gone AS (DELETE FROM lease_replicas WHERE role = $1 AND replica = $2)
+DELETE FROM leases WHERE role = $1 AND replica = $2
+"""
+
+
+class Leases:
+    """`role` names the work: one set of partitions per role and schema."""
+
+    def __init__(self, database: Database, role: str, partitions: int) -> None:
+        self.database = database
+        self.role = role
+        self.partitions = partitions
+        self.replica = new_id()
+        self._held: frozenset[int] = frozenset()
+        self._renewed = float("-inf")
+
+    @property
+    def held(self) -> frozenset[int]:
+        """Nothing once they have run out, whatever the database still says: it may be out of reach."""
+        return self._held if time.monotonic() - self._renewed < LEASE_SECONDS else frozenset()
+
+    @property
+    def all_held(self) -> bool:
+        return len(self.held) == self.partitions
+
+    async def renew(self) -> frozenset[int]:
+        """A heartbeat once a second, however often it is called; answers what is held now."""
+        started = time.monotonic()
+        if started - self._renewed < RENEW_SECONDS:
+            return self._held
+        async with self.database.connection() as conn:
+            rows = await conn.fetch(RENEW, self.role, self.replica, self.partitions, LEASE)
+        held = frozenset(row["partition"] for row in rows)
+        if held != self._held:
+            log.info("leases_changed", role=self.role, held=len(held), of=self.partitions)
+        self._held, self._renewed = held, started
+        return held
+
+    async def release(self) -> None:
+        """On a stop: another replica goes on at its next heartbeat, without waiting for the leases to end."""
+        if self._renewed == float("-inf"):
+            return
+        self._held, self._renewed = frozenset(), float("-inf")
+        async with self.database.connection() as conn:
+            await conn.execute(RELEASE, self.role, self.replica)

@@ -1,0 +1,105 @@
+"""The states of an outbox row: waiting, in flight, parked; gone once the event log has acknowledged it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from shared.db.database import Connection
+from shared.events.bus.acknowledgements import Acknowledgement
+
+# Only the oldest rows of a bucket are looked at. It bounds what is in flight, and what a look costs, however
+# long the event log was away. Rows of an aggregate that is being published do not count.
+WINDOW = 2048
+# How many rows of one aggregate one claim takes: they leave one after the other.
+PER_AGGREGATE = 16
+
+CLAIM = """
+UPDATE outbox SET sent_at = clock_timestamp(), sends = sends + 1
+WHERE id = ANY (ARRAY(
+    SELECT id FROM unnest($1::smallint[]) AS b (bucket) CROSS JOIN LATERAL (
+        SELECT id, sent_at, row_number() OVER (PARTITION BY aggregate, sent_at IS NULL ORDER BY id) AS place
+        FROM (SELECT id, aggregate, sent_at FROM outbox o
+              WHERE o.bucket = b.bucket AND o.parked_at IS NULL AND o.aggregate <> ALL ($2::text[])
+              ORDER BY o.id LIMIT $3) AS oldest) AS w
+    WHERE sent_at IS NULL AND place <= $4 ORDER BY id LIMIT $5))
+RETURNING id, event_id, type, aggregate, envelope, traceparent, bucket, version,
+          extract(epoch FROM clock_timestamp() - created_at)::float8 AS age
+"""
+
+
+async def claim(conn: Connection, buckets: Sequence[int], busy: Sequence[str], limit: int) -> list[Any]:
+    """Waiting rows, marked as in flight, in order; none of the aggregates in `busy`."""
+    rows = await conn.fetch(CLAIM, buckets, busy, WINDOW, PER_AGGREGATE, limit)
+    return sorted(rows, key=lambda row: row["id"])
+
+
+UNCLAIM = "UPDATE outbox SET sent_at = NULL WHERE id = ANY ($1::bigint[])"
+
+
+async def unclaim(conn: Connection, ids: Sequence[int]) -> None:
+    """The bus did not confirm them: they wait again."""
+    await conn.execute(UNCLAIM, ids)
+
+
+RESET = "UPDATE outbox SET sent_at = NULL WHERE bucket = ANY ($1::smallint[]) AND sent_at IS NOT NULL"
+
+
+async def reset_in_flight(conn: Connection, buckets: Sequence[int]) -> None:
+    """Nobody knows what became of them: they are published again, before what came after them."""
+    await conn.execute(RESET, buckets)
+
+
+# While the log is away the queue has them already: each further copy waits twice as long, up to an hour.
+RETRY = """
+UPDATE outbox SET sent_at = NULL
+WHERE bucket = ANY ($1::smallint[]) AND parked_at IS NULL AND sent_at IS NOT NULL
+  AND sent_at NOT BETWEEN clock_timestamp() - least(3600, $2 * 2 ^ least(sends - 1, 12)) * interval '1 second'
+                      AND clock_timestamp() + interval '1 minute'
+"""
+
+
+async def retry_unacknowledged(conn: Connection, buckets: Sequence[int], after_seconds: float) -> int:
+    """Rows that stayed unacknowledged wait again; answers how many."""
+    return int((await conn.execute(RETRY, buckets, after_seconds)).split()[-1])
+
+
+# By explicit id: ids are not commit-ordered, so `id <= last` would take rows that were never published. The
+# event's id too: after a restore an old acknowledgement may name a row that is another event's now. And the
+# version: an erasure has rewritten the row since, and the log must get it once more.
+REMOVE = """
+DELETE FROM outbox o USING unnest($1::bigint[], $2::uuid[], $3::int[]) AS done (id, event_id, version)
+WHERE o.id = done.id AND o.event_id = done.event_id AND o.version = done.version
+"""
+PARK = """
+UPDATE outbox o SET parked_at = clock_timestamp()
+FROM unnest($1::bigint[], $2::uuid[], $3::int[]) AS done (id, event_id, version)
+WHERE o.id = done.id AND o.event_id = done.event_id AND o.version = done.version
+"""
+
+
+class Reference(Struct, frozen=True):
+    """Travels with the message and comes back with its acknowledgement."""
+
+    row_id: int
+    version: int
+
+    def text(self) -> str:
+        return f"{self.row_id}.{self.version}"
+
+
+def read_reference(text: str) -> Reference | None:
+    row_id, _, version = text.partition(".")
+    return Reference(int(row_id), int(version)) if row_id.isdecimal() and version.isdecimal() else None
+
+
+async def settle(conn: Connection, acknowledgements: Sequence[Acknowledgement]) -> None:
+    """What the log has goes; what it parked is marked so. References that make no sense are nobody's."""
+    for sql, parked in ((REMOVE, False), (PARK, True)):
+        done = [
+            (reference.row_id, one.id, reference.version)
+            for one in acknowledgements
+            if one.parked is parked and (reference := read_reference(one.reference)) is not None
+        ]
+        if done:
+            await conn.execute(sql, *(list(column) for column in zip(*done, strict=True)))

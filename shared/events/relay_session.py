@@ -1,0 +1,73 @@
+"""A relay's session with the database: it hears commits of other replicas, and keeps older versions out."""
+
+import asyncio
+import contextlib
+from typing import Any
+
+import asyncpg
+import structlog
+
+from shared.background import Wakeup
+from shared.db.connection_pool import is_closed
+from shared.db.database import Database
+from shared.wire import new_id
+
+log = structlog.get_logger("relay")
+
+# The version before partitions relayed under this lock alone. A shared lock lets many of us in, and none of
+# those, whose rows go at the confirm and by the old queue. Nobody waits for a lock of ours.
+SHARE_LOCK = "SELECT pg_try_advisory_lock_shared(hashtextextended('outbox:' || current_schema(), 0))"
+WAKE_OTHERS = "SELECT pg_notify('outbox:' || current_schema(), $1)"
+
+
+class RelaySession:
+    def __init__(self, database: Database, service: str, wakeup: Wakeup) -> None:
+        self.database = database
+        self.service = service
+        self.wakeup = wakeup
+        self._id = new_id()
+        self.heard = 0
+        self._conn: Any = None
+
+    async def open(self) -> bool:
+        """False while an older version relays."""
+        if self._conn is not None and not is_closed(self._conn):
+            return True
+        await self.close()
+        conn = await self.database.pool.acquire(timeout=5)
+        try:
+            if not await conn.fetchval(SHARE_LOCK):
+                log.info("older_relay_active", service=self.service)
+                await conn.execute(WAKE_OTHERS, "")
+                await self.database.pool.release(conn)
+                return False
+            await conn.add_listener(f"outbox:{self.service}", self._heard)
+        except BaseException:
+            await _end(self.database, conn)
+            raise
+        self._conn = conn
+        return True
+
+    async def wake_others(self) -> None:
+        """A commit in any replica is published at once, not at the next poll of whoever has the partition."""
+        await self._conn.execute(WAKE_OTHERS, self._id)
+
+    async def close(self) -> None:
+        conn, self._conn = self._conn, None
+        if conn is not None:
+            await _end(self.database, conn)
+
+    def _heard(self, conn: Any, pid: int, channel: str, payload: object) -> None:
+        if payload != self._id:
+            self.heard += 1
+            self.wakeup.notify()
+
+
+async def _end(database: Database, conn: Any) -> None:
+    """Unlocked where that still works; else the lock goes when the server sees the session's end."""
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(1):
+            await conn.execute("SELECT pg_advisory_unlock_all()")
+    with contextlib.suppress(asyncpg.InterfaceError):
+        conn.terminate()
+    await database.pool.release(conn)

@@ -1,0 +1,126 @@
+"""Leases: every partition has one replica, shares are equal, a dead replica's partitions move in seconds."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+
+from shared.background import Loop, Wakeup, running
+from shared.db.database import Database
+from shared.events import leases as leases_module
+from shared.events.leases import LEASE_SECONDS, Leases
+from shared.wire import new_id
+from tests.shared.events.test_relay import StagedBus, event, relay, write
+
+PARTITIONS = 4
+
+
+@pytest.fixture
+async def db(database_url: str) -> AsyncIterator[Database]:
+    database = await Database.connect(database_url, "bookings", size=8)
+    yield database
+    await database.close()
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each call is a heartbeat."""
+    monkeypatch.setattr(leases_module, "RENEW_SECONDS", 0.0)
+
+
+def replica(db: Database) -> Leases:
+    return Leases(db, "test", PARTITIONS)
+
+
+async def settled(*replicas: Leases) -> list[frozenset[int]]:
+    """Each gives up what is not its own any more, then each takes what is free."""
+    for _ in range(2):
+        for one in replicas:
+            await one.renew()
+    return [await one.renew() for one in replicas]
+
+
+async def test_partitions_are_spread_over_the_replicas_in_equal_shares(db: Database) -> None:
+    """One has them all, two have half each, four have one each; a stop gives its share back at once."""
+    one, two, three, four = (replica(db) for _ in range(4))
+    assert await settled(one) == [frozenset(range(PARTITIONS))]
+    assert one.all_held
+    shares = await settled(one, two)
+    assert sorted(map(len, shares)) == [2, 2]
+    shares = await settled(one, two, three, four)
+    assert sorted(map(len, shares)) == [1, 1, 1, 1]
+    assert frozenset.union(*shares) == frozenset(range(PARTITIONS))
+    for stopped in (two, three, four):
+        await stopped.release()
+    assert await settled(one) == [frozenset(range(PARTITIONS))]
+
+
+async def test_a_silent_replica_loses_its_partitions_and_no_earlier(db: Database) -> None:
+    """A machine that vanished says no goodbye: its leases run out."""
+    one, silent = replica(db), replica(db)
+    shares = await settled(one, silent)
+    assert len(shares[0]) == 2
+    started = time.monotonic()
+    async with asyncio.timeout(LEASE_SECONDS * 3):
+        while len(await one.renew()) < PARTITIONS:
+            await asyncio.sleep(0.05)
+    assert LEASE_SECONDS * 0.9 < time.monotonic() - started < LEASE_SECONDS + 3
+    assert silent.held == frozenset(), "it knows by its own clock that they have run out"
+
+
+@pytest.mark.parametrize("hours", [1, -1], ids=["set back", "set forward"])
+async def test_a_changed_clock_keeps_no_dead_replicas_lease(db: Database, hours: int) -> None:
+    """With the clock set back an hour a lease written before lies in the future: it does not count either."""
+    dead, one = replica(db), replica(db)
+    await settled(dead)
+    async with db.connection() as conn:
+        # What the rows look like to a database whose clock was changed after they were written.
+        await conn.execute("UPDATE leases SET renewed_at = renewed_at + $1 * interval '1 hour'", hours)
+        await conn.execute("UPDATE lease_replicas SET seen_at = seen_at + $1 * interval '1 hour'", hours)
+    assert await one.renew() == frozenset(range(PARTITIONS))
+
+
+async def test_each_partition_is_relayed_by_the_replica_that_leases_it(
+    db: Database, database_url: str
+) -> None:
+    """A commit in any replica is published at once by whoever has the partition, and by nobody else."""
+    other_db = await Database.connect(database_url, "bookings", size=3)
+    buses, wakeups = (StagedBus(), StagedBus()), (Wakeup(), Wakeup())
+    first, second = await relay(db, buses[0], wakeups[0]), await relay(other_db, buses[1], wakeups[1])
+    for _ in range(3):
+        await first.step()
+        await second.step()
+    loops = [
+        Loop("first", first.step, idle=3600, wakeup=wakeups[0]),
+        Loop("second", second.step, idle=3600, wakeup=wakeups[1]),
+    ]
+    events = [event(new_id(), 1, studio_id=new_id()) for _ in range(40)]
+    async with running(loops):
+        await write(other_db, events)
+        wakeups[1].notify()
+        async with asyncio.timeout(10):
+            while len(buses[0].ids) + len(buses[1].ids) < 40:
+                await asyncio.sleep(0.01)
+    for bus, one in zip(buses, (first, second), strict=True):
+        assert {message.bucket % bus.partitions for message in bus.confirmed} == one.leases.held
+    await second.stop()
+    await first.stop()
+    await other_db.close()
+
+
+async def test_the_relay_of_an_older_version_is_waited_for_and_then_kept_out(db: Database) -> None:
+    """It removes rows at the confirm and publishes by the old queue: both at once would mix the order up."""
+    lock = "SELECT pg_try_advisory_lock(hashtextextended('outbox:' || current_schema(), 0))"
+    bus = StagedBus()
+    one = await relay(db, bus)
+    await write(db, [event(new_id(), 1)])
+    async with db.pool.acquire() as older:
+        assert await older.fetchval(lock)
+        assert await one.step() is False
+        assert bus.ids == []
+        await older.execute("SELECT pg_advisory_unlock_all()")
+        await one.step()
+        assert len(bus.ids) == 1
+        assert not await older.fetchval(lock), "an older replica that comes back does not relay"
+    await one.stop()

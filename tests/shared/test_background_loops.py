@@ -1,0 +1,33 @@
+"""Background loops: one bad step ends nothing, and age is shown."""
+
+import asyncio
+
+from shared.background import Loop, running
+
+
+async def test_a_loop_survives_a_bad_step_and_shows_its_age() -> None:
+    """It logs, backs off and goes on; one that only fails is shown as not ready."""
+    steps = 0
+
+    async def sometimes() -> bool:
+        nonlocal steps
+        steps += 1
+        if steps < 3:
+            raise ValueError("once more")
+        return False
+
+    loop = Loop("test", sometimes, idle=0.01)
+    async with running([loop]), asyncio.timeout(10):
+        while steps < 5:
+            await asyncio.sleep(0.01)
+    assert loop.failures == 0
+    assert loop.problem() is None
+
+    async def never() -> bool:
+        raise ValueError("always")
+
+    sick = Loop("sick", never, idle=0.01, stale_after=0.05)
+    async with running([sick]), asyncio.timeout(10):
+        while sick.problem() is None:
+            await asyncio.sleep(0.01)
+    assert "sick has done nothing well" in str(sick.problem())
