@@ -67,14 +67,10 @@ async def retry_unacknowledged(conn: Connection, buckets: Sequence[int], after_s
 # By explicit id: ids are not commit-ordered, so `id <= last` would take rows that were never published. The
 # event's id too: after a restore an old acknowledgement may name a row that is another event's now. And the
 # version: an erasure has rewritten the row since, and the log must get it once more.
-REMOVE = """
-DELETE FROM outbox o USING unnest($1::bigint[], $2::uuid[], $3::int[]) AS done (id, event_id, version)
-WHERE o.id = done.id AND o.event_id = done.event_id AND o.version = done.version
-"""
+REMOVE = "DELETE FROM outbox WHERE id = ANY ($1::bigint[]) AND event_id || '.' || version = ANY ($2::text[])"
 PARK = """
-UPDATE outbox o SET parked_at = clock_timestamp()
-FROM unnest($1::bigint[], $2::uuid[], $3::int[]) AS done (id, event_id, version)
-WHERE o.id = done.id AND o.event_id = done.event_id AND o.version = done.version
+UPDATE outbox SET parked_at = clock_timestamp()
+WHERE id = ANY ($1::bigint[]) AND event_id || '.' || version = ANY ($2::text[])
 """
 
 
@@ -96,10 +92,10 @@ def read_reference(text: str) -> Reference | None:
 async def settle(conn: Connection, acknowledgements: Sequence[Acknowledgement]) -> None:
     """What the log has goes; what it parked is marked so. References that make no sense are nobody's."""
     for sql, parked in ((REMOVE, False), (PARK, True)):
-        done = [
-            (reference.row_id, one.id, reference.version)
+        done = {
+            f"{one.id}.{reference.version}": reference.row_id
             for one in acknowledgements
             if one.parked is parked and (reference := read_reference(one.reference)) is not None
-        ]
+        }
         if done:
-            await conn.execute(sql, *(list(column) for column in zip(*done, strict=True)))
+            await conn.execute(sql, list(done.values()), list(done))

@@ -17,7 +17,7 @@ from shared.events.buckets import buckets_of
 from shared.events.bus import EVENT_LOG, Acknowledgement, Bus, BusError, Message, Queue
 from shared.events.envelope import read_head
 from shared.events.leases import Leases
-from shared.events.outbox_rows import Reference
+from shared.events.outbox_rows import PER_AGGREGATE, Reference
 from shared.events.relay_session import RelaySession
 from shared.observability.metrics import OUTBOX_AGE, PUBLISHED
 from shared.observability.tracing import in_span, trace_id_of
@@ -62,7 +62,9 @@ class Relay:
         self.leases = Leases(database, "relay", bus.partitions)
         self.session = RelaySession(database, service, wakeup)
         self._publishing: dict[str, asyncio.Task[None]] = {}
+        self._left_behind: set[asyncio.Task[None]] = set()
         self._unconfirmed = 0
+        self._published = PUBLISHED.labels(service)
         self._failed: list[int] = []
         self._failure: Exception | None = None
         self._known: tuple[int, frozenset[int]] = (0, frozenset())
@@ -94,9 +96,12 @@ class Relay:
         OUTBOX_AGE.labels(self.service).set(rows[0]["age"] if rows else 0.0)
         if not rows:
             return False
-        await asyncio.wait(self._publish(rows), timeout=BATCH_SECONDS)
+        aggregates = self._publish(rows)
+        _, slow = await asyncio.wait(aggregates.values(), timeout=BATCH_SECONDS)
+        self._left_behind |= slow
         await self._raise_failure()
-        return True
+        # Whoever commits more wakes the loop; only the rest of a long aggregate has nobody to do so.
+        return len(rows) == room or len(rows) - len(aggregates) >= PER_AGGREGATE - 1
 
     async def settle(self, acknowledgements: Sequence[Acknowledgement]) -> None:
         async with self.database.connection() as conn:
@@ -137,18 +142,17 @@ class Relay:
                 log.warning("events_published_again", service=self.service, count=count)
         self._known = connection, held
 
-    def _publish(self, rows: list[Any]) -> list["asyncio.Task[None]"]:
+    def _publish(self, rows: list[Any]) -> dict[str, "asyncio.Task[None]"]:
         """Many confirms are outstanding at once, but only one per aggregate: nothing overtakes."""
         aggregates: dict[str, list[Any]] = defaultdict(list)
         for row in rows:
             aggregates[row["aggregate"]].append(row)
-        started = []
+        started = {}
         for aggregate, own in aggregates.items():
-            task = asyncio.create_task(self._publish_aggregate(own))
-            self._publishing[aggregate] = task
+            started[aggregate] = task = asyncio.create_task(self._publish_aggregate(own))
             self._unconfirmed += len(own)
             task.add_done_callback(partial(self._done, aggregate, len(own)))
-            started.append(task)
+        self._publishing |= started
         return started
 
     async def _publish_aggregate(self, rows: list[Any]) -> None:
@@ -171,15 +175,17 @@ class Relay:
                 self._failed += [row["id"] for row in rows[place:]]
                 self._failure = self._failure or failure
                 return
-            PUBLISHED.labels(self.service).inc()
+            self._published.inc()
             _log_published(message)
 
-    def _done(self, aggregate: str, count: int, _: "asyncio.Task[None]") -> None:
+    def _done(self, aggregate: str, count: int, task: "asyncio.Task[None]") -> None:
         del self._publishing[aggregate]
         self._unconfirmed -= count
-        # More of a long aggregate may wait.
-        self._own_wakeups += 1
-        self.wakeup.notify()
+        if task in self._left_behind:
+            # More of it may wait.
+            self._left_behind.discard(task)
+            self._own_wakeups += 1
+            self.wakeup.notify()
 
     async def _raise_failure(self) -> None:
         if self._failed:

@@ -35,10 +35,12 @@ async def log_events(service: Webhooks, messages: Sequence[Message]) -> None:
         if events:
             interested = await endpoints.subscribers(conn, sorted({event.studio_id for event in events}))
             await make_deliveries(conn, Pairs(events, interested))
-            await add_rows(conn, _passed_on({event.id for event in events}, envelopes, messages))
+            passed_on = _passed_on({event.id for event in events}, envelopes, messages)
+            await add_rows(conn, passed_on)
     if events:
         service.wakeup.notify()
-        service.relay_wakeup.notify()
+        if passed_on:
+            service.relay_wakeup.notify()
         report_logged(events, began)
 
 
@@ -54,9 +56,15 @@ def _passed_on(new: set[str], envelopes: Sequence[Envelope], messages: Sequence[
             envelope.studio_id,
             bucket_of(envelope.studio_id),
         )
-        for envelope, message in {pair[0].id: pair for pair in zip(envelopes, messages, strict=True)}.values()
-        if envelope.id in new and groups_for(envelope.type)
+        for envelope, message in _once(envelopes, messages)
+        if envelope.id in new
     ]
+
+
+def _once(envelopes: Sequence[Envelope], messages: Sequence[Message]) -> Iterable[tuple[Envelope, Message]]:
+    """What is passed on; an event that came twice in one batch comes once."""
+    pairs = zip(envelopes, messages, strict=True)
+    return {pair[0].id: pair for pair in pairs if groups_for(pair[0].type)}.values()
 
 
 def _readable(message: Message) -> Envelope:

@@ -115,7 +115,7 @@ async def test_a_new_member_converts_the_lead_with_its_email(studio: StudioClien
     await studio.patch(f"/leads/{lead['id']}", {"status": "unqualified"})
     await studio.bus.publish(message, NEW_MEMBERS)
     assert (await studio.get(f"/leads/{lead['id']}")).json["status"] == "unqualified"
-    events = await studio.recorder.first(6)
+    events = await studio.recorder.first(4)
     updates = [event for event in events if event["type"] == "lead.updated"]
     assert [event["resource"]["version"] for event in updates] == [2, 3, 4]
     assert updates[1]["data"]["object"] == shown
