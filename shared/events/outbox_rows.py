@@ -8,20 +8,22 @@ from msgspec import Struct
 from shared.db.database import Connection
 from shared.events.bus.acknowledgements import Acknowledgement
 
-# Only the oldest rows of a bucket are looked at. It bounds what is in flight, and what a look costs, however
-# long the event log was away. Rows of an aggregate that is being published do not count.
-WINDOW = 2048
+# Only the oldest rows are looked at. It bounds what is in flight, and what a look costs, however long the
+# event log was away. Rows of an aggregate that is being published do not count.
+WINDOW = 4096
+# With so many rows in flight a bucket is stuck: its partition is not logged. The others go on without it.
+STUCK = 1024
 # How many rows of one aggregate one claim takes: they leave one after the other.
 PER_AGGREGATE = 16
 
 CLAIM = """
 UPDATE outbox SET sent_at = clock_timestamp(), sends = sends + 1
 WHERE id = ANY (ARRAY(
-    SELECT id FROM unnest($1::smallint[]) AS b (bucket) CROSS JOIN LATERAL (
+    SELECT id FROM (
         SELECT id, sent_at, row_number() OVER (PARTITION BY aggregate, sent_at IS NULL ORDER BY id) AS place
-        FROM (SELECT id, aggregate, sent_at FROM outbox o
-              WHERE o.bucket = b.bucket AND o.parked_at IS NULL AND o.aggregate <> ALL ($2::text[])
-              ORDER BY o.id LIMIT $3) AS oldest) AS w
+        FROM (SELECT id, aggregate, sent_at FROM outbox
+              WHERE bucket = ANY ($1::smallint[]) AND parked_at IS NULL AND aggregate <> ALL ($2::text[])
+              ORDER BY id LIMIT $3) AS oldest) AS w
     WHERE sent_at IS NULL AND place <= $4 ORDER BY id LIMIT $5))
 RETURNING id, event_id, type, aggregate, envelope, traceparent, bucket, version,
           extract(epoch FROM clock_timestamp() - created_at)::float8 AS age
@@ -32,6 +34,20 @@ async def claim(conn: Connection, buckets: Sequence[int], busy: Sequence[str], l
     """Waiting rows, marked as in flight, in order; none of the aggregates in `busy`."""
     rows = await conn.fetch(CLAIM, buckets, busy, WINDOW, PER_AGGREGATE, limit)
     return sorted(rows, key=lambda row: row["id"])
+
+
+STUCK_BUCKETS = """
+SELECT bucket FROM (
+    SELECT bucket, sent_at FROM outbox WHERE bucket = ANY ($1::smallint[]) AND parked_at IS NULL
+    ORDER BY id LIMIT $2) AS oldest
+WHERE sent_at IS NOT NULL GROUP BY bucket HAVING count(*) >= $3
+"""
+
+
+async def stuck_buckets(conn: Connection, buckets: Sequence[int]) -> frozenset[int]:
+    """Buckets that fill the window with rows that nobody logs."""
+    rows = await conn.fetch(STUCK_BUCKETS, buckets, WINDOW, STUCK)
+    return frozenset(row["bucket"] for row in rows)
 
 
 UNCLAIM = "UPDATE outbox SET sent_at = NULL WHERE id = ANY ($1::bigint[])"
@@ -53,7 +69,8 @@ async def reset_in_flight(conn: Connection, buckets: Sequence[int]) -> None:
 # While the log is away the queue has them already: each further copy waits twice as long, up to an hour.
 RETRY = """
 UPDATE outbox SET sent_at = NULL
-WHERE bucket = ANY ($1::smallint[]) AND parked_at IS NULL AND sent_at IS NOT NULL
+WHERE id = ANY (ARRAY(SELECT id FROM outbox WHERE bucket = ANY ($1::smallint[]) AND parked_at IS NULL
+                      ORDER BY id LIMIT $3))
   AND sent_at NOT BETWEEN clock_timestamp() - least(3600, $2 * 2 ^ least(sends - 1, 12)) * interval '1 second'
                       AND clock_timestamp() + interval '1 minute'
 """
@@ -61,7 +78,7 @@ WHERE bucket = ANY ($1::smallint[]) AND parked_at IS NULL AND sent_at IS NOT NUL
 
 async def retry_unacknowledged(conn: Connection, buckets: Sequence[int], after_seconds: float) -> int:
     """Rows that stayed unacknowledged wait again; answers how many."""
-    return int((await conn.execute(RETRY, buckets, after_seconds)).split()[-1])
+    return int((await conn.execute(RETRY, buckets, after_seconds, WINDOW * 4)).split()[-1])
 
 
 # By explicit id: ids are not commit-ordered, so `id <= last` would take rows that were never published. The

@@ -34,6 +34,7 @@ BATCH_SECONDS = 0.02
 # A row that was not acknowledged by then is published again.
 ACKNOWLEDGE_SECONDS = 30.0
 RETRY_EVERY = 5.0
+STUCK_EVERY = 1.0
 
 
 class Relay:
@@ -69,6 +70,8 @@ class Relay:
         self._failure: Exception | None = None
         self._known: tuple[int, frozenset[int]] = (0, frozenset())
         self._retried = time.monotonic()
+        self._looked = time.monotonic()
+        self._stuck: frozenset[int] = frozenset()
         self._own_wakeups = 0
         self._told = 0
 
@@ -92,7 +95,11 @@ class Relay:
             await asyncio.wait(self._publishing.values(), return_when=asyncio.FIRST_COMPLETED)
             return True
         async with self.database.connection() as conn:
-            rows = await outbox_rows.claim(conn, buckets, list(self._publishing), room)
+            moving = [bucket for bucket in buckets if bucket not in self._stuck]
+            rows = await outbox_rows.claim(conn, moving, list(self._publishing), room)
+            if not rows and time.monotonic() - self._looked > STUCK_EVERY:
+                self._looked = time.monotonic()
+                self._stuck = await outbox_rows.stuck_buckets(conn, buckets)
         OUTBOX_AGE.labels(self.service).set(rows[0]["age"] if rows else 0.0)
         if not rows:
             return False

@@ -1,6 +1,7 @@
 -- A row stays until the event log has acknowledged its id; a broker's confirm is worth as much as the broker's disk.
 -- Its state is in its own columns: waiting (neither `sent_at` nor `parked_at`), in flight since `sent_at`, or parked.
--- None of the three is indexed, so that a change of state is a HOT update.
+-- No index but the key: a change of state is a HOT update, and the relay's look along the key removes the entries of
+-- dead rows on its way.
 ALTER TABLE outbox
     ADD COLUMN studio_id uuid,
     ADD COLUMN bucket    smallint NOT NULL DEFAULT 0,
@@ -29,8 +30,6 @@ END $$;
 CREATE TRIGGER outbox_row_without_studio BEFORE INSERT OR UPDATE OF studio_id ON outbox
     FOR EACH ROW WHEN (NEW.studio_id IS NULL) EXECUTE FUNCTION complete_outbox_row();
 UPDATE outbox SET studio_id = NULL;
-
-CREATE INDEX outbox_in_order ON outbox (bucket, id);
 
 -- Who works on which partition: the relay of an outbox, the consumer of the event log. Both columns of time are the
 -- database's clock; a lease counts only while it is close to that clock, on either side, so that a clock which was
