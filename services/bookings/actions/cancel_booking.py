@@ -48,6 +48,17 @@ async def cancel_booking(
     return answer
 
 
+async def cancel_at_desk(
+    service: Bookings, caller: Caller, booking_id: str, reason: str | None
+) -> CancellationReceipt:
+    """For staff, who send no Idempotency-Key: a second attempt is refused with the first one's receipt."""
+    async with service.db.transaction() as conn:
+        found = await bookings.read(conn, caller, booking_id)
+        receipt = await _cancel(conn, caller, found, CancelQuery(reason=reason))
+    service.wakeup.notify()
+    return receipt
+
+
 async def _cancel(
     conn: Connection, caller: Caller, found: BookingRow | None, query: CancelQuery
 ) -> CancellationReceipt:

@@ -3,7 +3,16 @@
 from services.bookings.actions.erase_person import erase_person
 from services.bookings.actions.import_lines import import_lines
 from services.bookings.context import Bookings
-from services.bookings.routes import bookings, classes, idempotency_keys, members, purchases, staff, waitlist
+from services.bookings.routes import (
+    bookings,
+    classes,
+    idempotency_keys,
+    members,
+    purchases,
+    staff,
+    staff_reads,
+    waitlist,
+)
 from services.bookings.wire.erasure import Erased
 from shared.http.internal_routes import erase_route, import_route
 from shared.http.outbox_status import OUTBOX_STATUS
@@ -19,6 +28,7 @@ def routes() -> list[Route[Bookings]]:
         *idempotency_keys.ROUTES,
         *purchases.ROUTES,
         *staff.ROUTES,
+        *staff_reads.ROUTES,
         import_route(import_lines),
         erase_route(erase_person, Erased),
         OUTBOX_STATUS,

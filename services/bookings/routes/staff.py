@@ -5,13 +5,14 @@ from typing import Any
 
 from services.bookings import errors
 from services.bookings.actions import change_membership
+from services.bookings.actions.cancel_booking import cancel_at_desk
 from services.bookings.actions.cancel_class import cancel_class
 from services.bookings.actions.change_class import change_class
 from services.bookings.actions.create_class import check_new_class, create_class
 from services.bookings.actions.record_attendance import record_attendance
 from services.bookings.actions.record_purchase import record_purchase
 from services.bookings.context import Bookings
-from services.bookings.wire.bookings import Booking, BookingStatus
+from services.bookings.wire.bookings import Booking, BookingCancel, BookingStatus, CancellationReceipt
 from services.bookings.wire.classes import Class, ClassCancel, ClassChange, ClassCreate
 from services.bookings.wire.memberships import Membership, MembershipCancel, MembershipPause
 from services.bookings.wire.purchases import Purchase, PurchaseCreate
@@ -29,6 +30,10 @@ async def patch_class(service: Bookings, call: Call[None, ClassChange]) -> Class
 
 async def post_class_cancel(service: Bookings, call: Call[None, ClassCancel]) -> Class:
     return await cancel_class(service, call.caller, call.path["class_id"], call.body.reason)
+
+
+async def post_booking_cancel(service: Bookings, call: Call[None, BookingCancel]) -> CancellationReceipt:
+    return await cancel_at_desk(service, call.caller, call.path["booking_id"], call.body.reason)
 
 
 def _attendance(status: BookingStatus) -> Callable[[Bookings, Call[None, None]], Awaitable[Booking]]:
@@ -64,6 +69,7 @@ def _staff(
     answer: Any,
     *refusals: type[DomainError],
     body: Any = None,
+    optional_body: bool = False,
     check: Any = None,
     status: int = 200,
 ) -> Route[Bookings]:
@@ -73,6 +79,7 @@ def _staff(
         handler=handler,
         summary=summary,
         body=body,
+        optional_body=optional_body,
         check=check,
         answer=answer,
         status=status,
@@ -126,6 +133,18 @@ ROUTES: list[Route[Bookings]] = [
     ),
     _staff(
         "POST", f"{BOOKING}/no-show", _attendance(BookingStatus.NO_SHOW), "Mark a no-show", Booking, *MOVED
+    ),
+    _staff(
+        "POST",
+        f"{BOOKING}/cancel",
+        post_booking_cancel,
+        "Cancel a booking under the studio's policy",
+        CancellationReceipt,
+        NotFound,
+        errors.BookingAlreadyCancelled,
+        errors.BookingNotCancellable,
+        body=BookingCancel,
+        optional_body=True,
     ),
     _staff(
         "POST",

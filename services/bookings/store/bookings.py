@@ -4,7 +4,7 @@ import asyncpg
 
 from services.bookings.store.booking_row import BOOKING_COLUMNS, BookingRow, booking_row
 from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_page, wire_values
-from services.bookings.wire.bookings import Booking, BookingsQuery, BookingStatus
+from services.bookings.wire.bookings import Booking, BookingsQuery, BookingStatus, RosterEntry, RosterQuery
 from shared.db.database import Connection
 from shared.http.caller import Caller
 
@@ -25,6 +25,25 @@ async def list_page(conn: Connection, caller: Caller, query: BookingsQuery) -> l
     filters = Filters(narrow={"class_id": query.class_id, "member_id": query.member_id}, status=query.status)
     rows = await fetch_page(conn, caller, TABLE, filters, cursor=query.cursor, limit=query.limit)
     return [Booking(**wire_values(row)) for row in rows]
+
+
+# Names are looked up row by row, so that the list itself stays one scan of the class's bookings.
+ROSTER_COLUMNS = f"""{WIRE_COLUMNS},
+(SELECT m.name FROM members m WHERE m.studio_id = t.studio_id AND m.id = t.member_id) AS member_name,
+(SELECT m.email FROM members m WHERE m.studio_id = t.studio_id AND m.id = t.member_id) AS member_email
+"""  # noqa: S608
+ROSTER_TABLE = ListedTable(table="bookings", columns=ROSTER_COLUMNS)
+ON_ROSTER = [status.value for status in BookingStatus if status not in ("cancelled", "expired")]
+
+
+async def list_roster(
+    conn: Connection, caller: Caller, class_id: str, query: RosterQuery
+) -> list[RosterEntry]:
+    """Who is expected, seated or waiting, in the order of their bookings."""
+    statuses = ON_ROSTER if query.status is None else [query.status.value]
+    filters = Filters(narrow={"class_id": class_id}, where=[("t.status = ANY({}::text[])", statuses)])
+    rows = await fetch_page(conn, caller, ROSTER_TABLE, filters, cursor=query.cursor, limit=query.limit)
+    return [RosterEntry(**wire_values(row)) for row in rows]
 
 
 GET = f"SELECT {WIRE_COLUMNS}, t.location_id FROM bookings t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608

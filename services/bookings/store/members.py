@@ -6,7 +6,7 @@ from typing import Any
 import asyncpg
 
 from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_page, wire_values
-from services.bookings.wire.members import Member, MemberCreate, MemberRole
+from services.bookings.wire.members import Member, MemberCreate, MemberRole, StaffMember
 from shared.db.database import Connection
 from shared.http.caller import Caller
 from shared.wire import PageQuery
@@ -25,6 +25,29 @@ async def list_page(conn: Connection, caller: Caller, query: PageQuery) -> list[
         conn, caller, TABLE, Filters(where=PROFILES), cursor=query.cursor, limit=query.limit
     )
     return [Member(**wire_values(row)) for row in rows]
+
+
+STAFF_COLUMNS = f"{WIRE_COLUMNS}, t.phone, t.suspended, t.credits"
+STAFF_TABLE = ListedTable(table="members", columns=STAFF_COLUMNS, located=False)
+
+
+async def list_for_staff(
+    conn: Connection, caller: Caller, query: PageQuery, *, email: str | None
+) -> list[StaffMember]:
+    filters = Filters(narrow={"email": email}, where=PROFILES)
+    rows = await fetch_page(conn, caller, STAFF_TABLE, filters, cursor=query.cursor, limit=query.limit)
+    return [StaffMember(**wire_values(row)) for row in rows]
+
+
+STAFF_GET = f"""
+SELECT {STAFF_COLUMNS} FROM members t
+WHERE t.studio_id = $1 AND t.id = $2 AND t.role IN ('member', 'user', 'lead')
+"""  # noqa: S608
+
+
+async def get_for_staff(conn: Connection, caller: Caller, member_id: str) -> StaffMember | None:
+    row = await conn.fetchrow(STAFF_GET, caller.studio_id, member_id)
+    return StaffMember(**dict(row)) if row else None
 
 
 GET = f"""

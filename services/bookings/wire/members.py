@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from services.bookings.wire.field_types import Name
 from shared.phones import Phone
-from shared.wire import Body, Email, Id, Instant, Resource
+from shared.wire import Body, Email, Id, Instant, PageQuery, Resource
 
 
 class MemberRole(StrEnum):
@@ -30,6 +30,18 @@ class Member(Resource, kw_only=True):
     membership_start_date: Instant | None
     membership_end_date: Instant | None
     created_at: Instant
+
+
+class StaffMember(Member, kw_only=True):
+    """What the desk sees of a member beyond the partners' profile."""
+
+    phone: str | None
+    suspended: bool
+    credits: Annotated[int, Meta(description="Credits that are left to book with.")]
+
+
+class MembersQuery(PageQuery, frozen=True, kw_only=True):
+    email: Annotated[Email | None, Meta(description="Only the member with this email.")] = None
 
 
 class MemberCreate(Body, frozen=True, kw_only=True):

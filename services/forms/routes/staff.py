@@ -1,7 +1,5 @@
 """Staff operations: everything partners can do, plus notes, phones and reviewing submissions."""
 
-from msgspec import structs
-
 from services.forms.actions.decide_submission import decide_submission
 from services.forms.context import Forms
 from services.forms.errors import InvalidStateTransition
@@ -39,13 +37,9 @@ async def reject(service: Forms, call: Call[None, None]) -> FormSubmission:
     )
 
 
-def _for_staff(route: Route[Forms]) -> Route[Forms]:
-    return structs.replace(route, path=f"/staff{route.path}", staff=True)
-
-
 ROUTES: list[Route[Forms]] = [
-    *(_for_staff(route) for route in (*forms.ROUTES, *submissions.ROUTES)),
-    *(_for_staff(route) for route in leads.ROUTES if route.method != "GET"),
+    *(route.for_staff() for route in (*forms.ROUTES, *submissions.ROUTES)),
+    *(route.for_staff() for route in leads.ROUTES if route.method != "GET"),
     Route(
         method="GET",
         path="/staff/leads",
