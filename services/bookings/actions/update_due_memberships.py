@@ -8,5 +8,5 @@ from services.bookings.store import memberships
 
 async def update_due_memberships(service: Bookings) -> bool:
     """One step of the loop."""
-    await process_due(service, memberships.due, update_due_membership, failed="membership_not_turned")
+    await process_due(service, memberships.due, update_due_membership, failed="membership_not_updated")
     return False
