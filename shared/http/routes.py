@@ -22,6 +22,9 @@ from shared.wire import PageQuery, Query, encode
 MAX_BODY = 256 * 1024
 BODY_TIMEOUT = 10.0
 IDEMPOTENCY_HEADER = b"idempotency-key"
+MIN_KEY_LENGTH = 8
+MAX_KEY_LENGTH = 120
+_KEY_LENGTHS = f"{MIN_KEY_LENGTH} to {MAX_KEY_LENGTH}"
 BROKEN = "json_invalid"
 
 C = TypeVar("C")
@@ -147,8 +150,18 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
 def _path_value(name: str, text: str) -> str:
     if name.endswith("_id"):
         return path_id(name, text)
+    if name == "key":
+        return checked_key(text, ("path", name))
     if "\x00" in text or not text.isprintable():
         raise Invalid([Problem(("path", name), "Text must be printable.", "value_error")])
+    return text
+
+
+def checked_key(text: str, loc: tuple[str, str]) -> str:
+    """An Idempotency-Key, in the header or in a path."""
+    if not MIN_KEY_LENGTH <= len(text) <= MAX_KEY_LENGTH or not (text.isascii() and text.isprintable()):
+        sentence = f"An Idempotency-Key has {_KEY_LENGTHS} printable ASCII characters."
+        raise Invalid([Problem(loc, sentence, "value_error")])
     return text
 
 
@@ -156,12 +169,8 @@ def idempotency_key(headers: Mapping[bytes, bytes]) -> str:
     raw = headers.get(IDEMPOTENCY_HEADER)
     loc = ("header", IDEMPOTENCY_HEADER.decode())
     if raw is None:
-        raise Invalid([Problem(loc, "Send an Idempotency-Key of 8 to 120 characters.", "missing")])
-    text = raw.decode("latin-1")
-    if not 8 <= len(text) <= 120 or not (text.isascii() and text.isprintable()):
-        text = "An Idempotency-Key has 8 to 120 printable ASCII characters."
-        raise Invalid([Problem(loc, text, "value_error")])
-    return text
+        raise Invalid([Problem(loc, f"Send an Idempotency-Key of {_KEY_LENGTHS} characters.", "missing")])
+    return checked_key(raw.decode("latin-1"), loc)
 
 
 async def read_body(

@@ -8,6 +8,7 @@ import msgspec
 from services.cli.openapi.error_responses import ERROR_TYPES, shared_responses
 from services.cli.openapi.events import EVENT_TYPES, webhooks
 from services.cli.openapi.headers import HEADERS
+from services.cli.openapi.limits import limits_by_text
 from services.cli.openapi.operations import Operation, operations
 from services.cli.openapi.overview import INFO, tags
 from services.cli.openapi.parameters import SHARED_PARAMETERS, parameters
@@ -28,6 +29,7 @@ def document() -> Json:
     return {
         "openapi": "3.1.0",
         "info": INFO,
+        "x-limits": limits_by_text(),
         "servers": [{"url": PREFIX, "description": "The host that served this document."}],
         "security": [{"ServiceKey": []}],
         "tags": tags([operation.tag for operation in known]),

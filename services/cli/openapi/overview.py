@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+from services.cli.openapi.limits import limits_table
+from shared.phones import PHONE_RULE
 from shared.wire import API_VERSION
 
 OVERVIEW = """\
@@ -27,11 +29,13 @@ the schedule, products, forms, leads, members, bookings, the waitlist and purcha
   for at least 12 months with `Deprecation`, `Sunset` and `Link` headers.
 """
 
+PHONES = f"## Phone numbers\n\n{PHONE_RULE}\n"
+
 INFO: dict[str, Any] = {
     "title": "Studio Partner API",
     "version": API_VERSION,
     "summary": "A studio's schedule, members, bookings and more, for its partners.",
-    "description": OVERVIEW,
+    "description": f"{OVERVIEW}\n{PHONES}\n{limits_table()}",
     "license": {"name": "MIT", "identifier": "MIT"},
 }
 

@@ -4,12 +4,12 @@ import re
 from typing import Any
 
 from services.cli.openapi.schemas import Schemas
-from shared.http.routes import NoQuery, Route
+from shared.http.routes import MAX_KEY_LENGTH, MIN_KEY_LENGTH, NoQuery, Route
 from shared.wire import API_VERSION
 
 Json = dict[str, Any]
 _IN_PATH = re.compile(r"\{(\w+)\}")
-_KEY_SCHEMA: Json = {"type": "string", "minLength": 8, "maxLength": 120}
+_KEY_SCHEMA: Json = {"type": "string", "minLength": MIN_KEY_LENGTH, "maxLength": MAX_KEY_LENGTH}
 
 SHARED_PARAMETERS: Json = {
     "ApiVersion": {

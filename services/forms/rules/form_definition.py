@@ -8,9 +8,8 @@ import msgspec
 
 from services.forms.rules.field_checks.choices import option_value
 from services.forms.wire.fields import ConditionalRule, FieldType, FormField, Operator
+from services.forms.wire.forms import MAX_FIELDS
 from shared.errors import Problem
-
-MAX_FIELDS = 500
 
 # Operators that take one value: with a list the rule would never, or always, hold.
 ONE_VALUE = frozenset(Operator) - {Operator.IN, Operator.NOT_IN, Operator.EMPTY, Operator.NOT_EMPTY}

@@ -16,8 +16,9 @@ Title = Annotated[str, Meta(min_length=1, max_length=300, pattern=r"\S")]
 # Ends in a lookahead, because Python's `$` allows a trailing newline; JSON Schema supports it too.
 Slug = Annotated[str, Meta(max_length=120, pattern=r"^[a-z0-9][a-z0-9_-]*(?![\s\S])")]
 Description = Annotated[str, Meta(max_length=10_000)]
-# rules/form_definition.py limits their number.
-Fields = list[FormField]
+# rules/form_definition.py limits their number in a sentence of its own; the document says it, too.
+MAX_FIELDS = 500
+Fields = Annotated[list[FormField], Meta(extra_json_schema={"maxItems": MAX_FIELDS})]
 
 # The OpenAPI document shows the structs; at run time the studio's JSON passes through unchanged.
 FieldsJson = Annotated[

@@ -1,0 +1,69 @@
+"""Every limit that can refuse a request and that no schema says: read from the code that refuses."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from services.forms.rules import answer_values, json_limits, lead_metadata, slugs
+from services.forms.rules.field_checks import texts
+from services.forms.wire import forms
+from services.webhooks.actions import create_endpoint
+from services.webhooks.rules import urls
+from shared import errors, phones
+from shared.http import decoding, routes
+from shared.http import json_limits as body_limits
+
+
+class Limit(Struct, frozen=True):
+    """`source` is where the code keeps it: module and name."""
+
+    source: tuple[Any, str]
+    text: str
+
+    @property
+    def value(self) -> int | float:
+        module, name = self.source
+        number: int | float = getattr(module, name)
+        return number
+
+    @property
+    def key(self) -> str:
+        module, name = self.source
+        return f"{module.__name__}.{name}"
+
+
+LIMITS = (
+    Limit((routes, "MAX_BODY"), "bytes in a body (413 `body_too_large`)"),
+    Limit((routes, "BODY_TIMEOUT"), "seconds for a body to arrive"),
+    Limit((body_limits, "MAX_DEPTH"), "levels of nesting in a body"),
+    Limit((decoding, "MAX_PARAMETERS"), "query parameters"),
+    Limit((errors, "MAX_PROBLEMS"), "problems listed in a 422; the message counts the rest"),
+    Limit((routes, "MIN_KEY_LENGTH"), "characters at least in an Idempotency-Key, header or path"),
+    Limit((routes, "MAX_KEY_LENGTH"), "characters in an Idempotency-Key, header or path"),
+    Limit((phones, "MAX_PHONE_LENGTH"), "characters in a phone number, of a lead, a member or an answer"),
+    Limit((json_limits, "MAX_METADATA_BYTES"), "bytes in a lead's `metadata`, written as JSON"),
+    Limit((json_limits, "MAX_DEPTH"), "levels of nesting in `metadata`, `fields` and `settings`"),
+    Limit((lead_metadata, "MAX_FORM_CONTEXT"), "entries in `metadata.form_submissions`"),
+    Limit((forms, "MAX_FIELDS"), "fields in a form"),
+    Limit((texts, "MAX_TEXT_LENGTH"), "characters in an answer to a `text` field"),
+    Limit((texts, "MAX_TEXTAREA_LENGTH"), "characters in an answer to a `textarea` field"),
+    Limit((texts, "MAX_ADDRESS_LENGTH"), "characters in an answer to an `address` field"),
+    Limit((texts, "MAX_SIGNATURE_LENGTH"), "characters in an answer to a `signature` field"),
+    Limit((answer_values, "MAX_NUMBER_LENGTH"), "characters in an answer to a `number` field"),
+    Limit((create_endpoint, "MAX_ENDPOINTS"), "webhook endpoints of a client (409 `too_many_endpoints`)"),
+    Limit((urls, "MAX_LENGTH"), "characters in an endpoint's `url`"),
+    Limit((urls, "MAX_NAME_LENGTH"), "characters in the host name of an endpoint's `url`"),
+    Limit((slugs, "MAX_SLUG_LENGTH"), "characters in a slug that is made from a title"),
+)
+
+
+def limits_table() -> str:
+    rows = "\n".join(f"| {limit.value:,.0f} | {limit.text} |" for limit in LIMITS)
+    head = (
+        "## Limits\n\nBeside those of the schemas. At most, where nothing else is said.\n\n| | |\n|---|---|\n"
+    )
+    return f"{head}{rows}\n"
+
+
+def limits_by_text() -> dict[str, int | float]:
+    return {limit.text: limit.value for limit in LIMITS}

@@ -1,0 +1,107 @@
+"""The limits that the code has and those that the document says are the same."""
+
+import importlib
+import json
+import pkgutil
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import services
+import shared
+from services.cli.openapi.__main__ import STATIC
+from services.cli.openapi.limits import LIMITS
+from services.cli.openapi.operations import operations
+
+LIMIT_NAME = re.compile(
+    r"(MAX|MIN|MOST|LONGEST|LARGEST|DEEPEST|SHORTEST|SMALLEST)_[A-Z_]+|[A-Z_]+_LIMIT|BODY_TIMEOUT"
+)
+# Where a request of a partner can meet a limit.
+REFUSING = re.compile(
+    r"(shared\.(errors|phones|emails|wire|http\.(routes|decoding|json_limits|value_checks|body_problems)))"
+    r"|services\.(bookings|catalog|forms|webhooks)\.(rules|wire|actions)\..*"
+)
+# Limits that refuse nobody: what the server keeps, reads or does at a time.
+OWN = {
+    "services.forms.rules.lead_metadata.MAX_ENTRY_LENGTH": "what counts as an entry of the server's",
+    "services.webhooks.actions.recover.MAX_OPEN": "how fast a recovery goes",
+    "services.webhooks.actions.recover.MAX_PER_STEP": "how fast recoveries go",
+    "services.webhooks.actions.rotate_secret.MAX_LIVE_SECRETS": "the oldest go",
+    "services.webhooks.rules.circuit_breaker.MAX_PAUSE": "our own retries",
+    "services.webhooks.rules.circuit_breaker.MAX_WINDOW": "our own retries",
+    "services.webhooks.rules.retry.MAX_WAIT": "our own retries",
+    "shared.http.decoding.MAX_CACHED_QUERY": "longer queries are only not kept",
+}
+
+
+def modules() -> Iterator[Any]:
+    for package in (services, shared):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if REFUSING.fullmatch(found.name):
+                yield importlib.import_module(found.name)
+
+
+def limits_of_the_code() -> dict[str, float]:
+    """Each by the module that defines it: an imported one is that module's."""
+    found: dict[str, float] = {}
+    for module in modules():
+        source = Path(module.__file__).read_text(encoding="utf-8")
+        for name, value in vars(module).items():
+            defined = re.search(rf"^{name}(: [^=]+)? = ", source, re.MULTILINE)
+            if LIMIT_NAME.fullmatch(name) and isinstance(value, (int, float)) and defined:
+                found[f"{module.__name__}.{name}"] = value
+    return found
+
+
+@pytest.fixture(scope="module")
+def document() -> Any:
+    return json.loads(STATIC.read_bytes())
+
+
+def test_every_limit_of_the_code_is_in_the_document(document: Any) -> None:
+    """By place and value; a new constant that is in neither list fails here."""
+    code = limits_of_the_code()
+    assert set(OWN) <= set(code), "a limit is gone"
+    refusing = {name: value for name, value in code.items() if name not in OWN}
+    assert refusing == {limit.key: document["x-limits"][limit.text] for limit in LIMITS}
+    assert len(document["x-limits"]) == len(LIMITS)
+    for value in refusing.values():
+        assert f"| {value:,.0f} |" in document["info"]["description"]
+
+
+def bounds(schema: Any) -> dict[str, Any]:
+    names = ("minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum", "pattern")
+    return {name: schema[name] for name in names if name in schema}
+
+
+def test_every_bound_of_a_body_or_a_query_is_in_the_document(document: Any) -> None:
+    """Lengths, counts, ranges and patterns, field by field, from the types that refuse."""
+    schemas = document["components"]["schemas"]
+    compared = 0
+    for operation in operations():
+        route = operation.route
+        if route.body is not None:
+            (ref,), known = msgspec.json.schema_components([route.body], ref_template="{name}")
+            own = known[ref["$ref"]]["properties"]
+            shown = document["paths"][operation.path][operation.method.lower()]["requestBody"]["content"]
+            told = schemas[shown["application/json"]["schema"]["$ref"].rpartition("/")[2]]["properties"]
+            for name, field in own.items():
+                assert all_bounds(field) == all_bounds(told[name]), (operation.path, name)
+                compared += len(all_bounds(field))
+    assert compared > 30
+
+
+def all_bounds(schema: Any) -> list[dict[str, Any]]:
+    """Of the field and of what it may be or hold; ids show their format instead of their pattern."""
+    if not isinstance(schema, dict):
+        return []
+    here = bounds(schema)
+    if schema.get("format") == "uuid":
+        here.pop("pattern", None)
+    parts = [*schema.get("anyOf", []), *([schema["items"]] if "items" in schema else [])]
+    inner = [found for part in parts for found in all_bounds(part)]
+    return [*([here] if here else []), *inner]
