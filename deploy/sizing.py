@@ -9,9 +9,9 @@ import argparse
 GIB = 2**30
 BYTES_PER_EVENT = 1138
 BYTES_PER_DELIVERY = 527
-# Booking, outbox, event log and deliveries together, full-page images included.
+# An allowance, not measured: booking, outbox, event log and deliveries together, with full-page images.
 WAL_BYTES_PER_EVENT = 12_000
-# As it lies in a quorum queue: the event, its properties, and the log that it is kept in.
+# An allowance too: the event in a quorum queue, its properties, and the log that it is kept in.
 QUEUE_BYTES_PER_EVENT = 3_000
 DAYS_KEPT = 30  # services/webhooks: events and their deliveries
 DELIVERIES_PER_EVENT = 2

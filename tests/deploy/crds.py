@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from functools import cache
 from pathlib import Path
 
@@ -25,6 +26,9 @@ COMPILER = "typescript@5.9.3"
 FOLDER = Path(sys.prefix) / "crd-schemas"
 OPTIONS = ["--noEmit", "--strict", "--skipLibCheck", "--pretty", "false"]
 MODULES = ["--module", "nodenext", "--moduleResolution", "nodenext"]
+# Every worker of a test run would wait for a registry that one has found to be away.
+ASK_AGAIN_SECONDS = 600
+PATIENCE = ["--fetch-retries=1", "--fetch-timeout=20000", "--fetch-retry-mintimeout=1000"]
 INSTALL = ["npm", "install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock"]
 
 
@@ -37,19 +41,28 @@ def why_not() -> str | None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with (FOLDER / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        mark = FOLDER / "installed.json"
+        mark, failed = FOLDER / "installed.json", FOLDER / "failed"
         if mark.exists() and json.loads(mark.read_text()) == wanted:
             return None
+        if failed.exists() and time.time() - failed.stat().st_mtime < ASK_AGAIN_SECONDS:
+            return failed.read_text()
         (FOLDER / "package.json").write_text('{"private": true, "type": "module"}')
-        try:
-            done = subprocess.run(
-                [*INSTALL, *wanted], cwd=FOLDER, capture_output=True, text=True, timeout=110
-            )
-        except subprocess.TimeoutExpired:
-            return "npm did not answer in time"
-        if done.returncode:
-            return f"npm cannot fetch the schemas: {done.stderr.strip().splitlines()[-1:]}"
+        if reason := _install(wanted):
+            failed.write_text(reason)
+            return reason
         mark.write_text(json.dumps(wanted))
+    return None
+
+
+def _install(packages: list[str]) -> str | None:
+    command = [*INSTALL, *PATIENCE, *packages]
+    try:
+        done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, timeout=90, check=False)
+    except subprocess.TimeoutExpired:
+        return "npm did not answer in time"
+    if done.returncode:
+        said = [line for line in done.stderr.splitlines() if line.startswith("npm error")]
+        return f"npm cannot fetch the schemas: {' '.join(said[:1]) or 'it does not say why'}"
     return None
 
 
