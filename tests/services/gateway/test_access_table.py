@@ -21,6 +21,8 @@ from tests.services.gateway.test_other_studios import call, other_studios_ids
 
 # Belong to the client that made them; another client of the same studio knows nothing of them.
 OF_ONE_CLIENT = ("endpoint_id", "recovery_id", "delivery_id")
+# Lie at a location, their own or their class's, whether or not their answers name it.
+AT_A_LOCATION = ("location_id", "room_id", "class_id", "booking_id", "waitlist_id")
 READS = {route.path: route for route in ROUTES if route.method == "GET"}
 
 
@@ -127,6 +129,8 @@ async def test_nobody_gets_what_is_not_theirs(system: System, route: PartnerRout
         assert (await ask(keys.of_another_studio)).status == 404
         if any(name in OF_ONE_CLIENT for name in parameters_of(route)):
             assert (await ask(keys.of_another_client)).status == 404
+        if any(name in AT_A_LOCATION for name in parameters_of(route)):
+            assert (await ask(keys.of_another_location)).status == 404
         await check_location(system, route, ids, keys)
     elif route.method == "GET":
         await check_list(system, route, keys)
@@ -168,6 +172,7 @@ async def check_list(system: System, route: PartnerRoute, keys: Keys) -> None:
     assert not own & {row["id"] for row in stranger}
     limited = (await system.partner(keys.of_another_location).get(route.path, limit=200)).json()["data"]
     assert places_in(limited) <= {keys.elsewhere}
+    assert not [row for row in limited if row.get("class_id")], "there is no class at that location"
     if route.path == "/webhook-endpoints":
         other = (await system.partner(keys.of_another_client).get(route.path, limit=200)).json()["data"]
         assert not own & {row["id"] for row in other}
