@@ -1,0 +1,80 @@
+"""Requests made to cost much: bodies, queries and headers of any size, and the CPU time that they take."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from tests.shared.http.test_hostile_json import HOSTILE
+
+Body = Callable[[int], bytes]
+
+# Texts that patterns stumble over: long runs of what they repeat, then something that they do not expect.
+TEXTS = ("a", " ", "1", "-", ".", "@", "/", "a.", "1-", "ß", "\\", '"', "\u0301")
+
+
+def cpu_seconds(pid: int) -> float:
+    """Of all threads of the process so far; wall time would measure the neighbours."""
+    spent = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        try:
+            spent += int((task / "schedstat").read_text().split()[0])
+        except OSError:  # the thread has ended
+            continue
+    return spent / 1e9
+
+
+def _text(part: str) -> Callable[[int], Any]:
+    return lambda size: part * (size // len(part.encode())) + "!"
+
+
+VALUES: dict[str, Callable[[int], Any]] = {
+    **{f"a text of {part!r}": _text(part) for part in TEXTS},
+    "a list of numbers": lambda size: [1] * (size // 2),
+    "a list of texts": lambda size: [str(number) for number in range(size // 9)],
+    "a list of empty objects": lambda size: [{}] * (size // 4),
+    "an object with many keys": lambda size: {f"k{number}": number for number in range(size // 16)},
+    "nested objects": lambda size: _nested(size // 8),
+}
+
+
+def _nested(count: int) -> Any:
+    value: Any = {}
+    for _ in range(min(count, 400)):
+        value = {"a": value}
+    return [value] * max(1, count // 400)
+
+
+def bodies_for(kind: Any) -> Iterator[tuple[str, Body]]:
+    """Bodies that are hardly JSON, and such that fill every field of the struct with something large."""
+    yield from HOSTILE.items()
+    names = _field_names(kind)
+    for name, value in VALUES.items():
+        yield name, _filled(names, value)
+
+
+def _field_names(kind: Any) -> list[str]:
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        return [field.encode_name for field in msgspec.structs.fields(kind)]
+    return ["data"]
+
+
+def _filled(names: list[str], value: Callable[[int], Any]) -> Body:
+    return lambda size: json.dumps(
+        {name: value(size // len(names)) for name in names}, ensure_ascii=False, separators=(",", ":")
+    ).encode()
+
+
+QUERIES: dict[str, Callable[[int], str]] = {
+    "many parameters": lambda size: "&".join(["a=1"] * (size // 4)),
+    "empty parameters": lambda size: "&" * size,
+    "a long cursor": lambda size: "cursor=" + "a" * size,
+    "an encoded cursor": lambda size: "cursor=" + "%41" * (size // 3),
+    "a long limit": lambda size: "limit=" + "1" * size,
+    "a long instant": lambda size: "starts_after=2026-01-01T00:00:00." + "1" * size + " 00:00",
+    "instants": lambda size: "starts_after=" + "T00:00:00.1" * (size // 11),
+}
+HEADERS = ("Idempotency-Key", "X-Request-Id", "traceparent", "X-API-Version", "If-None-Match", "Content-Type")

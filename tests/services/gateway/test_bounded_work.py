@@ -1,0 +1,114 @@
+"""Work per request is bounded by a small constant times its size: every route, by the server's CPU time.
+
+The routes are those of the routing page, the bodies are made from each route's own struct: a new route is in
+here by itself. See docs/decisions/0011-bounded-work.md.
+"""
+
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from services.cli.demo import STUDIO_ID
+from shared.routing import ROUTES, PartnerRoute
+from shared.wire import new_id
+from tests.harness.hostile import HEADERS, QUERIES, bodies_for, cpu_seconds
+from tests.harness.system import System
+from tests.services.gateway.test_other_studios import other_studios_ids
+
+SMALL, LARGE = 48 * 1024, 240 * 1024
+# A body of 240 KiB takes 5 to 180 ms on a busy core. The quadratic pattern took minutes.
+BUDGET = 0.6
+CHEAP = 0.08
+# Five times the size: a linear cost grows fivefold, a quadratic one 25-fold. Small figures are noisy.
+GROWTH, NOISE = 10, 0.1
+LARGEST_HEAD = 24 * 1024
+HEAD_BUDGET = 0.15
+
+WRITES = [route for route in ROUTES if route.method in ("POST", "PUT", "PATCH")]
+OTHERS = [route for route in ROUTES if route not in WRITES]
+
+
+def named(route: PartnerRoute) -> str:
+    return f"{route.method} {route.path}"
+
+
+def body_of(route: PartnerRoute) -> Any:
+    routes = import_module(f"services.{route.owner}.app").routes()
+    return next(one.body for one in routes if (one.method, one.path) == (route.method, route.path))
+
+
+class Attacker:
+    """A partner with every scope and no limit of rate, and a look at the server's CPU clock."""
+
+    def __init__(self, system: System, key: str, ids: dict[str, str]) -> None:
+        self._client = system.partner(key)
+        self._ids = ids
+        child = system.running.processes["up"].child
+        assert child is not None
+        self._pid = child.pid
+
+    async def cost(
+        self, route: PartnerRoute, *, body: bytes | None = None, query: str = "", **headers: str
+    ) -> float:
+        path = route.path.format(**self._ids)
+        before = cpu_seconds(self._pid)
+        answer = await self._client.send(
+            route.method,
+            path + (f"?{query}" if query else ""),
+            raw=body,
+            headers={"Idempotency-Key": new_id()} | headers,
+        )
+        assert answer.status < 500, (route.path, answer.status, answer.body[:200])
+        assert len(answer.body) < 1024 * 1024
+        return cpu_seconds(self._pid) - before
+
+
+@pytest.fixture
+async def attacker(system: System) -> Attacker:
+    ids = (await other_studios_ids(system)) | {"key": new_id()}
+    issued = await system.issue(studio=STUDIO_ID, client="test")
+    limits = {"rate": 10_000, "burst": 10_000}
+    assert (await system.operator.patch(f"/clients/{issued['client_id']}", limits)).status == 200
+    return Attacker(system, issued["key"], ids)
+
+
+@pytest.mark.parametrize("route", WRITES, ids=named)
+async def test_a_hostile_body_costs_a_small_constant_times_its_size(
+    attacker: Attacker, route: PartnerRoute
+) -> None:
+    """The best of three tries counts: what the process does beside is not the request's."""
+    too_dear = []
+    for name, made in bodies_for(body_of(route)):
+        large, small = made(LARGE), made(SMALL)
+        for _ in range(3):
+            dear = await attacker.cost(route, body=large)
+            if dear < CHEAP:
+                break
+            cheap = await attacker.cost(route, body=small)
+            if dear < BUDGET and dear < GROWTH * cheap + NOISE:
+                break
+        else:
+            too_dear.append((name, round(cheap, 3), round(dear, 3)))
+    assert too_dear == []
+
+
+@pytest.mark.parametrize("route", OTHERS, ids=named)
+async def test_a_hostile_query_or_header_costs_next_to_nothing(
+    attacker: Attacker, route: PartnerRoute
+) -> None:
+    """A head is small; nothing in it may start a long search."""
+    too_dear = []
+    cases: list[tuple[str, dict[str, Any]]] = [
+        *((name, {"query": made(LARGEST_HEAD)}) for name, made in QUERIES.items()),
+        *((name, {name: "a" * LARGEST_HEAD}) for name in HEADERS),
+        *((f"{name} of digits", {name: "0-" * (LARGEST_HEAD // 2)}) for name in HEADERS),
+    ]
+    for name, how in cases:
+        for _ in range(3):
+            spent = await attacker.cost(route, **how)
+            if spent < HEAD_BUDGET:
+                break
+        else:
+            too_dear.append((name, round(spent, 3)))
+    assert too_dear == []
