@@ -17,6 +17,7 @@ from shared.events.buckets import buckets_of
 from shared.events.bus import EVENT_LOG, Acknowledgement, Bus, BusError, Message, Queue
 from shared.events.envelope import read_head
 from shared.events.leases import Leases
+from shared.events.old_queue import OldQueue
 from shared.events.outbox_rows import PER_AGGREGATE, Reference
 from shared.events.relay_session import RelaySession
 from shared.observability.metrics import OUTBOX_AGE, PUBLISHED
@@ -70,6 +71,7 @@ class Relay:
         self._failure: Exception | None = None
         self._known: tuple[int, frozenset[int]] = (0, frozenset())
         self._retried = time.monotonic()
+        self._old_queue = OldQueue()
         self._looked = time.monotonic()
         self._stuck: frozenset[int] = frozenset()
         self._own_wakeups = 0
@@ -95,7 +97,9 @@ class Relay:
             await asyncio.wait(self._publishing.values(), return_when=asyncio.FIRST_COMPLETED)
             return True
         async with self.database.connection() as conn:
-            moving = [bucket for bucket in buckets if bucket not in self._stuck]
+            await self._old_queue.refresh(conn)
+            open_ones = buckets_of(held - self._old_queue.held, self.leases.partitions)
+            moving = [bucket for bucket in open_ones if bucket not in self._stuck]
             rows = await outbox_rows.claim(conn, moving, list(self._publishing), room)
             if not rows and time.monotonic() - self._looked > STUCK_EVERY:
                 self._looked = time.monotonic()
@@ -141,6 +145,7 @@ class Relay:
         if again:
             async with self.database.connection() as conn:
                 await outbox_rows.reset_in_flight(conn, buckets_of(again, self.leases.partitions))
+            self._old_queue.begin(again, exists=self.bus.has_old_queue)
         elif time.monotonic() - self._retried > min(RETRY_EVERY, self.acknowledge_seconds):
             self._retried = time.monotonic()
             async with self.database.connection() as conn:
@@ -175,8 +180,11 @@ class Relay:
                         self.service,
                         Reference(row["id"], row["version"]).text(),
                     )
+                    queue = self.destination(row["type"])
+                    partition = row["bucket"] % self.leases.partitions
+                    old = queue.partitioned and self._old_queue.takes(partition, row["id"])
                     async with asyncio.timeout(PUBLISH_TIMEOUT):
-                        await self.bus.publish(message, self.destination(row["type"]))
+                        await self.bus.publish(message, queue, by_old_queue=old)
             except (BusError, TimeoutError) as failure:
                 # Those behind it stay behind.
                 self._failed += [row["id"] for row in rows[place:]]

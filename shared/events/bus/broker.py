@@ -5,6 +5,7 @@ import contextlib
 
 import aio_pika
 from aio_pika.abc import AbstractConnection, AbstractIncomingMessage
+from aio_pika.exceptions import ChannelNotFoundEntity
 from yarl import URL
 
 from shared.events.bus.protocol import Message
@@ -27,6 +28,17 @@ async def close_quietly(connection: AbstractConnection | None) -> None:
     with contextlib.suppress(Exception):
         async with asyncio.timeout(2):
             await connection.close()
+
+
+async def queue_exists(connection: AbstractConnection, name: str) -> bool:
+    """On a channel of its own, which the broker closes when it does not."""
+    channel = await connection.channel()
+    try:
+        await channel.declare_queue(name, passive=True)
+    except ChannelNotFoundEntity:
+        return False
+    await channel.close()
+    return True
 
 
 def wrap(message: Message, **headers: str) -> aio_pika.Message:

@@ -12,7 +12,7 @@ from aio_pika.exceptions import ChannelNotFoundEntity
 from shared.background import Backoff
 from shared.events.bus.acknowledgements import Acknowledgement
 from shared.events.bus.batch_outcomes import outcomes
-from shared.events.bus.broker import close_quietly, open_connection, unwrap
+from shared.events.bus.broker import close_quietly, open_connection, queue_exists, unwrap
 from shared.events.bus.declarations import QueueMismatch, declare
 from shared.events.bus.inbox import ConsumerLost, Inbox, Subscription, Taken
 from shared.events.bus.parking import park
@@ -23,6 +23,8 @@ log = structlog.get_logger("bus")
 
 # Consumers have been seen silently dead after a broker restart: the broker is asked now and then.
 WATCH_SECONDS = 5.0
+# Whether an older version has made its queue again, after a step back.
+OLD_QUEUE_SECONDS = 60.0
 
 Acknowledge = Callable[[str, Acknowledgement], None]
 
@@ -40,6 +42,7 @@ class Consumer:
         self.acknowledge = acknowledge
         self._wanted: frozenset[str] = frozenset()
         self._inbox = Inbox()
+        self._looked_for_old = float("-inf")
         self._task: asyncio.Task[None] | None = None
         self._connection: AbstractConnection | None = None
         self._trouble: str | None = "not connected yet"
@@ -87,6 +90,7 @@ class Consumer:
 
     async def _consume(self, backoff: Backoff) -> None:
         self._inbox = inbox = Inbox()
+        self._looked_for_old = float("-inf")
         self._connection = await open_connection(self.url)
         self._connection.close_callbacks.add(inbox.lose, weak=False)
         await self._follow(inbox)
@@ -112,14 +116,31 @@ class Consumer:
         for name in inbox.subscriptions.keys() - self._wanted:
             await inbox.subscriptions.pop(name).channel.close()
         for name in self._wanted - inbox.subscriptions.keys():
-            await self._subscribe(inbox, name)
+            if not self._is_old(name) or await self._found_old():
+                await self._subscribe(inbox, name)
+
+    def _is_old(self, name: str) -> bool:
+        """The single queue of the version before partitions: consumed while it is there, never made anew."""
+        return self.queue.partitioned and name == self.queue.name
+
+    async def _found_old(self) -> bool:
+        if time.monotonic() - self._looked_for_old < OLD_QUEUE_SECONDS:
+            return False
+        assert self._connection is not None
+        found = await queue_exists(self._connection, self.queue.name)
+        if not found:
+            self._looked_for_old = time.monotonic()
+        return found
 
     async def _subscribe(self, inbox: Inbox, name: str) -> None:
         assert self._connection is not None
         # Kept in the subscription for as long as it is used: a channel nobody refers to is collected.
         channel = await self._connection.channel(publisher_confirms=True, on_return_raises=True)
         await channel.set_qos(prefetch_count=self.batch * 2)
-        declared = (await declare(channel, self.queue, [name]))[name]
+        if self._is_old(name):
+            declared = await channel.declare_queue(name, passive=True)
+        else:
+            declared = (await declare(channel, self.queue, [name]))[name]
         subscription = inbox.subscriptions[name] = Subscription(name, channel, inbox)
         channel.close_callbacks.add(
             lambda *_: inbox.lose() if inbox.subscriptions.get(name) is subscription else None, weak=False

@@ -22,6 +22,7 @@ class MemoryBus:
 
     partitions = 1
     keeps_parked = False
+    has_old_queue = False
 
     def __init__(self, queues: Sequence[Queue] = QUEUES) -> None:
         self.queues = tuple(queues)
@@ -32,7 +33,9 @@ class MemoryBus:
     async def ensure_connected(self) -> int:
         return 1
 
-    async def publish(self, message: Message, queue: Queue = EVENT_LOG) -> None:
+    async def publish(
+        self, message: Message, queue: Queue = EVENT_LOG, *, by_old_queue: bool = False
+    ) -> None:
         consumer = self._consumers.get(queue.name)
         if consumer is None:
             raise Unroutable(f"nobody consumes {queue.name} yet")

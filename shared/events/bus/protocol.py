@@ -66,7 +66,13 @@ class Bus(Protocol):
     async def ensure_connected(self) -> int:
         """Connects if need be, or raises BusError. The number changes when what was published may be lost."""
 
-    async def publish(self, message: Message, queue: Queue = EVENT_LOG) -> None:
+    @property
+    def has_old_queue(self) -> bool:
+        """Whether the event log's single queue of the version before partitions is still there."""
+
+    async def publish(
+        self, message: Message, queue: Queue = EVENT_LOG, *, by_old_queue: bool = False
+    ) -> None:
         """Returns once the bus has the message. Raises BusError otherwise."""
 
     async def subscribe(self, queue: Queue, handler: Handler, *, batch: int = 1) -> None:

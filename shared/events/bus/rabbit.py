@@ -16,7 +16,7 @@ from shared.events.bus.acknowledgements import (
     Settle,
     read_acknowledgements,
 )
-from shared.events.bus.broker import close_quietly, open_connection, wrap
+from shared.events.bus.broker import close_quietly, open_connection, queue_exists, wrap
 from shared.events.bus.broker_version import refuse_old_broker
 from shared.events.bus.consumer import Consumer
 from shared.events.bus.declarations import QueueMismatch, declare
@@ -50,6 +50,7 @@ class RabbitBus:
         self.queues = tuple(queues)
         self.partitions = partitions
         self.confirm_timeout = confirm_timeout
+        self.has_old_queue = False
         self._connecting = asyncio.Lock()
         self._connection: AbstractConnection | None = None
         self._channel: AbstractChannel | None = None
@@ -74,13 +75,22 @@ class RabbitBus:
             raise BusError(f"not connected: {type(problem).__name__}") from problem
         return self._connections
 
-    async def publish(self, message: Message, queue: Queue = EVENT_LOG) -> None:
-        key = queue.partition(message.bucket % self.partitions) if queue.partitioned else queue.name
+    async def publish(
+        self, message: Message, queue: Queue = EVENT_LOG, *, by_old_queue: bool = False
+    ) -> None:
+        key = (
+            queue.name
+            if by_old_queue
+            else queue.partition(message.bucket % self.partitions)
+            if queue.partitioned
+            else queue.name
+        )
         try:
             # publish(timeout=…) does not cover everything that can hang: this does.
             async with asyncio.timeout(self.confirm_timeout):
                 exchanges = await self._publishing()
-                await exchanges[queue.exchange].publish(wrap(message), routing_key=key, mandatory=True)
+                exchange = exchanges["" if by_old_queue else queue.exchange]
+                await exchange.publish(wrap(message), routing_key=key, mandatory=True)
         except TimeoutError:
             await self._drop()
             raise BusError(f"no confirm within {self.confirm_timeout:g} s") from None
@@ -101,7 +111,9 @@ class RabbitBus:
         await consumer.start()
 
     def assign(self, queue: Queue, partitions: frozenset[int]) -> None:
-        self._consumers[queue.name].want(frozenset(queue.partition(number) for number in partitions))
+        names = {queue.partition(number) for number in partitions}
+        # One of the replicas also empties the single queue of the version before partitions.
+        self._consumers[queue.name].want(frozenset(names | ({queue.name} if 0 in partitions else set())))
 
     async def on_acknowledged(self, source: str, settle: Settle) -> None:
         async def handle(messages: Sequence[Message]) -> None:
@@ -141,9 +153,8 @@ class RabbitBus:
     async def _send_acknowledgements(self, source: str, done: Sequence[Acknowledgement]) -> None:
         """Confirmed like everything on this channel, but not mandatory: a producer may be gone for good."""
         async with asyncio.timeout(self.confirm_timeout):
-            await self._publishing()
-            assert self._channel is not None
-            await self._channel.default_exchange.publish(
+            exchanges = await self._publishing()
+            await exchanges[""].publish(
                 wrap(Message("", "acknowledgements", encode(list(done)))),
                 routing_key=acknowledgements_of(source).name,
                 mandatory=False,
@@ -163,6 +174,9 @@ class RabbitBus:
                 self._channel = await self._connection.channel(publisher_confirms=True, on_return_raises=True)
                 await refuse_old_broker(self._channel)
                 self._exchanges = await self._declare_all(self._channel)
+                self.has_old_queue = any(
+                    [await queue_exists(self._connection, q.name) for q in self.queues if q.partitioned]
+                )
             except BaseException as problem:
                 self._mismatch = str(problem) if isinstance(problem, QueueMismatch) else None
                 self._failed_at = time.monotonic()
@@ -174,7 +188,7 @@ class RabbitBus:
 
     async def _declare_all(self, channel: AbstractChannel) -> dict[str, AbstractExchange]:
         """Everything that is published to: a producer may be up before the consumers are."""
-        exchanges: dict[str, AbstractExchange] = {}
+        exchanges: dict[str, AbstractExchange] = {"": channel.default_exchange}
         for queue in self.queues:
             await declare(channel, queue, queue.names(self.partitions))
             exchanges[queue.exchange] = await channel.get_exchange(queue.exchange, ensure=False)

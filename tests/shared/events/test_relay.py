@@ -38,6 +38,8 @@ class StagedBus:
     def __init__(self, partitions: int = 4) -> None:
         self.partitions = partitions
         self.keeps_parked = True
+        self.has_old_queue = False
+        self.by_old_queue: list[str] = []
         self.connection = 1
         self.confirmed: list[Message] = []
         self.unconfirmed = 0
@@ -53,7 +55,9 @@ class StagedBus:
     async def on_acknowledged(self, source: str, settle: Settle) -> None:
         self.settle = settle
 
-    async def publish(self, message: Message, queue: Queue = EVENT_LOG) -> None:
+    async def publish(
+        self, message: Message, queue: Queue = EVENT_LOG, *, by_old_queue: bool = False
+    ) -> None:
         self.unconfirmed += 1
         self.most_unconfirmed = max(self.most_unconfirmed, self.unconfirmed)
         await asyncio.sleep(self.slow.get(message.id, 0))
@@ -62,6 +66,8 @@ class StagedBus:
             self.fail_next -= 1
             raise BusError("staged")
         self.confirmed.append(message)
+        if by_old_queue:
+            self.by_old_queue.append(message.id)
 
     async def acknowledge(self, *messages: Message, parked: bool = False) -> None:
         assert self.settle is not None
@@ -274,6 +280,31 @@ async def test_rows_of_the_version_before_find_their_studio_and_bucket(db: Datab
     assert ours == older
     assert ours[0] == STUDIO
     assert unreadable == (None, 0)
+
+
+async def test_a_partition_leaves_the_old_queue_once_all_that_went_by_it_is_logged(db: Database) -> None:
+    """What the older relay left there comes first: an acknowledgement shows that it is logged."""
+    bus = StagedBus()
+    bus.has_old_queue = True
+    one = await relay(db, bus)
+    booking = new_id()
+    first, second, third, fourth = (event(booking, version) for version in range(1, 5))
+    await write(db, [first, second])
+    await until_idle(one)
+    assert bus.by_old_queue == [first.id, second.id]
+    await bus.acknowledge(bus.confirmed[0])
+    await write(db, [third])
+    await until_idle(one)
+    assert bus.ids == [first.id, second.id], (
+        "the second one is still in the old queue: nothing may overtake it"
+    )
+    await bus.acknowledge(bus.confirmed[1])
+    await until_idle(one)
+    await write(db, [fourth])
+    await until_idle(one)
+    assert bus.ids == [first.id, second.id, third.id, fourth.id]
+    assert bus.by_old_queue == [first.id, second.id]
+    await one.stop()
 
 
 async def test_the_relay_survives_losing_its_connection(db: Database) -> None:
