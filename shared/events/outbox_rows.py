@@ -16,8 +16,8 @@ STUCK = 1024
 # How many rows of one aggregate one claim takes: they leave one after the other.
 PER_AGGREGATE = 16
 
-# The commit does not wait for the disk. A claim or a removal that a crash undoes costs another publish, and the
-# log keeps each event once.
+# The commit does not wait for the disk. A claim or a removal that a crash undoes costs another publish, and
+# the log keeps each event once.
 QUICKLY = "(SELECT set_config('synchronous_commit', 'off', true)) = 'off'"
 
 CLAIM = f"""
