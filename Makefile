@@ -10,7 +10,7 @@ RATE ?= 10
 help:
 	@echo "make up      start everything (Ctrl-C stops it); pass options with ARGS='--port 9000'"
 	@echo "make test    install what is needed and run the tests"
-	@echo "make check   format, lint, types, import contracts, generated files"
+	@echo "make check   format, lint, types, import contracts, generated files, names and sizes"
 	@echo "make fresh   start it in a clean clone with an empty home, twice"
 	@echo "make soak    the large runs: many steps, many events, faults injected"
 	@echo "make sizes   how large the volumes must be for RATE=10 events a second"
@@ -30,6 +30,7 @@ check: $(VENV)/development
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m services.cli.openapi --check
+	$(BIN)/python -m tests.conventions
 	$(BIN)/python -m tests.deploy
 
 fresh: $(VENV)/development

@@ -9,7 +9,7 @@ CAN_PIN = hasattr(os, "sched_setaffinity")
 ALL = frozenset(os.sched_getaffinity(0)) if CAN_PIN else frozenset({0})
 SERVED = frozenset({min(ALL)})
 """The server under test; for a floor, the client that drives Postgres in its place."""
-BESIDE = frozenset({max(ALL)})
+LOAD_CORES = frozenset({max(ALL)})
 """Load generator, constant backends, Postgres, the broker."""
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from bench.cores import BESIDE, cpu_seconds, starting_on
+from bench.cores import LOAD_CORES, cpu_seconds, starting_on
 from bench.measure import Sample
 from bench.problem import BenchProblem, NothingMeasured
 
@@ -37,7 +37,7 @@ class Load(Struct, frozen=True, kw_only=True):
     settings: Mapping[str, str]
     served_by: Collection[int] = ()
     connections: int = CONNECTIONS
-    cores: Collection[int] = BESIDE
+    cores: Collection[int] = LOAD_CORES
 
     def run(self, seconds: float, **more: str) -> Sample:
         before = cpu_seconds(self.served_by)

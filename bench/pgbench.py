@@ -74,10 +74,10 @@ class _Recorder:
     """Takes the place of a connection and keeps what would have been asked."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, tuple[Any, ...]]] = []
+        self.statements: list[tuple[str, tuple[Any, ...]]] = []
 
     async def fetch(self, sql: str, *args: Any) -> list[Any]:
-        self.asked.append((sql, args))
+        self.statements.append((sql, args))
         return []
 
 
@@ -91,7 +91,7 @@ def own_page_script(studio: Studio, limit: int = 50) -> str:
     recorder = _Recorder()
     page = classes.list_json(recorder, Caller(studio_id=studio.id), ClassesQuery(limit=limit))  # type: ignore[arg-type]
     asyncio.run(page)
-    sql, args = recorder.asked[-1]
+    sql, args = recorder.statements[-1]
     for number, value in reversed(list(enumerate(args, 1))):
         sql = sql.replace(f"${number}", f"'{value}'" if isinstance(value, str) else str(value))
     return " ".join(sql.split()) + ";\n"

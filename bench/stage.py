@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
 from bench.children import Process
-from bench.cores import BESIDE, SERVED, starting_on
+from bench.cores import LOAD_CORES, SERVED, starting_on
 from bench.load import Load
 from bench.nginx import Nginx
 from bench.studios import LARGE, MANY_ENDPOINTS, READING, TOLD, WRITING, Studio, execute, furnish
@@ -60,7 +60,7 @@ class Stage:
     @cached_property
     def postgres(self) -> EmbeddedPostgres:
         """With its own settings, durability on: what is measured is what is run."""
-        with starting_on(BESIDE):
+        with starting_on(LOAD_CORES):
             return self._stack.enter_context(EmbeddedPostgres.start(self.home("postgres")))
 
     @property
@@ -69,13 +69,13 @@ class Stage:
 
     @cached_property
     def rabbit(self) -> PrivateRabbit:
-        with starting_on(BESIDE):
+        with starting_on(LOAD_CORES):
             return self._stack.enter_context(PrivateRabbit.start(self.home("rabbitmq")))
 
     @cached_property
     def nginx(self) -> Nginx:
         """The constant backend, and the receiver of webhooks."""
-        nginx = Nginx(self.tools.nginx, self.home("nginx"), cores=BESIDE)
+        nginx = Nginx(self.tools.nginx, self.home("nginx"), cores=LOAD_CORES)
         self._stack.callback(nginx.stop)
         return nginx
 
@@ -130,7 +130,7 @@ class Stage:
         script: str = "get.lua",
         served_by: Sequence[int] = (),
         connections: int = 64,
-        cores: Collection[int] = BESIDE,
+        cores: Collection[int] = LOAD_CORES,
         **settings: object,
     ) -> Load:
         return Load(

@@ -44,8 +44,8 @@ def _find(name: str) -> str | None:
     if path := shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin"):
         return path
     postgres = find_postgres() if name == "pgbench" else None
-    beside = postgres.folder / "pgbench" if postgres else None
-    return str(beside) if beside and beside.exists() else None
+    pgbench = postgres.folder / "pgbench" if postgres else None
+    return str(pgbench) if pgbench and pgbench.exists() else None
 
 
 def _install(names: list[str]) -> None:

@@ -47,8 +47,8 @@ def main() -> None:
     given.add_argument("rate", type=float, help="events a second, on average over days")
     given.add_argument("--days", type=int, default=DAYS_KEPT, help="how long events are kept")
     given.add_argument("--deliveries", type=float, default=DELIVERIES_PER_EVENT, help="of each event")
-    asked = given.parse_args()
-    for name, size in sizes(asked.rate, asked.days, asked.deliveries).items():
+    options = given.parse_args()
+    for name, size in sizes(options.rate, options.days, options.deliveries).items():
         print(f"{name:16} {size:8.1f} GiB")
 
 

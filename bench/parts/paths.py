@@ -38,11 +38,11 @@ async def main(rounds: int) -> None:
         [asgi(path, copy_scope=False)(answer) for path in PATHS], openapi_config=None, logging_config=None
     )
     tune_garbage_collector()
-    ways = {"ours": _asked(ours), "Litestar's router": _asked(litestar)}
+    ways = {"ours": _requesting(ours), "Litestar's router": _requesting(litestar)}
     print(told({"a path without parameters": await in_turns(ways, rounds=rounds, uses=USES)}))
 
 
-def _asked(app: ASGIApp) -> Use:
+def _requesting(app: ASGIApp) -> Use:
     async def receive() -> Any:
         return {"type": "http.request", "body": b"", "more_body": False}
 

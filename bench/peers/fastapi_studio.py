@@ -52,13 +52,13 @@ async def ready() -> dict[str, str]:
 
 @app.get("/classes")
 async def list_classes(db: Session, studio_id: Studio, limit: int = 50) -> Page:
-    asked = (
+    statement = (
         select(ClassRow)
         .where(ClassRow.studio_id == studio_id)
         .order_by(ClassRow.start_time, ClassRow.id)
         .limit(limit + 1)
     )
-    rows = (await db.scalars(asked)).all()
+    rows = (await db.scalars(statement)).all()
     shown = [ClassOut.model_validate(row) for row in rows[:limit]]
     more = len(rows) > limit
     return Page(data=shown, has_more=more, next_cursor=shown[-1].id if more else None)

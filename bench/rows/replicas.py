@@ -6,7 +6,7 @@ The others have what they need. Events are of 100 studios, as nothing could be s
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bench.cores import ALL, BESIDE, SERVED, pin_tree
+from bench.cores import ALL, LOAD_CORES, SERVED, pin_tree
 from bench.draining import Backlog, drain_rate
 from bench.events import capture_events, copy_endpoint
 from bench.measure import Line, Outcome, Plan, Ratio, Sample
@@ -117,6 +117,6 @@ def spread_out(stage: Stage) -> Iterator[None]:
             pin_tree(process.pid, ALL)
         yield
     finally:
-        pin_tree(stage.postgres_pid, BESIDE)
+        pin_tree(stage.postgres_pid, LOAD_CORES)
         for process in stage.system.processes.values():
             pin_tree(process.pid, SERVED)

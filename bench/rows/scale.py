@@ -1,6 +1,6 @@
 """The same with more rows, processes or endpoints. Each beside itself at the smaller size."""
 
-from bench.cores import ALL, BESIDE, SERVED, cpu_seconds, pin_tree
+from bench.cores import ALL, LOAD_CORES, SERVED, cpu_seconds, pin_tree
 from bench.load import finish, sample_of
 from bench.measure import Line, Measure, Outcome, Plan, Ratio, Sample, interleaved
 from bench.outbox import relaying_elsewhere
@@ -77,7 +77,7 @@ def processes(stage: Stage, plan: Plan) -> Outcome:
         )
     finally:
         second.stop()
-        pin_tree(stage.postgres_pid, BESIDE)
+        pin_tree(stage.postgres_pid, LOAD_CORES)
         for process in five.processes.values():
             pin_tree(process.pid, SERVED)
     one, two = (line.median for line in found.values())

@@ -37,8 +37,8 @@ def chart(name: str) -> list[Manifest]:
 
 def helm() -> str | None:
     """A wheel brings it into the virtual environment, where there is one for the machine."""
-    beside = Path(sys.executable).with_name("helm")
-    return str(beside) if beside.exists() else shutil.which("helm")
+    installed = Path(sys.executable).with_name("helm")
+    return str(installed) if installed.exists() else shutil.which("helm")
 
 
 def chart_by_helm(name: str, *options: str) -> list[Manifest]:

@@ -29,7 +29,7 @@ async def _endpoint(desk: Desk, waiting: int, *, step: int = 0) -> str:
     return str(made["id"])
 
 
-async def _asked(database_url: str) -> int:
+async def _waiting_deliveries(database_url: str) -> int:
     """As KEDA asks: by the service's own role, with no search path set."""
     conn: asyncpg.Connection[Any] = await asyncpg.connect(service_url(database_url, "webhooks"))
     try:
@@ -49,16 +49,16 @@ async def test_only_work_that_a_replica_can_take_is_counted(database_url: str) -
         await desk.sql(
             "UPDATE lanes SET paused_until = now() + interval '1 hour' WHERE endpoint_id = $1", paused
         )
-        assert await _asked(database_url) == 40
+        assert await _waiting_deliveries(database_url) == 40
         await desk.sql("UPDATE lanes SET paused_until = now() WHERE endpoint_id = $1", paused)
-        assert await _asked(database_url) == 140
+        assert await _waiting_deliveries(database_url) == 140
 
 
 async def test_one_endpoint_counts_for_one_replica_at_most(database_url: str) -> None:
     """All of an endpoint's deliveries are one replica's, however many wait."""
     async with open_desk(database_url) as desk:
         await _endpoint(desk, TARGET + 500)
-        assert await _asked(database_url) == TARGET
+        assert await _waiting_deliveries(database_url) == TARGET
 
 
 def test_the_event_queue_scales_nobody() -> None:

@@ -49,9 +49,9 @@ def test_panels_have_ids_of_their_own_and_do_not_cover_one_another() -> None:
     places = [(panel["title"], panel["gridPos"]) for panel in BOARD["panels"]]
     assert all(place["x"] + place["w"] <= 24 for _, place in places)
     for (one, a), (other, b) in combinations(places, 2):
-        beside = a["x"] + a["w"] <= b["x"] or b["x"] + b["w"] <= a["x"]
+        side_by_side = a["x"] + a["w"] <= b["x"] or b["x"] + b["w"] <= a["x"]
         above = a["y"] + a["h"] <= b["y"] or b["y"] + b["h"] <= a["y"]
-        assert beside or above, (one, other)
+        assert side_by_side or above, (one, other)
 
 
 def test_legends_name_labels_that_the_query_keeps() -> None:

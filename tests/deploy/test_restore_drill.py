@@ -65,8 +65,8 @@ def test_the_drill_restores_checks_and_cleans_up(tmp_path: Path, fails: str) -> 
     """Whatever fails, the second database is taken away, and the exit status tells."""
     done = _drill(tmp_path, "2026-11-15T12:00:00Z", fails=fails)
     assert (done.returncode == 0) == (fails == "nothing"), done.stderr
-    asked = (tmp_path / "asked").read_text().splitlines()
-    assert "delete" in asked[-1] and "studio-db-drill" in asked[-1]
+    commands = (tmp_path / "asked").read_text().splitlines()
+    assert "delete" in commands[-1] and "studio-db-drill" in commands[-1]
     given = (tmp_path / "given").read_text()
     assert 'targetTime: "2026-11-15T12:00:00Z"' in given
     assert (CHECKS in given) == (fails != "wait")

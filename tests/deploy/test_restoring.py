@@ -82,7 +82,7 @@ async def archiving_postgres(home: Path) -> AsyncIterator[tuple[EmbeddedPostgres
     """A server that copies its WAL into a folder, as the plugin does into the object store."""
     with EmbeddedPostgres.start(home / "first", durable=False) as server:
         (home / "archive").mkdir()
-        hand_over(home / "archive", server.data)
+        give_to_owner(home / "archive", server.data)
         conn: asyncpg.Connection[Any] = await asyncpg.connect(server.url)
         await conn.execute("ALTER SYSTEM SET archive_mode = on")
         await conn.execute(f"ALTER SYSTEM SET archive_command = 'cp %p {home}/archive/%f'")
@@ -105,7 +105,7 @@ async def base_backup(conn: Any, data: Path, home: Path) -> None:
     shutil.copy(home / "first" / "postgres.json", home / "second")
     for parent in copy.relative_to(home).parents[:-1]:
         (home / parent).chmod((home / "first").stat().st_mode)
-    hand_over(copy, data)
+    give_to_owner(copy, data)
 
 
 async def everything_archived(conn: Any) -> None:
@@ -124,10 +124,10 @@ def recover_to(moment: str, home: Path) -> None:
         settings.write(f"recovery_target_time = '{moment}'\nrecovery_target_action = 'promote'\n")
         settings.write("archive_mode = off\n")
     (data / "recovery.signal").touch()
-    hand_over(data, data)
+    give_to_owner(data, data)
 
 
-def hand_over(folder: Path, like: Path) -> None:
+def give_to_owner(folder: Path, like: Path) -> None:
     """To the user that Postgres runs as."""
     owner = like.stat()
     for path in (folder, *folder.rglob("*")):

@@ -21,13 +21,13 @@ class Anyone:
         return Caller(studio_id=new_id(), scopes=frozenset(headers[b"scopes"].decode().split()))
 
 
-class Asked(Exception):
+class HandlerCalled(Exception):
     """The context was used: the request got past the check."""
 
 
 class Context:
     def __getattr__(self, name: str) -> Any:
-        raise Asked
+        raise HandlerCalled
 
 
 async def status_of(route: PartnerRoute, scopes: set[str]) -> int:

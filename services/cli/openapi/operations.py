@@ -60,8 +60,8 @@ class Operation(Struct, frozen=True):
     def types(self) -> list[Any]:
         """The types that need a schema."""
         route = self.route
-        asked = [] if route.query is NoQuery else [route.query]
-        return asked + [kind for kind in (route.body, route.answer) if kind is not None]
+        query = [] if route.query is NoQuery else [route.query]
+        return query + [kind for kind in (route.body, route.answer) if kind is not None]
 
 
 def partner_routes() -> dict[tuple[str, str], Route[Any]]:

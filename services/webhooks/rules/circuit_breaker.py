@@ -44,8 +44,8 @@ def after(breaker: Breaker, outcome: Outcome, schedule: Sequence[float], now: da
         # The endpoint is up. It only refused this event.
         return Breaker(failing_since=since, last_failed_at=now, window=breaker.window)
     failures = breaker.failures + 1
-    if asked := requested_wait(outcome):
-        until = max(now + timedelta(seconds=asked), breaker.paused_until or now)
+    if wait := requested_wait(outcome):
+        until = max(now + timedelta(seconds=wait), breaker.paused_until or now)
         return Breaker(failures, breaker.pauses + 1, until, since, now, 1)
     if breaker.is_paused(now) or (failures < THRESHOLD and breaker.pauses == 0):
         # Late failures do not extend the pause of a breaker that is already open.

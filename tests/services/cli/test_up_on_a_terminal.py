@@ -56,11 +56,11 @@ def test_requests_are_logged_to_the_file_that_the_screen_names(tmp_path: Path) -
     with up(home) as (terminal, url):
         terminal.wait_for("Ctrl-C stops everything")
         assert str(home / "studio.log") in terminal.text
-        asked = urllib.request.Request(
+        request = urllib.request.Request(
             f"{url}/partner/v1/studio",
             headers={"X-Service-Key": key_of(terminal), "X-Request-Id": "seen-in-the-file"},
         )
-        urllib.request.urlopen(asked, timeout=10).close()
+        urllib.request.urlopen(request, timeout=10).close()
         terminal.interrupt()
         assert terminal.exit_code() == 0
         assert "seen-in-the-file" not in terminal.text
@@ -73,9 +73,9 @@ def test_verbose_brings_the_request_log_back_to_the_screen(tmp_path: Path) -> No
     """`up --verbose` writes no file."""
     with up(tmp_path / "home", "--no-demo", "--verbose") as (terminal, url):
         terminal.wait_for("Ctrl-C stops everything")
-        asked = urllib.request.Request(f"{url}/partner/v1/studio", headers={"X-Request-Id": "seen-here"})
+        request = urllib.request.Request(f"{url}/partner/v1/studio", headers={"X-Request-Id": "seen-here"})
         with pytest.raises(urllib.error.HTTPError, match="401"):
-            urllib.request.urlopen(asked, timeout=10)
+            urllib.request.urlopen(request, timeout=10)
         terminal.wait_for("seen-here")
     assert not (tmp_path / "home" / "studio.log").exists()
 

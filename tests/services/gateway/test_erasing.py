@@ -19,7 +19,7 @@ from tests.harness.http import Client
 from tests.harness.system import System
 
 
-class Asked:
+class FakeService:
     """A service that answers what the test wrote down, and keeps what it was asked."""
 
     def __init__(self, erased: dict[str, Any], found: tuple[int, dict[str, Any]] = (404, {})) -> None:
@@ -45,7 +45,7 @@ async def db(database_url: str) -> AsyncIterator[Database]:
         await db.close()
 
 
-def operators(db: Database, **services: Asked) -> OperatorContext:
+def operators(db: Database, **services: FakeService) -> OperatorContext:
     upstreams = cast(dict[str, Upstream], services)
     return OperatorContext(
         db=db,
@@ -59,7 +59,7 @@ def operators(db: Database, **services: Asked) -> OperatorContext:
 async def test_only_a_404_means_that_the_person_is_not_there(db: Database) -> None:
     """A service that fails is no proof that nobody has the id: 503, erase again."""
     for status, error in ((404, NotFound), (500, Unavailable), (403, Unavailable)):
-        forms = Asked({}, found=(status, {}))
+        forms = FakeService({}, found=(status, {}))
         with pytest.raises(error):
             await erase_person(operators(db, forms=forms), "lead", new_id(), None, "r")
         assert forms.bodies == []
@@ -68,10 +68,10 @@ async def test_only_a_404_means_that_the_person_is_not_there(db: Database) -> No
 async def test_what_one_service_knows_of_the_person_is_passed_on(db: Database) -> None:
     """The owner comes last but for the event log, which is searched for every id and email of the person."""
     lead_id, member_id = new_id(), new_id()
-    forms = Asked({"leads": 1, "emails": ["ann@example.com", "old@example.com"], "lead_ids": [lead_id]})
+    forms = FakeService({"leads": 1, "emails": ["ann@example.com", "old@example.com"], "lead_ids": [lead_id]})
     forms.found = (200, {"email": "ann@example.com"})
-    bookings = Asked({"members": 1, "emails": ["ann@example.com"], "member_ids": [member_id]})
-    webhooks = Asked({"events": 2, "deliveries": 0})
+    bookings = FakeService({"members": 1, "emails": ["ann@example.com"], "member_ids": [member_id]})
+    webhooks = FakeService({"events": 2, "deliveries": 0})
     services = operators(db, forms=forms, bookings=bookings, webhooks=webhooks)
     done = await erase_person(services, "lead", lead_id, "s", "r")
     studio_id = done["studio_id"]

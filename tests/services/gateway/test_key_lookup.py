@@ -7,7 +7,7 @@ from services.gateway import key_lookup
 from services.gateway.key_lookup import BatchedLookup
 
 
-class Asked:
+class RecordedLookups:
     """What was looked up, batch by batch. `known` are the ids that exist."""
 
     def __init__(self, *known: str) -> None:
@@ -21,32 +21,32 @@ class Asked:
 
 async def test_those_who_come_together_cost_one_query() -> None:
     """However many ask, and however often for the same key."""
-    asked = Asked("a")
-    lookup = BatchedLookup(asked.look_up)
+    lookups = RecordedLookups("a")
+    lookup = BatchedLookup(lookups.look_up)
     await asyncio.gather(*(lookup.wait_for(key) for key in ("a", "b", "a", "c") * 20))
-    assert asked.batches == [["a", "b", "c"]]
+    assert lookups.batches == [["a", "b", "c"]]
     started = asyncio.get_running_loop().time()
     await asyncio.gather(*(lookup.wait_for(key) for key in ("b", "c", "d")))
-    assert asked.batches[1:] == [["d"]]
+    assert lookups.batches[1:] == [["d"]]
     assert asyncio.get_running_loop().time() - started > key_lookup.INTERVAL_SECONDS / 2
 
 
 async def test_a_flood_of_made_up_keys_is_one_bounded_query() -> None:
     """The rest are refused without a look."""
-    asked = Asked()
-    lookup = BatchedLookup(asked.look_up)
+    lookups = RecordedLookups()
+    lookup = BatchedLookup(lookups.look_up)
     many = key_lookup.LARGEST_BATCH * 3
     await asyncio.gather(*(lookup.wait_for(str(number)) for number in range(many)))
-    assert [len(batch) for batch in asked.batches] == [key_lookup.LARGEST_BATCH]
+    assert [len(batch) for batch in lookups.batches] == [key_lookup.LARGEST_BATCH]
 
 
 async def test_who_gives_up_waiting_does_not_take_the_answer_from_others() -> None:
     """One caller's cancellation is not the batch's."""
-    asked = Asked("a")
-    lookup = BatchedLookup(asked.look_up)
+    lookups = RecordedLookups("a")
+    lookup = BatchedLookup(lookups.look_up)
     await lookup.wait_for("first")
     gone, stays = (asyncio.create_task(lookup.wait_for(key)) for key in ("x", "a"))
     await asyncio.sleep(0)
     gone.cancel()
     await stays
-    assert asked.batches[-1] == ["a", "x"]
+    assert lookups.batches[-1] == ["a", "x"]

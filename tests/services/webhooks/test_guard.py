@@ -89,12 +89,12 @@ class Answers(AbstractResolver):
 
     def __init__(self, *answers: list[str]) -> None:
         self.answers = list(answers)
-        self.asked = 0
+        self.lookups = 0
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        self.asked += 1
+        self.lookups += 1
         found = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         return [
             ResolveResult(
@@ -140,7 +140,7 @@ async def test_a_name_that_changes_its_answer_is_asked_once_and_connected_to_wha
     async with Sender(UrlPolicy(allow_http=True), resolver=names) as sender:
         await sender.post(f"http://rebound.example:{port}/hook", {}, b"{}")
         assert tried == ["203.0.114.1"], "connected to the address that was checked, and to no other"
-        assert names.asked == 1
+        assert names.lookups == 1
     monkeypatch.undo()
     async with Sender(UrlPolicy(allow_http=True), resolver=names) as sender:
         sent = await sender.post(f"http://rebound.example:{port}/hook", {}, b"{}")

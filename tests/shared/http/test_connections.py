@@ -42,7 +42,7 @@ async def port_with(app: Any, http2: bool = False, **limits: Any) -> AsyncIterat
         yield f"http://127.0.0.1:{port}"
 
 
-async def asked(connection: RawConnection, request: bytes = GET) -> bytes:
+async def exchange(connection: RawConnection, request: bytes = GET) -> bytes:
     await connection.write(request)
     return await connection.head()
 
@@ -71,19 +71,19 @@ async def test_a_silent_connection_is_closed_and_a_talking_one_stays() -> None:
     """Who has not sent a byte in time goes; who has sent a request may send the next."""
     async with port_with(Answers(), silent_seconds=0.5) as url:
         talking, silent = await connect(url), await connect(url)
-        assert b"200 OK" in await asked(talking)
+        assert b"200 OK" in await exchange(talking)
         await until_closed([silent], 1)
-        assert b"200 OK" in await asked(talking)
+        assert b"200 OK" in await exchange(talking)
 
 
 async def test_one_address_cannot_hold_more_than_its_share() -> None:
     """The silent ones go first, so that the partner who shares the address is still answered."""
     async with port_with(Answers(), max_per_address=10) as url:
         partner = await connect(url)
-        assert b"200 OK" in await asked(partner)
+        assert b"200 OK" in await exchange(partner)
         flood = [await connect(url) for _ in range(40)]
         await until_closed(flood, 31)
-        assert b"200 OK" in await asked(partner)
+        assert b"200 OK" in await exchange(partner)
         assert await closed(flood) == 31
 
 
@@ -93,10 +93,10 @@ async def test_a_trusted_proxy_may_hold_as_many_as_it_needs() -> None:
     async with port_with(Answers(), max_per_address=3, silent_seconds=1.5, trusted=trusted) as url:
         many = [await connect(url) for _ in range(12)]
         for connection in many:
-            assert b"200 OK" in await asked(connection)
+            assert b"200 OK" in await exchange(connection)
         await until_closed([await connect(url)], 1)  # by then they were looked at three times
         for connection in many:
-            assert b"200 OK" in await asked(connection)
+            assert b"200 OK" in await exchange(connection)
 
 
 async def test_a_full_house_says_503_at_once_and_still_answers_health_checks() -> None:
@@ -104,7 +104,7 @@ async def test_a_full_house_says_503_at_once_and_still_answers_health_checks() -
     async with port_with(Answers(), max_connections=5) as url:
         inside = [await connect(url) for _ in range(5)]
         for connection in inside:
-            assert b"200 OK" in await asked(connection)
+            assert b"200 OK" in await exchange(connection)
         refusal = b""
         async with asyncio.timeout(10):
             while seen_at(url) < 5:
@@ -112,18 +112,18 @@ async def test_a_full_house_says_503_at_once_and_still_answers_health_checks() -
             while b"503" not in refusal:
                 late = await connect(url)
                 started = time.monotonic()
-                refusal = await asked(late)
+                refusal = await exchange(late)
                 assert time.monotonic() - started < 1
         assert b"retry-after: 1" in refusal
         assert b"connection: close" in refusal
         probe = await connect(url)
-        assert b"200 OK" in await asked(probe, b"GET /health/live HTTP/1.1\r\nHost: t\r\n\r\n")
+        assert b"200 OK" in await exchange(probe, b"GET /health/live HTTP/1.1\r\nHost: t\r\n\r\n")
         for connection in inside:
-            assert b"200 OK" in await asked(connection)
+            assert b"200 OK" in await exchange(connection)
         probe.close()
         inside[0].close()
         async with asyncio.timeout(10):
-            while b"200 OK" not in await asked(await connect(url)):
+            while b"200 OK" not in await exchange(await connect(url)):
                 await asyncio.sleep(0.1)
 
 

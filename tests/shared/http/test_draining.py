@@ -61,10 +61,10 @@ async def test_a_request_that_runs_is_answered_before_the_server_stops() -> None
     app = SlowApp()
     async with serving(app) as (port, _):
         client = await Client.connect(port)
-        asked = asyncio.create_task(client.ask("/slow"))
+        response = asyncio.create_task(client.ask("/slow"))
         await app.came.wait()
         asyncio.get_running_loop().call_later(0.3, app.go_on.set)
-    assert (await asked).endswith(b"ok")
+    assert (await response).endswith(b"ok")
 
 
 async def test_while_draining_answers_go_on_and_ask_for_a_new_connection() -> None:
@@ -99,11 +99,11 @@ async def test_the_wait_for_idle_connections_starts_after_the_last_old_request()
     app = SlowApp()
     async with serving(app) as (port, draining):
         client = await Client.connect(port)
-        asked = asyncio.create_task(client.ask("/slow"))
+        response = asyncio.create_task(client.ask("/slow"))
         await app.came.wait()
         drained = asyncio.create_task(draining.drain(0.3))
         await asyncio.sleep(0.4)
         app.go_on.set()
-        assert b"connection: close" not in await asked
+        assert b"connection: close" not in await response
         assert b"connection: close" in await client.ask("/")
         await drained

@@ -32,12 +32,14 @@ def test_after_the_last_wait_the_delivery_is_dead() -> None:
     assert next_attempt(Outcome(204, None), 3, DEFAULT_RETRY_SCHEDULE, NOW, 0.5).status == "succeeded"
 
 
-@pytest.mark.parametrize(("asked", "expected"), [(10.0, 5.0), (3600.0, 3600.0), (10_000_000.0, 86_400.0)])
-def test_retry_after_only_ever_lengthens_the_wait_up_to_a_day(asked: float, expected: float) -> None:
+@pytest.mark.parametrize(
+    ("retry_after", "expected"), [(10.0, 5.0), (3600.0, 3600.0), (10_000_000.0, 86_400.0)]
+)
+def test_retry_after_only_ever_lengthens_the_wait_up_to_a_day(retry_after: float, expected: float) -> None:
     """A receiver may ask for patience, not for haste, and not for ever."""
-    plan = next_attempt(Outcome(503, "x", asked), 0, (5.0,) if asked > 10 else (10.0,), NOW, 0.5)
+    plan = next_attempt(Outcome(503, "x", retry_after), 0, (5.0,) if retry_after > 10 else (10.0,), NOW, 0.5)
     assert plan.at is not None
-    assert (plan.at - NOW).total_seconds() == pytest.approx(max(expected, 5.0 if asked > 10 else 10.0))
+    assert (plan.at - NOW).total_seconds() == pytest.approx(max(expected, 5.0 if retry_after > 10 else 10.0))
 
 
 @pytest.mark.parametrize(
@@ -105,11 +107,11 @@ def test_a_silence_between_failures_is_no_run_of_failures() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "asked", "held"), [(429, 600, 600), (503, 10_000_000, 86_400), (500, 600, 0)]
+    ("status", "retry_after", "held"), [(429, 600, 600), (503, 10_000_000, 86_400), (500, 600, 0)]
 )
-def test_a_wish_for_patience_holds_the_whole_lane(status: int, asked: float, held: float) -> None:
+def test_retry_after_holds_the_whole_lane(status: int, retry_after: float, held: float) -> None:
     """429 and 503 with Retry-After are about the receiver, not about one event; a day at most."""
-    breaker = after(Breaker(), Outcome(status, "x", asked), DEFAULT_RETRY_SCHEDULE, NOW)
+    breaker = after(Breaker(), Outcome(status, "x", retry_after), DEFAULT_RETRY_SCHEDULE, NOW)
     assert breaker.is_paused(NOW) == (held > 0)
     assert (breaker.paused_until or NOW) - NOW == timedelta(seconds=held)
     straggler = after(breaker, FAILED, DEFAULT_RETRY_SCHEDULE, NOW)

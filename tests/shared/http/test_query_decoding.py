@@ -1,0 +1,63 @@
+"""Query strings become structs, or problems with the parameter's name."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from shared.errors import Invalid
+from shared.http.decoding import decode_query
+from shared.wire import Id, Instant, PageQuery
+
+
+class Times(PageQuery, frozen=True, kw_only=True):
+    at: Instant | None = None
+    location_id: Id | None = None
+    active: bool = True
+
+
+ID = "0B8A3C52-6DFE-4F7A-9F1A-3C8B57F0F3AD"
+
+
+@pytest.mark.parametrize(
+    ("text", "hours"),
+    [
+        ("2026-03-08T10:00:00Z", 0),
+        ("2026-03-08T10:00:00%2B02:00", 2),
+        ("2026-03-08T10:00:00+02:00", 2),
+        ("2026-03-08T10:00:00-05:00", -5),
+    ],
+)
+def test_a_time_may_carry_any_offset(text: str, hours: int) -> None:
+    """A plus that was not percent-encoded arrives as a space and is understood all the same."""
+    at = decode_query(Times, f"at={text}".encode()).at
+    assert at == datetime(2026, 3, 8, 10, tzinfo=UTC) - timedelta(hours=hours)
+
+
+@pytest.mark.parametrize(
+    ("query", "loc", "type_"),
+    [
+        (b"at=2026-03-08T10:00:00", ("query", "at"), "timezone_aware"),
+        (b"at=yesterday", ("query", "at"), "datetime_parsing"),
+        (b"active=maybe", ("query", "active"), "bool_parsing"),
+        (b"limit=201", ("query", "limit"), "too_large"),
+        (b"location_id=%00", ("query", "location_id"), "value_error"),
+        (b"location_id=%ff", ("query",), "value_error"),
+    ],
+)
+def test_a_bad_query_value_is_told_at_its_name(query: bytes, loc: tuple[str, ...], type_: str) -> None:
+    """422 at ["query", name]."""
+    with pytest.raises(Invalid) as caught:
+        decode_query(Times, query)
+    assert (caught.value.problems[0].loc, caught.value.problems[0].type) == (loc, type_)
+
+
+def test_a_query_that_comes_again_is_decoded_alike() -> None:
+    """What was decoded once is kept, for its own kind of query only; a refusal is told every time anew."""
+    raw = f"limit=7&location_id={ID}".encode()
+    for _ in range(2):
+        assert decode_query(Times, raw) == Times(limit=7, location_id=ID.lower())
+        assert decode_query(PageQuery, raw) == PageQuery(limit=7)
+        with pytest.raises(Invalid):
+            decode_query(Times, b"limit=0")
+    long = b"limit=7&unknown=" + b"x" * 10_000
+    assert decode_query(Times, long) == Times(limit=7)
