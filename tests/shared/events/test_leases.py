@@ -11,7 +11,7 @@ from shared.db.database import Database
 from shared.events import leases as leases_module
 from shared.events.leases import LEASE_SECONDS, Leases
 from shared.wire import new_id
-from tests.shared.events.test_relay import StagedBus, event, relay, write
+from tests.shared.events.staged_bus import StagedBus, event, relay, write
 
 PARTITIONS = 4
 

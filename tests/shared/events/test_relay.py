@@ -1,20 +1,16 @@
 """The outbox and its relay: nothing lost, nothing overtakes, a row goes once the event log has it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 
 import pytest
 
-from shared.background import Loop, Wakeup, running
+from shared.background import Loop, running
 from shared.db.database import Database
-from shared.events.bus import EVENT_LOG, Acknowledgement, BusError, Message, Queue
-from shared.events.bus.acknowledgements import Settle
-from shared.events.kinds import BookingCreated, Event, EventResource
-from shared.events.outbox import Backlog, add_event, add_events, backlog
-from shared.events.relay import Relay
+from shared.events.bus import Acknowledgement, BusError
+from shared.events.outbox import add_event
 from shared.wire import new_id
-
-STUDIO = new_id()
+from tests.shared.events.staged_bus import STUDIO, StagedBus, event, relay, states, until_idle, write
 
 
 @pytest.fixture
@@ -22,89 +18,6 @@ async def db(database_url: str) -> AsyncIterator[Database]:
     database = await Database.connect(database_url, "bookings", size=8)
     yield database
     await database.close()
-
-
-def event(resource_id: str, version: int, studio_id: str = STUDIO) -> Event:
-    return BookingCreated(
-        studio_id=studio_id,
-        resource=EventResource("booking", resource_id, version),
-        data={"version": version},
-    )
-
-
-class StagedBus:
-    """Writes down what was confirmed, fails when told to, and acknowledges what a test says is logged."""
-
-    def __init__(self, partitions: int = 4) -> None:
-        self.partitions = partitions
-        self.keeps_parked = True
-        self.has_old_queue = False
-        self.by_old_queue: list[str] = []
-        self.connection = 1
-        self.confirmed: list[Message] = []
-        self.unconfirmed = 0
-        self.most_unconfirmed = 0
-        self.fail_next = 0
-        self.refuse: set[str] = set()
-        self.slow: dict[str, float] = {}
-        self.settle: Settle | None = None
-
-    async def ensure_connected(self) -> int:
-        return self.connection
-
-    async def on_acknowledged(self, source: str, settle: Settle) -> None:
-        self.settle = settle
-
-    async def publish(
-        self, message: Message, queue: Queue = EVENT_LOG, *, by_old_queue: bool = False
-    ) -> None:
-        self.unconfirmed += 1
-        self.most_unconfirmed = max(self.most_unconfirmed, self.unconfirmed)
-        await asyncio.sleep(self.slow.get(message.id, 0))
-        self.unconfirmed -= 1
-        if self.fail_next > 0 or message.id in self.refuse:
-            self.fail_next -= 1
-            raise BusError("staged")
-        self.confirmed.append(message)
-        if by_old_queue:
-            self.by_old_queue.append(message.id)
-
-    async def acknowledge(self, *messages: Message, parked: bool = False) -> None:
-        assert self.settle is not None
-        await self.settle([Acknowledgement(one.reference, one.id, parked) for one in messages])
-
-    @property
-    def ids(self) -> list[str]:
-        return [message.id for message in self.confirmed]
-
-
-async def relay(
-    db: Database, bus: StagedBus, wakeup: Wakeup | None = None, *, acknowledge_seconds: float = 30.0
-) -> Relay:
-    made = Relay(
-        db,
-        bus,  # type: ignore[arg-type]
-        wakeup or Wakeup(),
-        service="bookings",
-        acknowledge_seconds=acknowledge_seconds,
-    )
-    await made.start()
-    return made
-
-
-async def write(db: Database, events: Sequence[Event]) -> None:
-    async with db.transaction() as conn:
-        await add_events(conn, events)
-
-
-async def states(db: Database) -> Backlog:
-    async with db.connection() as conn:
-        return await backlog(conn)
-
-
-async def until_idle(one: Relay) -> None:
-    while await one.step():
-        pass
 
 
 async def test_a_rolled_back_event_never_happened(db: Database) -> None:
