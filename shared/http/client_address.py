@@ -5,6 +5,8 @@ from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, Literal
 
+# Longer ones are not kept: they would be made to fill the memory.
+LONGEST_KEPT = 256
 ForwardedHeader = Literal["x-forwarded-for", "forwarded"]
 
 
@@ -16,13 +18,19 @@ class TrustedProxies:
         self._header = header.encode()
         self._read = _forwarded if header == "forwarded" else _x_forwarded_for
         self.trusts = lru_cache(maxsize=4096)(self._trusts)
+        # Partners repeat themselves: reading the header anew took 3 % of the gateway's time for a request.
+        self._named = lru_cache(maxsize=4096)(self._nearest)
 
     def client_of(self, peer: str, headers: Mapping[bytes, bytes]) -> str:
         """The nearest address that is no trusted proxy's: anybody may have said what stands further left."""
         if not self._networks or not self.trusts(peer):
             return peer
+        said = headers.get(self._header, b"")
+        return self._named(peer, said) if len(said) <= LONGEST_KEPT else self._nearest(peer, said)
+
+    def _nearest(self, peer: str, said: bytes) -> str:
         nearest = peer
-        for named in reversed(self._read(headers.get(self._header, b"").decode("latin-1"))):
+        for named in reversed(self._read(said.decode("latin-1"))):
             address = _address(named)
             if address is None:
                 return nearest

@@ -24,6 +24,8 @@ log = structlog.get_logger("serve")
 SWEEP_SECONDS: Final = 0.5
 # So many are looked at before requests get their turn again: about a millisecond.
 SWEEP_CHUNK: Final = 200
+# Of the time, however many connections there are.
+MAX_SHARE: Final = 0.03
 # Somebody over the limit may send a request in this time, and reads why it is refused.
 REFUSAL_SECONDS: Final = 1.0
 
@@ -66,6 +68,7 @@ class ConnectionGuard:
         self._known: dict[int, tuple[int, Connection | None]] = {}
         self._refused: frozenset[tuple[int, tuple[str, str]]] = frozenset()
         self._full: dict[int, frozenset[tuple[str, str]]] = {}
+        self._spent = 0.0
         self.over_limit = False
 
     def refuses(self, port: int, client: object) -> bool:
@@ -84,15 +87,18 @@ class ConnectionGuard:
                 await self.sweep()
             except Exception as problem:
                 log.error("connections_sweep_failed", exc_info=problem)
-            await asyncio.sleep(SWEEP_SECONDS)
+            await asyncio.sleep(max(SWEEP_SECONDS, self._spent / MAX_SHARE))
 
     async def sweep(self) -> None:
         """One look at every connection."""
+        spent, started = 0.0, time.thread_time()
         live: list[Connection] = []
         known: dict[int, tuple[int, Connection | None]] = {}
         for count, (fd, inode) in enumerate(open_sockets()):
             if count % SWEEP_CHUNK == SWEEP_CHUNK - 1:
+                spent += time.thread_time() - started
                 await asyncio.sleep(0)
+                started = time.thread_time()
             seen = self._known.get(fd)
             if seen is None or seen[0] != inode:
                 seen = (inode, self._inspect(fd, inode))
@@ -105,6 +111,7 @@ class ConnectionGuard:
                     _close(connection, why)
         self._known = known
         self._enforce_limits(live)
+        self._spent = spent + time.thread_time() - started
 
     def _inspect(self, fd: int, inode: int) -> Connection | None:
         ends = endpoints_of(fd)
