@@ -69,7 +69,7 @@ async def test_a_service_that_waits_for_its_schema_stops_when_it_is_told_to(
         await _until(lambda: _waiting(process.ready_url), process)
         assert process.child is not None
         process.child.terminate()
-        assert await asyncio.to_thread(process.child.wait, 5) == 0
+        assert await asyncio.to_thread(process.child.wait, 20) == 0
     finally:
         process.stop()
 
