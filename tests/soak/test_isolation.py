@@ -3,6 +3,8 @@
 import pytest
 
 from tests.harness.endpoint_isolation import Sizes, run_isolation
+from tests.harness.tenant_fairness import Sizes as FloodSizes
+from tests.harness.tenant_fairness import run_fairness
 
 
 @pytest.mark.timeout(1800)
@@ -14,3 +16,11 @@ async def test_nobody_waits_for_a_slow_neighbour(database_url: str) -> None:
     assert report.backlog_left >= 99_000
     assert report.p99_ratio < 1.10
     assert report.throughput_ratio > 0.95
+
+
+@pytest.mark.timeout(1800)
+async def test_a_flooding_client_delays_no_other_studio(database_url: str) -> None:
+    """200 endpoints with 200 events each: another studio's p99 is at most 1.5 times that of the control."""
+    report = await run_fairness(database_url, FloodSizes(endpoints=200, events=200, samples=60, pause=0.2))
+    print(f"\n{report.text()}")
+    assert report.ratio <= 1.5

@@ -1,6 +1,7 @@
 """Claims lanes and runs them. Several dispatchers can run at once; each lane has one owner at a time."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 
 import structlog
@@ -8,6 +9,7 @@ import structlog
 from services.webhooks.dispatcher.completion import Completer
 from services.webhooks.dispatcher.lane import Lane
 from services.webhooks.dispatcher.sender import Sender
+from services.webhooks.rules.fair_share import MAX_LANES_PER_STUDIO, lane_window
 from services.webhooks.secret_cipher import SecretCipher
 from services.webhooks.store import lanes
 from shared.db.database import Connection, Database
@@ -41,6 +43,7 @@ class Dispatcher:
         self.max_lanes = max_lanes
         self.completer = Completer(database)
         self._running: dict[asyncio.Task[None], Lane] = {}
+        self._lanes_of_studio: Counter[str] = Counter()
         self._completing: asyncio.Task[None] | None = None
 
     @property
@@ -53,14 +56,27 @@ class Dispatcher:
             self._completing = asyncio.create_task(self.completer.run(), name="completer")
         room = max(0, min(CLAIM_BATCH, self.max_lanes - len(self._running)))
         async with self.database.connection() as conn:
-            claimed = await lanes.claim(conn, new_id(), room)
+            claimed = await lanes.claim(conn, new_id(), room, self._studios_at_their_limit())
             await self._wake_lanes(conn)
         for lease, breaker in claimed:
             lane = Lane(self, lease, breaker)
             task = asyncio.create_task(self._run(lane), name=f"lane:{lease.endpoint_id}")
             self._running[task] = lane
-            task.add_done_callback(lambda done: self._running.pop(done, None))
+            self._lanes_of_studio[lease.studio_id] += 1
+            task.add_done_callback(self._ended)
         return len(claimed) == room > 0
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        studio_id = self._running.pop(task).lease.studio_id
+        self._lanes_of_studio[studio_id] -= 1
+        if not self._lanes_of_studio[studio_id]:
+            del self._lanes_of_studio[studio_id]
+
+    def _studios_at_their_limit(self) -> list[str]:
+        return [id_ for id_, count in self._lanes_of_studio.items() if count >= MAX_LANES_PER_STUDIO]
+
+    def window_of(self, studio_id: str) -> int:
+        return lane_window(self._lanes_of_studio[studio_id])
 
     async def _wake_lanes(self, conn: Connection) -> None:
         by_id = {lane.lease.endpoint_id: lane for lane in self._running.values()}

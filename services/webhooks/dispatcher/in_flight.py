@@ -34,6 +34,10 @@ class LaneResources(Protocol):
     cipher: SecretCipher
     schedule: tuple[float, ...]
 
+    def window_of(self, studio_id: str) -> int:
+        """How many attempts a lane of this studio may have in flight."""
+        ...
+
 
 class InFlight:
     """`lost`: another dispatcher owns the lane now. `disable_reason`: why the endpoint is being disabled.
@@ -56,7 +60,7 @@ class InFlight:
 
     @property
     def has_room(self) -> bool:
-        return len(self._tasks) < self.breaker.window
+        return len(self._tasks) < min(self.breaker.window, self._resources.window_of(self._lease.studio_id))
 
     def is_halted(self, moment: datetime) -> bool:
         """Whether no new attempt may start."""

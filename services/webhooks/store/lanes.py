@@ -22,13 +22,16 @@ UPDATE lanes SET token = $1, leased_until = now() + $2 * interval '1 second'
 WHERE endpoint_id = ANY (ARRAY(
     SELECT endpoint_id FROM lanes
     WHERE due_at <= now() AND due_at < 'infinity' AND (leased_until IS NULL OR leased_until < now())
+      AND studio_id <> ALL ($4::uuid[])
     ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED))
 RETURNING endpoint_id, studio_id, failures, pauses, paused_until, failing_since, last_failed_at
 """
 
 
-async def claim(conn: Connection, token: str, limit: int) -> list[tuple[Lease, Breaker]]:
-    rows = await conn.fetch(CLAIM, token, LEASE_SECONDS, limit)
+async def claim(
+    conn: Connection, token: str, limit: int, except_studios: Sequence[str] = ()
+) -> list[tuple[Lease, Breaker]]:
+    rows = await conn.fetch(CLAIM, token, LEASE_SECONDS, limit, list(except_studios))
     return [
         (
             Lease(row["endpoint_id"], row["studio_id"], token),

@@ -1,0 +1,110 @@
+"""One studio floods its own endpoints. The control: as many deliveries, spread over many studios."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from msgspec import Struct
+
+from shared.wire import new_id
+from tests.services.webhooks.desk import Desk, eventually, open_desk
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+ENDPOINTS_IN_CONTROL = 5
+
+
+class Sizes(Struct, frozen=True):
+    endpoints: int
+    events: int
+    samples: int
+    pause: float
+
+
+class FairnessReport(Struct, frozen=True):
+    """Seconds from publishing an event to its arrival, for a studio that has nothing to do with the load."""
+
+    flooded: list[float]
+    control: list[float]
+
+    @property
+    def ratio(self) -> float:
+        return percentile(self.flooded, 0.99) / percentile(self.control, 0.99)
+
+    def text(self) -> str:
+        return "\n".join(
+            f"{name}: p50 {percentile(values, 0.5):.3f} s, p99 {percentile(values, 0.99):.3f} s"
+            for name, values in (("one studio floods", self.flooded), ("the same, spread", self.control))
+        )
+
+
+def percentile(values: list[float], part: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(len(values) * part))]
+
+
+class Arrivals:
+    """A receiver that does as little as possible: it notes when each event id arrived."""
+
+    def __init__(self) -> None:
+        self.at: dict[str, float] = {}
+        self.count = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError, asyncio.IncompleteReadError):
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if line)
+                body = await reader.readexactly(int(fields[b"content-length"]))
+                self.count += 1
+                self.at[json.loads(body)["id"]] = time.perf_counter()
+                writer.write(OK)
+        writer.close()
+
+
+@asynccontextmanager
+async def arrivals() -> AsyncIterator[tuple[Arrivals, str]]:
+    noted = Arrivals()
+    server = await asyncio.start_server(noted.serve, "127.0.0.1", 0)
+    async with server:
+        yield noted, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+async def make_backlog(desk: Desk, url: str, studios: int, sizes: Sizes) -> None:
+    """`endpoints` in all, each with `events` deliveries that are due as soon as the lanes are free."""
+    for _ in range(studios):
+        caller = desk.caller(studio_id=new_id(), client_id=new_id())
+        for number in range(sizes.endpoints // studios):
+            await desk.endpoint(f"{url}/{number}", caller=caller)
+        await desk.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '1 hour'", new_id())
+        await desk.publish_some(sizes.events, studio_id=caller.studio_id)
+
+
+async def latencies(database_url: str, studios: int, sizes: Sizes) -> list[float]:
+    async with arrivals() as (noted, url), open_desk(database_url) as desk:
+        await desk.endpoint(f"{url}/well-behaved")
+        await make_backlog(desk, url, studios, sizes)
+        await desk.sql("UPDATE lanes SET token = NULL, leased_until = NULL")
+        desk.context.wakeup.notify()
+        sent: dict[str, float] = {}
+        publishing = []
+        for _ in range(sizes.samples):
+            event = desk.event()
+            sent[event.id] = time.perf_counter()
+            publishing.append(asyncio.create_task(desk.publish(event)))
+            await asyncio.sleep(sizes.pause)
+        # The load must outlast the samples, or they say nothing about it.
+        assert noted.count < sizes.endpoints * sizes.events + sizes.samples, "the backlog was too small"
+
+        async def all_arrived() -> bool | None:
+            return True if sent.keys() <= noted.at.keys() else None
+
+        await asyncio.gather(*publishing)
+        await eventually(all_arrived, seconds=120)
+        return [noted.at[event_id] - began for event_id, began in sent.items()]
+
+
+async def run_fairness(database_url: str, sizes: Sizes) -> FairnessReport:
+    control = await latencies(database_url, sizes.endpoints // ENDPOINTS_IN_CONTROL, sizes)
+    flooded = await latencies(database_url, 1, sizes)
+    return FairnessReport(flooded=flooded, control=control)
