@@ -28,7 +28,7 @@ OPTIONS = ["--noEmit", "--strict", "--skipLibCheck", "--pretty", "false"]
 MODULES = ["--module", "nodenext", "--moduleResolution", "nodenext"]
 # Every worker of a test run would wait for a registry that one has found to be away.
 ASK_AGAIN_SECONDS = 600
-REQUEST_TIMEOUT = ["--fetch-retries=1", "--fetch-timeout=20000", "--fetch-retry-mintimeout=1000"]
+NPM_TIMEOUTS = ["--fetch-retries=1", "--fetch-timeout=20000", "--fetch-retry-mintimeout=1000"]
 INSTALL = ["npm", "install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock"]
 
 
@@ -55,7 +55,7 @@ def why_not() -> str | None:
 
 
 def _install(packages: list[str]) -> str | None:
-    command = [*INSTALL, *REQUEST_TIMEOUT, *packages]
+    command = [*INSTALL, *NPM_TIMEOUTS, *packages]
     try:
         done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, timeout=90, check=False)
     except subprocess.TimeoutExpired:
