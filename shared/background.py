@@ -1,4 +1,4 @@
-"""A background loop survives one bad step, backs off, and shows its age to readiness."""
+"""Background loops that survive a failed step, back off, and report to readiness when they are stuck."""
 
 import asyncio
 import contextlib
@@ -54,11 +54,11 @@ class Backoff:
 
 
 class Loop:
-    """Runs `step` for ever. A step answers True when there is more to do at once.
+    """Runs `step` for ever. A step returns True when there is more to do right away.
 
     Between idle steps it waits `idle` seconds or until it is woken. A step that fails is logged and
-    tried again after a growing pause. A loop with no good step for `stale_after` seconds, because they fail
-    or one hangs, is shown as not ready.
+    retried after an increasing delay. A loop without a successful step for `stale_after` seconds, because its
+    steps fail or one hangs, fails its readiness check.
     """
 
     def __init__(
@@ -83,14 +83,14 @@ class Loop:
 
     @property
     def age(self) -> float:
-        """Seconds since a step last went well."""
+        """Seconds since the last successful step."""
         return time.monotonic() - self._last_good
 
     def problem(self) -> str | None:
-        """None while all is well, else a sentence for the readiness answer."""
+        """None, or a sentence for the readiness answer."""
         if self.age <= self.stale_after:
             return None
-        return f"{self.name} has done nothing well for {self.age:.0f} s ({self.failures} failures in a row)"
+        return f"{self.name} has not succeeded for {self.age:.0f} s ({self.failures} failures in a row)"
 
     async def run(self) -> None:
         while True:
@@ -119,7 +119,7 @@ class Loop:
 
 @asynccontextmanager
 async def running(loops: Iterable[Loop]) -> AsyncIterator[None]:
-    """The loops run while the block does; leaving it cancels them and waits until they have ended."""
+    """Runs the loops during the block. Leaving it cancels them and waits for their end."""
     tasks = [asyncio.create_task(loop.run(), name=loop.name) for loop in loops]
     try:
         yield

@@ -1,4 +1,4 @@
-"""Environment → one frozen struct, read once per process and passed down."""
+"""Settings from the environment: one frozen struct, read once per process and passed down."""
 
 import re
 from collections.abc import Mapping
@@ -32,11 +32,11 @@ DEFAULT_RETRY_SCHEDULE = (5.0, 300.0, 1800.0, 7200.0, 18000.0, 36000.0, 50400.0,
 
 
 class SettingsProblem(Exception):
-    """A setting is missing or makes no sense; the message is one sentence for the operator."""
+    """A setting is missing or not usable. The message is one sentence for the operator."""
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """Everything that can be set. Secrets are tuples: the first one is used, all of them are accepted."""
+    """All settings. Secrets are tuples: the first value is used, all of them are accepted."""
 
     home: Path = Path(".studio")
     database_url: str | None = None
@@ -106,7 +106,7 @@ def with_files(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
-    """Read `STUDIO_*`; unknown names are left alone, unusable values are named in one sentence."""
+    """Reads `STUDIO_*`. Unknown names are ignored; a value that is not usable is reported by name."""
     environ = with_files(environ)
     _refuse_placeholders(environ)
     values: dict[str, object] = {}

@@ -21,11 +21,11 @@ Email = Annotated[str, Meta(max_length=320, extra_json_schema={"format": "email"
 
 
 class Resource(Struct, kw_only=True):
-    """An answer: every field is always present."""
+    """A response body: every field is always present."""
 
 
 class Body(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """A request body: a field nobody knows is refused, since it is most often a misspelt one."""
+    """A request body. Unknown fields are refused, since most of them are typos."""
 
 
 class Query(Struct, kw_only=True, frozen=True):

@@ -1,6 +1,6 @@
-"""Everything that is wrong with a value, place by place. msgspec stops at the first problem; this goes on.
+"""Finds every problem of a value, with its location. msgspec stops at the first; this continues.
 
-Only a request that was refused pays for the second look.
+It runs only for requests that are refused.
 """
 
 import re

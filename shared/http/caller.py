@@ -1,4 +1,4 @@
-"""Who is calling, in a short-lived signed header: the gateway signs it, each service verifies it itself."""
+"""The caller, in a short-lived signed header. The gateway signs it and every service verifies it."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""Bytes → typed structs, or `Invalid` with every problem's place. No route decodes by hand."""
+"""Decodes bytes into typed structs, or raises `Invalid` with the location of every problem."""
 
 import re
 from collections.abc import Callable
@@ -95,7 +95,7 @@ def _broken(problem: Exception) -> Problem:
 
 
 def decode_query(kind: type[T], raw: bytes) -> T:
-    """Partners repeat themselves: a short query is decoded once. It was a fifth of a list's own work."""
+    """Short queries are cached, because partners repeat them: decoding was a fifth of a list's own work."""
     if len(raw) > MAX_CACHED_QUERY:
         return _decode(kind, raw)
     query: T = _decode_cached(kind, raw)
@@ -111,7 +111,7 @@ def _decode(kind: type[T], raw: bytes) -> T:
         values = dict(parse_qsl(text, keep_blank_values=True, errors="strict"))
     except ValueError:
         raise Invalid([Problem(("query",), "The query string is not valid UTF-8.", "value_error")]) from None
-    # An offset's plus that was not percent-encoded arrives as a space.
+    # The plus sign of an offset arrives as a space if it was not percent-encoded.
     values = {name: _SPACE_OFFSET.sub(r"\1+\2", value) for name, value in values.items()}
     problems = nul_problems(values, ("query",)) if "%00" in text else []
     try:
@@ -124,7 +124,7 @@ def _decode(kind: type[T], raw: bytes) -> T:
     return lower_ids(query)
 
 
-# Queries are frozen, so that one can serve many requests. What is refused is not kept.
+# Queries are frozen, so many requests can share one. Refused queries are not cached.
 _decode_cached: Callable[[Any, bytes], Any] = lru_cache(maxsize=1024)(_decode)
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}\Z")
@@ -166,7 +166,7 @@ _ID_FIELDS: dict[type, tuple[str, ...]] = {}
 
 
 def lower_ids(value: T) -> T:
-    """Ids are compared as text, so their case is settled here, once."""
+    """Ids are compared as text, so they are lower-cased here, once."""
     if not isinstance(value, Struct):
         return value
     kind = type(value)

@@ -1,8 +1,8 @@
-"""Stopping without a cut: tell the others first, finish what runs, and leave no connection with hope in it.
+"""Graceful shutdown: report not ready, finish running requests, close only connections nobody will reuse.
 
-A client may write its next request in the same moment in which an idle connection is closed; a write that is
-lost so cannot be sent again. So while we drain we go on answering, say `Connection: close` in every answer,
-and wait until idle connections have been given up by their clients (the gateway does after 4 s).
+A client may send its next request at the very moment we close an idle connection, and a write that is lost
+that way cannot be repeated. So while draining we keep answering, add `Connection: close` to every answer, and
+wait until clients have given up their idle connections (the gateway does so after 4 s).
 """
 
 import asyncio
@@ -25,7 +25,7 @@ class Draining:
         self._changed = asyncio.Event()
 
     def wrap(self, app: ASGIApp) -> ASGIApp:
-        """`app`, with its requests counted; nothing more happens to them before the end."""
+        """`app`, with its requests counted. Nothing else changes until draining starts."""
 
         async def counted(scope: Scope, receive: Receive, send: Send) -> None:
             late = self.started
@@ -46,7 +46,7 @@ class Draining:
         return counted
 
     async def drain(self, seconds: float) -> None:
-        """Readiness says no from here on, so that new connections go elsewhere; old ones end themselves."""
+        """Report not ready, so that new connections go elsewhere, and let existing ones end by themselves."""
         self._start()
         began = time.monotonic()
         await self._wait_until_zero("_in_flight_before")
@@ -54,7 +54,7 @@ class Draining:
         log.info("drained", running=self.in_flight, seconds=round(time.monotonic() - began, 2))
 
     async def finish(self) -> None:
-        """What still runs gets its time."""
+        """Wait for the requests that are still running."""
         self._start()
         await self._wait_until_zero("in_flight")
         if self.in_flight:

@@ -1,4 +1,4 @@
-"""The only place that turns an exception into an HTTP answer, for the gateway and every service alike."""
+"""Turns exceptions into HTTP answers. No other module does, neither in the gateway nor in a service."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from shared.wire import encode
 
 log = structlog.get_logger("errors")
 
-# The first class that fits wins.
+# The first matching class wins.
 STATUSES: tuple[tuple[type[DomainError], int, str], ...] = (
     (errors.Unauthenticated, 401, "authentication_error"),
     (errors.Forbidden, 403, "permission_error"),
@@ -57,7 +57,7 @@ def status_of(kind: type[DomainError]) -> tuple[int, str]:
 
 
 def answer_for(problem: BaseException, request_id: str) -> Answer:
-    """Never a stack trace or SQL: what is not a domain error is logged and answered as one."""
+    """Never exposes a stack trace or SQL: unexpected errors are logged and answered as a plain 500."""
     if not isinstance(problem, DomainError):
         problem = _as_domain_error(problem)
     status, type_ = status_of(type(problem))
@@ -80,14 +80,14 @@ def answer_for(problem: BaseException, request_id: str) -> Answer:
 
 def _as_domain_error(problem: BaseException) -> DomainError:
     if isinstance(problem, asyncpg.InterfaceError) and isinstance(problem, ValueError):
-        # asyncpg's own DataError: a value that the column's type cannot hold got past the edge.
+        # asyncpg's own DataError: validation let a value through that the column's type cannot hold.
         log.error("value_refused_by_driver", exc_info=problem)
         return errors.Invalid([Problem(("body",), "A value cannot be stored.", "value_error")])
     if is_unavailable(problem):
         log.warning("dependency_unavailable", error=type(problem).__name__)
         return errors.Unavailable()
     if isinstance(problem, (asyncpg.CharacterNotInRepertoireError, asyncpg.UntranslatableCharacterError)):
-        # The edge refuses NUL and lone surrogates; this is the fence behind it.
+        # Validation refuses NUL and lone surrogates; this is the second line of defence.
         return errors.Invalid(
             [Problem(("body",), "Text holds a character that cannot be stored.", "value_error")]
         )

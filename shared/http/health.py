@@ -1,8 +1,8 @@
-"""Ready tells which part is not well, and whether requests are served all the same.
+"""Readiness: which part has a problem, and whether requests are served anyway.
 
-What only works beside the requests must not take them away: while the broker is down bookings go on, their
-events wait in the outbox. Readiness that failed for it would make a cluster send nobody here any more. A
-process that has not had such a part yet is not ready, so that a roll-out with a wrong setting stops at once.
+A part that requests do not need must not fail readiness. While the broker is down, bookings continue and
+their events wait in the outbox; if readiness failed, a cluster would stop sending requests here. But such a
+part must have worked once, so that a roll-out with a wrong setting stops at its first replica.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -17,7 +17,7 @@ Write = Callable[[Scope, Send, bytes, int], Awaitable[None]]
 
 
 class OptionalCheck:
-    """The check of a part that requests do not need; it must have been well once."""
+    """The check of a part that requests do not need. It must have passed once."""
 
     def __init__(self, problem: Callable[[], str | None]) -> None:
         self._problem = problem
@@ -30,7 +30,7 @@ class OptionalCheck:
 
 
 def readiness(checks: Mapping[str, Check], write: Write) -> ASGIApp:
-    """200 `ready`, 200 `degraded` when requests are served and something beside them is not well, 503."""
+    """200 `ready`, 200 `degraded` if only optional checks fail, otherwise 503 `not_ready`."""
 
     async def ready(scope: Scope, receive: Receive, send: Send) -> None:
         problems = {part: await check() for part, check in checks.items()}

@@ -1,4 +1,4 @@
-"""The import's share of every service: lines in wire form, written in bulk, bad ones named one by one."""
+"""The part of the import that every service shares: bulk writes, with each bad line reported."""
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -84,7 +84,7 @@ Write = Callable[[Connection, Sequence[Decoded[T]]], Awaitable[None]]
 
 
 async def apply_batch(db: Database, lines: Sequence[Decoded[T]], write: Write[T]) -> list[Rejected]:
-    """All lines in one transaction. What the database refuses is halved until the bad lines stand alone."""
+    """All lines in one transaction. A refused batch is bisected until the bad lines are isolated."""
     async with db.transaction() as conn:
         return await apply_lines(conn, lines, write)
 
@@ -119,7 +119,7 @@ async def _apply(
 
 
 def reason_of(problem: Any) -> str:
-    """A sentence for the person who wrote the file, from what the database said."""
+    """A sentence for the author of the file, made from the database's error."""
     detail = getattr(problem, "detail", None) or ""
     if found := _NOT_PRESENT.search(detail):
         return f"{found[1]} names {found[2]}, which is not among the studio's {found[3]}."

@@ -1,4 +1,4 @@
-"""The routes that only the gateway calls, on an operator's word: the same in every service that has them."""
+"""Routes that only the gateway calls, on behalf of an operator. They are the same in every service."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar

@@ -1,7 +1,7 @@
-"""What JSON can say and nothing here can keep: NUL, lone surrogates, numbers past any double, endless depth.
+"""Valid JSON that we cannot store: NUL, lone surrogates, numbers out of range, excessive nesting.
 
-Each is named at its place. Only who sent one pays for the search, which stays within a small constant times
-the body's size: no pattern here starts twice at one byte, and a place is written out for a fault only.
+Each problem is reported with its location. The search runs only for bodies that have one, and its cost is
+linear in the body's size: no pattern restarts at the same byte, and locations are built only for problems.
 """
 
 import json
@@ -16,11 +16,11 @@ from shared.errors import MAX_PROBLEMS, Invalid, Problem
 
 Loc: TypeAlias = tuple[str | int, ...]
 
-# Well inside what the decoder takes (some 900 levels, fewer the deeper its caller stands), so that whoever
-# reads the same bytes a second time can read them too.
+# Well below what the decoder accepts (about 900 levels, fewer from a deep call stack), so that every later
+# reader of the same bytes can decode them too.
 MAX_DEPTH = 500
-# A text without an end is taken to the end of the body: with the quote required, each of its escaped quotes
-# was tried as the start of another one, and 40 KB took 39 s.
+# An unterminated string extends to the end of the body. If the closing quote were required, every escaped
+# quote would be tried as another start: 40 KB took 39 s.
 _TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
@@ -28,7 +28,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def refuse_depth(raw: bytes, loc: Loc) -> None:
-    """Two counts for most bodies; the brackets are followed only where there are enough of them."""
+    """Two counts are enough for most bodies; nesting is tracked only if there are enough brackets."""
     if raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
         return
     brackets = _TEXT.sub(b"", raw).translate(None, _NOT_BRACKETS)
@@ -38,12 +38,12 @@ def refuse_depth(raw: bytes, loc: Loc) -> None:
 
 
 def nul_problems(value: object, loc: Loc) -> list[Problem]:
-    """NUL is valid JSON and no valid text for Postgres: name the places."""
+    """NUL is valid in JSON but not in Postgres text."""
     return _named(_find_problems(value, _nul), loc, sys.maxsize)
 
 
 def unreadable_values(raw: bytes, loc: Loc) -> list[Problem]:
-    """The texts and numbers for which the decoder refused to read `raw`; none where it is no JSON at all."""
+    """The strings and numbers that the decoder cannot read; empty if `raw` is not JSON at all."""
     try:
         value = read_leniently(raw)
     except (ValueError, RecursionError):
@@ -63,7 +63,7 @@ def _named(found: "Iterator[tuple[_Place, _Description]]", loc: Loc, left: int) 
 
 
 class _OversizedInteger:
-    """A whole number with more digits than Python reads."""
+    """Stands for an integer with more digits than Python parses."""
 
 
 def read_leniently(raw: bytes) -> Any:
@@ -111,7 +111,7 @@ _Place: TypeAlias = "tuple[str | int, _Place] | None"
 def _find_problems(
     value: Any, describe: Callable[[Any], _Description | None]
 ) -> Iterator[tuple[_Place, _Description]]:
-    """Each fault of a text, number, … and of a key. Walked with a list, never with the call stack."""
+    """Walks values and keys with an explicit stack, so that nesting cannot overflow the call stack."""
     stack: list[tuple[Any, _Place]] = [({"": value}, None)]
     while stack:
         item, place = stack.pop()

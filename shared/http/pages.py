@@ -1,4 +1,4 @@
-"""Cursor, limit, list envelope. A page costs the same at the first row and at the millionth."""
+"""Keyset pagination: cursor, limit, list envelope. Every page costs the same, however deep it is."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from shared.wire import encode, is_id
 T = TypeVar("T")
 R = TypeVar("R")
 
-# Before every row: with it one statement serves the first page and all later ones.
+# Sorts before every row, so that one statement serves the first page and all later ones.
 START = (datetime(1, 1, 1, tzinfo=UTC), "00000000-0000-0000-0000-000000000000")
 
 
@@ -90,7 +90,7 @@ def _text_size(row: Any) -> int:
 
 
 def page_of(rows: list[T], limit: int) -> Page[T]:
-    """`rows` were asked for with `limit + 1`: the extra one only tells that there is more."""
+    """`rows` were fetched with `limit + 1`; the extra row only shows that there are more."""
     more = len(rows) > limit
     shown = rows[:limit] if more else rows
     return Page(data=shown, has_more=more, next_cursor=shown[-1].id if more else None)  # type: ignore[attr-defined]

@@ -18,7 +18,7 @@ def by_path(handlers: Mapping[str, ASGIApp], on_error: Callable[[Any, Exception]
             for path, handler in handlers.items()
         ],
         openapi_config=None,
-        # Its own would give the libraries' messages a form and a way out beside ours.
+        # Litestar's logging setup would bypass ours for messages of libraries.
         logging_config=None,
         exception_handlers={Exception: on_error},
     )
@@ -27,7 +27,7 @@ def by_path(handlers: Mapping[str, ASGIApp], on_error: Callable[[Any, Exception]
 
 
 class ExactPaths:
-    """Most traffic goes to such paths: found and answered in a quarter of the time of Litestar's way."""
+    """Most traffic goes to such paths. A dict finds them in a quarter of the time of Litestar's router."""
 
     def __init__(self, exact: Mapping[str, ASGIApp], others: ASGIApp) -> None:
         self._exact = exact

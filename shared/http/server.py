@@ -1,4 +1,4 @@
-"""Puts ASGI apps on ports: granian inside our own event loop, several listeners, a clean stop."""
+"""Serves ASGI apps with granian inside our own event loop: several listeners, one graceful stop."""
 
 import asyncio
 import gc
@@ -60,7 +60,7 @@ class Listener(Struct, frozen=True):
 
 
 def refuse_taken_ports(addresses: Sequence[Address]) -> None:
-    """granian binds with SO_REUSEPORT, so a second server would silently share the port: look first."""
+    """granian binds with SO_REUSEPORT, so a second server would silently share the port: check first."""
     taken: set[int] = set()
     for address in addresses:
         if address.port in taken and address.port:
@@ -82,7 +82,7 @@ def refuse_taken_ports(addresses: Sequence[Address]) -> None:
 
 @asynccontextmanager
 async def listening(listeners: Sequence[Listener]) -> AsyncIterator[Draining]:
-    """The listeners answer inside the block; leaving it lets running requests finish first."""
+    """Serves while the block runs. Leaving it lets running requests finish first."""
     refuse_taken_ports([listener.address for listener in listeners])
     draining = Draining()
     _allow_descriptors(OTHER_DESCRIPTORS + sum(listener.limits.accepted for listener in listeners))
@@ -119,7 +119,7 @@ async def listening(listeners: Sequence[Listener]) -> AsyncIterator[Draining]:
     finally:
         for server in servers:
             server.stop()  # type: ignore[no-untyped-call]
-        # Draining gave requests their time; a client that never finishes its own must not hold us up.
+        # Draining has waited for requests already; a client that never finishes must not block the stop.
         _, stuck = await asyncio.wait(tasks, timeout=STOP_TIMEOUT)
         for task in stuck:
             task.cancel()
@@ -184,7 +184,7 @@ def _reachable(host: str) -> str:
 
 
 def tune_garbage_collector() -> None:
-    """What was made during start-up lives for ever: not scanning it again cut p99 to a third."""
+    """Start-up objects live until the end; not scanning them again cut p99 to a third."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 50, 50)

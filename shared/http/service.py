@@ -1,4 +1,4 @@
-"""One service as an ASGI app: its routes behind the signed caller, health and metrics beside them."""
+"""One service as an ASGI app: its routes, which require a signed caller, plus health and metrics."""
 
 import re
 import time
@@ -33,7 +33,7 @@ _VALID_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}\Z")
 
 
 class Service(Struct, Generic[C]):
-    """What `open_service` of each service yields; `checks` name the parts that readiness asks."""
+    """What a service's `open_service` yields. `checks` are the readiness checks by name."""
 
     name: str
     context: C
@@ -70,7 +70,7 @@ def build_service(
 
 
 class _PathHandler:
-    """Every method of one path: verify the caller, let the route respond, turn errors into answers."""
+    """All methods of one path: verify the caller, call the route, turn errors into answers."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class _PathHandler:
 
 
 def valid_request_id(raw: bytes | None) -> str:
-    """The caller's own where it sent a sane one, else a new one."""
+    """The caller's own id if it sent a valid one, otherwise a new one."""
     return raw.decode() if raw and _VALID_REQUEST_ID.match(raw) else new_id()
 
 

@@ -49,7 +49,7 @@ def set_up_logging(settings: Settings, service: str, *, file: LogFile | None = N
 
 
 class _ToStructlog(logging.Handler):
-    """What libraries say comes out in the same form, and as clean."""
+    """Sends the log records of libraries through structlog, scrubbed like ours."""
 
     def emit(self, record: logging.LogRecord) -> None:
         structlog.get_logger("library").log(
@@ -62,7 +62,7 @@ class _ToStructlog(logging.Handler):
 
 
 def _format_exception(_: Any, __: str, event: Event) -> Event:
-    """Frames and kinds of an exception; of its text what can hold nobody's data."""
+    """Frames and types of an exception, and only those parts of its text that cannot hold personal data."""
     found = event.pop("exc_info", None)
     if found:
         problem = found if isinstance(found, BaseException) else sys.exc_info()[1]

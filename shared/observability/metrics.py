@@ -1,6 +1,6 @@
-"""What Prometheus reads, all of it on one page.
+"""All Prometheus metrics in one place.
 
-Routes are labelled by template, never by path, and nothing by studio: ids would make endless series.
+Routes are labelled by template, never by path, and nothing by studio: ids would create endless series.
 """
 
 from prometheus_client import REGISTRY, Counter, Gauge, Histogram, generate_latest

@@ -1,7 +1,7 @@
-"""One line per request, written past structlog: the same fields in the same form, for a fifth of the cost.
+"""One log line per request, bypassing structlog: the same fields and format for a fifth of the cost.
 
 Through structlog's chain of processors this line alone was a third of a gateway's own time. Its fields are
-fixed and hold nothing private, so only the text is looked over. On a terminal it goes the usual way.
+fixed and hold nothing private, so only the text is scrubbed. On a terminal structlog is used as usual.
 """
 
 import sys
@@ -56,7 +56,7 @@ def _through_structlog(line: RequestLine) -> None:
 
 
 def _discard(line: RequestLine) -> None:
-    """The level is set above these lines."""
+    """The log level excludes these lines."""
 
 
 _sink: Sink = sys.stderr

@@ -1,9 +1,9 @@
-"""The fence behind all logging: whatever text a library or the database gave us, nobody is named in it."""
+"""Removes personal data and secrets from log text, whatever library or database it came from."""
 
 import re
 import traceback
 
-# A field with one of these words in its name is never written, whoever logs it.
+# Fields with one of these words in their name are never logged.
 PRIVATE = (
     "secret",
     "password",
@@ -23,7 +23,7 @@ _VALUE = re.compile(r"(constraint|relation|column|table|schema|role|function) (\
 
 
 def scrub(text: str) -> str:
-    """Emails, keys, secrets and logins in URLs go. The looks for a letter first make the usual line cheap."""
+    """Replaces emails, keys, secrets and logins in URLs. The substring checks keep the usual line cheap."""
     if "@" in text:
         text = _EMAIL.sub("[email]", _LOGIN.sub("[login]@", text))
     if "spk_" in text or "whsec_" in text or "opt_" in text:

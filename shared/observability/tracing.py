@@ -1,4 +1,4 @@
-"""OpenTelemetry over OTLP/HTTP when STUDIO_OTLP_ENDPOINT is set; one `is None` a request when it is not.
+"""OpenTelemetry over OTLP/HTTP if STUDIO_OTLP_ENDPOINT is set; otherwise one `is None` per request.
 
 Context is carried by hand as a W3C `traceparent` text: in the gateway's header, beside the event in outbox
 and broker, and with the logged event to its deliveries. Nothing here patches a library.
@@ -53,7 +53,7 @@ class Span:
 def begin(
     name: str, parent: str | None, kind: Kind = "internal", attributes: Mapping[str, Any] | None = None
 ) -> Span | None:
-    """None while nobody collects traces; whoever gets a span must end it."""
+    """None if tracing is off. Whoever gets a span must end it."""
     if _tracer is None:
         return None
     from opentelemetry.trace import SpanKind
@@ -74,7 +74,7 @@ def record(
     seconds: float,
     failed: bool = False,
 ) -> None:
-    """A piece of work that is over: one span, told afterwards."""
+    """Records work that has already ended as one span."""
     if _tracer is None:
         return
     from opentelemetry.trace import SpanKind, StatusCode
@@ -96,7 +96,7 @@ def record(
 def in_span(
     name: str, parent: str | None, kind: Kind, attributes: Mapping[str, Any] | None = None
 ) -> Iterator[str | None]:
-    """Gives the traceparent to hand on: the span's own, or the parent's while nobody collects traces."""
+    """Yields the traceparent to pass on: the span's own, or the parent's if tracing is off."""
     span = begin(name, parent, kind, attributes)
     if span is None:
         yield parent
@@ -110,7 +110,7 @@ def in_span(
 
 
 def set_up_tracing(settings: Settings, service: str, *, exporter: "SpanExporter | None" = None) -> None:
-    """The exporter is a test's own; otherwise spans go in batches, from a thread of their own."""
+    """Spans are exported in batches from a separate thread. Tests pass their own exporter."""
     global _tracer
     if settings.otlp_endpoint is None and exporter is None:
         return
