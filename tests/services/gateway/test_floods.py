@@ -1,11 +1,17 @@
 """The partner port as it is started: what strangers without a key can hold."""
 
 import asyncio
+import os
+import socket
+from pathlib import Path
+
+from yarl import URL
 
 from tests.harness.raw_http import RawConnection, connect, request
 from tests.harness.system import System
 
 SILENT = 1_500
+READERS = 200
 
 
 async def test_silent_connections_do_not_block_the_partner_port(system: System) -> None:
@@ -27,6 +33,32 @@ async def test_silent_connections_do_not_block_the_partner_port(system: System) 
     finally:
         for connection in flood:
             connection.close()
+
+
+async def test_readers_who_take_nothing_do_not_fill_the_memory(system: System) -> None:
+    """The document is 400 KB. Each of them is sent a little of it, and the rest when that was taken."""
+    child = system.running.processes["up"].child
+    assert child is not None
+    before = resident_mib(child.pid)
+    readers: list[socket.socket] = []
+    try:
+        for _ in range(READERS):
+            reader = socket.socket()
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            readers.append(reader)
+            await asyncio.to_thread(reader.connect, ("127.0.0.1", URL(system.running.partner_url).port))
+            reader.sendall(request("GET", "/partner/v1/openapi.json"))
+        assert (await system.site.get("/docs")).status == 200  # by then the last of them was served
+        await asyncio.sleep(1)
+        assert resident_mib(child.pid) - before < READERS * 0.2
+    finally:
+        for reader in readers:
+            reader.close()
+
+
+def resident_mib(pid: int) -> float:
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 async def test_the_partner_port_speaks_no_http2(system: System) -> None:
