@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 RATE ?= 10
 
-.PHONY: up test check fresh soak bench bench-compare lock sizes clean help
+.PHONY: up test check fresh soak bench bench-compare lock sizes sbom clean help
 
 help:
 	@echo "make up      start everything (Ctrl-C stops it); pass options with ARGS='--port 9000'"
@@ -14,6 +14,7 @@ help:
 	@echo "make fresh   start it in a clean clone with an empty home, twice"
 	@echo "make soak    the large runs: many steps, many events, faults injected"
 	@echo "make sizes   how large the volumes must be for RATE=10 events a second"
+	@echo "make sbom    write sbom.cdx.json, the bill of materials of the image"
 	@echo "make bench   speed, side by side with the floor and the usual stack"
 	@echo "make bench-compare BASE=REV   this tree beside an older commit; fails if a row is worse by over 5 %"
 
@@ -46,6 +47,10 @@ bench: $(VENV)/development
 bench-compare: $(VENV)/development
 	@[ -n "$(BASE)" ] || { echo "Name the commit to compare with: make bench-compare BASE=main~20"; exit 2; }
 	$(BIN)/python -m bench.compare --against $(BASE) $(ARGS)
+
+# CycloneDX, from the lock file, without a network.
+sbom:
+	@$(PYTHON) deploy/sbom.py -o sbom.cdx.json && echo "wrote sbom.cdx.json"
 
 sizes:
 	@$(PYTHON) deploy/sizing.py $(RATE)

@@ -13,6 +13,7 @@ import asyncpg
 import structlog
 from msgspec import Struct
 
+from shared.db.database import role_of
 from shared.db.migration_problem import MigrationProblem
 
 log = structlog.get_logger("migrate")
@@ -55,6 +56,7 @@ async def apply_functions(
     """
     await conn.execute(f"SET search_path TO {service}")
     await conn.execute(CREATE_TABLE)
+    await conn.execute(f"REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON schema_functions FROM {role_of(service)}")
     current = {row["name"]: row["checksum"] for row in await conn.fetch(CURRENT)}
     changed = [file for file in files if current.get(file.name) != file.checksum]
     async with conn.transaction():

@@ -101,6 +101,8 @@ async def _ensure_role(conn: "asyncpg.Connection[Any]", service: str, password: 
         ALTER DEFAULT PRIVILEGES IN SCHEMA {service} GRANT USAGE ON SEQUENCES TO {role};
         CREATE TABLE IF NOT EXISTS {service}.schema_migrations (
             name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now());
+        -- A service that was taken over must not be able to hide or forge a migration.
+        REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON {service}.schema_migrations FROM {role};
         """
     )
 

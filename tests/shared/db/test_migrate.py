@@ -59,10 +59,17 @@ async def test_a_migration_killed_before_its_record_has_not_happened(postgres: P
 
 @pytest.mark.parametrize("service", SERVICES)
 async def test_a_services_role_reaches_its_own_schema_only(database_url: str, service: str) -> None:
-    """Reads of any other service's table are refused by the database itself, and so is making tables."""
+    """It reads no other service's tables, makes no tables, and cannot edit the record of its migrations."""
     conn: asyncpg.Connection[Any] = await asyncpg.connect(service_url(database_url, service))
     try:
         assert await conn.fetchval(f"SELECT count(*) FROM {service}.schema_migrations") >= 0  # noqa: S608
+        for table in ("schema_migrations", "schema_functions"):
+            for change in (
+                f"DELETE FROM {service}.{table}",  # noqa: S608
+                f"INSERT INTO {service}.{table} SELECT 'x', 'x'",
+            ):
+                with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                    await conn.execute(change)
         for other in SERVICES:
             if other != service:
                 with pytest.raises(asyncpg.InsufficientPrivilegeError):
