@@ -55,6 +55,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     service_urls: dict[str, str] = {}
     pool_size: int = 10
     event_partitions: int = 16
+    webhooks_only: Literal["log", "dispatch"] | None = None
     answer_timeout: float = 10.0
     log_level: str = "info"
     log_format: Literal["auto", "json", "text"] = "auto"

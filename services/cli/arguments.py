@@ -27,6 +27,11 @@ def parser() -> argparse.ArgumentParser:
 
     serve = words.add_parser("serve", help="one service, for compose and Kubernetes")
     serve.add_argument("service", choices=SERVICES)
+    serve.add_argument(
+        "--only",
+        choices=("log", "dispatch"),
+        help="webhooks: the event log or the dispatcher alone, to scale them apart",
+    )
     serve.set_defaults(run=local_commands.serve)
 
     migrate = words.add_parser("migrate", help="schemas, roles, migrations")

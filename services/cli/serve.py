@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from litestar.types import ASGIApp
+from msgspec import structs
 
 from services.cli.errors import CommandFailed
 from services.cli.run_async import run_async
@@ -23,6 +24,10 @@ from shared.settings import Settings
 
 def serve(settings: Settings, given: argparse.Namespace) -> None:
     service: str = given.service
+    if given.only is not None:
+        if service != "webhooks":
+            raise CommandFailed(f"{service} has no roles: --only is for webhooks.")
+        settings = structs.replace(settings, webhooks_only=given.only)
     settings = with_secrets(settings, make=False)
     if missing := settings.missing_secrets(service):
         raise CommandFailed(f"{service} cannot start without {' and '.join(missing)}.")

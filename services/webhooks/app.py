@@ -33,6 +33,7 @@ def routes() -> list[Route[Webhooks]]:
 
 @asynccontextmanager
 async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Webhooks]]:
+    """Event log and dispatcher, or one of them alone: `settings.webhooks_only`. Both answer requests."""
     assert settings.database_url is not None
     policy = UrlPolicy(
         allow_http=settings.webhook_allow_http is True,
@@ -43,10 +44,6 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
     async with AsyncExitStack() as stack:
         db = await Database.connect(settings.database_url, "webhooks", size=settings.pool_size)
         stack.push_async_callback(db.close)
-        # A separate pool: a hundred busy lanes must not block a partner's request.
-        sending_db = await Database.connect(settings.database_url, "webhooks", size=settings.pool_size)
-        stack.push_async_callback(sending_db.close)
-        sender = await stack.enter_async_context(Sender(policy))
         service = Webhooks(
             db=db,
             bus=bus,
@@ -56,25 +53,24 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
             cipher=cipher,
             urls=policy,
         )
-        event_log = EventLogConsumer(service)
-        stack.push_async_callback(event_log.stop)
-        dispatcher = Dispatcher(sending_db, sender, cipher, settings.webhook_retry_schedule)
-        stack.push_async_callback(dispatcher.stop)
-        loops = [
-            Loop("webhooks-dispatcher", dispatcher.step, idle=POLL_SECONDS, wakeup=service.wakeup),
-            Loop("webhooks-leases", dispatcher.renew, idle=8.0),
-            Loop(
-                "webhooks-recoveries", _with(recovery_step, service), idle=2.0, wakeup=service.recovery_wakeup
-            ),
-            Loop("webhooks-figures", partial(update_gauges, db, bus), idle=15.0, stale_after=120.0),
-            *event_log.loops,
-            Loop("webhooks-pruning", _with(prune_step, service), idle=600.0),
-        ]
+        loops = [Loop("webhooks-figures", partial(update_gauges, db, bus), idle=15.0, stale_after=120.0)]
+        if settings.webhooks_only != "log":
+            # A separate pool: a hundred busy lanes must not block a partner's request.
+            sending_db = await Database.connect(settings.database_url, "webhooks", size=settings.pool_size)
+            stack.push_async_callback(sending_db.close)
+            sender = await stack.enter_async_context(Sender(policy))
+            dispatcher = Dispatcher(sending_db, sender, cipher, settings.webhook_retry_schedule)
+            stack.push_async_callback(dispatcher.stop)
+            loops += _dispatch_loops(service, dispatcher)
+        if settings.webhooks_only != "dispatch":
+            event_log = EventLogConsumer(service)
+            stack.push_async_callback(event_log.stop)
+            await event_log.start()
+            loops += [*event_log.loops, Loop("webhooks-pruning", _with(prune_step, service), idle=600.0)]
 
         def loops_problem() -> str | None:
             return next((problem for loop in loops if (problem := loop.problem())), None)
 
-        await event_log.start()
         await stack.enter_async_context(running(loops))
         yield build_service(
             "webhooks",
@@ -88,6 +84,14 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
                 "dispatcher": OptionalCheck(loops_problem),
             },
         )
+
+
+def _dispatch_loops(service: Webhooks, dispatcher: Dispatcher) -> list[Loop]:
+    return [
+        Loop("webhooks-dispatcher", dispatcher.step, idle=POLL_SECONDS, wakeup=service.wakeup),
+        Loop("webhooks-leases", dispatcher.renew, idle=8.0),
+        Loop("webhooks-recoveries", _with(recovery_step, service), idle=2.0, wakeup=service.recovery_wakeup),
+    ]
 
 
 def _with(step: Callable[[Webhooks], Awaitable[bool]], service: Webhooks) -> Callable[[], Awaitable[bool]]:

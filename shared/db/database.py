@@ -111,6 +111,13 @@ class Database:
                 # For any server: read pages along an index, and do not compile short statements.
                 "random_page_cost": "1.1",
                 "jit": "off",
+                # The server ends the session of a machine that has vanished, in 22 s, and a transaction whose
+                # process hangs: others wait for what it has locked.
+                "tcp_keepalives_idle": "10",
+                "tcp_keepalives_interval": "3",
+                "tcp_keepalives_count": "4",
+                "tcp_user_timeout": "20000",
+                "idle_in_transaction_session_timeout": "15000",
             },
         )
         delay = 0.1

@@ -79,7 +79,9 @@ class Leases:
             rows = await conn.fetch(RENEW, self.role, self.replica, self.partitions, LEASE)
         held = frozenset(row["partition"] for row in rows)
         if held != self._held:
-            log.info("leases_changed", role=self.role, held=len(held), of=self.partitions)
+            log.info(
+                "leases_changed", role=self.role, replica=self.replica, held=len(held), of=self.partitions
+            )
         self._held, self._renewed = held, started
         return held
 

@@ -97,9 +97,10 @@ class Dispatcher:
 
     async def renew(self) -> bool:
         leases = [lane.lease for lane in self._running.values()]
-        if leases:
-            async with self.database.connection() as conn:
+        async with self.database.connection() as conn:
+            if leases:
                 await lanes.renew(conn, leases)
+            await lanes.end_impossible_leases(conn)
         return False
 
     async def stop(self) -> None:

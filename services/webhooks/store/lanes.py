@@ -63,6 +63,18 @@ async def renew(conn: Connection, leases: Sequence[Lease]) -> None:
     )
 
 
+# A lease that ends later than any lease can was written before the clock was set back. Its lane was due.
+END_IMPOSSIBLE = """
+UPDATE lanes SET token = NULL, leased_until = NULL, due_at = least(due_at, now())
+WHERE leased_until > now() + 2 * $1 * interval '1 second'
+"""
+
+
+async def end_impossible_leases(conn: Connection) -> None:
+    """A live dispatcher whose lane this ends has a stale token, and claims the lane again."""
+    await conn.execute(END_IMPOSSIBLE, LEASE_SECONDS)
+
+
 class Target(Struct, frozen=True):
     """Where a lane's deliveries go. Read again before each batch, so that changes apply at once."""
 

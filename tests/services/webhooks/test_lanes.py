@@ -17,7 +17,7 @@ from tests.services.webhooks.desk import Desk, eventually, open_desk, statuses
 async def hold_lanes(desk: Desk) -> str:
     """Lease all lanes to an owner that does nothing, so that the dispatcher leaves them alone."""
     token = new_id()
-    await desk.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '1 hour'", token)
+    await desk.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '50 s'", token)
     return token
 
 
@@ -176,6 +176,17 @@ async def test_another_dispatcher_takes_over_when_one_is_gone(database_url: str,
         await desk.publish_some(3)
         assert statuses(await desk.deliveries(endpoint["id"])) == ["pending"] * 3
         await receiver.until_count(3)
+
+
+async def test_a_clock_set_back_keeps_no_dead_dispatchers_lane(desk: Desk, receiver: Receiver) -> None:
+    """Its lease seems to last 59 minutes more, and its lane to be due then: no lease is that long."""
+    await desk.endpoint(receiver.url)
+    await desk.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '59 minutes'", new_id())
+    [event_id] = await desk.publish_some(1)
+    await desk.sql("UPDATE lanes SET due_at = now() + interval '59 minutes'")
+    async with desk.context.db.connection() as conn:
+        await lanes.end_impossible_leases(conn)
+    await receiver.until(lambda got: [each.event_id for each in got.received] == [event_id])
 
 
 async def test_two_replicas_share_the_work_and_send_nothing_twice(

@@ -1,0 +1,162 @@
+"""Events once lost for good or stood still: a broker that forgets, a deleted queue, a replica that hangs."""
+
+import asyncio
+import os
+import shutil
+import signal
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aio_pika
+import aiohttp
+import asyncpg
+import pytest
+
+from shared.servers.ports import free_port
+from tests.harness.pipeline import open_pipeline
+from tests.harness.system import Process, System, separate_services
+
+
+async def rows(database_url: str, sql: str, *args: Any) -> list[Any]:
+    conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
+    try:
+        return list(await conn.fetch(sql, *args))
+    finally:
+        await conn.close()
+
+
+async def until(fact: Callable[[], Awaitable[bool]], *, seconds: float = 60) -> float:
+    """How long it took."""
+    started = time.monotonic()
+    async with asyncio.timeout(seconds):
+        while not await fact():
+            await asyncio.sleep(0.05)
+    return time.monotonic() - started
+
+
+async def make_members(system: System, key: str, count: int) -> None:
+    client = system.partner(key)
+    for number in range(count):
+        body = {"email": f"{time.monotonic_ns()}-{number}@example.com", "first_name": "P", "last_name": "Q"}
+        assert (await client.post("/members", body)).status == 201
+
+
+def all_logged(database_url: str, studio_id: str, count: int) -> Callable[[], Awaitable[bool]]:
+    async def look() -> bool:
+        logged = await rows(
+            database_url, "SELECT sequence FROM webhooks.events WHERE studio_id = $1 ORDER BY 1", studio_id
+        )
+        waiting = await rows(database_url, "SELECT 1 FROM bookings.outbox")
+        assert [row["sequence"] for row in logged] == list(range(1, len(logged) + 1))
+        return len(logged) == count and not waiting
+
+    return look
+
+
+@asynccontextmanager
+async def opened(folder: Path, database_url: str, amqp_url: str) -> AsyncIterator[System]:
+    with separate_services(folder, database_url, amqp_url) as running:
+        async with aiohttp.ClientSession() as session:
+            system = System(running, session)
+            system.studio_id = await system.new_studio()
+            yield system
+
+
+@pytest.mark.timeout(180)
+async def test_events_bound_for_two_groups_survive_a_deleted_queue(
+    tmp_path: Path, database_url: str, amqp_url: str
+) -> None:
+    """New members go to the log and to forms: the log's queues are deleted, and none is missed."""
+    async with opened(tmp_path, database_url, amqp_url) as system:
+        key = await system.key()
+        connection = await aio_pika.connect(amqp_url)
+        async with connection:
+            channel = await connection.channel()
+            for _ in range(4):
+                await make_members(system, key, 5)
+                for partition in range(4):
+                    await channel.queue_delete(f"webhooks.events.{partition}")
+        await until(all_logged(database_url, system.studio_id, 20), seconds=90)
+
+
+@pytest.mark.timeout(240)
+async def test_a_broker_that_loses_its_disk_loses_no_event() -> None:
+    """40 events are confirmed while the log is away; the broker comes back empty; all 40 are logged."""
+    async with open_pipeline() as pipeline:
+        key = await pipeline.system.key()
+        await pipeline.kill("dispatcher")
+        await make_members(pipeline.system, key, 40)
+
+        async def confirmed() -> bool:
+            found = await pipeline.rows("SELECT sent_at IS NOT NULL AS sent FROM bookings.outbox")
+            return len(found) == 40 and all(row["sent"] for row in found)
+
+        await until(confirmed)
+        await pipeline.kill("broker")
+        await asyncio.to_thread(_wipe, pipeline.rabbit.home)
+        await pipeline.revive("broker")
+        await pipeline.revive("dispatcher")
+        await until(all_logged(pipeline.database_url, pipeline.system.studio_id, 40), seconds=90)
+
+
+def _wipe(home: Path) -> None:
+    assert any((home / "data").iterdir()), "control: the broker has kept something"
+    for path in (home / "data").iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+@pytest.mark.timeout(180)
+async def test_a_hung_webhooks_replica_holds_the_event_log_for_less_than_ten_seconds(
+    tmp_path: Path, database_url: str, amqp_url: str
+) -> None:
+    """SIGSTOP: it neither dies nor answers. Beside a healthy replica its partitions move within seconds."""
+    async with opened(tmp_path, database_url, amqp_url) as system:
+        key = await system.key()
+        first = system.running.processes["webhooks"]
+        port = free_port()
+        second = Process(
+            ["serve", "webhooks", "--only", "log"],
+            first.environment | {"STUDIO_PORT": str(port)},
+            f"http://127.0.0.1:{port}/health/ready",
+            tmp_path / "webhooks-2.log",
+        )
+        second.start()
+        try:
+            await asyncio.to_thread(second.wait_ready)
+            await until(_spread(database_url))
+            await make_members(system, key, 4)
+            await until(all_logged(database_url, system.studio_id, 4))
+            [row] = await rows(
+                database_url,
+                "SELECT replica, partition FROM webhooks.leases WHERE role = 'event-log'"
+                " AND partition = bookings.outbox_bucket($1) % 4",
+                system.studio_id,
+            )
+            hung = second if _has(second, row["replica"]) else first
+            assert hung.child is not None
+            os.kill(hung.child.pid, signal.SIGSTOP)
+            try:
+                await make_members(system, key, 4)
+                took = await until(all_logged(database_url, system.studio_id, 8))
+            finally:
+                os.kill(hung.child.pid, signal.SIGCONT)
+            assert took < 12, f"the partition stood still for {took:.0f} s"
+            await make_members(system, key, 4)
+            await until(all_logged(database_url, system.studio_id, 12))
+        finally:
+            second.stop()
+
+
+def _spread(database_url: str) -> Callable[[], Awaitable[bool]]:
+    async def look() -> bool:
+        sql = "SELECT count(DISTINCT replica) AS n FROM webhooks.leases WHERE role = 'event-log'"
+        return bool((await rows(database_url, sql))[0]["n"] == 2)
+
+    return look
+
+
+def _has(process: Process, replica: str) -> bool:
+    return f'"replica":"{replica}"' in process.log.read_text()
