@@ -1,4 +1,4 @@
-"""The only file that knows every service: all of them in one process, for `studioctl up` and the tests."""
+"""Every service in one process, for `studioctl up` and the tests. Only this file knows all of them."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -25,7 +25,7 @@ OPEN_SERVICE: dict[str, OpenService] = {
 
 @asynccontextmanager
 async def open_all(settings: Settings) -> AsyncIterator[Gateway]:
-    """Every service behind a gateway that calls them without a socket."""
+    """Opens every service behind a gateway that calls them without sockets."""
     async with AsyncExitStack() as stack:
         bus = await stack.enter_async_context(open_bus(settings.amqp_url, settings.event_partitions))
         services = {

@@ -8,24 +8,24 @@ from shared.settings import SERVICES
 
 def port(text: str) -> int:
     if not text.isdigit() or not 1 <= int(text) <= 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port; ports go from 1 to 65535")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port number from 1 to 65535")
     return int(text)
 
 
 def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser(prog="studioctl", description="Run and look after the Studio Partner API.")
+    top = argparse.ArgumentParser(prog="studioctl", description="Run and administer the Studio Partner API.")
     top.add_argument("--json", action="store_true", help="print JSON (accepted anywhere on the line)")
     words = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
-    up = words.add_parser("up", help="everything in one process, on an embedded Postgres")
+    up = words.add_parser("up", help="run everything in one process, on an embedded Postgres")
     up.add_argument("--port", type=port, help="partner port (8080)")
     up.add_argument("--operator-port", type=port, help="operators' port (8081)")
-    up.add_argument("--home", help="where data and secrets are kept (./.studio)")
+    up.add_argument("--home", help="where data and secrets are stored (./.studio)")
     up.add_argument("--no-demo", action="store_true", help="do not load the demo studio on first start")
     up.add_argument("--verbose", action="store_true", help="show the request log here instead of in a file")
     up.set_defaults(run=local_commands.up)
 
-    serve = words.add_parser("serve", help="one service, for compose and Kubernetes")
+    serve = words.add_parser("serve", help="run one service, for compose and Kubernetes")
     serve.add_argument("service", choices=SERVICES)
     serve.add_argument(
         "--only",
@@ -34,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
     )
     serve.set_defaults(run=local_commands.serve)
 
-    migrate = words.add_parser("migrate", help="schemas, roles, migrations")
+    migrate = words.add_parser("migrate", help="create schemas and roles, apply migrations")
     migrate.add_argument(
         "services", nargs="*", metavar="SERVICE", help=f"some of {', '.join(SERVICES)}; all by default"
     )
@@ -54,9 +54,9 @@ def parser() -> argparse.ArgumentParser:
 
     for noun in ("members", "leads"):
         acts = words.add_parser(noun, help=f"erase {noun}").add_subparsers(required=True, metavar="COMMAND")
-        erase = acts.add_parser("erase", help="make a person anonymous everywhere; counts stay right")
+        erase = acts.add_parser("erase", help="anonymize a person everywhere; counts stay correct")
         erase.add_argument("id")
-        erase.add_argument("--studio", metavar="SLUG|ID", help="asked alone, instead of every studio")
+        erase.add_argument("--studio", metavar="SLUG|ID", help="search only this studio")
         erase.set_defaults(run=operator_commands.erase, noun=noun)
 
     sequences = words.add_parser("sequences", help="event sequences")
@@ -89,7 +89,7 @@ def _keys(words: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     create.add_argument("--name", required=True)
     create.add_argument("--scopes", required=True, metavar="all|a,b")
     create.add_argument("--locations", metavar="id,id", help="limit the key to these locations")
-    create.add_argument("--client", metavar="NAME", help="the partner's integration; made when it is new")
+    create.add_argument("--client", metavar="NAME", help="the partner's integration; created if new")
     create.add_argument("--expires-in", metavar="90d")
     create.set_defaults(run=operator_commands.create_key)
     listing = words.add_parser("list", help="list keys")
@@ -103,7 +103,7 @@ def _keys(words: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
             one.add_argument(
                 "--with-endpoints", action="store_true", help="also disable the endpoints that the key made"
             )
-    rotate = words.add_parser("rotate", help="a second key for the same client")
+    rotate = words.add_parser("rotate", help="issue a second key for the same client")
     rotate.add_argument("id")
     rotate.add_argument("--overlap", default="24h", help="how long the old key stays valid, up to 7d (24h)")
     rotate.set_defaults(run=operator_commands.rotate_key)
@@ -117,15 +117,15 @@ def _sequences(words: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
 
 
 def _queues(words: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    words.add_parser("list", help="what waits and what is parked").set_defaults(
+    words.add_parser("list", help="list queues with waiting and parked messages").set_defaults(
         run=operator_commands.list_queues
     )
-    parked = words.add_parser("parked", help="show parked messages; they may hold people's data")
+    parked = words.add_parser("parked", help="show parked messages, which may contain personal data")
     parked.add_argument("queue")
     parked.set_defaults(run=operator_commands.show_parked)
     requeue = words.add_parser("requeue", help="send parked messages back to their queue")
     requeue.add_argument("queue")
-    requeue.add_argument("ids", nargs="*", metavar="ID", help="all of them by default")
+    requeue.add_argument("ids", nargs="*", metavar="ID", help="all by default")
     requeue.set_defaults(run=operator_commands.requeue)
 
 
@@ -133,9 +133,9 @@ def _webhooks(words: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     listen = words.add_parser("listen", help="show events as they come, and forward them while developing")
     listen.add_argument("--forward-to", metavar="URL", help="post each event there, signed")
     listen.add_argument("--studio", metavar="SLUG|ID", help="needed when there is more than one")
-    listen.add_argument("--events", metavar="a,b", help="only these kinds")
-    listen.add_argument("--secret", help="sign with this one instead of a new one")
-    listen.add_argument("--count", type=int, metavar="N", help="stop after so many")
+    listen.add_argument("--events", metavar="a,b", help="only these event kinds")
+    listen.add_argument("--secret", help="sign with this secret instead of a new one")
+    listen.add_argument("--count", type=int, metavar="N", help="stop after N events")
     listen.set_defaults(run=local_commands.listen)
 
 
@@ -145,6 +145,6 @@ def _clients(words: "argparse._SubParsersAction[argparse.ArgumentParser]") -> No
     listing.set_defaults(run=operator_commands.list_clients)
     limits = words.add_parser("set", help="set a client's rate limit")
     limits.add_argument("client", metavar="CLIENT")
-    limits.add_argument("--rate", type=float, help="requests a second")
+    limits.add_argument("--rate", type=float, help="requests per second")
     limits.add_argument("--burst", type=int)
     limits.set_defaults(run=operator_commands.set_client)

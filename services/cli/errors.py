@@ -1,4 +1,4 @@
-"""What ends a command: one sentence on stderr and exit code 1, or 2 for wrong usage."""
+"""Ends a command with one sentence on stderr and exit code 1, or 2 for wrong usage."""
 
 
 class CommandFailed(Exception):

@@ -1,4 +1,4 @@
-"""Send a file of any size in chunks of whole lines, show progress, name the bad lines."""
+"""Send a file of any size in chunks of whole lines, show progress, report bad lines."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from services.cli.operator_client import OperatorClient
 
 CHUNK_LINES: Final = 5000
 CHUNK_BYTES: Final = 8 * 1024 * 1024
-# All bad lines go to stderr as they are found; the report on stdout keeps the first ones.
+# All bad lines are printed to stderr; the report on stdout lists the first ones.
 MAX_REPORTED: Final = 1000
 
 
@@ -73,7 +73,7 @@ def _progress(size: int | None, *, shown: bool) -> Iterator[Callable[[int, dict[
     if not shown:
         yield lambda _, __: None
         return
-    # Loaded only where a person watches: without rich the imports of a service take 0.93 of the memory.
+    # Imported only for a terminal: without rich a service's imports take 0.93 of the memory.
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -1,4 +1,4 @@
-"""`studioctl webhooks listen`: a studio's events live, forwarded to a server under development.
+"""`studioctl webhooks listen`: prints a studio's events live and forwards them to a local server.
 
 Nothing has to be reachable from outside: the events are read from the event log and posted from here, signed
 as the dispatcher signs them. The secret is printed first and kept in the home, so that a receiver under
@@ -30,7 +30,7 @@ TIMEOUT = 15.0
 
 
 def listen(settings: Settings, given: argparse.Namespace) -> None:
-    """Runs until Ctrl-C, or until `--count` events have come."""
+    """Runs until Ctrl-C, or until `--count` events have arrived."""
     wanted = _event_kinds(given.events)
     secret = _checked_secret(given.secret) if given.secret is not None else _kept_secret(settings.home)
     operators = client(settings)
@@ -53,12 +53,12 @@ def listen(settings: Settings, given: argparse.Namespace) -> None:
 def _event_kinds(text: str | None) -> set[str]:
     wanted = set(filter(None, (part.strip() for part in (text or "").split(","))))
     if unknown := sorted(wanted - set(KINDS)):
-        raise CommandFailed(f"No such kind of event: {', '.join(unknown)}.", exit_code=2)
+        raise CommandFailed(f"Unknown event kind: {', '.join(unknown)}.", exit_code=2)
     return wanted
 
 
 def _checked_secret(secret: str) -> str:
-    """What `whsec_` and base64 spell, in the lengths that Standard Webhooks allows."""
+    """`whsec_` and base64, of a length that Standard Webhooks allows."""
     try:
         key = base64.b64decode(secret.removeprefix(PREFIX), validate=True)
     except ValueError:
@@ -89,7 +89,7 @@ def _only_studio(operators: OperatorClient) -> dict[str, Any]:
 
 
 def _follow(operators: OperatorClient, path: str, after: int, wanted: set[str]) -> Iterator[dict[str, Any]]:
-    """What comes behind `after`, in order, each once."""
+    """Events after `after`, in order, each once."""
     while True:
         page = operators.get(path, after_sequence=str(after), limit="200")
         for event in page["data"]:
@@ -101,7 +101,7 @@ def _follow(operators: OperatorClient, path: str, after: int, wanted: set[str]) 
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """As the dispatcher: a redirect is an answer like any other, and nothing is sent where it points."""
+    """Like the dispatcher, do not follow redirects."""
 
     def redirect_request(self, *_: Any) -> None:
         return None

@@ -1,4 +1,4 @@
-"""Load the demo studio through the same import that everybody uses."""
+"""Load the demo studio through the regular import."""
 
 import io
 from datetime import UTC, datetime
@@ -16,5 +16,5 @@ def load_demo(client: OperatorClient, *, progress: bool = True) -> dict[str, Any
     size = file.getbuffer().nbytes
     report = import_stream(client, file, None, size=size, progress=progress)
     if report["rejected_count"]:
-        raise CommandFailed(f"The demo studio was not loaded whole: {report['rejected'][0]['reason']}")
+        raise CommandFailed(f"The demo studio was not loaded completely: {report['rejected'][0]['reason']}")
     return report

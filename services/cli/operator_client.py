@@ -1,4 +1,4 @@
-"""studioctl is a thin client of the operators' API: this is the client."""
+"""The HTTP client for the operators' API that studioctl uses."""
 
 import http.client
 import json
@@ -23,7 +23,7 @@ class OperatorClient:
 
     @classmethod
     def for_settings(cls, settings: Settings) -> "OperatorClient":
-        """The running embedded system of this home, or what the environment names."""
+        """For the system that the environment names, or the one that runs in this home."""
         if not settings.operator_tokens:
             raise CommandFailed(
                 f"There is no operator token: set STUDIO_OPERATOR_TOKEN, or run `studioctl up` first "

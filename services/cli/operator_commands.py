@@ -24,10 +24,10 @@ def seconds(text: str) -> int:
 
 
 def _listed(text: str, option: str) -> list[str]:
-    """An option that is there but empty, as from an unset variable, must not mean "everything"."""
+    """An empty option, as from an unset shell variable, must not mean "everything"."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts:
-        raise CommandFailed(f"{option} is empty; leave it out or name something.", exit_code=2)
+        raise CommandFailed(f"{option} is empty; omit it or give a value.", exit_code=2)
     return parts
 
 
@@ -89,7 +89,7 @@ def list_clients(settings: Settings, given: argparse.Namespace) -> None:
 def set_client(settings: Settings, given: argparse.Namespace) -> None:
     body = {name: value for name in ("rate", "burst") if (value := getattr(given, name)) is not None}
     if not body:
-        raise CommandFailed("Say what to set: --rate, --burst or both.", exit_code=2)
+        raise CommandFailed("Give --rate, --burst or both.", exit_code=2)
     show(client(settings).patch(f"/clients/{given.client}", body), as_json=given.json)
 
 

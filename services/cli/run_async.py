@@ -1,4 +1,4 @@
-"""One event loop for a command that runs things; what it fails by becomes a sentence."""
+"""Runs a command's coroutine in an event loop and turns expected errors into one sentence."""
 
 import asyncio
 from collections.abc import Coroutine

@@ -1,4 +1,4 @@
-"""Secrets of the embedded run: made on first start, kept in its home, readable by its owner alone."""
+"""Secrets of `studioctl up`: generated on the first start, stored in its home, readable only by the owner."""
 
 import base64
 import json
@@ -15,7 +15,7 @@ FILE = "secrets.json"
 
 
 def with_secrets(settings: Settings, *, make: bool) -> Settings:
-    """What the environment leaves unset comes from the home; with `make`, what is missing there is made."""
+    """Fills unset secrets from the home. With `make`, missing ones are generated."""
     path = settings.home / FILE
     kept = _read(path)
     if make and (missing := [name for name in SECRETS if name not in kept]):
@@ -39,7 +39,7 @@ def _read(path: Path) -> dict[str, list[str]]:
 
 def _new(name: str) -> str:
     raw = secrets.token_bytes(32)
-    # The encryption key has the form that Fernet wants; the others are only random text.
+    # The encryption key has Fernet's format; the others are random text.
     if name == "webhook_keys":
         return base64.urlsafe_b64encode(raw).decode()
     return ("opt_" if name == "operator_tokens" else "") + raw.hex()

@@ -1,4 +1,4 @@
-"""`studioctl up`: an embedded Postgres, every service, the demo studio, and a few lines to try."""
+"""`studioctl up`: an embedded Postgres, every service, the demo studio, and commands to try."""
 
 import argparse
 import asyncio

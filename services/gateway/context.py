@@ -1,4 +1,4 @@
-"""What the operators' routes work with."""
+"""What the operators' routes and actions share."""
 
 import hmac
 from collections.abc import Mapping
@@ -42,13 +42,13 @@ class OperatorContext(Struct, frozen=True):
         try:
             return await self.upstreams[owner].request(method.encode(), target.encode(), headers, body)
         except NotReached:
-            raise Unavailable(f"The {owner} service is out of reach; nothing was done there.") from None
+            raise Unavailable(f"The {owner} service is unavailable; nothing was done there.") from None
         except OutcomeUnknown:
             raise UpstreamTimeout(f"The {owner} service did not answer in time.") from None
 
 
 class OperatorTokens:
-    """Accepts every token it was given, so that the token can be rotated."""
+    """Accepts all configured tokens, so that the token can be rotated."""
 
     def __init__(self, tokens: tuple[str, ...]) -> None:
         self._tokens = tuple(token.encode() for token in tokens)

@@ -1,4 +1,4 @@
-"""The gateway's own refusals."""
+"""The gateway's domain errors."""
 
 from shared.errors import Conflict, Unauthenticated
 
@@ -38,9 +38,9 @@ class KeyNotLive(Conflict):
 
 class StudioExists(Conflict):
     code = "studio_exists"
-    message = "There is a studio with this id; import its line to change it."
+    message = "A studio with this id already exists; import its line to change it."
 
 
 class SlugTaken(Conflict):
     code = "slug_taken"
-    message = "Another studio has this slug."
+    message = "Another studio already has this slug."

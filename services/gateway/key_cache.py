@@ -1,4 +1,4 @@
-"""Every key in memory, so that the hot path asks no database; each replica follows changes by polling.
+"""All API keys in memory, so that the hot path needs no query. Each replica polls for changes.
 
 A revoked key is refused within `POLL_SECONDS` and the time of one query. A key that nobody here has heard of
 yet is looked up once its checksum holds, so that a new one works at once.
@@ -91,7 +91,7 @@ class KeyCache:
         return key
 
     def signed_caller(self, key: CachedKey, service: str) -> bytes:
-        """The signed header, made anew every few seconds instead of for every request."""
+        """The signed caller header, renewed every few seconds instead of for every request."""
         now = time.time()
         if now > key.signed_until:
             key.signed = {}

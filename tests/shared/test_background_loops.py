@@ -30,4 +30,4 @@ async def test_a_loop_survives_a_bad_step_and_shows_its_age() -> None:
     async with running([sick]), asyncio.timeout(10):
         while sick.problem() is None:
             await asyncio.sleep(0.01)
-    assert "sick has done nothing well" in str(sick.problem())
+    assert "sick has not succeeded" in str(sick.problem())

@@ -1,4 +1,4 @@
-"""Create a studio here and in every service that keeps a copy: it is an import of one line."""
+"""Create a studio in the gateway and in every service that keeps a copy, as an import of one line."""
 
 from services.gateway.actions.import_batch import ImportBatch
 from services.gateway.context import OperatorContext

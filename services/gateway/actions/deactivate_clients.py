@@ -1,4 +1,4 @@
-"""Tell the webhooks service of each client whose last live key is gone, by revocation or by time."""
+"""Tell the webhooks service about clients whose last key was revoked or has expired."""
 
 from services.gateway.context import OperatorContext
 from services.gateway.store import clients
@@ -7,7 +7,7 @@ from shared.wire import encode, new_id
 
 
 async def deactivate_clients(context: OperatorContext) -> bool:
-    """One step of a loop. A client is marked only after the other side has answered, so none is forgotten."""
+    """One step of a loop. A client is marked only after the service has answered, so none is missed."""
     async with context.db.connection() as conn:
         inactive = await clients.without_live_key(conn)
     for studio_id, client_id in inactive:

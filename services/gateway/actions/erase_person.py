@@ -1,4 +1,4 @@
-"""Make a person anonymous in every service; the row that tells the email goes last, so it can be retried."""
+"""Anonymize a person in every service. The row that holds the email goes last, so a retry can find it."""
 
 from typing import Any, Literal, TypeAlias
 
@@ -21,7 +21,7 @@ OWNERS: dict[Kind, tuple[str, str, str]] = {
 async def erase_person(
     context: OperatorContext, kind: Kind, person_id: str, studio: str | None, request_id: str
 ) -> dict[str, Any]:
-    """Whichever row names the person: a lead's email reaches the member, a member's email the lead."""
+    """By email a lead is matched with the member, and a member with the lead."""
     studio_id, email = await _find(context, kind, person_id, studio, request_id)
     owner, _, _ = OWNERS[kind]
     others = [name for name in ("forms", "bookings") if name != owner]
@@ -46,7 +46,7 @@ async def erase_person(
 
 
 def _with_found_ids(person: Person, found: dict[str, Any]) -> Person:
-    """With the ids and emails that a service had for the person: the event log is searched for them too."""
+    """Adds the ids and emails that a service knew, so that the event log is searched for them too."""
     known = dict(person, emails=sorted({*person["emails"], *found.get("emails", ())}))
     for name in ("member_id", "lead_id"):
         if name not in known and (ids := found.get(f"{name}s")):
@@ -55,7 +55,7 @@ def _with_found_ids(person: Person, found: dict[str, Any]) -> Person:
 
 
 def _sum_counts(before: dict[str, Any], now: dict[str, Any]) -> dict[str, int]:
-    """Counts only: an email that was just erased is not printed again."""
+    """Only counts: an email that was just erased must not be returned."""
     return {name: before.get(name, 0) + value for name, value in now.items() if isinstance(value, int)}
 
 
@@ -73,6 +73,6 @@ async def _find(
         if answer.status == 200:
             return candidate.id, msgspec.json.decode(answer.body).get("email")
         if answer.status != 404:
-            # Not "nobody has it": the operator must not take the person for erased.
+            # Do not report "not found": the operator would think that the person is erased.
             raise Unavailable(f"The {owner} service answered {answer.status}; erase again.")
     raise NotFound(f"There is no such {kind}.")

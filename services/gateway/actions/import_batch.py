@@ -1,4 +1,4 @@
-"""Sort lines by the service that owns them and hand each its share; a line counts once all have committed."""
+"""Route import lines to the services that own them. A line counts once all of them have committed."""
 
 import asyncio
 from collections import defaultdict
@@ -15,7 +15,7 @@ from shared.errors import Unavailable
 from shared.http.importing import BATCH, ImportLine, ImportReport, Rejected
 from shared.wire import encode
 
-# Who keeps a copy of what. A line goes to all of its owners.
+# The services that store each kind of resource. A line goes to all of them.
 OWNERS: Final[dict[str, tuple[str, ...]]] = {
     "studio": ("catalog", "bookings", "forms"),
     "location": ("catalog", "bookings"),
@@ -38,20 +38,20 @@ BATCH_BYTES: Final = 8 * 1024 * 1024
 
 
 class _Head(Struct):
-    """All that the gateway reads of a line; the rest is its owner's."""
+    """The fields of a line that the gateway reads; its owner validates the rest."""
 
     object: str
     id: str | None = None
     studio_id: str | None = None
 
 
-# Wrapped as deep as the batch wraps a line, so that what is decoded here can be decoded by its owner.
+# Nested as deeply as in the batch, so that a line that decodes here also decodes in the service.
 _head = msgspec.json.Decoder(list[list[_Head]])
 _BOM = b"\xef\xbb\xbf"
 
 
 class ImportBatch:
-    """Collects lines and writes them by the thousand; `imported` and `rejected` grow as it goes."""
+    """Collects lines and sends them in batches. `imported` and `rejected` grow with each batch."""
 
     def __init__(self, context: OperatorContext, request_id: str, studio: str | None = None) -> None:
         self._context = context
@@ -91,7 +91,7 @@ class ImportBatch:
         self._bytes += len(text)
 
     async def flush(self) -> None:
-        """Studios first and in every service, then the rest: a line must name a studio that was taken."""
+        """Studios first, in every service, then the rest, because a line must name a known studio."""
         lines, self._lines, self._bytes = self._lines, [], 0
         refused: dict[int, Rejected] = {}
         known = await self._studios()

@@ -1,4 +1,4 @@
-"""Make a key for a client of a studio. Its text is told once and never stored."""
+"""Issue an API key to a client of a studio. The key is returned once and never stored."""
 
 from datetime import timedelta
 
@@ -37,7 +37,7 @@ async def issue_key(context: OperatorContext, wanted: KeyCreate, request_id: str
 async def _locations(
     context: OperatorContext, studio_id: str, wanted: list[str] | None, request_id: str
 ) -> list[str] | None:
-    """The catalog knows the studio's locations; a mistyped one would make a key that sees nothing."""
+    """Checked with the catalog, because a key with a mistyped location would see nothing."""
     if wanted is None:
         return None
     for location in wanted:
@@ -53,7 +53,7 @@ async def _locations(
             text = f"The studio has no location {location}."
             raise Invalid([Problem(("body", "location_ids"), text, "value_error")])
         if answer.status != 200:
-            raise Unavailable("The catalog service could not be asked for the locations.")
+            raise Unavailable("The catalog service did not answer, so the locations could not be checked.")
     return [location.lower() for location in wanted]
 
 

@@ -1,4 +1,4 @@
-"""A second key for the same client, scopes and locations; the old one lives on for the overlap."""
+"""Issue a second key with the same client, scopes and locations. The old key stays valid for the overlap."""
 
 import msgspec
 
@@ -26,7 +26,7 @@ async def rotate_key(context: OperatorContext, key_id: str, *, overlap: int) -> 
             name=old.name,
             scopes=old.scopes,
             location_ids=old.location_ids,
-            # A key made for 90 days is followed by another one for 90 days.
+            # A key that was issued for 90 days gets a successor for 90 days.
             lifetime=await keys.lifetime_of(conn, key_id),
         )
     await context.key_cache.refresh()

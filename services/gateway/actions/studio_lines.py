@@ -16,7 +16,7 @@ from shared.wire import is_id
 async def validate_studios(
     db: Database, lines: Sequence[ImportLine], refused: dict[int, Rejected]
 ) -> dict[int, StudioLine]:
-    """The good ones by line number; the others are added to `refused`."""
+    """The valid ones by line number; the others are added to `refused`."""
     good: dict[int, StudioLine] = {}
     for line in lines:
         decoded = decode_line(StudioLine, line)

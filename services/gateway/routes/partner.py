@@ -1,4 +1,4 @@
-"""The hot path: authenticate in memory, check rate and scope, forward, hand the answer back untouched.
+"""The hot path: authenticate from memory, check rate and scope, forward, return the answer unchanged.
 
 Raw ASGI, because the hop's cost is counted in tens of microseconds: bodies and answers are never parsed here.
 """
@@ -42,9 +42,9 @@ log = structlog.get_logger("request")
 KEY_HEADER: Final = b"x-service-key"
 VERSION_HEADER: Final = b"x-api-version"
 WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
-# What travels on from the partner's request. Anything else, an internal header's name included, is dropped.
+# Request headers that are forwarded. All others are dropped, including forged internal ones.
 FORWARDED: Final = (b"content-type", IDEMPOTENCY_HEADER)
-# Told by the gateway itself, or of no concern to the partner.
+# Response headers that the gateway sets itself, or that are of no use to the partner.
 NOT_RETURNED: Final = frozenset({b"server", b"date", b"x-request-id", b"x-api-version"})
 
 Headers = list[tuple[bytes, bytes]]
@@ -63,7 +63,7 @@ class PartnerApi:
         self._metrics: dict[PartnerRoute | None, RouteMetrics] = {
             route: RouteMetrics("gateway", route.method, route.path) for route in ROUTES
         }
-        # Refused before a route was looked for: no key, too fast, no such path.
+        # Requests refused before routing: no key, rate limit, unknown path.
         self._metrics[None] = RouteMetrics("gateway", "", "")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -162,7 +162,7 @@ class PartnerApi:
             place = "header" if request.target.isascii() else "query"
             raise Invalid([Problem((place,), str(problem), "value_error")]) from None
         if answer.status == 401:
-            # A service refused our signature: keys or clocks differ. That is not the partner's fault.
+            # A service rejected our signature: keys or clocks differ. That is not the partner's fault.
             log.error("service_refused_the_gateway", owner=route.owner, request_id=request.id)
             raise Unavailable
         answer.headers = [header for header in answer.headers if header[0] not in NOT_RETURNED]

@@ -13,7 +13,7 @@ OPENAPI = f"{PREFIX}/openapi.json"
 
 
 class PartnerPort:
-    """The whole partner port: a few open pages, and the partner API behind its prefix."""
+    """The whole partner port: a few public pages, and the partner API below its prefix."""
 
     def __init__(self, partner_api: ASGIApp, checks: dict[str, Check]) -> None:
         self._partner_api = partner_api

@@ -1,4 +1,4 @@
-"""One request of a partner, on its way through the gateway."""
+"""The state of one partner request in the gateway."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from shared.routing import PREFIX, PartnerRoute
 
 
 class PartnerRequest:
-    """What of the scope is needed, read once, and what becomes known of it."""
+    """The parts of the scope that are needed, read once, and what is learnt on the way."""
 
     __slots__ = (
         "address",

@@ -42,7 +42,7 @@ def make_key(*, test: bool) -> NewKey:
 
 
 def parse_key(text: str) -> ParsedKey | None:
-    """None where the text cannot be a key of ours; no look-up is needed to say so."""
+    """None if the text cannot be one of our keys, which needs no lookup."""
     if len(text) != LENGTH or not text.startswith(("spk_live_", "spk_test_")) or not text.isascii():
         return None
     body = text[:-CHECKSUM_LENGTH]
@@ -62,7 +62,7 @@ def checksum(text: str) -> str:
 
 
 def hash_secret(pepper: str, secret: str) -> bytes:
-    """The secret is 256 random bits, so one HMAC under a pepper does; no slow hash is needed."""
+    """The secret is 256 random bits, so one HMAC with a pepper is enough; no slow hash is needed."""
     return hmac.digest(pepper.encode(), secret.encode(), hashlib.sha256)
 
 

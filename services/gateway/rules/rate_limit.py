@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class TokenBucket(Struct):
-    """Time is an argument, so that a test needs no clock."""
+    """Time is an argument, so tests need no clock."""
 
     rate: float
     burst: int
@@ -24,7 +24,7 @@ class TokenBucket(Struct):
         return True
 
     def retry_after(self) -> int:
-        """Whole seconds until a request is let through again."""
+        """Whole seconds until the next request is allowed."""
         return max(1, math.ceil((1.0 - self.tokens) / self.rate))
 
     def headers(self) -> list[tuple[bytes, bytes]]:
@@ -53,7 +53,7 @@ class ClientLimits:
 
 
 class FailedKeyLimits:
-    """A guesser gets a short burst per address, then a refusal a second; valid keys are never held up."""
+    """Allows a burst of failed keys per address, then one per second. Valid keys are never delayed."""
 
     RATE: Final = 1.0
     BURST: Final = 30
@@ -67,7 +67,7 @@ class FailedKeyLimits:
         return bucket is not None and bucket.tokens + (now - bucket.at) * bucket.rate < 1.0
 
     def take(self, address: str, now: float) -> int | None:
-        """None while another refusal is due, else the seconds to wait."""
+        """None if another failure is allowed, otherwise the seconds to wait."""
         bucket = self._buckets.pop(address, None) or TokenBucket(
             self.RATE, self.BURST, float(self.BURST), now
         )

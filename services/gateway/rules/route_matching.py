@@ -1,4 +1,4 @@
-"""Finds the row of the routing page for a path. Works on the raw path: an encoded slash divides nothing."""
+"""Finds the route for a raw path, in which an encoded slash does not separate segments."""
 
 from collections.abc import Iterable
 
@@ -20,13 +20,13 @@ class RouteTable:
                 methods = {}
                 rows.append((pattern, methods))
             if route.method in methods:
-                raise ValueError(f"{route.method} {route.path} stands twice on the routing page")
+                raise ValueError(f"{route.method} {route.path} is in the routing table twice")
             methods[route.method] = route
             rows.sort(key=lambda row: row[0].count(None))
 
     def find(self, method: str, raw_path: bytes) -> PartnerRoute:
         if b"%" in raw_path and b"%2f" in raw_path.lower():
-            # Whoever decodes the path later would see another one than the page was asked for.
+            # A service that decodes the path would see a different route than the one checked here.
             raise NotFound
         parts = raw_path[len(PREFIX) + 1 :].split(b"/")
         for pattern, methods in self._patterns.get((len(parts), parts[0]), ()):

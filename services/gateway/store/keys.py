@@ -71,7 +71,7 @@ async def all_of(conn: Connection, studio_id: str | None) -> list[Key]:
     return [Key(**row) for row in await conn.fetch(LIST, studio_id)]
 
 
-# An overlap never makes a key live longer than it would have.
+# An overlap never extends the life of a key.
 EXPIRE = """
 UPDATE keys SET expires_at = least(expires_at, clock_timestamp() + make_interval(secs => $2)),
     changed_at = clock_timestamp()
@@ -107,7 +107,7 @@ async def record_use(conn: Connection, used: dict[str, datetime]) -> None:
     await conn.execute(USED, list(used), list(used.values()))
 
 
-# The overlap of ten seconds covers what was stamped before the last look and committed after it.
+# The overlap of ten seconds covers changes that were stamped before the last poll and committed after it.
 CHANGED = """
 SELECT k.id, k.studio_id, k.client_id, k.name, k.secret_hash, k.scopes, k.location_ids, k.expires_at,
     k.revoked_at, c.rate, c.burst, k.changed_at

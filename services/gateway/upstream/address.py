@@ -1,4 +1,4 @@
-"""Where a service is, and how a connection to it is made."""
+"""A service's address, and connecting to it."""
 
 import asyncio
 import random
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-_MAX_ADDRESSES: Final = 3  # each has its share of the time, so that one dead replica does not use it all up
+_MAX_ADDRESSES: Final = 3  # each gets a share of the time, so that one dead replica cannot use it all
 
 
 class Address(Struct, frozen=True):
@@ -38,7 +38,7 @@ class Address(Struct, frozen=True):
         await loop.create_connection(lambda: protocol, sock=await self._connect_to_any(loop, time_limit))
 
     async def _connect_to_any(self, loop: asyncio.AbstractEventLoop, time_limit: float) -> socket.socket:
-        """Looked up each time, and taken by chance: replicas come and go, and share the load."""
+        """Resolved each time, in random order: replicas come and go, and share the load."""
         found = await loop.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
         found = random.sample(found, min(len(found), _MAX_ADDRESSES))
         failure: OSError = OSError("the name has no address")

@@ -1,4 +1,4 @@
-"""What the gateway sees of a service: one request out, one answer back, and two ways to fail."""
+"""What forwarding means to the gateway: one request, one answer, and two kinds of failure."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -8,11 +8,11 @@ from msgspec import Struct
 
 Headers = Sequence[tuple[bytes, bytes]]
 
-# Up to here an answer is collected and handed over whole, so that a service which dies half-way still makes a
-# clean 504; the partner API's pages are smaller. Longer ones stream, about this much waiting in memory.
+# Smaller answers are collected and returned whole, so that a service that dies midway results in a clean 504.
+# Pages of the partner API are smaller than this. Larger answers are streamed, buffering about this much.
 STREAM_THRESHOLD: Final = 256 * 1024
 
-# RFC 9110 7.6.1: these speak about one connection, not about the message.
+# RFC 9110 7.6.1: these describe one connection, not the message.
 HOP_BY_HOP: Final = frozenset(
     b"connection keep-alive proxy-connection proxy-authenticate proxy-authorization"
     b" te trailer transfer-encoding upgrade".split()
@@ -20,15 +20,15 @@ HOP_BY_HOP: Final = frozenset(
 
 
 class NotReached(Exception):
-    """Nothing was sent, so nothing was done: the caller may safely try again."""
+    """Nothing was sent, so nothing was done. It is safe to retry."""
 
 
 class OutcomeUnknown(Exception):
-    """The request was sent, at least in part, and no whole answer came back."""
+    """The request was sent, at least in part, and no complete answer came back."""
 
 
 class BodyStream:
-    """The part of a long answer that is still coming: filled by the transport, emptied by the caller.
+    """The rest of a long answer: filled by the transport, consumed by the caller.
 
     `drained` asks the transport for more; `abandoned` tells it that the caller has gone away.
     """
@@ -52,7 +52,7 @@ class BodyStream:
         self._wake()
 
     async def aclose(self) -> None:
-        if not self._ended:  # else the connection may be carrying somebody else's answer by now
+        if not self._ended:  # otherwise the connection may already carry another answer
             self._abandoned()
 
     def __aiter__(self) -> AsyncIterator[bytes]:
@@ -86,7 +86,7 @@ class UpstreamAnswer(Struct):
     status: int
     headers: list[tuple[bytes, bytes]]
     body: bytes
-    stream: BodyStream | None = None  # what comes after `body`; to be read to its end, or closed
+    stream: BodyStream | None = None  # what follows `body`; must be read to its end or closed
 
 
 class Upstream(Protocol):
@@ -98,7 +98,7 @@ class Upstream(Protocol):
 
 
 def end_to_end(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The answer's headers that may travel on: not the hop's own, nor those that `Connection` names."""
+    """The headers to pass on: without hop-by-hop headers and those that `Connection` names."""
     kept = [header for header in headers if header[0] not in HOP_BY_HOP]
     if len(kept) == len(headers):
         return kept

@@ -1,4 +1,4 @@
-"""Bytes to answer: httptools' callbacks for one connection. The body is never looked into."""
+"""Parses answers with httptools, for one connection. The body is not inspected."""
 
 from typing import Final
 
@@ -34,7 +34,7 @@ class AnswerReader:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade) as error:
             self.keep_alive = False
-            if not self.complete:  # else only what follows the answer is broken
+            if not self.complete:  # otherwise only what follows the answer is broken
                 raise BrokenAnswer from error
         if self._head_size > HEAD_LIMIT and self._head_is_too_large():
             raise BrokenAnswer
@@ -57,7 +57,7 @@ class AnswerReader:
             raise BrokenAnswer  # a second answer to one request
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if not self.status:  # behind the head come trailers, which are not passed on
+        if not self.status:  # after the head these are trailers, which are not passed on
             self.headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:

@@ -1,4 +1,4 @@
-"""One request to an ASGI application in this process: the half that a server would play."""
+"""One request to an ASGI application in this process: the server's side of the protocol."""
 
 import asyncio
 import logging
@@ -51,7 +51,7 @@ class AsgiExchange:
             _log.error("service_raised", exc_info=error)
         if self._status:
             self.fail("the service stopped in the middle of its answer")
-        else:  # what a server makes of an application that fails before it answers
+        else:  # as a server does when an application fails before it answers
             self._status = 500
             self._end()
 
@@ -71,7 +71,7 @@ class AsgiExchange:
         elif message["type"] == "http.response.body" and not self._over.is_set():
             await self._take_part(bytes(message.get("body", b"")))
             if not message.get("more_body", False):
-                self._set_clock(None)  # what the application does after its answer is its own affair
+                self._set_clock(None)  # work after the answer has no time limit
                 self._end()
 
     async def _take_part(self, part: bytes) -> None:
@@ -89,7 +89,7 @@ class AsgiExchange:
             await self._pause_reading()
 
     async def _pause_reading(self) -> None:
-        """As on a connection: a slow caller does not use up the service's time, and has its own limit."""
+        """As on a connection: a slow reader does not use up the service's time, and has its own limit."""
         time = asyncio.get_running_loop().time
         left = (self._clock.when() or time()) - time()
         self._set_clock(time() + self._time_limit)

@@ -16,13 +16,13 @@ from services.gateway.upstream.answer_reader import AnswerReader, BrokenAnswer
 
 
 class ClosedBeforeAnswer(OutcomeUnknown):
-    """The peer closed without one byte of answer, as a keep-alive connection does that went stale."""
+    """The peer closed without sending a byte, as it does with a stale keep-alive connection."""
 
 
 class Connection(asyncio.Protocol):
-    """`finished` is called when the connection can carry another exchange, `lost` once, at its end.
+    """`finished` is called when the connection is free again, `lost` once, when it has ended.
 
-    Time limits are fields that the pool's sweep compares: a timer for each request would be a cost on each.
+    Time limits are fields that the pool's sweep compares; a timer per request would cost more.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Connection(asyncio.Protocol):
         self._waiter: asyncio.Future[UpstreamAnswer] | None = None
         self._stream: BodyStream | None = None
         self._time_limit = 0.0
-        self._time_left: float | None = None  # of the service's time, while the caller holds it back
+        self._time_left: float | None = None  # of the service's time limit, while reading is paused
         self._last_read: float | None = None  # when the last part of an unfinished answer came
         self.deadline = 0.0  # of the running exchange, or of idleness
         self.closed = False
@@ -73,7 +73,7 @@ class Connection(asyncio.Protocol):
             self.drop()
 
     def drop(self, error: OutcomeUnknown | None = None) -> None:
-        """Close at once: a running exchange fails, and nothing of it can reach a later one."""
+        """Close immediately. A running exchange fails, and none of its bytes can reach a later one."""
         if self.closed:
             return
         self.closed = True
@@ -97,7 +97,7 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        if self._waiter is None:  # nobody asked: a late 408, or garbage
+        if self._waiter is None:  # unsolicited: a late 408, or garbage
             self.drop()
             return
         try:
@@ -132,7 +132,7 @@ class Connection(asyncio.Protocol):
             self._stream.feed(self._reader.take_body())
             self._stream.end()
         self._waiter = self._stream = self._last_read = None
-        # An answer that overtook its request (a 413) leaves the request's tail in front of the next one.
+        # After an early answer (a 413) unsent bytes of the request would precede the next one.
         if not self._reader.keep_alive or self.retiring or self._transport.get_write_buffer_size():
             self.drop()
         else:
@@ -157,7 +157,7 @@ class Connection(asyncio.Protocol):
             )
 
     def _pause_reading(self) -> None:
-        """A slow caller does not use up the service's time, and has as long as an answer may take."""
+        """A slow reader does not use up the service's time, and gets as much time as an answer may take."""
         assert self._transport is not None
         if self._time_left is None:
             now = self._loop.time()

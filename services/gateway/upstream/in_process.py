@@ -1,4 +1,4 @@
-"""The same exchange without a socket: `studioctl up` runs every service in the gateway's process."""
+"""Forwarding without a socket, for `studioctl up`, which runs every service in one process."""
 
 import asyncio
 from contextvars import Context

@@ -20,13 +20,13 @@ Slug = Annotated[
     str,
     Meta(
         pattern=r"^[a-z0-9](?:[a-z0-9_-]{0,98}[a-z0-9])?(?![\s\S])",
-        description="Lower-case, told from an id.",
+        description="Lower case; must not look like an id.",
     ),
 ]
 
 
 class StudioLine(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A studio's line of an import, whole: it is judged here, before any service takes its copy."""
+    """A studio line of an import. The gateway validates it before any service stores its copy."""
 
     object: Literal["studio"]
     id: Id

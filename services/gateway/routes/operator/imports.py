@@ -1,4 +1,4 @@
-"""`POST /operator/v1/import`: NDJSON of any size, read as it comes, written by the thousand lines."""
+"""`POST /operator/v1/import`: NDJSON of any size, read as a stream and written in batches."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -19,7 +19,7 @@ from shared.wire import encode
 
 READ_TIMEOUT: Final = 60.0  # for the next piece of a body
 MAX_LINE_BYTES: Final = 4 * 1024 * 1024
-# A longer list of bad lines helps nobody; `rejected_count` tells how many there were.
+# A longer list is of no use; `rejected_count` has the total.
 MAX_LISTED: Final = 10_000
 
 
@@ -32,7 +32,7 @@ class ImportAnswer(Struct, kw_only=True):
 
 
 class ImportStream:
-    """A raw ASGI handler: the body is far larger than any that the route layer would read."""
+    """A plain ASGI handler, because the body is far larger than the route layer accepts."""
 
     def __init__(self, context: OperatorContext, tokens: OperatorTokens) -> None:
         self._context = context
@@ -53,7 +53,7 @@ class ImportStream:
 
     async def _import(self, receive: Receive, query: dict[str, str], request_id: str) -> ImportAnswer:
         batch = ImportBatch(self._context, request_id, query.get("studio"))
-        # `studioctl` sends a file in pieces, and says at which line of the file a piece begins.
+        # `studioctl` sends a file in chunks and says at which line each one starts.
         given = query.get("first_line", "")
         first = int(given) if given.isascii() and given.isdigit() and len(given) < 16 else 1
         count, rejected_count, rejected = 0, 0, list[Rejected]()
@@ -83,7 +83,7 @@ def _move_rejected(batch: ImportBatch, count: int, listed: list[Rejected]) -> tu
 
 
 async def lines_of(receive: Receive) -> AsyncIterator[bytes | None]:
-    """The body's lines as they arrive; None for one that is too long to hold."""
+    """Yields the body's lines as they arrive, and None for a line that is too long."""
     held, skipping = b"", False
     more = True
     while more:

@@ -1,4 +1,4 @@
-"""Staff operations: a studio's, and those on queues, go from `/operator/v1/…` to the owner's `/staff/…`."""
+"""Forwards staff operations on studios and queues from `/operator/v1/…` to the owner's `/staff/…`."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ from shared.http.error_mapping import answer_for
 from shared.http.routes import MAX_BODY, read_body
 from shared.http.service import send_answer, valid_request_id
 
-# The first word of the path tells the owner.
+# The owner, by the first segment of the path.
 OWNERS: Final[dict[str, str]] = {
     "classes": "bookings",
     "class-spots": "bookings",

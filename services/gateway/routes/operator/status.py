@@ -1,4 +1,4 @@
-"""`GET /operator/v1/status`: is every service ready, and how far behind are outbox, queues and deliveries."""
+"""`GET /operator/v1/status`: readiness of every service, and the backlog of outbox, queues, deliveries."""
 
 import asyncio
 from typing import Any
