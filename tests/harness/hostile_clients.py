@@ -1,0 +1,120 @@
+"""Clients and receivers that mean harm, all on loopback: silent, slow, endless, flooding."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+
+Attack = Callable[[int], Awaitable[None]]
+
+
+async def connect(port: int, number: int, *, receive_buffer: int | None = None) -> socket.socket:
+    """From one of many loopback addresses, as an attacker with many machines would."""
+    opened = socket.socket()
+    opened.setblocking(False)
+    if receive_buffer:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+    opened.bind((f"127.0.{1 + number % 8}.{1 + number % 200}", 0))
+    await asyncio.get_running_loop().sock_connect(opened, ("127.0.0.1", port))
+    return opened
+
+
+async def until_closed(opened: socket.socket) -> None:
+    while await asyncio.get_running_loop().sock_recv(opened, 1024):
+        pass
+
+
+def silent(port: int) -> Attack:
+    """Connects and sends nothing."""
+
+    async def attack(number: int) -> None:
+        with await connect(port, number) as opened:
+            await until_closed(opened)
+
+    return attack
+
+
+def slow_sending(port: int) -> Attack:
+    """One byte of the header at a time."""
+
+    async def attack(number: int) -> None:
+        with await connect(port, number) as opened:
+            for letter in b"GET /partner/v1/studio HTTP/1.1\r\nHost: studio\r\nX-Slow: " + b"y" * 10_000:
+                await asyncio.get_running_loop().sock_sendall(opened, bytes([letter]))
+                await asyncio.sleep(0.5)
+
+    return attack
+
+
+def slow_reading(port: int) -> Attack:
+    """Asks for the largest page that needs no key, again and again, and reads nothing."""
+    request = b"GET /openapi.json HTTP/1.1\r\nHost: studio\r\n\r\n"
+
+    async def attack(number: int) -> None:
+        with await connect(port, number, receive_buffer=4096) as opened:
+            for _ in range(50):
+                await asyncio.get_running_loop().sock_sendall(opened, request)
+                await asyncio.sleep(1)
+
+    return attack
+
+
+async def repeat(attack: Attack, number: int) -> None:
+    """Whoever is thrown out comes back."""
+    while True:
+        with suppress(OSError):
+            await attack(number)
+        await asyncio.sleep(0.5)
+
+
+@asynccontextmanager
+async def attacking(attacks: dict[Attack, int]) -> AsyncIterator[None]:
+    tasks = [
+        asyncio.create_task(repeat(attack, number))
+        for attack, count in attacks.items()
+        for number in range(count)
+    ]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+ENDLESS = (
+    b"HTTP/1.1 100 Continue\r\n\r\n" * 500,
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + b"x=y;" * 2_000,
+    b"HTTP/1.1 200 OK\r\nX: " + b"y" * 8_000,
+    b"",
+)
+
+
+async def _answer_without_end(
+    number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    part = ENDLESS[number % len(ENDLESS)]
+    with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        await reader.readuntil(b"\r\n\r\n")
+        while part and not writer.is_closing():
+            writer.write(part)
+            await writer.drain()
+            await asyncio.sleep(0)
+        await reader.read()
+    writer.close()
+
+
+@asynccontextmanager
+async def hostile_receivers(count: int) -> AsyncIterator[list[str]]:
+    """URLs of receivers that send without end or never answer."""
+    async with AsyncExitStack() as stack:
+        urls = []
+        for number in range(count):
+
+            async def serve(r: asyncio.StreamReader, w: asyncio.StreamWriter, number: int = number) -> None:
+                await _answer_without_end(number, r, w)
+
+            server = await asyncio.start_server(serve, "127.0.0.1", 0)
+            stack.callback(server.close)
+            urls.append(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook")
+        yield urls
