@@ -41,17 +41,22 @@ def import_stream(
         "rejected_count": 0,
         "rejected": [],
     }
-    with _progress(size, shown=progress and sys.stderr.isatty()) as advance:
-        for first, count, chunk in _chunks(file):
-            query = {"studio": studio, "first_line": str(first)}
-            answer = client.request("POST", "/import", chunk, query=query)
-            report["lines"] += count
-            report["imported"] += answer["imported"]
-            report["rejected_count"] += answer["rejected_count"]
-            report["rejected"] += answer["rejected"][: max(0, MAX_REPORTED - len(report["rejected"]))]
-            for bad in answer["rejected"]:
-                print(f"line {bad['line']}: {bad['reason']}", file=sys.stderr)
-            advance(len(chunk), report)
+    try:
+        with _progress(size, shown=progress and sys.stderr.isatty()) as advance:
+            for first, count, chunk in _chunks(file):
+                query = {"studio": studio, "first_line": str(first)}
+                answer = client.request("POST", "/import", chunk, query=query)
+                report["lines"] += count
+                report["imported"] += answer["imported"]
+                report["rejected_count"] += answer["rejected_count"]
+                report["rejected"] += answer["rejected"][: max(0, MAX_REPORTED - len(report["rejected"]))]
+                for bad in answer["rejected"]:
+                    print(f"line {bad['line']}: {bad['reason']}", file=sys.stderr)
+                advance(len(chunk), report)
+    except KeyboardInterrupt:
+        done = f"Stopped after {report['lines']:,} lines; {report['imported']:,} are imported."
+        print(f"{done} Importing the file again is safe.", file=sys.stderr)
+        raise
     return report
 
 

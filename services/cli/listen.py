@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from services.cli.desk import chosen_studio
 from services.cli.errors import CommandFailed
-from services.cli.operator_client import OperatorClient
-from services.cli.operator_commands import client
+from services.cli.operator_client import OperatorClient, client_for
 from services.cli.secrets import write_private
 from services.webhooks.rules.signing import PREFIX, new_secret, signature, signing_key
 from shared.events.kinds import KINDS
@@ -33,8 +33,8 @@ def listen(settings: Settings, given: argparse.Namespace) -> None:
     """Runs until Ctrl-C, or until `--count` events have arrived."""
     wanted = _event_kinds(given.events)
     secret = _checked_secret(given.secret) if given.secret is not None else _kept_secret(settings.home)
-    operators = client(settings)
-    studio = operators.get(f"/studios/{given.studio}") if given.studio else _only_studio(operators)
+    operators = client_for(settings)
+    studio = chosen_studio(operators, given.studio)
     path = f"/studios/{studio['id']}/events"
     after = int(operators.get(f"{path}/position")["last_sequence"])
     if given.json:
@@ -76,16 +76,6 @@ def _kept_secret(home: Path) -> str:
     secret = new_secret()
     write_private(path, secret + "\n")
     return secret
-
-
-def _only_studio(operators: OperatorClient) -> dict[str, Any]:
-    studios: list[dict[str, Any]] = operators.get("/studios")["data"]
-    if not studios:
-        raise CommandFailed("There is no studio yet; make one with `studioctl studios create`.")
-    if len(studios) > 1:
-        known = ", ".join(f"{studio['slug']} ({studio['name']})" for studio in studios[:10])
-        raise CommandFailed(f"Name one of the studios with --studio: {known}.", exit_code=2)
-    return studios[0]
 
 
 def _follow(operators: OperatorClient, path: str, after: int, wanted: set[str]) -> Iterator[dict[str, Any]]:

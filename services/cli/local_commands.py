@@ -35,6 +35,13 @@ def listen(settings: Settings, given: argparse.Namespace) -> None:
     run(settings, given)
 
 
+def completion(settings: Settings, given: argparse.Namespace) -> None:
+    from services.cli.arguments import parser
+    from services.cli.completion import script
+
+    print(script(parser(), given.shell), end="")
+
+
 def leave_out_rich() -> None:
     """structlog imports rich, if it is installed, for tracebacks that a service never prints.
 

@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import msgspec
 
 from services.cli.errors import CommandFailed
+from services.cli.secrets import with_secrets
 from shared.settings import Settings
 
 RUN_FILE = "run.json"
@@ -61,6 +62,10 @@ class OperatorClient:
         return json.loads(raw) if raw else None
 
 
+def client_for(settings: Settings) -> OperatorClient:
+    return OperatorClient.for_settings(with_secrets(settings, make=False))
+
+
 def _operator_url(settings: Settings) -> str:
     if settings.operator_url is not None:
         return settings.operator_url
@@ -72,7 +77,18 @@ def _operator_url(settings: Settings) -> str:
 
 def _refusal(status: int, raw: bytes) -> str:
     try:
-        error = json.loads(raw)["error"]
-    except (ValueError, KeyError, TypeError):
+        answer = json.loads(raw)
+        error, problems = answer["error"], answer.get("detail") or []
+    except (ValueError, KeyError, TypeError, AttributeError):
         return f"The operators' API answered {status}."
-    return f"{error['message']} ({error['code']})"
+    if not problems:
+        return f"{error['message']} ({error['code']})"
+    told = [f"{'.'.join(map(str, problem['loc'][1:]))}: {_in_words(problem)}" for problem in problems]
+    return f"{' '.join(told)} ({error['code']})"
+
+
+def _in_words(problem: dict[str, Any]) -> str:
+    """A pattern says nothing to who types; the field's name and what was wrong with it does."""
+    if problem["type"] == "string_pattern_mismatch":
+        return "The text does not have the form that is needed here."
+    return str(problem["msg"]).replace("`", "")

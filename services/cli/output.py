@@ -1,38 +1,100 @@
 """JSON with --json or when stdout is not a terminal, a readable table otherwise."""
 
 import json
+import re
+import shutil
 import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)\Z")
+# Whoever copies one of these needs it whole, on one line.
+_WHOLE = ("id", "prefix", "key", "token", "slug")
+_NARROWEST = 8
+_GAP = 2
 
-def show(answer: Any, *, as_json: bool, columns: tuple[str, ...] = ()) -> None:
-    if as_json or not sys.stdout.isatty():
+Row = dict[str, Any]
+
+
+def as_table(as_json: bool) -> bool:
+    return not as_json and sys.stdout.isatty()
+
+
+def show(answer: Any, *, as_json: bool, columns: Sequence[str] = (), zone: tzinfo = UTC) -> None:
+    if not as_table(as_json):
         print(json.dumps(answer, indent=2, ensure_ascii=False))
+    elif columns and isinstance(answer, dict) and isinstance(answer.get("data"), list):
+        _print_rows(answer["data"], columns, zone)
+        if answer.get("has_more"):
+            print("There are more; ask for them with --limit.", file=sys.stderr)
+    else:
+        _print_record(answer, zone)
+
+
+def _print_rows(rows: list[Row], columns: Sequence[str], zone: tzinfo) -> None:
+    """A table where the whole columns fit beside the others, else one block for each row."""
+    if not rows:
+        print("Nothing yet.")
+        return
+    texts = [[_text(row.get(column), zone) for column in columns] for row in rows]
+    widths = [
+        max(len(column), *(len(line[at]) for line in texts)) if _is_whole(column) else _NARROWEST
+        for at, column in enumerate(columns)
+    ]
+    width = shutil.get_terminal_size().columns
+    if sum(widths) + _GAP * (len(widths) - 1) > width:
+        for line in texts:
+            _print_pairs(zip(columns, line, strict=True))
+            print()
         return
     # Imported only for a terminal, so that a service that shares these modules does not carry it.
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    rows = answer["data"] if isinstance(answer, dict) and answer.get("object") == "list" else [answer]
-    if columns and isinstance(answer, dict) and answer.get("object") == "list":
-        table = Table()
-        for column in columns:
-            table.add_column(column, overflow="fold")  # an id that is cut off cannot be copied
-        for row in rows:
-            table.add_row(*(_text(row.get(column)) for column in columns))
-        Console().print(table if rows else "Nothing yet.")
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    for column, least in zip(columns, widths, strict=True):
+        whole = _is_whole(column)
+        table.add_column(column.replace("_", " "), no_wrap=whole, min_width=least, overflow="fold")
+    for line in texts:
+        table.add_row(*map(Text, line))
+    Console(width=width, highlight=False).print(table)
+
+
+def _is_whole(column: str) -> bool:
+    return column in _WHOLE or column.endswith("_id")
+
+
+def _print_record(answer: Any, zone: tzinfo) -> None:
+    if not isinstance(answer, dict):
+        print(_text(answer, zone))
         return
-    table = Table(show_header=False, box=None)
-    for name, value in answer.items():
-        table.add_row(f"[bold]{name}[/]", _text(value))
-    Console().print(table)
+    _print_pairs((name, _text(value, zone)) for name, value in answer.items())
 
 
-def _text(value: Any) -> str:
+def _print_pairs(pairs: Any) -> None:
+    """Not wrapped: a terminal that is too narrow breaks the line itself, and a copy has it whole."""
+    known = list(pairs)
+    left = max((len(name) for name, _ in known), default=0)
+    for name, value in known:
+        print(f"{name.replace('_', ' '):<{left}}  {value}")
+
+
+def _text(value: Any, zone: tzinfo) -> str:
     if value is None:
         return "—"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, list):
-        return ", ".join(str(part) for part in value)
+        return ", ".join(_text(part, zone) for part in value) or "—"
     if isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False)
-    return str(value)
+    if isinstance(value, str) and _INSTANT.match(value):
+        return when(value, zone)
+    # What people typed must not steer the terminal.
+    return "".join(letter if letter.isprintable() else "�" for letter in str(value))
+
+
+def when(text: str, zone: tzinfo) -> str:
+    return datetime.fromisoformat(text).astimezone(zone).strftime("%Y-%m-%d %H:%M %Z")

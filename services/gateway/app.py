@@ -84,19 +84,19 @@ async def open_gateway(
     await key_cache.refresh()
     tokens = OperatorTokens(settings.operator_tokens)
     proxies = trusted_proxies(settings)
-    context = OperatorContext(db, key_cache, settings.key_peppers, signers, operator_upstreams)
     key_refresh = Loop("keys", key_cache.refresh, idle=POLL_SECONDS, stale_after=10, longest_pause=1)
-    client_deactivation = Loop("closed clients", partial(deactivate_clients, context), idle=1.0)
 
     async def keys_are_fresh() -> str | None:
         return key_refresh.problem()
 
-    checks = {
+    own_checks: dict[str, Check] = {
         "gateway.database": db.is_ready,
         "gateway.writes": OptionalCheck(db.write_problem),
         "gateway.keys": keys_are_fresh,
-        **(checks or {}),
     }
+    checks = {**own_checks, **(checks or {})}
+    context = OperatorContext(db, key_cache, settings.key_peppers, signers, operator_upstreams, own_checks)
+    client_deactivation = Loop("closed clients", partial(deactivate_clients, context), idle=1.0)
     staff = StaffForwarder(context, tokens)
     operator = build_service(
         "operator",

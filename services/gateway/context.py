@@ -11,6 +11,7 @@ from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, Upst
 from shared.db.database import Database
 from shared.errors import Unavailable, UpstreamTimeout
 from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, Caller, ServiceSigners
+from shared.http.health import Check
 
 
 class OperatorContext(Struct, frozen=True):
@@ -19,6 +20,8 @@ class OperatorContext(Struct, frozen=True):
     peppers: tuple[str, ...]
     signers: ServiceSigners
     upstreams: Mapping[str, Upstream]
+    # The gateway's own, for its line of the status.
+    checks: Mapping[str, Check]
 
     async def call_service(
         self,

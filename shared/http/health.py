@@ -6,8 +6,10 @@ part must have worked once, so that a roll-out with a wrong setting stops at its
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Literal
 
 from litestar.types import ASGIApp, Receive, Scope, Send
+from msgspec import Struct
 
 from shared.wire import encode
 
@@ -29,15 +31,27 @@ class OptionalCheck:
         return problem
 
 
+class Health(Struct, kw_only=True):
+    status: Literal["ready", "degraded", "not_ready"]
+    parts: dict[str, str]
+
+
+async def health_of(checks: Mapping[str, Check]) -> Health:
+    """`degraded`: requests are served, and something beside them is not well."""
+    problems = {part: await check() for part, check in checks.items()}
+    bad = [checks[part] for part, problem in problems.items() if problem]
+    serves = all(isinstance(check, OptionalCheck) and check.has_passed for check in bad)
+    return Health(
+        status="not_ready" if not serves else "degraded" if bad else "ready",
+        parts={part: problem or "ok" for part, problem in problems.items()},
+    )
+
+
 def readiness(checks: Mapping[str, Check], write: Write) -> ASGIApp:
     """200 `ready`, 200 `degraded` if only optional checks fail, otherwise 503 `not_ready`."""
 
     async def ready(scope: Scope, receive: Receive, send: Send) -> None:
-        problems = {part: await check() for part, check in checks.items()}
-        bad = [checks[part] for part, problem in problems.items() if problem]
-        serves = all(isinstance(check, OptionalCheck) and check.has_passed for check in bad)
-        status = "not_ready" if not serves else "degraded" if bad else "ready"
-        parts = {part: problem or "ok" for part, problem in problems.items()}
-        await write(scope, send, encode({"status": status, "parts": parts}), 200 if serves else 503)
+        health = await health_of(checks)
+        await write(scope, send, encode(health), 503 if health.status == "not_ready" else 200)
 
     return ready

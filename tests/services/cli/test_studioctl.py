@@ -108,7 +108,7 @@ async def test_status_tells_of_every_service(system: System) -> None:
     done = await studioctl(system, "status")
     services = done.json()["services"]
     assert done.code == 0
-    assert set(services) == {"catalog", "bookings", "forms", "webhooks"}
+    assert set(services) == {"gateway", "catalog", "bookings", "forms", "webhooks"}
     figures = services["webhooks"]["figures"]
     assert {"outbox_age_seconds", "queues", "dead_deliveries"} <= set(figures)
     for producer in ("bookings", "forms"):

@@ -53,6 +53,7 @@ def operators(db: Database, **services: FakeService) -> OperatorContext:
         peppers=(),
         signers=ServiceSigners(dict.fromkeys(upstreams, ("k",))),
         upstreams=upstreams,
+        checks={},
     )
 
 

@@ -7,6 +7,7 @@ import msgspec
 
 from services.gateway.context import OperatorContext
 from shared.errors import DomainError
+from shared.http.health import health_of
 from shared.http.routes import Call, Route
 
 
@@ -14,7 +15,8 @@ async def get_status(context: OperatorContext, call: Call[None, None]) -> dict[s
     request_id = call.caller.request_id
     names = list(context.upstreams)
     parts = await asyncio.gather(*(_service(context, name, request_id) for name in names))
-    return {"object": "status", "services": dict(zip(names, parts, strict=True))}
+    gateway = msgspec.to_builtins(await health_of(context.checks))
+    return {"object": "status", "services": {"gateway": gateway, **dict(zip(names, parts, strict=True))}}
 
 
 async def _service(context: OperatorContext, name: str, request_id: str) -> dict[str, Any]:

@@ -1,0 +1,81 @@
+"""`studioctl status` and `queues list` for a person at 3 a.m.: a line per service, and what to type next."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from services.cli.values import span
+
+Json = dict[str, Any]
+# Below this an outbox only holds what the relay is about to publish.
+SLOW_OUTBOX_SECONDS = 30
+
+
+def status_lines(services: dict[str, Json]) -> Iterator[str]:
+    wide = max(map(len, services))
+    for name, state in services.items():
+        yield f"{name:<{wide}}  {state['status']:<11}  {_about(state)}".rstrip()
+    figures = services.get("webhooks", {}).get("figures")
+    if figures:
+        yield ""
+        yield from _queue_figures(figures["queues"])
+        yield (
+            f"deliveries: {figures['pending_deliveries']} pending "
+            f"(oldest {span(figures['oldest_pending_seconds'])}), {figures['dead_deliveries']} dead"
+        )
+    yield ""
+    yield from next_steps(services)
+
+
+def _about(state: Json) -> str:
+    parts = [
+        f"{name}: {problem}"
+        for name, problem in (state.get("parts") or {}).items()
+        if problem not in ("ok", None)
+    ]
+    if "problem" in state:
+        parts.append(state["problem"])
+    figures = state.get("figures") or {}
+    if "outbox_waiting" in figures:
+        waiting = figures["outbox_waiting"]
+        age = span(figures["outbox_age_seconds"])
+        parts.append(f"outbox {waiting} waiting, oldest {age}" if waiting else "outbox empty")
+    return "; ".join(parts)
+
+
+def _queue_figures(queues: list[Json]) -> Iterator[str]:
+    for queue in queues:
+        yield f"queue {queue['name']}: {queue['waiting']} waiting, {queue['parked']} parked"
+
+
+def next_steps(services: dict[str, Json]) -> Iterator[str]:
+    """The command for each thing that is not well; one sentence when all is."""
+    steps = list(_steps(services))
+    yield from steps or ["All well."]
+
+
+def _steps(services: dict[str, Json]) -> Iterator[str]:
+    for name, state in services.items():
+        if state["status"] in ("unreachable", "not_ready"):
+            yield f"{name} does not serve. Look at its log, then: studioctl status"
+        elif state["status"] == "degraded":
+            yield f"{name} serves, but a part of it is not well: see its line above."
+        figures = state.get("figures") or {}
+        if figures.get("outbox_age_seconds", 0) > SLOW_OUTBOX_SECONDS:
+            yield f"{name} has events that are not published. Is the broker up? Type: studioctl queues list"
+    figures = services.get("webhooks", {}).get("figures") or {}
+    for queue in figures.get("queues", ()):
+        if queue["parked"]:
+            yield f"{queue['name']} has parked messages. Type: studioctl queues parked {queue['name']}"
+    if figures.get("dead_deliveries"):
+        yield "Deliveries are dead. Type: studioctl webhooks deliveries --status dead --studio SLUG"
+
+
+def queue_lines(queues: list[Json]) -> Iterator[str]:
+    yield from _queue_figures(queues)
+    yield ""
+    parked = [queue["name"] for queue in queues if queue["parked"]]
+    for name in parked:
+        yield f"Why they are parked:  studioctl queues parked {name}"
+        yield f"Send them back:       studioctl queues requeue {name}"
+    if not parked:
+        yield "Nothing is parked."

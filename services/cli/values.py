@@ -1,0 +1,98 @@
+"""Values on the command line. What cannot be read is told in words; argparse ends with exit code 2."""
+
+import argparse
+import re
+from datetime import UTC, datetime, timedelta, tzinfo
+
+from shared.wire import is_id
+
+_DURATION = re.compile(r"(\d{1,9})([smhdw]?)\Z")
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_SLUG = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,98}[a-z0-9])?\Z")
+_AMOUNT = re.compile(r"\d{1,9}(?:\.\d{1,2})?\Z")
+
+
+def port(text: str) -> int:
+    if not text.isdigit() or not 1 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port number from 1 to 65535")
+    return int(text)
+
+
+def duration(text: str) -> int:
+    """Seconds."""
+    found = _DURATION.match(text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a duration; write 90d, 24h, 30m or 45s")
+    return int(found[1]) * _UNITS[found[2]]
+
+
+def an_id(text: str) -> str:
+    if not is_id(text):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not an id; an id has 36 characters, as the lists show it"
+        )
+    return text.lower()
+
+
+def count(text: str) -> int:
+    if not text.isdigit() or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    if count(text) == 0:
+        raise argparse.ArgumentTypeError("write a whole number from 1 on")
+    return int(text)
+
+
+def slug(text: str) -> str:
+    if not _SLUG.match(text):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a slug; use up to 100 lower-case letters, digits, - and _, "
+            "with a letter or digit at both ends"
+        )
+    return text
+
+
+def amount(text: str) -> str:
+    if not _AMOUNT.match(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not an amount; write 49 or 49.90")
+    return text
+
+
+def currency(text: str) -> str:
+    if len(text) != 3 or not text.isascii() or not text.isalpha():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a currency; write three letters, as EUR")
+    return text.upper()
+
+
+def moment(text: str) -> datetime:
+    """A day, or a time of day; without an offset it is the studio's own time (see `in_zone`)."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a time; write 2026-08-03, 2026-08-03T18:30 (the studio's own time) "
+            "or 2026-08-03T18:30+02:00"
+        ) from None
+
+
+def ago_or_moment(text: str) -> datetime:
+    """`24h` means 24 hours ago."""
+    if _DURATION.match(text):
+        return datetime.now(UTC) - timedelta(seconds=duration(text))
+    return moment(text)
+
+
+def in_zone(given: datetime, zone: tzinfo) -> str:
+    """For the API, which wants an offset."""
+    return (given if given.tzinfo else given.replace(tzinfo=zone)).isoformat()
+
+
+def span(seconds: float) -> str:
+    """A duration as it is typed: 45s, 30m, 24h, 7d."""
+    for letter, unit in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds >= 2 * unit:
+            return f"{int(seconds // unit)}{letter}"
+    return f"{int(seconds)}s"

@@ -1,0 +1,118 @@
+"""The words of the command line: an example for each command, completion, and refusals in words."""
+
+import argparse
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC
+
+import pytest
+
+from services.cli.arguments import parser
+from services.cli.completion import script, subcommands
+from services.cli.values import duration, in_zone, moment, span
+from tests.harness.system import ROOT, environment_for
+
+
+def leaves(current: argparse.ArgumentParser, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    below = subcommands(current)
+    if not below:
+        yield words
+    for name, one in below.items():
+        yield from leaves(one, (*words, name))
+
+
+def parser_of(words: tuple[str, ...]) -> argparse.ArgumentParser:
+    current = parser()
+    for word in words:
+        current = subcommands(current)[word]
+    return current
+
+
+COMMANDS = sorted(leaves(parser()))
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_shows_an_example_that_it_would_take(words: tuple[str, ...]) -> None:
+    """`--help` ends in one line to copy; it begins with the command and parses."""
+    text = parser_of(words).format_help()
+    example = text.partition("example:\n  studioctl ")[2].strip()
+    typed = shlex.split(example.partition(" > ")[0])
+    assert tuple(typed[: len(words)]) == words
+    assert parser().parse_args(typed).run is not None
+
+
+def test_the_desks_commands_are_all_there() -> None:
+    """What a desk does in a day has a command."""
+    wanted = """
+        classes list|classes create|classes change|classes cancel|classes roster
+        |bookings check-in|bookings no-show|bookings undo|bookings cancel|members list|members show
+        |members erase|memberships list|memberships pause|memberships resume|memberships cancel
+        |purchases record|purchases list|webhooks endpoints|webhooks deliveries|webhooks retry
+        |webhooks recover|events list|completion"""
+    names = {" ".join(part.split()) for part in wanted.split("|")}
+    assert names <= {" ".join(words) for words in COMMANDS}
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["keys", "rotate", "8c1f5e0a-3b0e-4d52-9a41-3f2f7f9b0c55", "--overlap", "soon"], "write 90d, 24h"),
+        (["keys", "show", "12"], "an id has 36 characters"),
+        (["studios", "create", "--name", "A", "--slug", "A B", "--timezone", "UTC"], "lower-case letters"),
+        (["classes", "list", "--since", "monday"], "write 2026-08-03"),
+        (["purchases", "record", "--member", "a@b.co", "--product", "x"], "an id has 36 characters"),
+        (["up", "--port", "0"], "not a port number from 1 to 65535"),
+    ],
+)
+def test_a_value_that_cannot_be_read_is_told_in_words(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2, and no pattern in the message."""
+    with pytest.raises(SystemExit) as ended:
+        parser().parse_args(words)
+    said = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert told in said
+    assert "regex" not in said and "[a-z" not in said
+
+
+def test_durations_are_read_and_written_the_same_way() -> None:
+    """24h in, 24h out."""
+    for text in ("45s", "30m", "24h", "7d"):
+        assert span(duration(text)) == text
+    assert in_zone(moment("2026-08-03T18:30+02:00"), UTC) == "2026-08-03T18:30:00+02:00"
+    assert in_zone(moment("2026-08-03"), UTC) == "2026-08-03T00:00:00+00:00"
+
+
+def completed(*words: str) -> list[str]:
+    """What bash offers after these words, the last one half typed."""
+    typed = " ".join(shlex.quote(word) for word in ("studioctl", *words))
+    shell = f"""{script(parser(), "bash")}
+COMP_WORDS=({typed})
+COMP_CWORD={len(words)}
+_studioctl
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_the_shell_completes_commands_and_options() -> None:
+    """By the place on the line: nouns, commands, options and choices."""
+    assert {"classes", "bookings", "members", "memberships"} <= set(completed(""))
+    assert completed("mem") == ["members", "memberships"]
+    assert completed("classes", "ro") == ["roster"]
+    assert "--overlap" in completed("keys", "rotate", "--")
+    assert "--studio" in completed("--json", "classes", "list", "--s")
+    assert {"gateway", "webhooks"} <= set(completed("serve", ""))
+
+
+def test_version_and_completion_need_no_running_system() -> None:
+    """Both answer from the installed package alone."""
+    environment = environment_for(ROOT / "nowhere")
+    for words in (["--version"], ["completion", "bash"], ["completion", "zsh"]):
+        argv = [sys.executable, "-m", "services.cli.main", *words]
+        done = subprocess.run(argv, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
+        assert "studioctl" in done.stdout

@@ -1,0 +1,116 @@
+"""A desk's day with studioctl: classes, bookings, members, memberships, purchases, webhooks, events."""
+
+import json
+
+from shared.wire import new_id
+from tests.harness.system import System
+from tests.services.bookings.import_samples import a_class, a_member, a_membership, a_product
+from tests.services.cli.test_studioctl import Done, studioctl
+
+
+async def at_desk(system: System, *words: str) -> Done:
+    return await studioctl(system, *words, "--studio", system.studio_id)
+
+
+async def test_a_class_is_made_changed_listed_and_cancelled(system: System) -> None:
+    """In the studio's own time; a class that is moved keeps its length; cancelling needs --yes here."""
+    words = ("classes", "create", "--title", "Spin", "--start", "2035-08-03T18:30", "--duration", "60m")
+    made = (await at_desk(system, *words, "--capacity", "3", "--waitlist")).json()
+    assert (made["start_time"], made["end_time"]) == ("2035-08-03T22:30:00Z", "2035-08-03T23:30:00Z")
+    assert made["allow_waitlist"] is True
+    moved = await at_desk(system, "classes", "change", made["id"], "--start", "2035-08-03T19:00")
+    assert moved.json()["end_time"] == "2035-08-04T00:00:00Z"
+    assert (await at_desk(system, "classes", "change", made["id"])).code == 2
+    listed = (await at_desk(system, "classes", "list", "--until", "2035-08-05")).json()["data"]
+    assert [row["id"] for row in listed] == [made["id"]]
+    asked = await at_desk(system, "classes", "cancel", made["id"])
+    assert asked.code == 2
+    assert "Spin on 2035-08-03 19:00 EDT" in asked.err and "--yes" in asked.err
+    gone = await at_desk(system, "classes", "cancel", made["id"], "--reason", "storm", "--yes")
+    assert gone.json()["status"] == "cancelled"
+
+
+async def test_a_roster_is_worked_through(system: System) -> None:
+    """Seated people first, then who waits; check in, undo, cancel, and the next one moves up."""
+    class_, people = a_class(), [a_member(first_name=name) for name in ("Ann", "Bea")]
+    class_ |= {name: class_[name].isoformat() for name in ("start_time", "end_time")}
+    await system.import_lines([class_, *people])
+    partner = system.partner(await system.key())
+    for person in people:
+        body = {"class_id": class_["id"], "member_id": person["id"], "join_waitlist": True}
+        assert (await partner.post("/bookings", body, headers={"Idempotency-Key": new_id()})).status == 201
+    roster = (await at_desk(system, "classes", "roster", class_["id"])).json()["data"]
+    assert [(row["member_name"], row["waitlist_position"]) for row in roster] == [
+        ("Ann Byron", None),
+        ("Bea Byron", 1),
+    ]
+    first, second = (row["id"] for row in roster)
+    assert (await at_desk(system, "bookings", "check-in", first)).json()["status"] == "checked_in"
+    assert (await at_desk(system, "bookings", "undo", first)).json()["status"] == "confirmed"
+    early = await at_desk(system, "bookings", "no-show", first)
+    assert (early.code, "invalid_state_transition" in early.err) == (1, True)
+    assert "no late fee" in (await at_desk(system, "bookings", "cancel", first)).err
+    receipt = (await at_desk(system, "bookings", "cancel", first, "--yes", "--reason", "called")).json()
+    assert receipt["reason"] == "called"
+    after = (await at_desk(system, "classes", "roster", class_["id"])).json()["data"]
+    assert [(row["id"], row["status"]) for row in after] == [(second, "confirmed")]
+
+
+async def test_members_memberships_and_purchases_are_found_by_email(system: System) -> None:
+    """The desk knows the email, not the id."""
+    member, product = a_member(), a_product(5)
+    card = a_membership(member["id"], product_id=product["id"])
+    await system.import_lines([product, member, card])
+    email = member["email"]
+    assert (await at_desk(system, "members", "show", email)).json()["id"] == member["id"]
+    listed = (await at_desk(system, "members", "list", "--email", email)).json()["data"]
+    assert [row["id"] for row in listed] == [member["id"]]
+    cards = (await at_desk(system, "memberships", "list", email)).json()["data"]
+    assert [row["id"] for row in cards] == [card["id"]]
+    paused = (await at_desk(system, "memberships", "pause", card["id"], "--for", "30d")).json()
+    assert paused["pause"]["resumes_at"] is not None
+    assert (await at_desk(system, "memberships", "resume", card["id"])).json()["status"] == "active"
+    assert (await at_desk(system, "memberships", "cancel", card["id"])).code == 2
+    ended = await at_desk(system, "memberships", "cancel", card["id"], "--yes")
+    assert ended.json()["status"] == "cancelled"
+    words = ("purchases", "record", "--member", email, "--product", product["id"], "--amount", "49.90")
+    bought = (await at_desk(system, *words, "--currency", "eur")).json()
+    assert (bought["amount_total"], bought["currency"]) == ("49.90", "EUR")
+    assert (await at_desk(system, "members", "show", email)).json()["credits"] == 5
+    found = (await at_desk(system, "purchases", "list", "--member", email)).json()["data"]
+    assert [row["id"] for row in found] == [bought["id"]]
+    nobody = await at_desk(system, "members", "show", "nobody@example.com")
+    assert (nobody.code, "no member with the email" in nobody.err) == (1, True)
+    assert (await at_desk(system, "members", "show", "nobody")).code == 2
+
+
+async def test_endpoints_deliveries_and_events_are_looked_through(system: System) -> None:
+    """List, retry and recover; refusals are sentences."""
+    partner = system.partner(await system.key())
+    endpoint = (await partner.post("/webhook-endpoints", {"url": "http://127.0.0.1:9/hook"})).json()
+    listed = (await at_desk(system, "webhooks", "endpoints")).json()["data"]
+    assert [row["id"] for row in listed] == [endpoint["id"]]
+    assert (await at_desk(system, "webhooks", "deliveries", "--status", "dead")).json()["data"] == []
+    refused = await at_desk(system, "webhooks", "retry", new_id())
+    assert (refused.code, "not_found" in refused.err) == (1, True)
+    recovery = (await at_desk(system, "webhooks", "recover", endpoint["id"], "--since", "24h")).json()
+    assert recovery["endpoint_id"] == endpoint["id"]
+    assert (await at_desk(system, "events", "list", "--type", "booking.created")).json()["data"] == []
+
+
+async def test_a_refused_body_is_told_field_by_field_without_patterns(system: System) -> None:
+    """What only the service can know comes back in words, too."""
+    words = ("studios", "create", "--name", "A", "--slug", "a", "--timezone", "UTC", "--id", "12")
+    refused = await studioctl(system, *words)
+    assert refused.code == 1
+    assert "id: An id is a UUID." in refused.err
+    assert "regex" not in refused.err
+
+
+async def test_lists_come_whole_up_to_the_limit(system: System) -> None:
+    """More rows than a page are read page by page; the rest is announced."""
+    await system.import_lines([a_member() for _ in range(205)])
+    everybody = (await at_desk(system, "members", "list", "--limit", "1000")).json()
+    assert (len(everybody["data"]), everybody["has_more"]) == (205, False)
+    some = json.loads((await at_desk(system, "members", "list", "--limit", "201")).out)
+    assert (len(some["data"]), some["has_more"]) == (201, True)
