@@ -11,7 +11,9 @@ from services.bookings.context import Bookings
 from services.bookings.routes import routes
 from shared.background import Loop, Wakeup, running
 from shared.db.database import Database
-from shared.events.bus import Bus
+from shared.events.bus import EVENT_LOG, Bus
+from shared.events.reconcile import EVERY_SECONDS as RECONCILE_SECONDS
+from shared.events.reconcile import Reconciler
 from shared.events.relay import Relay
 from shared.http.caller import CallerVerifier
 from shared.http.health import OptionalCheck
@@ -28,8 +30,10 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Bo
     wakeup = Wakeup()
     service = Bookings(db=db, wakeup=wakeup)
     relay = Relay(db, bus, wakeup, service="bookings")
+    reconciler = Reconciler(db, bus, relay.leases, service="bookings", queue=EVENT_LOG)
     loops = {
         "relay": Loop("bookings-relay", relay.step, idle=1.0, wakeup=wakeup),
+        "reconciler": Loop("bookings-reconciler", reconciler.step, idle=RECONCILE_SECONDS),
         "waitlists": Loop("bookings-waitlists", lambda: expire_waitlists(service), idle=1.0),
         "memberships": Loop("bookings-memberships", lambda: update_due_memberships(service), idle=5.0),
         "statistics": Loop("bookings-statistics", lambda: analyze_grown_tables(service), idle=5.0),

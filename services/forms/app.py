@@ -8,7 +8,9 @@ from services.forms.context import Forms
 from services.forms.routes import routes
 from shared.background import Loop, Wakeup, running
 from shared.db.database import Database
-from shared.events.bus import NEW_MEMBERS, Bus, Message
+from shared.events.bus import EVENT_LOG, NEW_MEMBERS, Bus, Message
+from shared.events.reconcile import EVERY_SECONDS as RECONCILE_SECONDS
+from shared.events.reconcile import Reconciler
 from shared.events.relay import Relay
 from shared.http.caller import CallerVerifier
 from shared.http.health import OptionalCheck
@@ -26,6 +28,8 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Fo
     wakeup = Wakeup()
     service = Forms(db=db, wakeup=wakeup, regions=read_regions())
     relay = Relay(db, bus, wakeup, service="forms")
+    reconciler = Reconciler(db, bus, relay.leases, service="forms", queue=EVENT_LOG)
+    reconciling = Loop("forms-reconciler", reconciler.step, idle=RECONCILE_SECONDS)
     loop = Loop("forms-relay", relay.step, idle=1.0, wakeup=wakeup)
 
     async def members_joined(messages: Sequence[Message]) -> None:
@@ -34,7 +38,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Fo
     try:
         await relay.start()
         await bus.subscribe(NEW_MEMBERS, members_joined, batch=50)
-        async with running([loop]):
+        async with running([loop, reconciling]):
             yield build_service(
                 "forms",
                 service,

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from services.webhooks.actions.log_events import log_events
 from services.webhooks.context import Webhooks
 from shared.background import Loop
-from shared.events.bus import EVENT_LOG, Message, Queue, groups_for
+from shared.events.bus import EVENT_LOG, NEW_MEMBERS, Message, Queue, groups_for
 from shared.events.leases import RENEW_SECONDS, Leases
+from shared.events.reconcile import EVERY_SECONDS as RECONCILE_SECONDS
+from shared.events.reconcile import Reconciler
 from shared.events.relay import Relay
 
 BATCH = 100
@@ -21,7 +23,11 @@ class EventLogConsumer:
         self._relay = Relay(
             service.db, service.bus, service.relay_wakeup, service="webhooks", destination=_group_of
         )
+        reconciler = Reconciler(
+            service.db, service.bus, self._relay.leases, service="webhooks", queue=NEW_MEMBERS
+        )
         self.loops = [
+            Loop("webhooks-reconciler", reconciler.step, idle=RECONCILE_SECONDS),
             Loop("webhooks-partitions", self._follow_leases, idle=RENEW_SECONDS),
             Loop("webhooks-relay", self._relay.step, idle=1.0, wakeup=service.relay_wakeup),
         ]

@@ -29,8 +29,7 @@ WHERE id = ANY (ARRAY(
               WHERE bucket = ANY ($1::smallint[]) AND parked_at IS NULL AND aggregate <> ALL ($2::text[])
               ORDER BY id LIMIT $3) AS oldest) AS w
     WHERE sent_at IS NULL AND place <= $4 ORDER BY id LIMIT $5)) AND {QUICKLY}
-RETURNING id, event_id, type, aggregate, envelope, traceparent, bucket, version,
-          extract(epoch FROM clock_timestamp() - created_at)::float8 AS age
+RETURNING id, event_id, type, aggregate, envelope, traceparent, bucket, version
 """  # noqa: S608
 
 

@@ -20,7 +20,7 @@ from shared.events.leases import Leases
 from shared.events.old_queue import OldQueue
 from shared.events.outbox_rows import PER_AGGREGATE, Reference
 from shared.events.relay_session import RelaySession
-from shared.observability.metrics import OUTBOX_AGE, PUBLISHED
+from shared.observability.metrics import PUBLISHED
 from shared.observability.tracing import in_span, trace_id_of
 
 log = structlog.get_logger("relay")
@@ -87,7 +87,6 @@ class Relay:
         held = await self.leases.renew()
         await self._wake_others()
         if not held:
-            OUTBOX_AGE.labels(self.service).set(0)
             return False
         await self._raise_failure()
         buckets = buckets_of(held, self.leases.partitions)
@@ -104,7 +103,6 @@ class Relay:
             if not rows and time.monotonic() - self._looked > STUCK_EVERY:
                 self._looked = time.monotonic()
                 self._stuck = await outbox_rows.stuck_buckets(conn, buckets)
-        OUTBOX_AGE.labels(self.service).set(rows[0]["age"] if rows else 0.0)
         if not rows:
             return False
         aggregates = self._publish(rows)
@@ -128,7 +126,6 @@ class Relay:
                 await self.leases.release()
         except Exception as problem:
             log.warning("leases_not_released", service=self.service, error=type(problem).__name__)
-        OUTBOX_AGE.labels(self.service).set(0)
         await self.session.close()
 
     async def _wake_others(self) -> None:

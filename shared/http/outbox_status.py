@@ -16,13 +16,20 @@ class HasDatabase(Protocol):
 
 class OutboxFigures(Struct, kw_only=True):
     outbox_waiting: int
+    outbox_in_flight: int
+    outbox_parked: int
     outbox_age_seconds: float
 
 
 async def get_figures(service: HasDatabase, call: Call[None, None]) -> OutboxFigures:
     async with service.db.connection() as conn:
         waiting = await backlog(conn)
-    return OutboxFigures(outbox_waiting=waiting.waiting, outbox_age_seconds=waiting.age_seconds)
+    return OutboxFigures(
+        outbox_waiting=waiting.waiting,
+        outbox_in_flight=waiting.in_flight,
+        outbox_parked=waiting.parked,
+        outbox_age_seconds=waiting.age_seconds,
+    )
 
 
 OUTBOX_STATUS: Route[Any] = Route(

@@ -15,7 +15,10 @@ REQUEST_SECONDS = Histogram(
 REQUESTS = Counter("studio_requests_total", "Requests answered.", ["service", "method", "route", "status"])
 BOOKINGS = Counter("studio_bookings_total", "Booking requests by what became of them.", ["outcome"])
 REPLAYS = Counter("studio_idempotency_replays_total", "Writes answered from a kept answer.", ["service"])
-OUTBOX_AGE = Gauge("studio_outbox_age_seconds", "Age of the oldest event not yet published.", ["service"])
+OUTBOX_AGE = Gauge("studio_outbox_age_seconds", "Age of the oldest event not yet logged.", ["service"])
+OUTBOX_EVENTS = Gauge(
+    "studio_outbox_events", "Events that the log has not acknowledged: by state.", ["service", "state"]
+)
 PUBLISHED = Counter("studio_events_published_total", "Events confirmed by the bus.", ["service"])
 QUEUE_MESSAGES = Gauge("studio_queue_messages", "Messages in a queue.", ["queue", "state"])
 DELIVERIES = Counter("studio_delivery_attempts_total", "Webhook attempts by outcome.", ["outcome"])

@@ -32,6 +32,8 @@ async def status(service: Webhooks, call: Call[None, None]) -> WebhooksStats:
         counts = await stats.counts(conn)
     return WebhooksStats(
         outbox_waiting=waiting.waiting,
+        outbox_in_flight=waiting.in_flight,
+        outbox_parked=waiting.parked,
         outbox_age_seconds=waiting.age_seconds,
         queues=await queue_depths(service),
         pending_deliveries=counts["pending"],

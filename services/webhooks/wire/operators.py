@@ -48,6 +48,8 @@ class WebhooksStats(Struct, kw_only=True):
     """For `studioctl status` and the dashboards."""
 
     outbox_waiting: int
+    outbox_in_flight: int
+    outbox_parked: int
     outbox_age_seconds: float
     queues: list[QueueRead]
     pending_deliveries: int

@@ -1,0 +1,88 @@
+"""Checked while running: every committed event is in an outbox or in the log.
+
+An event that is not acknowledged is waiting, in flight or parked, by its row's own columns. This tells how
+many are which, names the studios whose events are overdue, and mends a row that says parked when its message
+is gone.
+"""
+
+import structlog
+
+from shared.db.database import Connection, Database
+from shared.events.bus import Bus, Queue
+from shared.events.leases import Leases
+from shared.events.outbox import backlog
+from shared.observability.metrics import OUTBOX_AGE, OUTBOX_EVENTS
+from shared.wire import is_id
+
+log = structlog.get_logger("reconcile")
+
+EVERY_SECONDS = 15.0
+# An acknowledgement usually takes less than a second.
+OVERDUE_SECONDS = 60.0
+STUDIOS_NAMED = 20
+# With more parked messages than this nobody is mended: which are missing is not known.
+PARKED_READ = 1000
+
+OVERDUE = """
+SELECT studio_id, count(*) AS events FROM outbox
+WHERE parked_at IS NULL AND created_at < clock_timestamp() - $1 * interval '1 second'
+GROUP BY studio_id ORDER BY events DESC
+"""
+UNPARK = """
+UPDATE outbox SET parked_at = NULL, sent_at = NULL
+WHERE parked_at < clock_timestamp() - $2 * interval '1 second' AND event_id <> ALL ($1::uuid[])
+RETURNING event_id
+"""
+
+
+class Reconciler:
+    """A loop's step, in each replica; the one that leases the first partition works."""
+
+    def __init__(
+        self,
+        database: Database,
+        bus: Bus,
+        leases: Leases,
+        *,
+        service: str,
+        queue: Queue,
+        overdue_seconds: float = OVERDUE_SECONDS,
+    ) -> None:
+        self.database = database
+        self.bus = bus
+        self.leases = leases
+        self.service = service
+        self.queue = queue
+        self.overdue_seconds = overdue_seconds
+
+    async def step(self) -> bool:
+        if 0 not in self.leases.held:
+            self._tell(0, 0, 0, 0, 0.0)
+            return False
+        async with self.database.connection() as conn:
+            found = await backlog(conn)
+            overdue = await conn.fetch(OVERDUE, self.overdue_seconds) if found.age_seconds else []
+        late = sum(row["events"] for row in overdue)
+        self._tell(found.waiting, found.in_flight, found.parked, late, found.age_seconds)
+        if overdue:
+            studios = {str(row["studio_id"]): row["events"] for row in overdue[:STUDIOS_NAMED]}
+            log.warning("events_overdue", service=self.service, events=late, studios=studios)
+        if found.parked:
+            parked = await self.bus.parked(self.queue, PARKED_READ)
+            if len(parked) < PARKED_READ:
+                async with self.database.connection() as conn:
+                    await self._unpark(conn, [message.id for message in parked])
+        return False
+
+    def _tell(self, waiting: int, in_flight: int, parked: int, overdue: int, age: float) -> None:
+        OUTBOX_AGE.labels(self.service).set(age)
+        states = {"waiting": waiting, "in_flight": in_flight, "parked": parked, "overdue": overdue}
+        for state, count in states.items():
+            OUTBOX_EVENTS.labels(self.service, state).set(count)
+
+    async def _unpark(self, conn: Connection, parked_ids: list[str]) -> None:
+        """A broker that lost its disk, or a process that ended, has lost the message; its row has not."""
+        known = [one for one in parked_ids if is_id(one)]
+        gone = await conn.fetch(UNPARK, known, self.overdue_seconds)
+        if gone:
+            log.warning("parked_events_published_again", service=self.service, events=len(gone))
