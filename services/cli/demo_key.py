@@ -7,8 +7,8 @@ from typing import Any
 from services.cli.demo import STUDIO_ID
 from services.cli.load_demo import load_demo
 from services.cli.operator_client import OperatorClient
+from services.cli.progress_steps import step
 from services.cli.secrets import write_private
-from services.cli.steps import step
 from shared.settings import Settings
 from shared.wire import now
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import structlog
 
-from services.cli.steps import step
+from services.cli.progress_steps import step
 from shared.servers.postgres import EmbeddedPostgres
 from shared.servers.problem import ServerProblem
 from shared.settings import Settings

@@ -13,9 +13,9 @@ import msgspec
 from services.all_in_one import open_all
 from services.cli.demo_key import demo_key
 from services.cli.operator_client import RUN_FILE
+from services.cli.progress_steps import step
 from services.cli.run_async import run_async
 from services.cli.secrets import with_secrets, write_private
-from services.cli.steps import step
 from services.cli.supervised_postgres import open_database
 from services.cli.welcome import welcome
 from services.gateway.app import gateway_addresses, gateway_listeners

@@ -12,9 +12,9 @@ from services.gateway.context import OperatorContext, OperatorTokens
 from services.gateway.key_cache import POLL_SECONDS, KeyCache
 from services.gateway.routes.operator import erasure as persons
 from services.gateway.routes.operator import keys, sequences, status
-from services.gateway.routes.operator.guesses import LimitedGuesses
 from services.gateway.routes.operator.imports import ImportStream
 from services.gateway.routes.operator.staff import STAFF_PATHS, StaffForwarder
+from services.gateway.routes.operator.token_guess_limit import LimitedGuesses
 from services.gateway.routes.partner import PartnerApi
 from services.gateway.routes.partner_port import PartnerPort
 from services.gateway.upstream import HttpUpstream, Upstream

@@ -3,7 +3,7 @@
 from typing import Any
 
 from services.gateway.context import OperatorTokens
-from services.gateway.routes.operator.guesses import LimitedGuesses
+from services.gateway.routes.operator.token_guess_limit import LimitedGuesses
 from services.gateway.rules.rate_limit import FailedKeyLimits
 from shared.http.client_address import TrustedProxies
 from tests.harness.system import System

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from services.forms.rules.field_checks import choices, contacts, files, numbers, texts
-from services.forms.rules.field_checks.finding import Check
+from services.forms.rules.field_checks.answer_problem import Check
 from services.forms.wire.fields import FieldType
 
 CHECKS: Mapping[FieldType, Check] = {

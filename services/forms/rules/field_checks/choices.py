@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 from services.forms.rules.answer_values import Answer, as_decimal
-from services.forms.rules.field_checks.finding import ONE_TEXT, FieldContext, Finding
+from services.forms.rules.field_checks.answer_problem import ONE_TEXT, FieldContext, Finding
 
 _TICKED = ("true", "false")
 

@@ -1,7 +1,7 @@
 """Emails and phone numbers, checked by libraries. Nothing is looked up on the network."""
 
 from services.forms.rules.answer_values import Answer
-from services.forms.rules.field_checks.finding import ONE_TEXT, FieldContext, Finding
+from services.forms.rules.field_checks.answer_problem import ONE_TEXT, FieldContext, Finding
 from shared.emails import normalize_email
 from shared.phones import PHONE_PROBLEM, PHONE_PROBLEM_TYPE, is_phone
 

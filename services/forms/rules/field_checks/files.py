@@ -10,7 +10,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, unquote_to_bytes
 
 from services.forms.rules.answer_values import Answer
-from services.forms.rules.field_checks.finding import ONE_TEXT, FieldContext, Finding
+from services.forms.rules.field_checks.answer_problem import ONE_TEXT, FieldContext, Finding
 from services.forms.wire.fields import FormField
 
 # Python's built-in table: the host's own would make a form behave differently from host to host.

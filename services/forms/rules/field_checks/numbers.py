@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from services.forms.rules.answer_values import Answer, as_date, as_decimal
-from services.forms.rules.field_checks.finding import ONE_TEXT, FieldContext, Finding
+from services.forms.rules.field_checks.answer_problem import ONE_TEXT, FieldContext, Finding
 
 DEFAULT_MAX_RATING = 5
 

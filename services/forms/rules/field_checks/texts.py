@@ -1,7 +1,7 @@
 """Free text: limited in length, otherwise unrestricted."""
 
 from services.forms.rules.answer_values import Answer
-from services.forms.rules.field_checks.finding import ONE_TEXT, FieldContext, Finding
+from services.forms.rules.field_checks.answer_problem import ONE_TEXT, FieldContext, Finding
 
 MAX_TEXT_LENGTH = 5_000
 MAX_TEXTAREA_LENGTH = 50_000
