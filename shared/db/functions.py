@@ -19,6 +19,8 @@ from shared.db.migration_problem import MigrationProblem
 log = structlog.get_logger("migrate")
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+# Services that publish events have the outbox, and its functions, in their own schema.
+PRODUCERS = ("bookings", "forms", "webhooks")
 
 
 class FunctionFile(Struct, frozen=True):
@@ -31,8 +33,11 @@ class FunctionFile(Struct, frozen=True):
 
 
 def function_files(service: str, root: Path = ROOT) -> list[FunctionFile]:
-    folder = root / "services" / service / "functions"
-    return [FunctionFile(path.name, path.read_text()) for path in sorted(folder.glob("*.sql"))]
+    shared = root / "shared" / "events" / "functions"
+    files = [(f"shared/{path.name}", path) for path in sorted(shared.glob("*.sql")) if service in PRODUCERS]
+    own = root / "services" / service / "functions"
+    files += [(path.name, path) for path in sorted(own.glob("*.sql"))]
+    return [FunctionFile(name, path.read_text()) for name, path in files]
 
 
 CREATE_TABLE = """

@@ -10,15 +10,13 @@ import asyncpg
 import structlog
 
 from shared.db.database import role_of, role_password, service_url
-from shared.db.functions import apply_functions, function_files, missing_functions
+from shared.db.functions import PRODUCERS, apply_functions, function_files, missing_functions
 from shared.db.migration_problem import MigrationProblem as MigrationProblem
 
 log = structlog.get_logger("migrate")
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LOCK = 0x5354_5544_494F  # "STUDIO"
-# Services that publish events carry the outbox in their own schema.
-PRODUCERS = ("bookings", "forms", "webhooks")
 WITHOUT_TRANSACTION = "-- no transaction"
 RECORD = "INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)"
 

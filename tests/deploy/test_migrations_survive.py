@@ -50,7 +50,7 @@ def test_a_migration_leaves_old_code_running(path: Path) -> None:
 
 FUNCTION_FILES = [(service, file) for service in SERVICES for file in function_files(service)]
 # Written before there was a functions folder; `start_booking` is for versions before batched bookings.
-FROM_MIGRATIONS = {"0003", "0005", "0006", "0007", "0008", "0009", "0010", "0012"}
+FROM_MIGRATIONS = {"0002", "0003", "0005", "0006", "0007", "0008", "0009", "0010", "0012"}
 OLD_CODE_ONLY = {"start_booking"}
 _DEFINED = re.compile(r"^CREATE\s+(?:OR\s+REPLACE\s+)?FUNCTION\s+(\w+)", re.I | re.M)
 

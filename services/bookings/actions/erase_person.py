@@ -9,6 +9,7 @@ from services.bookings.store import locks, members
 from services.bookings.wire.erasure import Erased
 from shared.db.database import Connection
 from shared.emails import normalized_emails
+from shared.events.outbox_erasure import anonymize_outbox
 from shared.http.caller import Caller
 from shared.http.erasure import PersonToErase
 from shared.wire import encode
@@ -23,6 +24,9 @@ async def erase_person(service: Bookings, caller: Caller, body: PersonToErase) -
         await locks.lock_members(conn, caller, member_ids)
         for member_id in member_ids:
             await _erase(conn, caller, member_id, erased)
+        emails = normalized_emails(body.emails) | set(erased.emails)
+        await anonymize_outbox(conn, caller.studio_id, member_ids, emails)
+    service.wakeup.notify()
     return erased
 
 

@@ -4,6 +4,7 @@ from services.forms.context import Forms
 from services.forms.store import erasure
 from services.forms.wire.erasure import Erased
 from shared.emails import normalized_emails
+from shared.events.outbox_erasure import anonymize_outbox
 from shared.http.caller import Caller
 from shared.http.erasure import PersonToErase
 
@@ -16,5 +17,6 @@ async def erase_person(service: Forms, caller: Caller, person: PersonToErase) ->
         lead_ids = [lead.id for lead in known]
         leads = await erasure.erase_leads(conn, caller, lead_ids)
         submissions = await erasure.erase_submissions(conn, caller, emails, lead_ids)
-        await erasure.delete_pending_events(conn, lead_ids)
+        await anonymize_outbox(conn, caller.studio_id, lead_ids, emails)
+    service.wakeup.notify()
     return Erased(leads=leads, submissions=submissions, emails=sorted(emails), lead_ids=lead_ids)

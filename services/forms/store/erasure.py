@@ -63,11 +63,3 @@ async def erase_submissions(
 ) -> int:
     """By email, or by the lead, which may have changed its email since."""
     return len(await conn.fetch(SUBMISSIONS, caller.studio_id, list(emails), list(lead_ids)))
-
-
-# Events that are not published yet would carry personal data to the event log after its erasure there.
-DELETE_PENDING_EVENTS = "DELETE FROM outbox WHERE aggregate = ANY ($1)"
-
-
-async def delete_pending_events(conn: Connection, lead_ids: Sequence[str]) -> None:
-    await conn.execute(DELETE_PENDING_EVENTS, [f"lead:{lead_id}" for lead_id in lead_ids])

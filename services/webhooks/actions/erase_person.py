@@ -4,10 +4,11 @@ import msgspec
 from msgspec import structs
 
 from services.webhooks.context import Webhooks
-from services.webhooks.rules.erasure import anonymize
 from services.webhooks.store import erasure, event_log, lanes
 from services.webhooks.wire.events import read_logged
 from services.webhooks.wire.operators import Erased
+from shared.events.anonymize import anonymize
+from shared.events.outbox_erasure import anonymize_outbox
 from shared.http.caller import Caller
 from shared.http.erasure import PersonToErase
 from shared.wire import encode
@@ -35,6 +36,7 @@ async def erase_person(service: Webhooks, caller: Caller, person: PersonToErase)
     async with service.db.transaction() as conn:
         await event_log.lock_counters(conn, [caller.studio_id])
         await lanes.changed_all(conn, caller.studio_id)
+        await anonymize_outbox(conn, caller.studio_id, ids, emails)
     service.wakeup.notify()
     return erased
 

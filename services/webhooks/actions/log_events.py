@@ -20,6 +20,7 @@ from shared.events.bus import Message, Poison, groups_for
 from shared.events.envelope import Envelope, read_envelope
 from shared.events.kinds import KINDS
 from shared.events.outbox import OutboxRow, add_rows
+from shared.events.outbox_rows import read_reference
 from shared.wire import new_id, now
 
 STRETCH = 2_000
@@ -32,6 +33,7 @@ async def log_events(service: Webhooks, messages: Sequence[Message]) -> None:
     traces = {envelope.id: message.traceparent for envelope, message in zip(envelopes, messages, strict=True)}
     async with service.db.transaction() as conn:
         events = await add_to_log(conn, envelopes, traces=traces)
+        await _replace_rewritten(conn, {event.id for event in events}, envelopes, messages)
         if events:
             interested = await endpoints.subscribers(conn, sorted({event.studio_id for event in events}))
             await make_deliveries(conn, Pairs(events, interested))
@@ -59,6 +61,19 @@ def _passed_on(new: set[str], envelopes: Sequence[Envelope], messages: Sequence[
         for envelope, message in _once(envelopes, messages)
         if envelope.id in new
     ]
+
+
+async def _replace_rewritten(
+    conn: Connection, new: set[str], envelopes: Sequence[Envelope], messages: Sequence[Message]
+) -> None:
+    """An erasure has rewritten the event after its first copy left: what is stored of that copy goes."""
+    for envelope, message in zip(envelopes, messages, strict=True):
+        reference = read_reference(message.reference)
+        if reference is None or reference.version == 0 or envelope.id in new:
+            continue
+        sequence = await event_log.sequence_of(conn, envelope.studio_id, envelope.id)
+        body = render_logged(envelope, sequence)
+        await event_log.replace_body(conn, envelope.studio_id, envelope.id, body)
 
 
 def _once(envelopes: Sequence[Envelope], messages: Sequence[Message]) -> Iterable[tuple[Envelope, Message]]:

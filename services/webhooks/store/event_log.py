@@ -83,3 +83,17 @@ async def insert_events(conn: Connection, events: Sequence[StoredEvent]) -> None
         [event.body for event in events],
         [event.traceparent for event in events],
     )
+
+
+SEQUENCE_OF = "SELECT sequence FROM events WHERE studio_id = $1 AND id = $2"
+
+
+async def sequence_of(conn: Connection, studio_id: str, event_id: str) -> int:
+    return int(await conn.fetchval(SEQUENCE_OF, studio_id, event_id))
+
+
+REPLACE_BODY = "UPDATE events SET body = $3 WHERE studio_id = $1 AND id = $2"
+
+
+async def replace_body(conn: Connection, studio_id: str, event_id: str, body: bytes) -> None:
+    await conn.execute(REPLACE_BODY, studio_id, event_id, body)

@@ -5,7 +5,10 @@ import json
 
 from aiohttp import web
 
+from shared.events.bus import Message
 from shared.events.kinds import BookingCreated, EventResource, LeadCreated, MemberCreated
+from shared.events.outbox import add_events
+from shared.events.outbox_erasure import anonymize_outbox
 from shared.wire import new_id
 from tests.harness.receiver import Received, Receiver
 from tests.services.webhooks.desk import Desk, change_applied, statuses
@@ -95,3 +98,24 @@ async def test_nothing_of_an_erased_person_is_sent_or_stored_afterwards(
     assert [b"Ada" in got.body for got in receiver.received] == [True] * 2 + [False] * 18
     assert b"Ada" not in json.dumps(found).encode()
     assert all(d["attempts"][0]["response_status"] == 200 for d in found)
+
+
+async def test_a_copy_that_was_on_its_way_during_an_erasure_is_replaced_in_the_log(desk: Desk) -> None:
+    """The row is rewritten and sent again; the log has each event once, and without the person."""
+    member_id = new_id()
+    data = {"id": member_id, "object": "member", "email": "ann@example.com", "first_name": "Ann"}
+    event = desk.event(BookingCreated, data={"id": new_id(), "member": data})
+    async with desk.context.db.transaction() as conn:
+        await add_events(conn, [event])
+        # Sent, and then erased before the log has it.
+        await conn.execute("UPDATE outbox SET sent_at = now()")
+        assert await anonymize_outbox(conn, desk.studio_id, {member_id}, {"ann@example.com"}) == 1
+        row = await conn.fetchrow("DELETE FROM outbox RETURNING envelope, version, sent_at")
+    assert row is not None and row["sent_at"] is None and row["version"] == 1
+    await desk.publish(event)
+    [before] = await desk.sql("SELECT body FROM events")
+    assert b"ann@example.com" in before["body"], "control: the first copy came after the erasure"
+    await desk.bus.publish(Message(event.id, event.type, row["envelope"], source="bookings", reference="1.1"))
+    [after] = await desk.sql("SELECT body, sequence FROM events")
+    assert b"ann@example.com" not in after["body"] and b"Ann" not in after["body"]
+    assert after["sequence"] == 1 and member_id.encode() in after["body"]
