@@ -1,7 +1,10 @@
 """Clients and receivers that mean harm, all on loopback: silent, slow, endless, flooding."""
 
 import asyncio
+import json
 import socket
+import sys
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
@@ -118,3 +121,55 @@ async def hostile_receivers(count: int) -> AsyncIterator[list[str]]:
             stack.callback(server.close)
             urls.append(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook")
         yield urls
+
+
+async def attack_until_stdin_ends(port: int, counts: list[int], receivers: int) -> None:
+    """Prints the receivers' URLs as a line of JSON, then attacks."""
+    reader = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
+    )
+    kinds = (silent(port), slow_sending(port), slow_reading(port))
+    async with hostile_receivers(receivers) as urls:
+        sys.stdout.write(json.dumps(urls) + "\n")
+        sys.stdout.flush()
+        await reader.readline()
+        async with attacking(dict(zip(kinds, counts, strict=True))):
+            await reader.read()
+
+
+@asynccontextmanager
+async def attackers(
+    port: int, counts: list[int], receivers: int
+) -> AsyncIterator[tuple[list[str], asyncio.Event]]:
+    """In a process of their own, so that they do not slow down the client that is measured.
+
+    The receivers' URLs, and an event that starts the attack.
+    """
+    words = [str(port), json.dumps(counts), str(receivers)]
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.harness.hostile_clients", *words, stdin=PIPE, stdout=PIPE
+    )
+    assert child.stdin is not None and child.stdout is not None
+    start = asyncio.Event()
+
+    async def pass_on_start() -> None:
+        await start.wait()
+        assert child.stdin is not None
+        child.stdin.write(b"start\n")
+
+    passing = asyncio.create_task(pass_on_start())
+    try:
+        yield json.loads(await child.stdout.readline()), start
+    finally:
+        passing.cancel()
+        child.stdin.close()
+        try:
+            await asyncio.wait_for(child.wait(), 20)
+        except TimeoutError:
+            child.kill()
+            await child.wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(attack_until_stdin_ends(int(sys.argv[1]), json.loads(sys.argv[2]), int(sys.argv[3])))

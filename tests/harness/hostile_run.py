@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from tests.harness.hostile_clients import attacking, hostile_receivers, silent, slow_reading, slow_sending
+from tests.harness.hostile_clients import attackers
 from tests.harness.http import Client
 from tests.harness.receiver import receiving
 from tests.harness.system import System
@@ -107,17 +107,13 @@ async def run_hostile(system: System, sizes: Sizes) -> HostileReport:
         assert made.status == 201, made.body
         quiet = await well_behaved(client, sizes.quiet_seconds, sizes.pause, leads, refused)
         assert not refused
-        urls = await stack.enter_async_context(hostile_receivers(sizes.receivers))
-        background: list[asyncio.Task[Any]] = [
-            asyncio.create_task(flood(flooding, urls)),
-            asyncio.create_task(watch_memory(pids, memory)),
-        ]
-        attacks = {
-            silent(port): sizes.silent,
-            slow_sending(port): sizes.slow_sending,
-            slow_reading(port): sizes.slow_reading,
-        }
-        async with attacking(attacks):
+        counts = [sizes.silent, sizes.slow_sending, sizes.slow_reading]
+        async with attackers(port, counts, sizes.receivers) as (urls, start):
+            start.set()
+            background: list[asyncio.Task[Any]] = [
+                asyncio.create_task(flood(flooding, urls)),
+                asyncio.create_task(watch_memory(pids, memory)),
+            ]
             attacked = await well_behaved(client, sizes.seconds, sizes.pause, leads, refused)
         for task in background:
             task.cancel()
