@@ -16,6 +16,7 @@ from shared.errors import InsufficientScope, MethodNotAllowed, NotFound
 from shared.events.bus import Bus
 from shared.http.answer import Answer
 from shared.http.caller import REQUEST_ID_HEADER, Verifier
+from shared.http.conditional import with_entity_tag
 from shared.http.error_mapping import answer_for
 from shared.http.health import Check as Check
 from shared.http.health import readiness
@@ -111,6 +112,9 @@ class _PathHandler:
             if span is not None:
                 caller = msgspec.structs.replace(caller, traceparent=span.traceparent)
             answer = await route.respond(self._context, caller, scope, receive)
+            # Only partners get tags: on the way to staff the gateway would drop them.
+            if answer.status == 200 and method == "GET" and scope_needed is not None:
+                answer = with_entity_tag(answer, scope["headers"])
         except Exception as problem:
             with structlog.contextvars.bound_contextvars(request_id=request_id, service=self._service):
                 answer = answer_for(problem, request_id)
@@ -149,7 +153,9 @@ def answer_headers(answer: Answer, size: int, request_id: str) -> list[tuple[byt
         (b"x-api-version", API_VERSION.encode()),
         *answer.headers,
     ]
-    return headers[2:] if answer.status in (204, 304) else headers
+    if answer.status == 304:
+        return [headers[0], *headers[2:]]
+    return headers[2:] if answer.status == 204 else headers
 
 
 async def send_answer(send: Send, answer: Answer, request_id: str) -> None:

@@ -12,7 +12,7 @@ from services.cli.openapi.limits import limits_by_text
 from services.cli.openapi.operations import Operation, operations
 from services.cli.openapi.overview import INFO, tags
 from services.cli.openapi.parameters import SHARED_PARAMETERS, parameters
-from services.cli.openapi.responses import request_body, responses
+from services.cli.openapi.responses import NOT_MODIFIED, request_body, responses
 from services.cli.openapi.schemas import Schemas
 from shared.routing import ANY_KEY, PREFIX
 
@@ -46,7 +46,7 @@ def document() -> Json:
             },
             "parameters": SHARED_PARAMETERS,
             "headers": HEADERS,
-            "responses": shared_responses(),
+            "responses": {"NotModified": NOT_MODIFIED, **shared_responses()},
             "schemas": schemas.components(),
         },
     }

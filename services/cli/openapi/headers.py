@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from shared.http.conditional import CACHE_CONTROL
 from shared.wire import API_VERSION
 
 Json = dict[str, Any]
+ETAG = '"e60b8de5d57a0b2bf1db6dc04ec3d4b2"'
 
 
 def _header(description: str, kind: str, example: object) -> Json:
@@ -28,9 +30,20 @@ HEADERS: Json = {
     "Idempotent-Replayed": _header(
         "`true` if this is the stored answer of an earlier request.", "string", "true"
     ),
+    "ETag": _header(
+        "A strong tag of the body's bytes: it changes whenever they change. Send it as `If-None-Match`.",
+        "string",
+        ETAG,
+    ),
+    "Cache-Control": _header(
+        "Keep the answer for yourself, and ask with `If-None-Match` before each use.",
+        "string",
+        CACHE_CONTROL[1].decode(),
+    ),
 }
 COMMON_HEADERS = ("X-Request-Id", "X-API-Version")
 RATE_LIMIT_HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
+CONDITIONAL_HEADERS = ("ETag", "Cache-Control")
 
 
 def headers(*names: str) -> Json:

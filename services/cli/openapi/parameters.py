@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from services.cli.openapi.headers import ETAG
 from services.cli.openapi.schemas import Schemas
 from shared.http.routes import MAX_KEY_LENGTH, MIN_KEY_LENGTH, NoQuery, Route
 from shared.wire import API_VERSION
@@ -37,6 +38,17 @@ SHARED_PARAMETERS: Json = {
         "schema": _KEY_SCHEMA,
         "example": "order-20260803-0001",
     },
+    "IfNoneMatch": {
+        "name": "If-None-Match",
+        "in": "header",
+        "required": False,
+        "description": (
+            "The `ETag` of the answer that you hold, several of them separated by commas, or `*`. If one of "
+            "them is the tag of the current answer, the answer is 304 without a body."
+        ),
+        "schema": {"type": "string"},
+        "example": ETAG,
+    },
 }
 
 
@@ -48,7 +60,8 @@ def parameters(route: Route[Any], schemas: Schemas) -> list[Json]:
         found += [
             _query_parameter(name, field, name in required) for name, field in fields["properties"].items()
         ]
-    names = [*(["IdempotencyKey"] if route.idempotent else []), "ApiVersion", "RequestId"]
+    own = ["IdempotencyKey"] if route.idempotent else ["IfNoneMatch"] if route.method == "GET" else []
+    names = [*own, "ApiVersion", "RequestId"]
     return found + [{"$ref": f"#/components/parameters/{name}"} for name in names]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from services.bookings.errors import IdempotencyInProgress, IdempotencyKeyReused
 from services.cli.openapi.error_responses import BODY_ERRORS, COMMON_ERRORS, LIMIT_PROBLEM, error_response
 from services.cli.openapi.examples import example_of
-from services.cli.openapi.headers import COMMON_HEADERS, RATE_LIMIT_HEADERS, headers
+from services.cli.openapi.headers import COMMON_HEADERS, CONDITIONAL_HEADERS, RATE_LIMIT_HEADERS, headers
 from services.cli.openapi.operations import Operation
 from services.cli.openapi.schemas import Schemas
 from shared.errors import DomainError, InsufficientScope, Invalid, InvalidCursor, NotFound
@@ -15,6 +15,10 @@ from shared.http.routes import NoQuery, Route
 from shared.routing import ANY_KEY
 
 Json = dict[str, Any]
+NOT_MODIFIED: Json = {
+    "description": "The answer is the one that `If-None-Match` names. There is no body.",
+    "headers": headers(*COMMON_HEADERS, *RATE_LIMIT_HEADERS, *CONDITIONAL_HEADERS),
+}
 
 
 def request_body(route: Route[Any], schemas: Schemas) -> Json:
@@ -23,11 +27,11 @@ def request_body(route: Route[Any], schemas: Schemas) -> Json:
 
 def responses(operation: Operation, schemas: Schemas) -> Json:
     route = operation.route
+    conditional = route.method == "GET"
+    own_headers = CONDITIONAL_HEADERS if conditional else ("Idempotent-Replayed",) if route.idempotent else ()
     good: Json = {
         "description": HTTPStatus(route.status).phrase + ".",
-        "headers": headers(
-            *COMMON_HEADERS, *RATE_LIMIT_HEADERS, *(["Idempotent-Replayed"] if route.idempotent else [])
-        ),
+        "headers": headers(*COMMON_HEADERS, *RATE_LIMIT_HEADERS, *own_headers),
     }
     if route.answer is not None and route.status != HTTPStatus.NO_CONTENT:
         good["content"] = _json(route.answer, schemas)
@@ -38,7 +42,8 @@ def responses(operation: Operation, schemas: Schemas) -> Json:
             kinds.append(kind)
     problem = _likely_problem(operation, schemas)
     bad = {str(status): error_response(status, by_status[status], problem) for status in sorted(by_status)}
-    return {str(route.status): good, **bad}
+    unchanged = {"304": {"$ref": "#/components/responses/NotModified"}} if conditional else {}
+    return {str(route.status): good, **unchanged, **bad}
 
 
 def _errors(operation: Operation) -> list[type[DomainError]]:

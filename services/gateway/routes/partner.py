@@ -12,11 +12,11 @@ from litestar.types import Receive, Scope, Send
 
 from services.gateway.errors import InvalidKey, MissingKey
 from services.gateway.key_cache import CachedKey, KeyCache
+from services.gateway.routes.own_key import own_key
 from services.gateway.routes.partner_request import PartnerRequest
 from services.gateway.rules.rate_limit import ClientLimits, FailedKeyLimits
 from services.gateway.rules.route_matching import RouteTable
 from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamAnswer
-from services.gateway.wire.key import OwnKey, RateLimit
 from shared.errors import (
     InsufficientScope,
     Invalid,
@@ -29,13 +29,14 @@ from shared.errors import (
 )
 from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, TRACE_HEADER
 from shared.http.client_address import TrustedProxies
+from shared.http.conditional import IF_NONE_MATCH
 from shared.http.error_mapping import answer_for
 from shared.http.routes import IDEMPOTENCY_HEADER, MAX_BODY, read_body
 from shared.observability.metrics import RouteMetrics
 from shared.observability.request_log import RequestLine, log_request
 from shared.observability.tracing import begin, trace_id_of
 from shared.routing import ANY_KEY, GATEWAY, ROUTES, PartnerRoute
-from shared.wire import API_VERSION, encode
+from shared.wire import API_VERSION
 
 log = structlog.get_logger("request")
 
@@ -114,7 +115,7 @@ class PartnerApi:
         if version is not None and version != API_VERSION.encode():
             raise UnsupportedApiVersion([API_VERSION])
         if route.owner == GATEWAY:
-            return _own_key(key)
+            return own_key(key, request.raw_headers)
         return await self._forward(request, route, key)
 
     async def _authenticate(self, request: PartnerRequest) -> CachedKey:
@@ -147,6 +148,9 @@ class PartnerApi:
         for name in FORWARDED:
             if (value := request.headers.get(name)) is not None:
                 headers.append((name, value))
+        if IF_NONE_MATCH in request.headers:
+            # A list of tags may come in several lines, of which the dict holds the last.
+            headers += [header for header in request.raw_headers if header[0] == IF_NONE_MATCH]
         body = b""
         if request.method not in WITHOUT_BODY:
             body = await read_body(request.receive, request.headers, MAX_BODY)
@@ -187,21 +191,3 @@ class PartnerApi:
             log.warning("answer_cut_short", request_id=request.id)
             raise
         await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-def _own_key(key: CachedKey) -> UpstreamAnswer:
-    caller = key.caller
-    body = encode(
-        OwnKey(
-            id=key.id,
-            name=key.name,
-            studio_id=caller.studio_id,
-            client_id=caller.client_id,
-            scopes=sorted(caller.scopes),
-            location_ids=list(caller.location_ids) if caller.location_ids is not None else None,
-            expires_at=key.expires_at,
-            rate_limit=RateLimit(requests_per_second=key.rate, burst=key.burst),
-        )
-    )
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    return UpstreamAnswer(200, headers, body)

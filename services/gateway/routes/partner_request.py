@@ -24,6 +24,7 @@ class PartnerRequest:
         "key",
         "method",
         "path",
+        "raw_headers",
         "receive",
         "route",
         "span",
@@ -32,7 +33,8 @@ class PartnerRequest:
     )
 
     def __init__(self, scope: Any, receive: Receive, proxies: TrustedProxies) -> None:
-        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self.raw_headers: list[tuple[bytes, bytes]] = scope["headers"]
+        self.headers: dict[bytes, bytes] = dict(self.raw_headers)
         self.id = valid_request_id(self.headers.get(REQUEST_ID_HEADER))
         self.method: str = scope["method"]
         self.path: bytes = scope.get("raw_path") or scope["path"].encode()

@@ -1,13 +1,13 @@
 """Files that the partner port gives to everybody: compressed once at start, sent in pieces."""
 
 import gzip
-import zlib
 from importlib import resources
 from typing import Final
 
 from litestar.types import ASGIApp, Receive, Scope, Send
 
 from shared.http.answer import Answer
+from shared.http.conditional import CACHE_CONTROL, entity_tag, matches
 from shared.http.service import answer_headers, request_id_of, send_answer
 
 STATIC: Final = resources.files("services.gateway") / "static"
@@ -29,19 +29,21 @@ SECURITY: Final = (
 def static_file(name: str, content_type: bytes) -> ASGIApp:
     """A browser that has it already is told so."""
     body = (STATIC / name).read_bytes()
-    plain, squeezed = _pieces(body), _pieces(gzip.compress(body, mtime=0))
-    tag = b'W/"%08x"' % zlib.crc32(body)
-    always: tuple[tuple[bytes, bytes], ...] = ((b"etag", tag), (b"vary", b"accept-encoding"), *SECURITY)
+    squeezed = gzip.compress(body, mtime=0)
+    always: tuple[tuple[bytes, bytes], ...] = ((b"vary", b"accept-encoding"), CACHE_CONTROL, *SECURITY)
+    as_is = (_pieces(body), (*always, (b"etag", entity_tag(body))))
+    as_gzip = (
+        _pieces(squeezed),
+        (*always, (b"etag", entity_tag(squeezed)), (b"content-encoding", b"gzip")),
+    )
 
     async def page(scope: Scope, receive: Receive, send: Send) -> None:
-        headers = dict(scope["headers"])
+        request_headers = scope["headers"]
         request_id = request_id_of(scope)
-        if headers.get(b"if-none-match") == tag:
-            await send_answer(send, Answer(b"", 304, always, content_type=content_type), request_id)
+        pieces, more = as_gzip if b"gzip" in dict(request_headers).get(b"accept-encoding", b"") else as_is
+        if matches(dict(more)[b"etag"], request_headers):
+            await send_answer(send, Answer(b"", 304, more, content_type=content_type), request_id)
             return
-        pieces, more = plain, always
-        if b"gzip" in headers.get(b"accept-encoding", b""):
-            pieces, more = squeezed, (*always, (b"content-encoding", b"gzip"))
         size = sum(len(piece) for piece in pieces)
         head = answer_headers(Answer(b"", 200, more, content_type=content_type), size, request_id)
         await send({"type": "http.response.start", "status": 200, "headers": head})

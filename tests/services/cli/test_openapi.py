@@ -144,3 +144,15 @@ def test_a_stale_file_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_the_committed_file_is_fresh() -> None:
     """What the gateway serves is what the code says."""
     assert main(["--check"]) == 0
+
+
+def test_every_get_names_its_tag_and_its_304() -> None:
+    """A poll that costs less is of use only to who knows that it can be asked for."""
+    for path, methods in DOCUMENT["paths"].items():
+        for method, operation in methods.items():
+            names = [parameter.get("$ref", "").rsplit("/", 1)[-1] for parameter in operation["parameters"]]
+            answers = operation["responses"]
+            conditional = method == "get"
+            assert ("IfNoneMatch" in names) == conditional, path
+            assert ("304" in answers) == conditional, path
+            assert not conditional or {"ETag", "Cache-Control"} <= set(answers["200"]["headers"]), path

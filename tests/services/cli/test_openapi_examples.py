@@ -27,7 +27,8 @@ def contents() -> Iterator[tuple[str, Content]]:
                     if "content" in response:
                         yield f"{name} {status}", response["content"]["application/json"]
     for name, response in DOCUMENT["components"]["responses"].items():
-        yield f"response {name}", response["content"]["application/json"]
+        if "content" in response:
+            yield f"response {name}", response["content"]["application/json"]
 
 
 def validator(schema: Any) -> Any:

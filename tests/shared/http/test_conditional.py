@@ -1,0 +1,70 @@
+"""Entity tags: equal for equal bodies, different for different ones, compared as RFC 9110 says."""
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.http.answer import Answer
+from shared.http.conditional import entity_tag, matches, with_entity_tag
+
+TAGS = st.text(alphabet="0123456789abcdef", min_size=32, max_size=32).map(lambda text: f'"{text}"'.encode())
+BODY = b'{"object":"list","data":[]}'
+
+
+@given(st.binary(max_size=4096), st.binary(max_size=4096))
+def test_tags_are_equal_exactly_when_the_bodies_are(one: bytes, other: bytes) -> None:
+    """One bit is enough to make another tag."""
+    assert (entity_tag(one) == entity_tag(other)) == (one == other)
+
+
+@given(st.binary(min_size=1, max_size=20_000), st.data())
+def test_one_changed_byte_changes_the_tag(body: bytes, data: st.DataObject) -> None:
+    """Whatever its place, the first and the last byte included."""
+    place = data.draw(st.integers(0, len(body) - 1))
+    changed = bytearray(body)
+    changed[place] ^= data.draw(st.integers(1, 255))
+    assert entity_tag(bytes(changed)) != entity_tag(body)
+
+
+def test_another_process_gives_the_same_tag() -> None:
+    """No seed, address or start time is in it: replicas agree, and a restart changes nothing."""
+    program = f"from shared.http.conditional import entity_tag; print(entity_tag({BODY!r}).decode())"
+    told = subprocess.run(
+        [sys.executable, "-c", program], env={"PYTHONHASHSEED": "7"}, capture_output=True, check=True
+    )
+    assert told.stdout.strip() == entity_tag(BODY)
+
+
+@given(st.lists(TAGS, max_size=8), TAGS, st.booleans(), st.booleans(), st.data())
+def test_a_list_matches_exactly_when_it_names_the_tag(
+    others: list[bytes], tag: bytes, weak: bool, lines: bool, data: st.DataObject
+) -> None:
+    """In any place of the list, weak or strong, on one header line or several."""
+    named = data.draw(st.booleans())
+    tags = list(others)
+    if named:
+        tags.insert(data.draw(st.integers(0, len(tags))), (b"W/" if weak else b"") + tag)
+    values = tags if lines else [b", ".join(tags)]
+    headers = [(b"accept", b"*"), *((b"if-none-match", value) for value in values)]
+    assert matches(tag, headers) == (named or tag in others)
+
+
+@pytest.mark.parametrize("value", [b"", b'""', b"W/", b"abc", b",,,", b'"*"', b"**", entity_tag(BODY)[1:-1]])
+def test_what_is_no_matching_tag_gets_the_whole_answer(value: bytes) -> None:
+    """A header that is not understood costs bytes, and never an answer."""
+    answer = with_entity_tag(Answer(BODY), [(b"if-none-match", value)])
+    assert (answer.status, answer.body) == (200, BODY)
+
+
+@pytest.mark.parametrize("value", [b"*", b" * ", b"W/" + entity_tag(BODY), b'"x",' + entity_tag(BODY)])
+def test_a_304_has_no_body_and_the_headers_of_the_200(value: bytes) -> None:
+    """The tag and the rule for caches among them."""
+    answer = Answer(BODY, headers=((b"x-more", b"1"),))
+    full = with_entity_tag(answer, [])
+    short = with_entity_tag(answer, [(b"if-none-match", value)])
+    assert (short.status, short.body, short.headers) == (304, b"", full.headers)
+    assert dict(full.headers)[b"etag"] == entity_tag(BODY)
+    assert dict(full.headers)[b"cache-control"] == b"private, no-cache"
