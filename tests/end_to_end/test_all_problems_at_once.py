@@ -1,9 +1,11 @@
 """What a 422 says, through the gateway: broken JSON alone, anything else all at once; emails and phones."""
 
+import json
 from typing import Any
 
 import pytest
 
+from shared.phones import PHONE_PROBLEM
 from shared.wire import new_id
 from tests.harness.http import Client, Reply
 from tests.harness.system import System
@@ -119,3 +121,20 @@ async def test_phones_are_checked_alike_everywhere(system: System, partner: Clie
     assert {phone: await taken(phone) for phone in PHONES} == {
         phone: [good] * 3 for phone, good in PHONES.items()
     }
+
+
+async def test_imported_phones_are_checked_like_all_others(system: System) -> None:
+    """By the country of the studio line in the same batch; a bad one is reported by its line and reason."""
+    studio_id = new_id()
+    people = [
+        person | {"id": new_id(), "email": f"{new_id()}@b.example", "phone": phone, "studio_id": studio_id}
+        for phone in PHONES
+        for person in ({"object": "member", "first_name": "A", "last_name": "B"}, {"object": "lead"})
+    ]
+    studio = a_studio(studio_id) | {"timezone": "America/New_York", "slug": f"s-{studio_id}"}
+    raw = "\n".join(json.dumps(line) for line in (*people, studio)).encode()
+    report = await system.operator.post("/import", raw=raw)
+    good = [is_good for is_good in PHONES.values() for _ in ("member", "lead")]
+    rejected = report.json()["rejected"]
+    assert sorted(bad["line"] for bad in rejected) == [n for n, is_good in enumerate(good, 1) if not is_good]
+    assert {bad["reason"] for bad in rejected} == {f"phone: {PHONE_PROBLEM}"}

@@ -15,12 +15,14 @@ from services.bookings.store import (
     import_members,
     import_references,
     import_waitlist,
+    studios,
 )
 from services.bookings.store.import_locks import LOCK_MEMBERS, Lines
 from services.bookings.store.purchases import grant_credits
 from services.bookings.wire import import_lines as wire
 from shared.db.database import Connection
 from shared.emails import normalize_email
+from shared.http.import_phones import refuse_phones
 from shared.http.importing import (
     Decoded,
     ImportLine,
@@ -34,9 +36,21 @@ from shared.http.importing import (
 
 async def import_lines(service: Bookings, lines: Sequence[ImportLine]) -> ImportReport:
     usable, rejected = usable_lines(wire.AnyImported, lines, _fill_and_check)
+
+    async def regions_of(studio_ids: set[str]) -> dict[str, str]:
+        async with service.db.connection() as conn:
+            timezones = await studios.timezones_of(conn, studio_ids)
+        return {
+            studio: service.regions[zone] for studio, zone in timezones.items() if zone in service.regions
+        }
+
     # Referenced kinds go first, so that the lines of a batch may come in any order.
     for kind, lock, write in WRITERS:
-        if group := _of_kind(usable, kind):
+        group = _of_kind(usable, kind)
+        if kind is wire.ImportedMember:
+            group, refused = await refuse_phones(group, lambda member: member.phone, regions_of)
+            rejected += refused
+        if group:
             rejected += await apply_batch(service.db, group, _under_locks(_rows(group), lock, write))
     rejected += await _import_seats(service, usable)
     return ImportReport(imported=len(lines) - len(rejected), rejected=rejected)

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 
 from services.forms.context import Forms
 from services.forms.rules.import_rows import row_to_store
+from services.forms.store import studios
 from services.forms.store.import_lines import WRITERS, Row
-from services.forms.wire.import_lines import AnyImported
+from services.forms.wire.import_lines import AnyImported, ImportedLead
 from shared.errors import Invalid
+from shared.http.import_phones import refuse_phones
 from shared.http.importing import Decoded, ImportLine, ImportReport, Rejected, apply_batch, decode_line
 
 
@@ -30,7 +32,18 @@ async def import_lines(service: Forms, lines: Sequence[ImportLine]) -> ImportRep
             rejected.append(Rejected(line.number, str(problem)))
         else:
             usable[type(decoded.value)].append(Decoded(line.number, line.studio_id, row))
+
+    async def regions_of(studio_ids: set[str]) -> dict[str, str]:
+        async with service.db.connection() as conn:
+            timezones = await studios.timezones_of(conn, studio_ids)
+        return {
+            studio: service.regions[zone] for studio, zone in timezones.items() if zone in service.regions
+        }
+
     for kind, write in WRITERS:
+        if kind is ImportedLead:
+            usable[kind], refused = await refuse_phones(usable[kind], lambda lead: lead["phone"], regions_of)
+            rejected += refused
         rejected += await apply_batch(service.db, usable[kind], write)
     rejected.sort(key=lambda one: one.line)
     return ImportReport(imported=len(lines) - len(rejected), rejected=rejected)
