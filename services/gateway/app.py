@@ -10,9 +10,9 @@ from msgspec import Struct
 from services.gateway.actions.deactivate_clients import deactivate_clients
 from services.gateway.context import OperatorContext, OperatorTokens
 from services.gateway.key_cache import POLL_SECONDS, KeyCache
-from services.gateway.routes.operator import erasure as persons
-from services.gateway.routes.operator import keys, sequences, status
+from services.gateway.routes.operator import table
 from services.gateway.routes.operator.imports import ImportStream
+from services.gateway.routes.operator.pages import pages
 from services.gateway.routes.operator.staff import STAFF_PATHS, StaffForwarder
 from services.gateway.routes.operator.token_guess_limit import LimitedGuesses
 from services.gateway.routes.partner import PartnerApi
@@ -101,13 +101,14 @@ async def open_gateway(
     operator = build_service(
         "operator",
         context,
-        [*keys.ROUTES, *persons.ROUTES, *sequences.ROUTES, *status.ROUTES],
+        table.routes(),
         verifier=tokens,
         checks=checks,
         partner_routes=False,
         raw={
             "/operator/v1/import": ImportStream(context, tokens),
             **dict.fromkeys(STAFF_PATHS, staff),
+            **pages(),
         },
     )
     try:

@@ -1,32 +1,40 @@
-"""`python -m services.cli.openapi [--write | --check]`; without an option it prints the document."""
+"""`python -m services.cli.openapi [--write | --check]`; without an option it prints the partners' one."""
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import services.gateway
 from services.cli.openapi.document import document_bytes
+from services.cli.openapi.operator_document import operator_document_bytes
 
-STATIC = Path(services.gateway.__path__[0]) / "static" / "openapi.json"
+STATIC = Path(services.gateway.__path__[0]) / "static"
+DOCUMENTS: dict[str, Callable[[], bytes]] = {
+    "openapi.json": document_bytes,
+    "operators.json": operator_document_bytes,
+}
 
 
-def main(arguments: list[str] | None = None, *, target: Path = STATIC) -> int:
+def main(arguments: list[str] | None = None, *, folder: Path = STATIC) -> int:
     parser = argparse.ArgumentParser(prog="python -m services.cli.openapi", description=__doc__)
     choice = parser.add_mutually_exclusive_group()
-    choice.add_argument("--write", action="store_true", help="write the file that the gateway serves")
-    choice.add_argument("--check", action="store_true", help="exit 1 when that file is stale")
+    choice.add_argument("--write", action="store_true", help="write the files that the gateway serves")
+    choice.add_argument("--check", action="store_true", help="exit 1 when one of them is stale")
     options = parser.parse_args(arguments)
-    made = document_bytes()
+    if not options.write and not options.check:
+        sys.stdout.buffer.write(document_bytes())
+        return 0
+    made = {folder / name: document() for name, document in DOCUMENTS.items()}
     if options.write:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(made)
-    elif options.check:
-        if not target.exists() or target.read_bytes() != made:
-            print("openapi.json is stale: run `python -m services.cli.openapi --write`.", file=sys.stderr)
-            return 1
-    else:
-        sys.stdout.buffer.write(made)
-    return 0
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, content in made.items():
+            path.write_bytes(content)
+        return 0
+    stale = [path for path, content in made.items() if not path.exists() or path.read_bytes() != content]
+    for path in stale:
+        print(f"{path.name} is stale: run `python -m services.cli.openapi --write`.", file=sys.stderr)
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":

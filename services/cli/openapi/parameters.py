@@ -12,6 +12,13 @@ Json = dict[str, Any]
 _IN_PATH = re.compile(r"\{(\w+)\}")
 _KEY_SCHEMA: Json = {"type": "string", "minLength": MIN_KEY_LENGTH, "maxLength": MAX_KEY_LENGTH}
 
+_NAMED: dict[str, tuple[str, Json]] = {
+    "key": ("The Idempotency-Key that the write was sent with.", _KEY_SCHEMA),
+    "studio": ("Slug or id of the studio.", {"type": "string"}),
+    "client": ("Name or id of the client.", {"type": "string"}),
+    "queue": ("Name of the queue.", {"type": "string"}),
+}
+
 SHARED_PARAMETERS: Json = {
     "ApiVersion": {
         "name": "X-API-Version",
@@ -76,8 +83,8 @@ def _path_parameter(name: str) -> Json:
             "description": f"Id of the {noun}.",
             "schema": schema,
         }
-    about = "The Idempotency-Key that the write was sent with." if name == "key" else ""
-    return {"name": name, "in": "path", "required": True, "description": about, "schema": _KEY_SCHEMA}
+    about, named = _NAMED[name]
+    return {"name": name, "in": "path", "required": True, "description": about, "schema": named}
 
 
 def _query_parameter(name: str, field: Json, required: bool) -> Json:

@@ -8,6 +8,8 @@ RENAMED: Final = {
     "BookingCreate": "PartnerBookingCreate",
     "Cancellation": "MembershipCancellation",
     "Pause": "MembershipPause",
+    # The body that asks for one; only staff send it.
+    "MembershipPause": "MembershipPauseRequest",
     "FieldType": "FormFieldType",
     "Operator": "ConditionalOperator",
     "Endpoint": "WebhookEndpoint",

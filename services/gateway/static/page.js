@@ -1,6 +1,7 @@
 "use strict";
 (() => {
-  const DOCUMENT = "/partner/v1/openapi.json";
+  // The operators' page names its own document.
+  const DOCUMENT = document.documentElement.dataset.document || "/partner/v1/openapi.json";
   const METHODS = ["get", "post", "put", "patch", "delete"];
   const $ = (id) => document.getElementById(id);
 
@@ -175,7 +176,7 @@
     const parameters = op.parameters.map(resolve);
     const limited = parameters.some((one) => one.in === "query" && one.name === "limit");
     const lines = [`curl ${method === "get" ? "" : `-X ${method.toUpperCase()} `}"${baseUrl()}${url}${limited ? "?limit=10" : ""}"`];
-    lines.push('-H "X-Service-Key: $STUDIO_KEY"');
+    lines.push(api.components.securitySchemes.ServiceKey ? '-H "X-Service-Key: $STUDIO_KEY"' : '-H "Authorization: Bearer $STUDIO_OPERATOR_TOKEN"');
     if (parameters.some((one) => one.name === "Idempotency-Key")) lines.push('-H "Idempotency-Key: $(uuidgen)"');
     const body = media(op.requestBody);
     if (body) {
@@ -266,7 +267,7 @@
         h("div", { class: "where" },
           h("span", { class: `pill ${verb}` }, verb),
           h("span", { class: "path" }, path.split(/(\{\w+\})/).map((part) => (part.startsWith("{") ? h("b", {}, part) : part))),
-          h("span", { class: "scope", title: "The scope that the key needs" }, op["x-required-scope"] || "any key")),
+          h("span", { class: "scope", title: "Who may call this" }, op["x-required-scope"] || op["x-required-role"] || "any key")),
         prose(String(op.description || "").replace(/\n*(Required scope: `[^`]*`\.|Any valid key may call this\.)\s*$/, "")),
         sections),
       h("div", { class: "code" }, h("div", {},
@@ -307,8 +308,10 @@
     $("version").textContent = api.info.version;
     $("base").textContent = baseUrl();
     $("base").after(copyButton(baseUrl, "Copy the base URL"));
-    drawGuides();
-    navGroup("Guide", GUIDES.map(([id, title]) => ({ id, title })));
+    if ($("auth-example")) {
+      drawGuides();
+      navGroup("Guide", GUIDES.map(([id, title]) => ({ id, title })));
+    }
     const groups = new Map(api.tags.map((tag) => [tag.name, { tag, found: [] }]));
     for (const [path, methods] of Object.entries(api.paths)) {
       for (const method of METHODS) {

@@ -133,11 +133,11 @@ def test_the_same_code_gives_the_same_bytes() -> None:
 def test_a_stale_file_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`--check` fails before `--write` and after any change of the file, and passes in between."""
     target = tmp_path / "openapi.json"
-    assert main(["--check"], target=target) == 1
-    assert main(["--write"], target=target) == 0
-    assert main(["--check"], target=target) == 0
+    assert main(["--check"], folder=tmp_path) == 1
+    assert main(["--write"], folder=tmp_path) == 0
+    assert main(["--check"], folder=tmp_path) == 0
     target.write_bytes(target.read_bytes() + b" ")
-    assert main(["--check"], target=target) == 1
+    assert main(["--check"], folder=tmp_path) == 1
     assert "--write" in capsys.readouterr().err
 
 

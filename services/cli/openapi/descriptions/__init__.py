@@ -15,11 +15,11 @@ for _part in (common, schedule, people, bookings, forms, webhooks, errors):
     TEXTS.update(_part.TEXTS)
 
 
-def describe(components: Json) -> None:
+def describe(components: Json, texts: dict[str, str] = TEXTS) -> None:
     """Adds the texts to the components' properties, in place."""
     for schema, definition in components.items():
         for name, prop in definition.get("properties", {}).items():
-            text = TEXTS.get(f"{schema}.{name}") or TEXTS.get(name)
+            text = texts.get(f"{schema}.{name}") or texts.get(name)
             if text and not prop.get("description"):
                 definition["properties"][name] = {"description": text, **prop}
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from services.gateway.actions.erase_person import erase_person
 from services.gateway.context import OperatorContext
+from services.gateway.wire.status import Erasure
 from services.gateway.wire.studio import StudioFilter
 from shared.errors import NotFound
 from shared.http.routes import Call, Route
@@ -28,7 +29,7 @@ ROUTES: list[Route[OperatorContext]] = [
         handler=erase_member,
         summary="Make a member anonymous everywhere",
         query=StudioFilter,
-        answer=dict[str, Any],
+        answer=Erasure,
         errors=(NotFound,),
     ),
     Route(
@@ -37,7 +38,7 @@ ROUTES: list[Route[OperatorContext]] = [
         handler=erase_lead,
         summary="Make a lead anonymous everywhere",
         query=StudioFilter,
-        answer=dict[str, Any],
+        answer=Erasure,
         errors=(NotFound,),
     ),
 ]

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from services.gateway.context import OperatorContext
+from services.gateway.wire.status import SystemStatus
 from shared.errors import DomainError
 from shared.http.health import health_of
 from shared.http.routes import Call, Route
@@ -37,6 +38,6 @@ ROUTES: list[Route[OperatorContext]] = [
         path="/operator/v1/status",
         handler=get_status,
         summary="Services, outbox age, queue depth, dead deliveries",
-        answer=dict[str, Any],
+        answer=SystemStatus,
     )
 ]

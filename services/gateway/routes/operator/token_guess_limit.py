@@ -6,6 +6,7 @@ from typing import Final
 from litestar.types import ASGIApp, Receive, Scope, Send
 
 from services.gateway.context import OperatorTokens
+from services.gateway.routes.operator.pages import OPENAPI
 from services.gateway.rules.rate_limit import FailedKeyLimits
 from shared.errors import RateLimited
 from shared.http.answer import Answer
@@ -27,7 +28,8 @@ class LimitedGuesses:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
-        if scope["path"].startswith(PREFIX) and not self._tokens.accepts(headers):
+        guarded = scope["path"].startswith(PREFIX) and scope["path"] != OPENAPI
+        if guarded and not self._tokens.accepts(headers):
             wait = self._failed.take(address_of(scope, headers, self._proxies), time.monotonic())
             if wait is not None:
                 request_id = request_id_of(scope)

@@ -1,0 +1,164 @@
+"""The operators' API as an OpenAPI document of its own."""
+
+from collections import defaultdict
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+
+from services.cli.openapi.descriptions import describe
+from services.cli.openapi.descriptions.operators import TEXTS
+from services.cli.openapi.error_responses import BODY_ERRORS, ERROR_TYPES, LIMIT_PROBLEM, error_example
+from services.cli.openapi.examples import example_of
+from services.cli.openapi.headers import COMMON_HEADERS, HEADERS, headers
+from services.cli.openapi.operator_operations import (
+    NDJSON,
+    PREFIX,
+    TAGS,
+    OperatorOperation,
+    operator_operations,
+)
+from services.cli.openapi.parameters import SHARED_PARAMETERS, parameters
+from services.cli.openapi.schemas import Schemas
+from services.gateway.errors import BadOperatorToken
+from shared import errors
+from shared.errors import DomainError
+from shared.http.error_mapping import status_of
+from shared.http.routes import NoQuery, Route
+from shared.wire import API_VERSION
+
+Json = dict[str, Any]
+
+DESCRIPTION = """\
+For those who run the system and for a studio's desk. It has its own port, on loopback unless set otherwise,
+and its own token. `studioctl` is a client of it.
+
+- **Token.** Send `Authorization: Bearer …`. A refused token is 401; guesses are limited per address.
+- **Studios** are named in the path by slug or id. What belongs to another studio is 404.
+- **Lists and errors** have the same form as in the partner API.
+"""
+STATUS_TEXTS = {
+    400: "The cursor is unknown.",
+    401: "The token is missing or unknown.",
+    403: "The token does not allow this.",
+    404: "Unknown, or of another studio.",
+    409: "Refused in the current state; `code` says why.",
+    413: "The body is too large.",
+    415: "The body is not JSON.",
+    422: "The request is not valid; `detail` lists each problem with its place.",
+    429: "Too many refused tokens from this address.",
+    500: "Something went wrong on our side.",
+    503: "A service is unreachable; nothing was done there.",
+    504: "A service did not answer in time: the outcome is unknown.",
+}
+COMMON: tuple[type[DomainError], ...] = (
+    BadOperatorToken,
+    errors.RateLimited,
+    DomainError,
+    errors.Unavailable,
+    errors.UpstreamTimeout,
+)
+
+
+def operator_document() -> Json:
+    known = operator_operations()
+    schemas = Schemas([*(kind for operation in known for kind in operation.types), *ERROR_TYPES])
+    paths: dict[str, Json] = defaultdict(dict)
+    for operation in known:
+        paths[operation.route.path][operation.route.method.lower()] = _operation(operation, schemas)
+    used = {operation.tag for operation in known}
+    components = schemas.components()
+    describe(components, TEXTS)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Studio operators' API",
+            "version": API_VERSION,
+            "summary": "Studios, keys, imports, a desk's work and the state of the system.",
+            "description": DESCRIPTION,
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": PREFIX, "description": "The host that served this document."}],
+        "security": [{"Token": []}],
+        "tags": [{"name": name, "description": text} for name, text in TAGS.items() if name in used],
+        "paths": dict(paths),
+        "components": {
+            "securitySchemes": {
+                "Token": {"type": "http", "scheme": "bearer", "description": "The operator token."}
+            },
+            "parameters": {
+                name: value for name, value in SHARED_PARAMETERS.items() if name != "IdempotencyKey"
+            },
+            "headers": {name: HEADERS[name] for name in COMMON_HEADERS},
+            "schemas": components,
+        },
+    }
+
+
+def _operation(operation: OperatorOperation, schemas: Schemas) -> Json:
+    route = operation.route
+    described: Json = {
+        "operationId": operation.id,
+        "summary": route.summary,
+        "description": route.description or f"{route.summary}.",
+        "tags": [operation.tag],
+        "parameters": parameters(route, schemas),
+        "responses": _responses(route, schemas),
+    }
+    if route.path == "/import":
+        described["requestBody"] = {"required": True, "content": {NDJSON: {"schema": {"type": "string"}}}}
+    elif route.body is not None:
+        content = {"application/json": _content(route.body, schemas)}
+        described["requestBody"] = {"required": not route.optional_body, "content": content}
+    return described
+
+
+def _responses(route: Route[Any], schemas: Schemas) -> Json:
+    good: Json = {"description": HTTPStatus(route.status).phrase + ".", "headers": headers(*COMMON_HEADERS)}
+    if route.answer is not None and route.status != HTTPStatus.NO_CONTENT:
+        good["content"] = {"application/json": _content(route.answer, schemas)}
+    by_status: dict[int, dict[str, type[DomainError]]] = {}
+    for kind in _errors(route):
+        by_status.setdefault(status_of(kind)[0], {}).setdefault(kind.code, kind)
+    bad = {str(status): _error(status, by_status[status]) for status in sorted(by_status)}
+    return {str(route.status): good, **bad}
+
+
+def _errors(route: Route[Any]) -> list[type[DomainError]]:
+    kinds: list[type[DomainError]] = [*COMMON]
+    if "{" in route.path:
+        kinds.append(errors.NotFound)
+    if "{" in route.path or route.query is not NoQuery or route.body is not None:
+        kinds.append(errors.Invalid)
+    if route.body is not None:
+        kinds += BODY_ERRORS
+    if "cursor" in route.query.__struct_fields__:
+        kinds.append(errors.InvalidCursor)
+    # Staff need a role instead of a key's scopes.
+    return [*kinds, *(kind for kind in route.errors if kind is not errors.InsufficientScope)]
+
+
+def _error(status: int, kinds: dict[str, type[DomainError]]) -> Json:
+    schema = "ValidationError" if status == 422 else "Error"
+    examples = {code: {"value": error_example(kind, LIMIT_PROBLEM)} for code, kind in kinds.items()}
+    content = {"schema": {"$ref": f"#/components/schemas/{schema}"}, "examples": examples}
+    return {
+        "description": STATUS_TEXTS[status],
+        "headers": headers(*COMMON_HEADERS),
+        "content": {"application/json": content},
+        "x-error-codes": list(kinds),
+    }
+
+
+def _content(kind: Any, schemas: Schemas) -> Json:
+    content: Json = {"schema": schemas.of(kind)}
+    # The demo's lines are in the partners' form: a staff view with more fields has no example there.
+    with suppress(msgspec.ValidationError):
+        if (example := example_of(kind)) is not None:
+            content["example"] = example
+    return content
+
+
+def operator_document_bytes() -> bytes:
+    return msgspec.json.format(msgspec.json.encode(operator_document()), indent=1) + b"\n"

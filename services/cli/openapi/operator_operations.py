@@ -1,0 +1,116 @@
+"""Every operation of the operators' API, read from the routes that answer it, so that none is missing."""
+
+from typing import Any
+
+from msgspec import Struct, structs
+
+from services.bookings import app as bookings
+from services.catalog import app as catalog
+from services.cli.openapi.operation_ids import operation_id
+from services.forms import app as forms
+from services.gateway.routes.operator import table
+from services.gateway.routes.operator.imports import ImportAnswer
+from services.gateway.routes.operator.staff import OWNERS
+from services.gateway.wire.studio import StudioFilter
+from services.webhooks import app as webhooks
+from shared.http.routes import NoQuery, Route
+
+PREFIX = "/operator/v1"
+STAFF = "/staff"
+OF_ALL_STUDIOS = "/queues"
+NDJSON = "application/x-ndjson"
+
+TAGS = {
+    "Studios": "Studios, and the keys and clients of their partners.",
+    "Import": "Loading a studio's data.",
+    "System": "The state of the services, the queues, and what a restore needs.",
+    "People": "Erasing what is known of a person.",
+    "Schedule": "Classes of a studio.",
+    "Bookings": "Rosters, check-in and cancellations.",
+    "Waitlist": "Who waits for a seat.",
+    "Members": "Members and memberships.",
+    "Purchases": "What members bought.",
+    "Staff": "What a desk changes.",
+    "Forms": "Forms of a studio.",
+    "Form submissions": "Answers to forms, and their review.",
+    "Leads": "Leads with phone and notes.",
+    "Webhooks": "Endpoints, deliveries and events of a studio.",
+}
+_TAG_BY_NOUN = {
+    "studios": "Studios",
+    "clients": "Studios",
+    "keys": "Studios",
+    "import": "Import",
+    "members": "People",
+    "leads": "People",
+    "webhook-endpoints": "Webhooks",
+    "webhook-deliveries": "Webhooks",
+    "events": "Webhooks",
+}
+
+
+async def _streamed(context: Any, call: Any) -> Any:
+    raise NotImplementedError
+
+
+IMPORT: Route[Any] = Route(
+    method="POST",
+    path="/import",
+    handler=_streamed,
+    summary="Import NDJSON of any size",
+    description=(
+        "One resource a line, in wire form; `object` names its kind. Good lines are stored although others "
+        "are bad; each bad line is reported by number and reason."
+    ),
+    query=StudioFilter,
+    answer=ImportAnswer,
+)
+
+
+class OperatorOperation(Struct, frozen=True):
+    id: str
+    route: Route[Any]
+
+    @property
+    def tag(self) -> str:
+        return self.route.tag or _TAG_BY_NOUN.get(_noun(self.route.path), "System")
+
+    @property
+    def types(self) -> list[Any]:
+        route = self.route
+        asked = [] if route.query is NoQuery else [route.query]
+        return asked + [kind for kind in (route.body, route.answer) if kind is not None]
+
+
+def _noun(path: str) -> str:
+    return path.removeprefix("/studios/{studio}").strip("/").split("/")[0] or "studios"
+
+
+def operator_operations() -> list[OperatorOperation]:
+    own = [structs.replace(route, path=route.path.removeprefix(PREFIX)) for route in table.routes()]
+    staff = [
+        structs.replace(route, path=reached_at(route.path))
+        for routes in (catalog.routes(), bookings.routes(), forms.routes(), webhooks.routes())
+        for route in routes
+        if route.staff
+    ]
+    return [OperatorOperation(_id_of(route), route) for route in (*own, IMPORT, *staff)]
+
+
+def reached_at(path: str) -> str:
+    """Where the gateway forwards a staff route from; it must know the owner by the first word."""
+    below = path.removeprefix(STAFF)
+    if _noun(below) not in OWNERS:
+        raise ValueError(f"the gateway forwards nothing to {path}")
+    return below if below.startswith(OF_ALL_STUDIOS) else "/studios/{studio}" + below
+
+
+def _id_of(route: Route[Any]) -> str:
+    below = route.path.removeprefix("/studios/{studio}") or route.path
+    if route.path == "/studios/{studio}":
+        return "get_studio"
+    if route.path.endswith("/position"):
+        return "get_event_position"
+    if route.path in ("/status", "/import") or route.path.endswith("/requeue"):
+        return {"/status": "get_status", "/import": "import_lines"}.get(route.path, "requeue_parked")
+    return operation_id(route.method, below)

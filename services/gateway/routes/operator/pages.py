@@ -1,0 +1,31 @@
+"""What the operators' port serves without a token: the document and the reference page."""
+
+from litestar.types import ASGIApp, Receive, Scope, Send
+
+from services.gateway.routes.static_files import static_file
+from shared.errors import MethodNotAllowed
+from shared.http.error_mapping import answer_for
+from shared.http.service import request_id_of, send_answer
+
+OPENAPI = "/operator/v1/openapi.json"
+
+
+def pages() -> dict[str, ASGIApp]:
+    files = {
+        OPENAPI: static_file("operators.json", b"application/json"),
+        "/docs": static_file("operators.html", b"text/html; charset=utf-8"),
+        "/docs/page.css": static_file("page.css", b"text/css; charset=utf-8"),
+        "/docs/page.js": static_file("page.js", b"text/javascript; charset=utf-8"),
+    }
+    return {path: _only_read(page) for path, page in files.items()}
+
+
+def _only_read(page: ASGIApp) -> ASGIApp:
+    async def read(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope.get("method") in ("GET", "HEAD"):
+            await page(scope, receive, send)
+            return
+        request_id = request_id_of(scope)
+        await send_answer(send, answer_for(MethodNotAllowed(["GET"]), request_id), request_id)
+
+    return read
