@@ -17,13 +17,13 @@ from bench.compare.__main__ import main as compare
 from bench.measure import Outcome, Plan
 from bench.problem import BenchProblem
 from bench.report import keep, machine, table
-from bench.stage import Stage
+from bench.testbed import Testbed
 from bench.tools import have_tools
 from shared.observability.log import set_up_logging
 from shared.servers.problem import ServerProblem
 from shared.settings import Settings
 
-ROWS: dict[str, Callable[[Stage, Plan], Outcome]] = {
+ROWS: dict[str, Callable[[Testbed, Plan], Outcome]] = {
     "hop": bench.rows.hop.run,
     "read": bench.rows.read.run,
     "write": bench.rows.write.run,
@@ -49,11 +49,11 @@ def main() -> int:
     outcome = Outcome()
     try:
         tools = have_tools()
-        with Stage(tools) as stage:
-            about = machine(stage.postgres.origin.split(" (")[0])
+        with Testbed(tools) as testbed:
+            about = machine(testbed.postgres.origin.split(" (")[0])
             for name in given.only or ROWS:
                 print(f"{name} …", file=sys.stderr, flush=True)
-                found = ROWS[name](stage, plan)
+                found = ROWS[name](testbed, plan)
                 outcome.lines += found.lines
                 outcome.ratios += found.ratios
     except (BenchProblem, ServerProblem) as problem:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.cores import starting_on
 from bench.problem import BenchProblem
-from bench.tree import ROOT as ROOT
+from bench.working_tree import ROOT as ROOT
 
 START_SECONDS = 60.0
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import asyncpg
 
+from bench.copy_rows import copy_rows, tables_with
 from bench.partner import post
 from bench.problem import BenchProblem
-from bench.rows_of_tables import copy_rows, tables_with
 from bench.studios import Studio
 from bench.system import System
 

@@ -10,7 +10,7 @@ from bench.children import Process
 from bench.cores import SERVED
 from bench.operators import OperatorClient
 from bench.problem import BenchProblem
-from bench.tree import HERE, Tree
+from bench.working_tree import HERE, WorkingTree
 from shared.servers.ports import free_port
 
 SERVICES = ("gateway", "catalog", "bookings", "forms", "webhooks")
@@ -27,7 +27,7 @@ class System:
         database_url: str,
         *,
         amqp_url: str = "",
-        tree: Tree = HERE,
+        tree: WorkingTree = HERE,
         secrets_of: "System | None" = None,
     ) -> None:
         self.home = home

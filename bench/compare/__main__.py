@@ -13,7 +13,7 @@ from bench.compare.table import summary, table
 from bench.measure import Sample
 from bench.problem import BenchProblem
 from bench.report import machine
-from bench.stage import Stage
+from bench.testbed import Testbed
 from bench.tools import have_tools
 from shared.servers.problem import ServerProblem
 
@@ -36,13 +36,13 @@ def compare(given: argparse.Namespace) -> int:
     progress = Progress(planned, given.minutes)
     print(f"old: {described(given.against)}\nnew: {described_tree()}", file=sys.stderr, flush=True)
     with (
-        Stage(have_tools(peers=False)) as stage,
-        checked_out(given.against, stage.folder) as old,
-        this_tree(stage.folder) as new,
+        Testbed(have_tools(peers=False)) as testbed,
+        checked_out(given.against, testbed.folder) as old,
+        this_tree(testbed.folder) as new,
     ):
-        about = machine(stage.postgres.origin.split(" (")[0])
-        stage.rabbit.add_vhosts(["old", "new"])
-        sides = [Side("old", old, stage), Side("new", new, stage)]
+        about = machine(testbed.postgres.origin.split(" (")[0])
+        testbed.rabbit.add_vhosts(["old", "new"])
+        sides = [Side("old", old, testbed), Side("new", new, testbed)]
         for side in sides:
             progress.say(f"filling the database of the {side.name} side")
             side.furnish()

@@ -9,24 +9,24 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.problem import BenchProblem
-from bench.tree import HERE, ROOT, Tree
+from bench.working_tree import HERE, ROOT, WorkingTree
 
 LOCK = Path("deploy/requirements.lock")
 
 
 @contextmanager
-def checked_out(revision: str, folder: Path, name: str = "old") -> Iterator[Tree]:
+def checked_out(revision: str, folder: Path, name: str = "old") -> Iterator[WorkingTree]:
     """Nothing in this tree is touched; the worktree is gone afterwards."""
     path = folder / name
     git("worktree", "add", "--detach", "--quiet", str(path), commit_of(revision))
     try:
-        yield Tree(path, python_for(path, folder))
+        yield WorkingTree(path, python_for(path, folder))
     finally:
         git("worktree", "remove", "--force", str(path))
 
 
 @contextmanager
-def this_tree(folder: Path) -> Iterator[Tree]:
+def this_tree(folder: Path) -> Iterator[WorkingTree]:
     """A checkout of HEAD, which nobody changes during the run; with uncommitted changes, the tree itself."""
     if has_changes():
         yield HERE

@@ -43,25 +43,25 @@ def hop_alone(side: Side) -> Measure:
 def _hop(side: Side, connections: int) -> Load:
     url = f"{side.hop.partner_url}/studio"
     pids = side.hop.pids("gateway")
-    return side.stage.load(url, key=side.keys[READING.name], served_by=pids, connections=connections)
+    return side.testbed.load(url, key=side.keys[READING.name], served_by=pids, connections=connections)
 
 
 def read(side: Side) -> Measure:
     url = f"{side.quiet.partner_url}/classes?limit=50"
-    return side.stage.load(url, key=side.keys[READING.name], served_by=side.quiet.chain).run
+    return side.testbed.load(url, key=side.keys[READING.name], served_by=side.quiet.chain).run
 
 
 def write(side: Side) -> Measure:
-    return Bookings(side.stage, WRITING).ours(side.quiet, side.keys[WRITING.name])
+    return Bookings(side.testbed, WRITING).ours(side.quiet, side.keys[WRITING.name])
 
 
 def hot(side: Side) -> Measure:
-    return Bookings(side.stage, WRITING, hot=True).ours(side.quiet, side.keys[WRITING.name])
+    return Bookings(side.testbed, WRITING, hot=True).ours(side.quiet, side.keys[WRITING.name])
 
 
 def chain(side: Side) -> Measure:
     # Other numbers than the write row's, which has used up the first ones of this studio.
-    booking = Bookings(side.stage, WRITING, first=300).ours(side.five, side.keys[WRITING.name])
+    booking = Bookings(side.testbed, WRITING, first=300).ours(side.five, side.keys[WRITING.name])
     return booked_and_logged(side, WRITING, booking)
 
 

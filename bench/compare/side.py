@@ -4,10 +4,10 @@ from collections.abc import Callable
 from contextlib import ExitStack
 
 from bench.cores import memory_mb
-from bench.stage import Stage
 from bench.studios import MANY_ENDPOINTS, READING, RECEIVING, TOLD, WRITING, execute, furnish
 from bench.system import SERVICES, System
-from bench.tree import Tree
+from bench.testbed import Testbed
+from bench.working_tree import WorkingTree
 from shared.servers.ports import free_port
 
 BEHIND = ("catalog", "bookings", "forms", "webhooks")
@@ -16,18 +16,18 @@ BEHIND = ("catalog", "bookings", "forms", "webhooks")
 class Side:
     """`five` has a broker. `quiet` is gateway and bookings without one: bookings are written, not relayed."""
 
-    def __init__(self, name: str, tree: Tree, stage: Stage) -> None:
+    def __init__(self, name: str, tree: WorkingTree, testbed: Testbed) -> None:
         self.name = name
         self.tree = tree
-        self.stage = stage
-        url = stage.database(f"studio_{name}")
-        self.five = System(stage.home(f"{name}-five"), url, amqp_url=stage.rabbit.url_of(name), tree=tree)
+        self.testbed = testbed
+        url = testbed.database(f"studio_{name}")
+        self.five = System(testbed.home(f"{name}-five"), url, amqp_url=testbed.rabbit.url_of(name), tree=tree)
         nowhere = f"amqp://127.0.0.1:{free_port()}/"
         self.quiet = System(
-            stage.home(f"{name}-quiet"), url, amqp_url=nowhere, tree=tree, secrets_of=self.five
+            testbed.home(f"{name}-quiet"), url, amqp_url=nowhere, tree=tree, secrets_of=self.five
         )
-        self.hop = System(stage.home(f"{name}-hop"), url, tree=tree, secrets_of=self.five)
-        self.up = System(stage.home(f"{name}-up"), "", tree=tree)
+        self.hop = System(testbed.home(f"{name}-hop"), url, tree=tree, secrets_of=self.five)
+        self.up = System(testbed.home(f"{name}-up"), "", tree=tree)
         self.keys: dict[str, str] = {}
         self.memory: dict[str, float] = {}
 
@@ -41,7 +41,7 @@ class Side:
 
     def start(self, group: str) -> None:
         starts: dict[str, Callable[[], None]] = {
-            "hop": lambda: self.hop.serve(["gateway"], urls=dict.fromkeys(BEHIND, self.stage.nginx.url)),
+            "hop": lambda: self.hop.serve(["gateway"], urls=dict.fromkeys(BEHIND, self.testbed.nginx.url)),
             "quiet": lambda: self.quiet.serve(["gateway", "bookings"]),
             "five": self._start_five,
         }

@@ -62,7 +62,7 @@ async def _logged(url: str, studio_id: str, about: int) -> int:
 
 def delivered(side: Side, studio: Studio, *, events: int, endpoints: int) -> Measure:
     five, key = side.five, side.keys[studio.name]
-    body = {"url": f"{side.stage.nginx.url}/hook", "event_types": [KIND]}
+    body = {"url": f"{side.testbed.nginx.url}/hook", "event_types": [KIND]}
     post(f"{five.partner_url}/webhook-endpoints", key, body)
     copy_endpoint(five, studio, endpoints)
 
@@ -78,7 +78,7 @@ def delivered(side: Side, studio: Studio, *, events: int, endpoints: int) -> Mea
 def received(side: Side) -> Measure:
     """Single bookings on an idle system: the median of a few, commit to receipt."""
     key = side.keys[RECEIVING.name]
-    receiver = side.stage.enter(Receiver())
+    receiver = side.testbed.enter(Receiver())
     endpoint = {"url": receiver.url, "event_types": [KIND]}
     post(f"{side.five.partner_url}/webhook-endpoints", key, endpoint)
     numbers = itertools.count(1)

@@ -4,9 +4,9 @@ from itertools import count
 
 from bench.measure import Measure, Sample
 from bench.pgbench import Pgbench
-from bench.stage import Stage
 from bench.studios import FIRST_HOT, HOT_CLASSES, MEMBERS, Studio
 from bench.system import System
+from bench.testbed import Testbed
 
 # Numbers that one round may use up.
 SHARE = 100_000
@@ -15,8 +15,8 @@ SHARE = 100_000
 class Bookings:
     """Hands every round numbers of its own; on one class, a class of its own."""
 
-    def __init__(self, stage: Stage, studio: Studio, *, hot: bool = False, first: int = 0) -> None:
-        self.stage = stage
+    def __init__(self, testbed: Testbed, studio: Studio, *, hot: bool = False, first: int = 0) -> None:
+        self.testbed = testbed
         self.studio = studio
         self.hot = hot
         self._shares = count(first)
@@ -40,7 +40,7 @@ class Bookings:
         return {"first": share * SHARE, "classes": self.studio.classes, "first_class": 1}
 
     def _wrk(self, url: str, key: str, pids: list[int]) -> Measure:
-        load = self.stage.load(
+        load = self.testbed.load(
             url, key=key, script="book.lua", served_by=pids, studio=self.studio.number, members=MEMBERS
         )
 

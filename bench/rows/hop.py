@@ -3,24 +3,24 @@
 from bench.cores import SERVED
 from bench.measure import Measure, Outcome, Plan, Ratio, interleaved
 from bench.nginx import Nginx
-from bench.stage import Stage
 from bench.studios import READING
 from bench.system import System
+from bench.testbed import Testbed
 
 ROW = "gateway hop"
 OURS, PROXY, CHECKED, USUAL = "our gateway", "nginx proxy", "nginx auth_request", "FastAPI + httpx"
 BEHIND = ("catalog", "bookings", "forms", "webhooks")
 
 
-def run(stage: Stage, plan: Plan) -> Outcome:
-    five = stage.system
-    key = stage.keys[READING.name]
-    backend = stage.nginx
-    gateway = System(stage.home("hop"), five.database_url, secrets_of=five)
-    front = Nginx(stage.tools.nginx, stage.home("front"), cores=SERVED, backend=backend.port)
+def run(testbed: Testbed, plan: Plan) -> Outcome:
+    five = testbed.system
+    key = testbed.keys[READING.name]
+    backend = testbed.nginx
+    gateway = System(testbed.home("hop"), five.database_url, secrets_of=five)
+    front = Nginx(testbed.tools.nginx, testbed.home("front"), cores=SERVED, backend=backend.port)
     try:
         gateway.serve(["gateway"], urls=dict.fromkeys(BEHIND, backend.url))
-        usual = stage.peer("fastapi_gateway", {"PEER_KEY": key, "PEER_BACKEND": backend.url})
+        usual = testbed.peer("fastapi_gateway", {"PEER_KEY": key, "PEER_BACKEND": backend.url})
         ways = {
             OURS: (f"{gateway.partner_url}/studio", [gateway.processes["gateway"].pid]),
             PROXY: (f"{front.url}/plain/studio", front.pids),
@@ -30,13 +30,13 @@ def run(stage: Stage, plan: Plan) -> Outcome:
 
         def measures(connections: int) -> dict[str, Measure]:
             return {
-                name: stage.load(url, key=key, served_by=pids, connections=connections).run
+                name: testbed.load(url, key=key, served_by=pids, connections=connections).run
                 for name, (url, pids) in ways.items()
             }
 
         many = interleaved(ROW, measures(64), plan)
         direct: dict[str, Measure] = {
-            "the backend itself": stage.load(f"{backend.url}/studio", key=key, connections=1).run
+            "the backend itself": testbed.load(f"{backend.url}/studio", key=key, connections=1).run
         }
         alone = interleaved(f"{ROW}, 1 connection", measures(1) | direct, plan)
     finally:

@@ -11,9 +11,9 @@ from bench.children import ROOT, Process
 from bench.cores import SERVED, starting_on
 from bench.measure import Line, Measure, Outcome, Plan, Ratio, Sample, interleaved
 from bench.problem import BenchProblem
-from bench.stage import Stage
 from bench.studios import READING
 from bench.system import System
+from bench.testbed import Testbed
 
 ROW = "parts"
 WINS = 1.3
@@ -22,11 +22,11 @@ OURS, CLIENTS = "our client", ("aiohttp", "pyreqwest")
 BEHIND = ("catalog", "bookings", "forms", "webhooks")
 
 
-def run(stage: Stage, plan: Plan) -> Outcome:
+def run(testbed: Testbed, plan: Plan) -> Outcome:
     rounds = 5 if plan.quick else max(15, plan.rounds)
     parts = [
-        clients(stage, plan),
-        counted("connections", ["bench.parts.pools", stage.system.database_url], rounds),
+        clients(testbed, plan),
+        counted("connections", ["bench.parts.pools", testbed.system.database_url], rounds),
         counted("paths", ["bench.parts.paths"], rounds),
     ]
     return Outcome(
@@ -35,24 +35,26 @@ def run(stage: Stage, plan: Plan) -> Outcome:
     )
 
 
-def clients(stage: Stage, plan: Plan) -> Outcome:
+def clients(testbed: Testbed, plan: Plan) -> Outcome:
     """The gateway hop three times; only the HTTP client differs. The ratios are of CPU time."""
-    five = stage.system
-    urls = dict.fromkeys(BEHIND, stage.nginx.url)
+    five = testbed.system
+    urls = dict.fromkeys(BEHIND, testbed.nginx.url)
     gateways = {
-        name: System(stage.home(f"hop-{name}"), five.database_url, secrets_of=five) for name in CLIENTS
+        name: System(testbed.home(f"hop-{name}"), five.database_url, secrets_of=five) for name in CLIENTS
     }
-    ours = System(stage.home("hop-ours"), five.database_url, secrets_of=five)
+    ours = System(testbed.home("hop-ours"), five.database_url, secrets_of=five)
     running: list[Process] = []
     try:
         ours.serve(["gateway"], urls=urls)
-        measures = {OURS: _hop(stage, ours.partner_url, ours.pids("gateway"))}
+        measures = {OURS: _hop(testbed, ours.partner_url, ours.pids("gateway"))}
         for name, system in gateways.items():
             process = system.serve_gateway_of(
-                [sys.executable, "-m", "bench.parts.gateway", name], urls, {"BENCH_PACKAGES": packages(stage)}
+                [sys.executable, "-m", "bench.parts.gateway", name],
+                urls,
+                {"BENCH_PACKAGES": packages(testbed)},
             )
             running.append(process)
-            measures[f"the same with {name}"] = _hop(stage, system.partner_url, [process.pid])
+            measures[f"the same with {name}"] = _hop(testbed, system.partner_url, [process.pid])
         found = interleaved(f"{ROW}: gateway hop", measures, plan)
     finally:
         ours.stop()
@@ -68,14 +70,14 @@ def clients(stage: Stage, plan: Plan) -> Outcome:
     )
 
 
-def _hop(stage: Stage, partner_url: str, pids: list[int]) -> Measure:
-    return stage.load(f"{partner_url}/studio", key=stage.keys[READING.name], served_by=pids).run
+def _hop(testbed: Testbed, partner_url: str, pids: list[int]) -> Measure:
+    return testbed.load(f"{partner_url}/studio", key=testbed.keys[READING.name], served_by=pids).run
 
 
-def packages(stage: Stage) -> str:
+def packages(testbed: Testbed) -> str:
     """Where the peers' packages are: the client that we do not use is among them."""
     found = [
-        str(path) for path in Path(stage.tools.peers_python).parent.parent.glob("lib/python*/site-packages")
+        str(path) for path in Path(testbed.tools.peers_python).parent.parent.glob("lib/python*/site-packages")
     ]
     if not found:
         raise BenchProblem("The peers' packages are not where they were installed.")

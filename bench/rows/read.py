@@ -2,8 +2,8 @@
 
 from bench.measure import Line, Outcome, Plan, Ratio, interleaved
 from bench.pgbench import Pgbench, own_page_script, plain_page_script
-from bench.stage import Stage
 from bench.studios import READING
+from bench.testbed import Testbed
 
 ROW = "read"
 OURS, ONE, FLOOR, OWN, USUAL = (
@@ -15,25 +15,25 @@ OURS, ONE, FLOOR, OWN, USUAL = (
 )
 
 
-def run(stage: Stage, plan: Plan) -> Outcome:
-    five, one = stage.system, stage.one_process
-    usual = stage.fastapi_studio
+def run(testbed: Testbed, plan: Plan) -> Outcome:
+    five, one = testbed.system, testbed.one_process
+    usual = testbed.fastapi_studio
     target = "/classes?limit=50"
-    ours = stage.load(five.partner_url + target, key=stage.keys[READING.name], served_by=five.chain)
+    ours = testbed.load(five.partner_url + target, key=testbed.keys[READING.name], served_by=five.chain)
     floor, own = (
-        Pgbench(stage.tools.pgbench, five.database_url, script(READING), stage.folder)
+        Pgbench(testbed.tools.pgbench, five.database_url, script(READING), testbed.folder)
         for script in (plain_page_script, own_page_script)
     )
     found = interleaved(
         ROW,
         {
             OURS: ours.run,
-            ONE: stage.load(
-                one.partner_url + target, key=stage.up_keys[READING.name], served_by=one.chain
+            ONE: testbed.load(
+                one.partner_url + target, key=testbed.up_keys[READING.name], served_by=one.chain
             ).run,
             FLOOR: floor.run,
             OWN: own.run,
-            USUAL: stage.load(usual.words[-1] + target, key=READING.id, served_by=[usual.pid]).run,
+            USUAL: testbed.load(usual.words[-1] + target, key=READING.id, served_by=[usual.pid]).run,
         },
         plan,
     )

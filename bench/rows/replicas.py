@@ -12,9 +12,9 @@ from bench.events import capture_events, copy_endpoint
 from bench.measure import Line, Outcome, Plan, Ratio, Sample
 from bench.partner import post
 from bench.shares import held_to
-from bench.stage import Stage
 from bench.studios import Studio, furnish
 from bench.system import System
+from bench.testbed import Testbed
 
 ROW = "replicas"
 STUDIOS = [Studio(100 + n, f"replicas-{n}", 10, 10) for n in range(100)]
@@ -32,15 +32,15 @@ BACKLOGS = {
 }
 
 
-def run(stage: Stage, plan: Plan) -> Outcome:
-    prepare(stage)
+def run(testbed: Testbed, plan: Plan) -> Outcome:
+    prepare(testbed)
     sweeps = 1 if plan.quick else min(2, plan.rounds)
     found: dict[tuple[str, int], list[float]] = {}
     by = ""
-    with spread_out(stage):
+    with spread_out(testbed):
         for _ in range(sweeps):
             for service, kinds in (("bookings", (RELAYED,)), ("webhooks", (LOGGED, DELIVERED))):
-                by = sweep(stage, service, kinds, found)
+                by = sweep(testbed, service, kinds, found)
     lines = [
         Line(
             row=f"{ROW}: {kind}",
@@ -65,11 +65,11 @@ def run(stage: Stage, plan: Plan) -> Outcome:
     return Outcome(lines=lines, ratios=ratios)
 
 
-def prepare(stage: Stage) -> None:
+def prepare(testbed: Testbed) -> None:
     """Studios, one genuine event of each to copy, and endpoints for half of them."""
-    five = stage.system
+    five = testbed.system
     keys = furnish(five.operator, five.database_url, [*STUDIOS, *TOLD])
-    body = {"url": f"{stage.nginx.url}/hook", "event_types": ["booking.created"]}
+    body = {"url": f"{testbed.nginx.url}/hook", "event_types": ["booking.created"]}
     for studio in TOLD:
         post(f"{five.partner_url}/webhook-endpoints", keys[studio.name], body)
         copy_endpoint(five, studio, ENDPOINTS)
@@ -77,16 +77,16 @@ def prepare(stage: Stage) -> None:
 
 
 def sweep(
-    stage: Stage, service: str, kinds: tuple[str, ...], found: dict[tuple[str, int], list[float]]
+    testbed: Testbed, service: str, kinds: tuple[str, ...], found: dict[tuple[str, int], list[float]]
 ) -> str:
-    five, by = stage.system, ""
+    five, by = testbed.system, ""
     more: list[System] = []
     urls = {name: f"http://127.0.0.1:{port}" for name, port in five.ports.items() if name != service}
     try:
         for count in REPLICAS:
             while len(more) < count - 1:
-                home = stage.home(f"{service}-{len(more)}")
-                other = System(home, five.database_url, amqp_url=stage.rabbit.url, secrets_of=five)
+                home = testbed.home(f"{service}-{len(more)}")
+                other = System(home, five.database_url, amqp_url=testbed.rabbit.url, secrets_of=five)
                 more.append(other)
                 other.serve([service], urls=urls, cores=ALL)
             pids = [pid for system in (five, *more) for pid in system.pids(service)]
@@ -109,14 +109,14 @@ def measure(system: System, kind: str, replicas: int) -> float:
 
 
 @contextmanager
-def spread_out(stage: Stage) -> Iterator[None]:
+def spread_out(testbed: Testbed) -> Iterator[None]:
     """All processes on all cores while the row runs: their share is what holds them, not a core."""
     try:
-        pin_tree(stage.postgres_pid, ALL)
-        for process in stage.system.processes.values():
+        pin_tree(testbed.postgres_pid, ALL)
+        for process in testbed.system.processes.values():
             pin_tree(process.pid, ALL)
         yield
     finally:
-        pin_tree(stage.postgres_pid, LOAD_CORES)
-        for process in stage.system.processes.values():
+        pin_tree(testbed.postgres_pid, LOAD_CORES)
+        for process in testbed.system.processes.values():
             pin_tree(process.pid, SERVED)

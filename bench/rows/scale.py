@@ -6,41 +6,41 @@ from bench.measure import Line, Measure, Outcome, Plan, Ratio, Sample, interleav
 from bench.outbox import relaying_elsewhere
 from bench.rows.booking import Bookings
 from bench.rows.webhooks import delivering, subscribe
-from bench.stage import Stage
 from bench.studios import MANY_ENDPOINTS, READING, TOLD, WRITING
 from bench.system import System
+from bench.testbed import Testbed
 
 ROW, ENDPOINTS_ROW = "scale", "endpoints"
 FEW, MANY = 10, 10_000
 
 
-def run(stage: Stage, plan: Plan) -> Outcome:
+def run(testbed: Testbed, plan: Plan) -> Outcome:
     short = Plan(rounds=min(3, plan.rounds), seconds=plan.seconds, quick=plan.quick)
-    parts = [rows(stage, short), processes(stage, short)]
+    parts = [rows(testbed, short), processes(testbed, short)]
     return Outcome(
         lines=[line for part in parts for line in part.lines],
         ratios=[ratio for part in parts for ratio in part.ratios],
     )
 
 
-def rows(stage: Stage, plan: Plan) -> Outcome:
-    large = stage.large_studio
-    five = stage.system
-    key = stage.keys[large.name]
+def rows(testbed: Testbed, plan: Plan) -> Outcome:
+    large = testbed.large_studio
+    five = testbed.system
+    key = testbed.keys[large.name]
     classes = f"{five.partner_url}/classes?limit=50"
     first, last = large.class_id(1), large.class_id(large.classes - 100)
     pages: dict[str, Measure] = {
-        "page of 1,000 rows": stage.load(classes, key=stage.keys[READING.name], served_by=five.chain).run,
-        "page after row 1 of 1,000,000": stage.load(
+        "page of 1,000 rows": testbed.load(classes, key=testbed.keys[READING.name], served_by=five.chain).run,
+        "page after row 1 of 1,000,000": testbed.load(
             f"{classes}&cursor={first}", key=key, served_by=five.chain
         ).run,
-        "page after row 999,900": stage.load(f"{classes}&cursor={last}", key=key, served_by=five.chain).run,
+        "page after row 999,900": testbed.load(f"{classes}&cursor={last}", key=key, served_by=five.chain).run,
     }
     read = interleaved(f"{ROW}: rows, read", pages, plan)
     # Other numbers than the write row's, which has used up the first ones of this studio.
     writes: dict[str, Measure] = {
-        "1,000 classes": Bookings(stage, WRITING, first=300).ours(five, stage.keys[WRITING.name]),
-        "1,000,000 classes": Bookings(stage, large).ours(five, key),
+        "1,000 classes": Bookings(testbed, WRITING, first=300).ours(five, testbed.keys[WRITING.name]),
+        "1,000,000 classes": Bookings(testbed, large).ours(five, key),
     }
     with relaying_elsewhere(five.database_url):
         written = interleaved(f"{ROW}: rows, write", writes, plan)
@@ -56,28 +56,28 @@ def rows(stage: Stage, plan: Plan) -> Outcome:
     )
 
 
-def processes(stage: Stage, plan: Plan) -> Outcome:
+def processes(testbed: Testbed, plan: Plan) -> Outcome:
     """Gateway and bookings once and twice, on all cores together with Postgres and the load."""
-    five = stage.system
-    second = System(stage.home("second"), five.database_url, amqp_url=stage.rabbit.url, secrets_of=five)
+    five = testbed.system
+    second = System(testbed.home("second"), five.database_url, amqp_url=testbed.rabbit.url, secrets_of=five)
     try:
         behind = {name: f"http://127.0.0.1:{five.ports[name]}" for name in ("catalog", "forms", "webhooks")}
         second.serve(["gateway", "bookings"], urls=behind, cores=ALL)
-        spread_out = [stage.postgres_pid, *(process.pid for process in five.processes.values())]
+        spread_out = [testbed.postgres_pid, *(process.pid for process in five.processes.values())]
         for pid in spread_out:
             pin_tree(pid, ALL)
-        key = stage.keys[READING.name]
+        key = testbed.keys[READING.name]
         found = interleaved(
             f"{ROW}: processes, read",
             {
-                "1 gateway, 1 bookings": _reading(stage, [five], key),
-                "2 gateways, 2 bookings": _reading(stage, [five, second], key),
+                "1 gateway, 1 bookings": _reading(testbed, [five], key),
+                "2 gateways, 2 bookings": _reading(testbed, [five, second], key),
             },
             plan,
         )
     finally:
         second.stop()
-        pin_tree(stage.postgres_pid, LOAD_CORES)
+        pin_tree(testbed.postgres_pid, LOAD_CORES)
         for process in five.processes.values():
             pin_tree(process.pid, SERVED)
     one, two = (line.median for line in found.values())
@@ -89,9 +89,9 @@ def processes(stage: Stage, plan: Plan) -> Outcome:
     )
 
 
-def _reading(stage: Stage, systems: list[System], key: str) -> Measure:
+def _reading(testbed: Testbed, systems: list[System], key: str) -> Measure:
     loads = [
-        stage.load(
+        testbed.load(
             f"{system.partner_url}/classes?limit=50", key=key, connections=64 // len(systems), cores=ALL
         )
         for system in systems
@@ -114,13 +114,13 @@ def _reading(stage: Stage, systems: list[System], key: str) -> Measure:
     return measure
 
 
-def run_endpoints(stage: Stage, plan: Plan) -> Outcome:
+def run_endpoints(testbed: Testbed, plan: Plan) -> Outcome:
     """As many deliveries each: few endpoints with many, and many with a single one."""
-    five = stage.system
+    five = testbed.system
     most = MANY // 10 if plan.quick else MANY
-    few, many = stage.keys[TOLD.name], stage.keys[MANY_ENDPOINTS.name]
-    subscribe(stage, five, few, TOLD, FEW)
-    subscribe(stage, five, many, MANY_ENDPOINTS, most)
+    few, many = testbed.keys[TOLD.name], testbed.keys[MANY_ENDPOINTS.name]
+    subscribe(testbed, five, few, TOLD, FEW)
+    subscribe(testbed, five, many, MANY_ENDPOINTS, most)
     found: dict[str, Line] = interleaved(
         ENDPOINTS_ROW,
         {

@@ -2,14 +2,14 @@
 
 from bench.cores import ALL, memory_mb
 from bench.measure import Line, Outcome, Plan, Ratio, Sample
-from bench.stage import Stage
 from bench.system import System
+from bench.testbed import Testbed
 
 ROW = "start"
 
 
-def run(stage: Stage, plan: Plan) -> Outcome:
-    system = System(stage.home("up"), "")
+def run(testbed: Testbed, plan: Plan) -> Outcome:
+    system = System(testbed.home("up"), "")
     seconds: list[float] = []
     try:
         for again in range(1 + (1 if plan.quick else 3)):
@@ -20,7 +20,7 @@ def run(stage: Stage, plan: Plan) -> Outcome:
             system.stop()
     finally:
         system.stop()
-    five = {name: memory_mb(process.pid) for name, process in stage.system.processes.items()}
+    five = {name: memory_mb(process.pid) for name, process in testbed.system.processes.items()}
     starts = Line(
         row=ROW,
         name="`up`, second start to ready",

@@ -10,34 +10,34 @@ from bench.cores import SERVED, cpu_seconds, starting_on
 from bench.events import copy_endpoint, deliver
 from bench.measure import Line, Measure, Outcome, Plan, Ratio, Sample, interleaved
 from bench.partner import Receiver, post
-from bench.stage import Stage
 from bench.studios import MEMBERS, TOLD, WRITING, Studio
 from bench.system import System
+from bench.testbed import Testbed
 
 ROW = "webhooks"
 ENDPOINTS = 10
 KIND = "booking.created"
 
 
-def run(stage: Stage, plan: Plan) -> Outcome:
-    five = stage.system
-    subscribe(stage, five, stage.keys[TOLD.name], TOLD, ENDPOINTS)
+def run(testbed: Testbed, plan: Plan) -> Outcome:
+    five = testbed.system
+    subscribe(testbed, five, testbed.keys[TOLD.name], TOLD, ENDPOINTS)
     events = 100 if plan.quick else 500
     found = interleaved(
         ROW,
         {
             "ours: delivered, signed, logged": delivering(
-                five, TOLD, stage.keys[TOLD.name], events, ENDPOINTS
+                five, TOLD, testbed.keys[TOLD.name], events, ENDPOINTS
             ),
-            "raw signed posts, the same client": raw_posts(f"{stage.nginx.url}/hook", events * ENDPOINTS),
+            "raw signed posts, the same client": raw_posts(f"{testbed.nginx.url}/hook", events * ENDPOINTS),
         },
         plan,
         unit="deliveries/s",
     )
     ours, floor = (line.median for line in found.values())
     soon = [
-        receipt(stage, five, stage.keys, "our services", plan),
-        receipt(stage, stage.one_process, stage.up_keys, "our `up`", plan),
+        receipt(testbed, five, testbed.keys, "our services", plan),
+        receipt(testbed, testbed.one_process, testbed.up_keys, "our `up`", plan),
     ]
     five_ms = [sample.rate for sample in soon[0].samples]
     cut = statistics.quantiles(five_ms, n=100)
@@ -61,12 +61,12 @@ def _soon(text: str, value: float, must: float, aim: float) -> Ratio:
     return Ratio(row=ROW, text=text, value=value, unit="ms", must=must, aim=aim, less_is_better=True)
 
 
-def subscribe(stage: Stage, system: System, key: str, studio: Studio, endpoints: int) -> None:
+def subscribe(testbed: Testbed, system: System, key: str, studio: Studio, endpoints: int) -> None:
     """Once per studio, whichever row comes first."""
-    if studio.name in stage.subscribed:
+    if studio.name in testbed.subscribed:
         return
-    stage.subscribed.add(studio.name)
-    body = {"url": f"{stage.nginx.url}/hook", "event_types": [KIND]}
+    testbed.subscribed.add(studio.name)
+    body = {"url": f"{testbed.nginx.url}/hook", "event_types": [KIND]}
     post(f"{system.partner_url}/webhook-endpoints", key, body)
     copy_endpoint(system, studio, endpoints)
 
@@ -93,7 +93,7 @@ def raw_posts(url: str, count: int) -> Measure:
     return measure
 
 
-def receipt(stage: Stage, system: System, keys: dict[str, str], name: str, plan: Plan) -> Line:
+def receipt(testbed: Testbed, system: System, keys: dict[str, str], name: str, plan: Plan) -> Line:
     """Bookings one by one on a system with nothing else to do; each sample is one event's milliseconds."""
     key = keys[WRITING.name]
     receiver = Receiver()

@@ -5,8 +5,8 @@ from bench.measure import Outcome, Plan, Ratio, interleaved
 from bench.outbox import relaying_elsewhere
 from bench.pgbench import Pgbench, book_script
 from bench.rows.booking import Bookings
-from bench.stage import Stage
 from bench.studios import WRITING, execute, value_of
+from bench.testbed import Testbed
 
 ROW, HOT_ROW = "write", "contention"
 OURS, ONE, FLOOR = "our services", "our `up`", "pgbench, one statement"
@@ -14,19 +14,19 @@ USUAL, RELAYING = "FastAPI + SQLAlchemy, no gateway", "our services, relaying an
 FUNCTION = "SELECT count(*) FROM pg_proc WHERE proname = 'bench_book'"
 
 
-def run(stage: Stage, plan: Plan) -> Outcome:
-    return _compare(stage, plan, ROW, Bookings(stage, WRITING))
+def run(testbed: Testbed, plan: Plan) -> Outcome:
+    return _compare(testbed, plan, ROW, Bookings(testbed, WRITING))
 
 
-def run_contention(stage: Stage, plan: Plan) -> Outcome:
-    return _compare(stage, plan, HOT_ROW, Bookings(stage, WRITING, hot=True))
+def run_contention(testbed: Testbed, plan: Plan) -> Outcome:
+    return _compare(testbed, plan, HOT_ROW, Bookings(testbed, WRITING, hot=True))
 
 
-def _compare(stage: Stage, plan: Plan, row: str, bookings: Bookings) -> Outcome:
-    five, one = stage.system, stage.one_process
-    usual = stage.fastapi_studio
-    floor = floor_of(stage)
-    key = stage.keys[WRITING.name]
+def _compare(testbed: Testbed, plan: Plan, row: str, bookings: Bookings) -> Outcome:
+    five, one = testbed.system, testbed.one_process
+    usual = testbed.fastapi_studio
+    floor = floor_of(testbed)
+    key = testbed.keys[WRITING.name]
     contestants = {
         OURS: bookings.ours(five, key),
         FLOOR: bookings.floor(floor),
@@ -34,7 +34,7 @@ def _compare(stage: Stage, plan: Plan, row: str, bookings: Bookings) -> Outcome:
     }
     # The floor and the peer relay nothing either: what follows the commit is the webhooks row.
     with relaying_elsewhere(five.database_url), relaying_elsewhere(one.database_url):
-        found = interleaved(row, contestants | {ONE: bookings.ours(one, stage.up_keys[WRITING.name])}, plan)
+        found = interleaved(row, contestants | {ONE: bookings.ours(one, testbed.up_keys[WRITING.name])}, plan)
     if not bookings.hot:
         found |= interleaved(row, {RELAYING: bookings.ours(five, key)}, plan)
     base = found[FLOOR].median
@@ -61,8 +61,8 @@ def _compare(stage: Stage, plan: Plan, row: str, bookings: Bookings) -> Outcome:
     return Outcome(lines=list(found.values()), ratios=[ratios[0], against, *ratios[1:]])
 
 
-def floor_of(stage: Stage) -> Pgbench:
-    url = stage.system.database_url
+def floor_of(testbed: Testbed) -> Pgbench:
+    url = testbed.system.database_url
     if not value_of(url, FUNCTION):
         execute(url, (ROOT / "bench" / "scripts" / "floor.sql").read_text())
-    return Pgbench(stage.tools.pgbench, url, book_script(WRITING), stage.folder)
+    return Pgbench(testbed.tools.pgbench, url, book_script(WRITING), testbed.folder)

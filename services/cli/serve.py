@@ -16,7 +16,7 @@ from shared.db.migrate import until_applied
 from shared.events.bus.factory import open_bus
 from shared.http.server import Address, Listener, catch_stop_signals, listening, tune_garbage_collector
 from shared.http.service import OpenService
-from shared.http.starting import Starting
+from shared.http.startup_placeholder import StartupPlaceholder
 from shared.observability.log import set_up_logging
 from shared.observability.tracing import set_up_tracing
 from shared.settings import Settings
@@ -44,7 +44,7 @@ async def _serve(settings: Settings, service: str) -> None:
     """The ports answer from the first moment on: a probe finds a process that waits, not a dead one."""
     stopped = catch_stop_signals()
     waiting_for: dict[str, str] = {}
-    fronts = [Starting(waiting_for) for _ in range(2 if service == "gateway" else 1)]
+    fronts = [StartupPlaceholder(waiting_for) for _ in range(2 if service == "gateway" else 1)]
     up, leave = asyncio.Event(), asyncio.Event()
     running = asyncio.create_task(_run(settings, service, fronts, waiting_for, up, leave), name=service)
     try:
@@ -64,7 +64,7 @@ async def _serve(settings: Settings, service: str) -> None:
 async def _run(
     settings: Settings,
     service: str,
-    fronts: list[Starting],
+    fronts: list[StartupPlaceholder],
     waiting_for: MutableMapping[str, str],
     up: asyncio.Event,
     leave: asyncio.Event,
@@ -80,7 +80,7 @@ async def _run(
         await leave.wait()
 
 
-def _listeners(settings: Settings, service: str, fronts: list[Starting]) -> list[Listener]:
+def _listeners(settings: Settings, service: str, fronts: list[StartupPlaceholder]) -> list[Listener]:
     if service == "gateway":
         from services.gateway.app import gateway_listeners
 

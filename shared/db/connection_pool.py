@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
-from shared.pool_slots import PoolSlots
+from shared.bounded_pool import PoolSlots
 
 Connection: TypeAlias = "asyncpg.Connection[Any] | PoolConnectionProxy[Any]"
 if TYPE_CHECKING:

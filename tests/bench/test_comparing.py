@@ -9,7 +9,7 @@ from bench.compare.checkout import checked_out, git
 from bench.compare.rounds import Comparison, Pair, measure_row
 from bench.measure import Measure, Sample
 from bench.problem import BenchProblem, NothingMeasured
-from bench.tree import ROOT
+from bench.working_tree import ROOT
 
 
 def comparison(*rates: tuple[float, float], less_is_better: bool = False) -> Comparison:

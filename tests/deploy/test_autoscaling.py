@@ -7,7 +7,7 @@ import asyncpg
 from shared.db.database import service_url
 from shared.wire import new_id
 from tests.deploy.manifests import named, overlay
-from tests.services.webhooks.desk import Desk, open_desk
+from tests.services.webhooks.studio_client import StudioClient, open_studio_client
 
 [TRIGGER] = named(overlay("production"), "ScaledObject")["webhooks"]["spec"]["triggers"]
 QUERY = TRIGGER["metadata"]["query"]
@@ -23,9 +23,9 @@ SELECT studio_id, gen_random_uuid(), $1, id, type, sequence, $3, created_at FROM
 """
 
 
-async def _endpoint(desk: Desk, waiting: int, *, step: int = 0) -> str:
-    made = await desk.endpoint(f"https://partner.example/{new_id()}")
-    await desk.sql(WAITING, made["id"], waiting, step, desk.studio_id)
+async def _endpoint(client: StudioClient, waiting: int, *, step: int = 0) -> str:
+    made = await client.endpoint(f"https://partner.example/{new_id()}")
+    await client.sql(WAITING, made["id"], waiting, step, client.studio_id)
     return str(made["id"])
 
 
@@ -40,24 +40,24 @@ async def _waiting_deliveries(database_url: str) -> int:
 
 async def test_only_work_that_a_replica_can_take_is_counted(database_url: str) -> None:
     """Disabled, deleted, paused or retried: ten replicas more would send none of it any sooner."""
-    async with open_desk(database_url) as desk:
-        await _endpoint(desk, 40)
-        disabled, deleted, paused = [await _endpoint(desk, 100) for _ in range(3)]
-        await _endpoint(desk, 100, step=1)
-        await desk.sql("UPDATE endpoints SET status = 'disabled' WHERE id = $1", disabled)
-        await desk.sql("UPDATE endpoints SET deleted_at = now() WHERE id = $1", deleted)
-        await desk.sql(
+    async with open_studio_client(database_url) as client:
+        await _endpoint(client, 40)
+        disabled, deleted, paused = [await _endpoint(client, 100) for _ in range(3)]
+        await _endpoint(client, 100, step=1)
+        await client.sql("UPDATE endpoints SET status = 'disabled' WHERE id = $1", disabled)
+        await client.sql("UPDATE endpoints SET deleted_at = now() WHERE id = $1", deleted)
+        await client.sql(
             "UPDATE lanes SET paused_until = now() + interval '1 hour' WHERE endpoint_id = $1", paused
         )
         assert await _waiting_deliveries(database_url) == 40
-        await desk.sql("UPDATE lanes SET paused_until = now() WHERE endpoint_id = $1", paused)
+        await client.sql("UPDATE lanes SET paused_until = now() WHERE endpoint_id = $1", paused)
         assert await _waiting_deliveries(database_url) == 140
 
 
 async def test_one_endpoint_counts_for_one_replica_at_most(database_url: str) -> None:
     """All of an endpoint's deliveries are one replica's, however many wait."""
-    async with open_desk(database_url) as desk:
-        await _endpoint(desk, TARGET + 500)
+    async with open_studio_client(database_url) as client:
+        await _endpoint(client, TARGET + 500)
         assert await _waiting_deliveries(database_url) == TARGET
 
 

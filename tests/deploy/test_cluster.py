@@ -12,7 +12,7 @@ from shared.db.database import RESERVED
 from shared.settings import SERVICES
 from tests.deploy.kustomizing import read
 from tests.deploy.manifests import KUBERNETES, OVERLAYS, Manifest, named, overlay
-from tests.deploy.reaching import reached_from, reaches, selects
+from tests.deploy.network_reachability import reached_from, reaches, selects
 
 BEHIND = ("catalog", "bookings", "forms", "webhooks")
 PUBLISHING = ("bookings", "forms", "webhooks")

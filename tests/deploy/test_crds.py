@@ -3,13 +3,13 @@
 import pytest
 
 from tests.deploy import crds
-from tests.deploy.foreign import FIELDS, FOREIGN, unknown_fields
+from tests.deploy.custom_resource_fields import FIELDS, OPERATOR_API_GROUPS, unknown_fields
 from tests.deploy.manifests import Manifest, overlay
 
 needs_schemas = pytest.mark.skipif(
     crds.why_not() is not None, reason=f"the operators' schemas cannot be had: {crds.why_not()}"
 )
-PRODUCTION = [each for each in overlay("production") if each["apiVersion"].startswith(FOREIGN)]
+PRODUCTION = [each for each in overlay("production") if each["apiVersion"].startswith(OPERATOR_API_GROUPS)]
 WITHOUT_SCHEMA = {"barmancloud.cnpg.io/v1 ObjectStore", "rabbitmq.com/v1beta1 RabbitmqCluster"}
 
 

@@ -9,8 +9,8 @@ import yaml
 from shared.settings import SERVICES
 from tests.deploy.generated import PROMETHEUS, stale
 from tests.deploy.manifests import named, overlay
+from tests.deploy.network_reachability import reached_from, selects
 from tests.deploy.promql import metrics_in
-from tests.deploy.reaching import reached_from, selects
 from tests.deploy.test_cluster import FOREIGN_PODS, pod_labels
 from tests.harness.system import ROOT
 

@@ -8,7 +8,7 @@ from services.webhooks.actions.prune import KEPT
 from tests.deploy.manifests import named, overlay
 from tests.harness.receiver import Receiver, receiving
 from tests.harness.system import ROOT
-from tests.services.webhooks.desk import eventually, open_desk
+from tests.services.webhooks.studio_client import eventually, open_studio_client
 
 SIZING: dict[str, Any] = runpy.run_path(str(ROOT / "deploy" / "sizing.py"))
 EVENTS = 900
@@ -64,18 +64,18 @@ def test_the_handbook_shows_what_the_script_computes() -> None:
 
 async def test_an_event_and_a_delivery_take_the_bytes_that_are_counted_with(database_url: str) -> None:
     """A new column or index would fill the volumes early: measured on the real tables."""
-    async with receiving() as receiver, open_desk(database_url) as desk:
+    async with receiving() as receiver, open_studio_client(database_url) as client:
         for _ in range(2):
-            await desk.endpoint(receiver.url)
-        before = [(await desk.sql(TOTAL, kind))[0][0] for kind in ("^events", "^deliveries")]
+            await client.endpoint(receiver.url)
+        before = [(await client.sql(TOTAL, kind))[0][0] for kind in ("^events", "^deliveries")]
         for _ in range(EVENTS // 300):
-            await desk.publish(*(desk.event(data=PADDING) for _ in range(300)))
+            await client.publish(*(client.event(data=PADDING) for _ in range(300)))
 
         async def all_arrived() -> Receiver | None:
             return receiver if len(receiver.received) >= 2 * EVENTS else None
 
         await eventually(all_arrived, seconds=90)
-        events, deliveries = [(await desk.sql(TOTAL, kind))[0][0] for kind in ("^events", "^deliveries")]
+        events, deliveries = [(await client.sql(TOTAL, kind))[0][0] for kind in ("^events", "^deliveries")]
     per_event = (events - before[0]) / EVENTS
     per_delivery = (deliveries - before[1]) / (2 * EVENTS)
     assert 0.7 < per_event / SIZING["BYTES_PER_EVENT"] < 1.4, per_event

@@ -16,7 +16,7 @@ from shared.events.envelope import render
 from shared.events.kinds import LeadCreated
 from shared.settings import DEFAULT_RETRY_SCHEDULE
 from tests.harness.receiver import Received, Receiver, answering, hang, receiving
-from tests.services.webhooks.desk import Desk, eventually, open_desk
+from tests.services.webhooks.studio_client import StudioClient, eventually, open_studio_client
 
 
 class Sizes(Struct, frozen=True):
@@ -89,70 +89,70 @@ async def run_isolation(database_url: str, sizes: Sizes) -> IsolationReport:
         failing = await stack.enter_async_context(receiving(keep=False))
         watch = Watch()
         healthy.answer, hanging.answer, failing.answer = watch.answer, hang, answering(500)
-        desk = await stack.enter_async_context(
-            open_desk(database_url, webhook_retry_schedule=DEFAULT_RETRY_SCHEDULE, pool_size=10)
+        client = await stack.enter_async_context(
+            open_studio_client(database_url, webhook_retry_schedule=DEFAULT_RETRY_SCHEDULE, pool_size=10)
         )
         for number in range(sizes.healthy):
-            await desk.endpoint(f"{healthy.url}/{number}", event_types=["booking.created"])
-        bad = [await desk.endpoint(each.url) for each in (hanging, failing)]
-        await _set(desk, bad, "disabled")
-        await _fill(desk, bad[0]["id"], sizes.backlog)
-        await _measure(desk, healthy, watch, sizes)
+            await client.endpoint(f"{healthy.url}/{number}", event_types=["booking.created"])
+        bad = [await client.endpoint(each.url) for each in (hanging, failing)]
+        await _set(client, bad, "disabled")
+        await _fill(client, bad[0]["id"], sizes.backlog)
+        await _measure(client, healthy, watch, sizes)
         seen = 0
         for number in range(2 * sizes.rounds):
             # In the order A B, B A, A B …: neither way profits from being first.
             with_faulty = number % 4 in (1, 2)
             if not with_faulty or number % 4 == 1:
                 seen = hanging.count
-                await _set(desk, bad, "enabled" if with_faulty else "disabled")
+                await _set(client, bad, "enabled" if with_faulty else "disabled")
             if number % 4 == 1:
                 await hanging.until_count(seen + 1, seconds=30)
-            measured = await _measure(desk, healthy, watch, sizes)
+            measured = await _measure(client, healthy, watch, sizes)
             (report.with_faulty if with_faulty else report.alone).append(measured)
-        rows = await desk.sql(
+        rows = await client.sql(
             "SELECT count(*) AS n FROM deliveries WHERE endpoint_id = $1 AND status = 'pending'", bad[0]["id"]
         )
         report.backlog_left = rows[0]["n"]
     return report
 
 
-async def _set(desk: Desk, endpoints: list[dict[str, Any]], status: str) -> None:
+async def _set(client: StudioClient, endpoints: list[dict[str, Any]], status: str) -> None:
     for endpoint in endpoints:
-        reply = await desk.call("PATCH", f"/webhook-endpoints/{endpoint['id']}", {"status": status})
+        reply = await client.call("PATCH", f"/webhook-endpoints/{endpoint['id']}", {"status": status})
         assert reply.status == 200, reply.body
 
 
-async def _measure(desk: Desk, healthy: Receiver, watch: Watch, sizes: Sizes) -> Round:
+async def _measure(client: StudioClient, healthy: Receiver, watch: Watch, sizes: Sizes) -> Round:
     """A steady trickle for the waits, then a burst for the throughput."""
     watch.waits.clear()
     due = time.perf_counter()
     until = due + sizes.steady_seconds
     wanted = healthy.count
     while due < until:
-        await _publish(desk, watch, 1)
+        await _publish(client, watch, 1)
         wanted += sizes.healthy
         due += 1 / sizes.steady_rate
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
     await healthy.until_count(wanted, seconds=60)
     waits = [wait * 1000 for wait in watch.waits]
     started = time.perf_counter()
-    await _publish(desk, watch, sizes.burst)
+    await _publish(client, watch, sizes.burst)
     await healthy.until_count(wanted + sizes.burst * sizes.healthy, seconds=300)
     rate = sizes.burst * sizes.healthy / (time.perf_counter() - started)
-    await eventually(lambda: _recorded(desk), seconds=60)
+    await eventually(lambda: _recorded(client), seconds=60)
     return Round(waits, rate)
 
 
-async def _publish(desk: Desk, watch: Watch, count: int) -> None:
-    events = [desk.event() for _ in range(count)]
+async def _publish(client: StudioClient, watch: Watch, count: int) -> None:
+    events = [client.event() for _ in range(count)]
     at = time.perf_counter()
     watch.published |= {event.id: at for event in events}
-    await desk.publish(*events)
+    await client.publish(*events)
 
 
-async def _recorded(desk: Desk) -> bool | None:
+async def _recorded(client: StudioClient) -> bool | None:
     """No lane of a healthy endpoint is busy any more, so that rounds do not overlap."""
-    rows = await desk.sql("SELECT count(*) AS n FROM lanes WHERE token IS NOT NULL")
+    rows = await client.sql("SELECT count(*) AS n FROM lanes WHERE token IS NOT NULL")
     return True if rows[0]["n"] <= 2 else None
 
 
@@ -176,9 +176,9 @@ FROM logged
 """
 
 
-async def _fill(desk: Desk, endpoint_id: str, backlog: int) -> None:
-    body = render(desk.event(LeadCreated, data={"filler": "x" * 600}))
-    async with desk.context.db.transaction() as conn:
+async def _fill(client: StudioClient, endpoint_id: str, backlog: int) -> None:
+    body = render(client.event(LeadCreated, data={"filler": "x" * 600}))
+    async with client.context.db.transaction() as conn:
         # The foreign key looks for rows that this very statement makes.
-        await conn.execute(FILL, desk.studio_id, endpoint_id, backlog, body, timeout=300)
-    await desk.sql("SELECT 1")
+        await conn.execute(FILL, client.studio_id, endpoint_id, backlog, body, timeout=300)
+    await client.sql("SELECT 1")

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from msgspec import Struct
 
 from shared.wire import new_id
-from tests.services.webhooks.desk import Desk, eventually, open_desk
+from tests.services.webhooks.studio_client import StudioClient, eventually, open_studio_client
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 ENDPOINTS_IN_CONTROL = 5
@@ -70,28 +70,28 @@ async def arrivals() -> AsyncIterator[tuple[Arrivals, str]]:
         yield noted, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
 
-async def make_backlog(desk: Desk, url: str, studios: int, sizes: Sizes) -> None:
+async def make_backlog(client: StudioClient, url: str, studios: int, sizes: Sizes) -> None:
     """`endpoints` in all, each with `events` deliveries that are due as soon as the lanes are free."""
     for _ in range(studios):
-        caller = desk.caller(studio_id=new_id(), client_id=new_id())
+        caller = client.caller(studio_id=new_id(), client_id=new_id())
         for number in range(sizes.endpoints // studios):
-            await desk.endpoint(f"{url}/{number}", caller=caller)
-        await desk.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '1 hour'", new_id())
-        await desk.publish_some(sizes.events, studio_id=caller.studio_id)
+            await client.endpoint(f"{url}/{number}", caller=caller)
+        await client.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '1 hour'", new_id())
+        await client.publish_some(sizes.events, studio_id=caller.studio_id)
 
 
 async def latencies(database_url: str, studios: int, sizes: Sizes) -> list[float]:
-    async with arrivals() as (noted, url), open_desk(database_url) as desk:
-        await desk.endpoint(f"{url}/well-behaved")
-        await make_backlog(desk, url, studios, sizes)
-        await desk.sql("UPDATE lanes SET token = NULL, leased_until = NULL")
-        desk.context.wakeup.notify()
+    async with arrivals() as (noted, url), open_studio_client(database_url) as client:
+        await client.endpoint(f"{url}/well-behaved")
+        await make_backlog(client, url, studios, sizes)
+        await client.sql("UPDATE lanes SET token = NULL, leased_until = NULL")
+        client.context.wakeup.notify()
         sent: dict[str, float] = {}
         publishing = []
         for _ in range(sizes.samples):
-            event = desk.event()
+            event = client.event()
             sent[event.id] = time.perf_counter()
-            publishing.append(asyncio.create_task(desk.publish(event)))
+            publishing.append(asyncio.create_task(client.publish(event)))
             await asyncio.sleep(sizes.pause)
         # The load must outlast the samples, or they say nothing about it.
         assert noted.count < sizes.endpoints * sizes.events + sizes.samples, "the backlog was too small"

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from shared.wire import new_id
-from tests.services.webhooks.desk import Desk, open_desk
+from tests.services.webhooks.studio_client import StudioClient, open_studio_client
 
 ROWS = 1_000_000
 KINDS = "ARRAY['booking.created', 'waitlist.updated', 'member.created', 'lead.created']"
@@ -30,40 +30,40 @@ NEAR_THE_END = "SELECT id FROM {table} WHERE studio_id = $1 AND sequence = $2"
 @pytest.mark.timeout(900)
 async def test_a_page_costs_the_same_at_the_first_row_and_at_the_millionth(database_url: str) -> None:
     """Events, also through a narrow key, and deliveries, also the dead ones: within 1.2 times."""
-    async with open_desk(database_url) as desk:
+    async with open_studio_client(database_url) as client:
         places = [new_id() for _ in range(3)]
-        endpoint = await desk.endpoint("https://partner.example/hook")
-        async with desk.context.db.transaction() as conn:
-            await conn.execute(EVENTS, desk.studio_id, places, ROWS, timeout=600)
-            await conn.execute(DELIVERIES, desk.studio_id, endpoint["id"], timeout=600)
-        narrow = desk.caller(
+        endpoint = await client.endpoint("https://partner.example/hook")
+        async with client.context.db.transaction() as conn:
+            await conn.execute(EVENTS, client.studio_id, places, ROWS, timeout=600)
+            await conn.execute(DELIVERIES, client.studio_id, endpoint["id"], timeout=600)
+        narrow = client.caller(
             scopes=frozenset({"webhooks:read", "bookings:read", "members:read"}), location_ids=(places[0],)
         )
         deliveries = f"/webhook-endpoints/{endpoint['id']}/deliveries"
         for name, path, caller, query in (
-            ("events", "/events", desk.caller(), {}),
+            ("events", "/events", client.caller(), {}),
             ("events, narrow key", "/events", narrow, {}),
-            ("events of one kind", "/events", desk.caller(), {"type": "lead.created"}),
-            ("deliveries", deliveries, desk.caller(), {}),
-            ("dead deliveries", deliveries, desk.caller(), {"status": "dead"}),
+            ("events of one kind", "/events", client.caller(), {"type": "lead.created"}),
+            ("deliveries", deliveries, client.caller(), {}),
+            ("dead deliveries", deliveries, client.caller(), {"status": "dead"}),
         ):
             table = "events" if path == "/events" else "deliveries"
             cursors = [
-                (await desk.sql(NEAR_THE_END.format(table=table), desk.studio_id, place))[0]["id"]
+                (await client.sql(NEAR_THE_END.format(table=table), client.studio_id, place))[0]["id"]
                 for place in (1, ROWS - 60_000)
             ]
-            first, last = await medians(desk, path, cursors, caller=caller, **query)
+            first, last = await medians(client, path, cursors, caller=caller, **query)
             print(f"\n{name}: at row 1 {first:.2f} ms, near {ROWS:,} {last:.2f} ms: {last / first:.2f}")
             assert last < first * 1.2 + 0.5
 
 
-async def medians(desk: Desk, path: str, cursors: list[str], **query: object) -> list[float]:
+async def medians(client: StudioClient, path: str, cursors: list[str], **query: object) -> list[float]:
     """In turns: a machine that is busy for a moment is so for all of them."""
     times: list[list[float]] = [[] for _ in cursors]
     for _ in range(60):
         for cursor, taken in zip(cursors, times, strict=True):
             started = time.perf_counter()
-            reply = await desk.call("GET", path, limit=50, cursor=cursor, **query)  # type: ignore[arg-type]
+            reply = await client.call("GET", path, limit=50, cursor=cursor, **query)  # type: ignore[arg-type]
             taken.append((time.perf_counter() - started) * 1000)
             assert reply.status == 200, reply.body
             assert len(reply.json()["data"]) == 50

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from services.gateway.actions.studio_lines import save_studio, validate_studios
+from services.gateway.actions.import_studios import save_studio, validate_studios
 from services.gateway.context import OperatorContext
 from services.gateway.store import studios
 from services.gateway.wire.studio import StudioLine

@@ -8,7 +8,7 @@ from services.gateway.upstream.address import Address
 from services.gateway.upstream.answer import Headers, NotReached, OutcomeUnknown, UpstreamAnswer
 from services.gateway.upstream.connection import ClosedBeforeAnswer, Connection
 from services.gateway.upstream.request_head import WRITES, request_head
-from shared.pool_slots import PoolSlots
+from shared.bounded_pool import PoolSlots
 
 
 class HttpUpstream:

@@ -23,9 +23,9 @@ async def test_a_class_is_made_changed_listed_and_cancelled(system: System) -> N
     assert (await at_desk(system, "classes", "change", made["id"])).code == 2
     listed = (await at_desk(system, "classes", "list", "--until", "2035-08-05")).json()["data"]
     assert [row["id"] for row in listed] == [made["id"]]
-    asked = await at_desk(system, "classes", "cancel", made["id"])
-    assert asked.code == 2
-    assert "Spin on 2035-08-03 19:00 EDT" in asked.err and "--yes" in asked.err
+    unconfirmed = await at_desk(system, "classes", "cancel", made["id"])
+    assert unconfirmed.code == 2
+    assert "Spin on 2035-08-03 19:00 EDT" in unconfirmed.err and "--yes" in unconfirmed.err
     gone = await at_desk(system, "classes", "cancel", made["id"], "--reason", "storm", "--yes")
     assert gone.json()["status"] == "cancelled"
 

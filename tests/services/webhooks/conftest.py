@@ -1,16 +1,16 @@
-"""A desk and a receiver for every test."""
+"""A studio client and a receiver for every test."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 
 from tests.harness.receiver import Receiver, receiving
-from tests.services.webhooks.desk import Desk, open_desk
+from tests.services.webhooks.studio_client import StudioClient, open_studio_client
 
 
 @pytest.fixture
-async def desk(database_url: str) -> AsyncIterator[Desk]:
-    async with open_desk(database_url) as opened:
+async def client(database_url: str) -> AsyncIterator[StudioClient]:
+    async with open_studio_client(database_url) as opened:
         yield opened
 
 

@@ -15,7 +15,7 @@ from shared.events.kinds import BookingCreated, Event, EventResource
 from shared.events.outbox import add_events
 from shared.events.relay import Relay
 from shared.wire import new_id
-from tests.services.webhooks.desk import eventually, open_desk
+from tests.services.webhooks.studio_client import eventually, open_studio_client
 
 OLD_EXCHANGE = "studio.events"
 
@@ -46,7 +46,7 @@ async def test_the_old_queue_is_emptied_before_the_partitions_overtake_it(
         for version in range(80)
     ]
     await publish_as_older_version(amqp_url, events[:40])
-    async with open_desk(database_url, bus=RabbitBus(amqp_url, QUEUES, partitions=4)) as desk:
+    async with open_studio_client(database_url, bus=RabbitBus(amqp_url, QUEUES, partitions=4)) as client:
         producer = RabbitBus(amqp_url, QUEUES, partitions=4)
         db = await Database.connect(database_url, "bookings", size=4)
         relay = Relay(db, producer, Wakeup(), service="bookings")
@@ -56,7 +56,7 @@ async def test_the_old_queue_is_emptied_before_the_partitions_overtake_it(
         async with running([Loop("relay", relay.step, idle=0.05, wakeup=relay.wakeup)]):
 
             async def all_logged() -> list[str] | None:
-                rows = await desk.sql("SELECT id FROM events ORDER BY sequence")
+                rows = await client.sql("SELECT id FROM events ORDER BY sequence")
                 return [row["id"] for row in rows] if len(rows) >= 80 else None
 
             logged = await eventually(all_logged, seconds=60)
@@ -68,10 +68,10 @@ async def test_the_old_queue_is_emptied_before_the_partitions_overtake_it(
 
             await eventually(outbox_empty)
         assert producer.has_old_queue, "control: it was there all the time"
-        await publish_as_older_version(amqp_url, [desk.event()])
+        await publish_as_older_version(amqp_url, [client.event()])
 
         async def late_logged() -> bool | None:
-            return True if len(await desk.sql("SELECT 1 FROM events")) == 81 else None
+            return True if len(await client.sql("SELECT 1 FROM events")) == 81 else None
 
         await eventually(late_logged)
         await relay.stop()

@@ -10,14 +10,16 @@ from standardwebhooks import Webhook
 
 from shared.events.kinds import MemberCreated
 from tests.harness.receiver import Received, Receiver, answering
-from tests.services.webhooks.desk import Desk, eventually, open_desk, statuses
+from tests.services.webhooks.studio_client import StudioClient, eventually, open_studio_client, statuses
 from tests.services.webhooks.test_changes import lane_is_free
 
 
-async def test_an_event_arrives_signed_and_the_oracle_verifies_it(desk: Desk, receiver: Receiver) -> None:
+async def test_an_event_arrives_signed_and_the_oracle_verifies_it(
+    client: StudioClient, receiver: Receiver
+) -> None:
     """Standard Webhooks: the library that receivers use accepts what we send, and refuses it when changed."""
-    endpoint = await desk.endpoint(receiver.url)
-    await desk.publish_some(1)
+    endpoint = await client.endpoint(receiver.url)
+    await client.publish_some(1)
     [got] = await receiver.until_count(1)
     verified = Webhook(endpoint["secret"]).verify(got.body, got.headers)
     assert verified["type"] == "booking.created"
@@ -25,14 +27,14 @@ async def test_an_event_arrives_signed_and_the_oracle_verifies_it(desk: Desk, re
     assert got.sequence == 1
 
 
-async def test_log_get_and_webhook_show_the_same_bytes(desk: Desk, receiver: Receiver) -> None:
+async def test_log_get_and_webhook_show_the_same_bytes(client: StudioClient, receiver: Receiver) -> None:
     """The event log, GET /events/{id} and the webhook body are the same bytes."""
-    await desk.endpoint(receiver.url)
-    event = desk.event(request_id="req-1", data={"name": "Zoë", "n": 1.50})
-    await desk.publish(event)
+    await client.endpoint(receiver.url)
+    event = client.event(request_id="req-1", data={"name": "Zoë", "n": 1.50})
+    await client.publish(event)
     [got] = await receiver.until_count(1)
-    assert (await desk.call("GET", f"/events/{event.id}")).body == got.body
-    shown = (await desk.call("GET", "/events")).body
+    assert (await client.call("GET", f"/events/{event.id}")).body == got.body
+    shown = (await client.call("GET", "/events")).body
     assert got.body in shown
     assert list(json.loads(got.body)) == [
         "id",
@@ -49,17 +51,19 @@ async def test_log_get_and_webhook_show_the_same_bytes(desk: Desk, receiver: Rec
     ]
 
 
-async def test_a_retry_sends_the_same_bytes_with_a_new_signature(desk: Desk, receiver: Receiver) -> None:
+async def test_a_retry_sends_the_same_bytes_with_a_new_signature(
+    client: StudioClient, receiver: Receiver
+) -> None:
     """The body is rendered once. A retry differs only in timestamp and signature."""
     receiver.answer = answering(500, 200)
-    endpoint = await desk.endpoint(receiver.url)
-    await desk.publish_some(1)
+    endpoint = await client.endpoint(receiver.url)
+    await client.publish_some(1)
     first, second = await receiver.until_count(2)
     assert first.body == second.body
     assert first.event_id == second.event_id
     assert first.sequence == second.sequence
     Webhook(endpoint["secret"]).verify(second.body, second.headers)
-    [delivery] = await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"])
+    [delivery] = await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"])
     assert delivery["attempt_count"] == 2
     assert [a["response_status"] for a in delivery["attempts"]] == [500, 200]
     assert delivery["attempts"][0]["error"] == "the endpoint responded with 500"
@@ -67,33 +71,33 @@ async def test_a_retry_sends_the_same_bytes_with_a_new_signature(desk: Desk, rec
 
 
 async def test_a_delivery_is_dead_after_the_whole_schedule_and_can_be_retried(
-    desk: Desk, receiver: Receiver
+    client: StudioClient, receiver: Receiver
 ) -> None:
     """The first attempt and one per step of the schedule. Then it is listed as dead until it is retried."""
     receiver.answer = answering(400)
-    endpoint = await desk.endpoint(receiver.url)
-    await desk.publish_some(1)
-    [dead] = await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["dead"])
+    endpoint = await client.endpoint(receiver.url)
+    await client.publish_some(1)
+    [dead] = await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["dead"])
     assert dead["attempt_count"] == 4
     assert dead["next_attempt_at"] is None
-    assert [d["id"] for d in await desk.deliveries(endpoint["id"], status="dead")] == [dead["id"]]
+    assert [d["id"] for d in await client.deliveries(endpoint["id"], status="dead")] == [dead["id"]]
     receiver.answer = answering(204)
-    reply = await desk.call("POST", f"/webhook-deliveries/{dead['id']}/retry")
+    reply = await client.call("POST", f"/webhook-deliveries/{dead['id']}/retry")
     assert reply.status == 202
     assert reply.json()["status"] == "pending"
-    [again] = await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"])
+    [again] = await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"])
     assert again["attempt_count"] == 5
 
 
-async def test_gone_disables_the_endpoint(desk: Desk, receiver: Receiver) -> None:
+async def test_gone_disables_the_endpoint(client: StudioClient, receiver: Receiver) -> None:
     """410 means that the receiver wants no more events."""
     receiver.answer = answering(410)
-    endpoint = await desk.endpoint(receiver.url)
-    await desk.publish_some(1)
-    await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["dead"])
+    endpoint = await client.endpoint(receiver.url)
+    await client.publish_some(1)
+    await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["dead"])
 
     async def state() -> tuple[str, str]:
-        shown = (await desk.call("GET", f"/webhook-endpoints/{endpoint['id']}")).json()
+        shown = (await client.call("GET", f"/webhook-endpoints/{endpoint['id']}")).json()
         return shown["status"], shown["disabled_reason"]
 
     async with asyncio.timeout(5):
@@ -101,19 +105,19 @@ async def test_gone_disables_the_endpoint(desk: Desk, receiver: Receiver) -> Non
             await asyncio.sleep(0.02)
     assert now == ("disabled", "gone")
     before = receiver.count
-    await desk.publish_some(3)
-    assert statuses(await desk.deliveries(endpoint["id"])) == ["dead"], "no deliveries while disabled"
+    await client.publish_some(3)
+    assert statuses(await client.deliveries(endpoint["id"])) == ["dead"], "no deliveries while disabled"
     assert receiver.count == before
 
 
 async def test_a_redirect_is_a_failure_and_not_followed(
-    desk: Desk, receiver: Receiver, second_receiver: Receiver
+    client: StudioClient, receiver: Receiver, second_receiver: Receiver
 ) -> None:
     """Whatever the redirect points at, nothing is sent there."""
     receiver.answer = answering(302, headers={"Location": second_receiver.url})
-    endpoint = await desk.endpoint(receiver.url)
-    await desk.publish_some(1)
-    [dead] = await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["dead"])
+    endpoint = await client.endpoint(receiver.url)
+    await client.publish_some(1)
+    [dead] = await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["dead"])
     assert {a["response_status"] for a in dead["attempts"]} == {302}
     assert second_receiver.count == 0
 
@@ -121,72 +125,74 @@ async def test_a_redirect_is_a_failure_and_not_followed(
 async def test_retry_after_is_honoured(database_url: str, receiver: Receiver) -> None:
     """Retry-After delays the next attempt beyond the schedule."""
     receiver.answer = answering(429, 200, headers={"Retry-After": "3600"})
-    async with open_desk(database_url) as desk:
-        endpoint = await desk.endpoint(receiver.url)
-        await desk.publish_some(1)
-        [waiting] = await desk.until_deliveries(endpoint["id"], lambda ds: ds[0]["attempt_count"] == 1)
+    async with open_studio_client(database_url) as client:
+        endpoint = await client.endpoint(receiver.url)
+        await client.publish_some(1)
+        [waiting] = await client.until_deliveries(endpoint["id"], lambda ds: ds[0]["attempt_count"] == 1)
         wait = datetime.fromisoformat(waiting["next_attempt_at"]) - datetime.now(UTC)
         assert 3500 < wait.total_seconds() <= 3600
-        [other] = await desk.publish_some(1)
-        await eventually(lambda: lane_is_free(desk))
+        [other] = await client.publish_some(1)
+        await eventually(lambda: lane_is_free(client))
         assert other not in receiver.ids, "what came later waits as well"
 
 
-async def test_little_of_an_answer_is_kept_and_nul_is_survived(desk: Desk, receiver: Receiver) -> None:
+async def test_little_of_an_answer_is_kept_and_nul_is_survived(
+    client: StudioClient, receiver: Receiver
+) -> None:
     """2 KiB of the response are stored, as text that the database accepts."""
 
     async def flood(_: Received) -> web.StreamResponse:
         return web.Response(body=b"\x00\xff" + b"x" * 300_000)
 
     receiver.answer = flood
-    endpoint = await desk.endpoint(receiver.url)
-    await desk.publish_some(1)
-    [done] = await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"])
+    endpoint = await client.endpoint(receiver.url)
+    await client.publish_some(1)
+    [done] = await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"])
     kept = done["attempts"][0]["response_body"]
     assert kept.startswith("\ufffd\ufffdxx")
     assert len(kept.encode()) == 2048, "cut after decoding, which makes it longer"
 
 
-async def test_nobody_listening_is_logged_in_words(desk: Desk) -> None:
+async def test_nobody_listening_is_logged_in_words(client: StudioClient) -> None:
     """The delivery log says what happened, not which exception it was."""
-    endpoint = await desk.endpoint("http://127.0.0.1:9/hook")
-    await desk.publish_some(1)
-    [dead] = await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["dead"])
+    endpoint = await client.endpoint("http://127.0.0.1:9/hook")
+    await client.publish_some(1)
+    [dead] = await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["dead"])
     assert dead["attempts"][0]["response_status"] is None
     assert dead["attempts"][0]["error"].startswith("could not connect")
 
 
 async def test_the_webhook_sequence_of_each_endpoint_has_no_gaps(
-    desk: Desk, receiver: Receiver, second_receiver: Receiver
+    client: StudioClient, receiver: Receiver, second_receiver: Receiver
 ) -> None:
     """Filtered or not, a receiver that counts finds every number once."""
-    everything = await desk.endpoint(receiver.url)
-    members = await desk.endpoint(second_receiver.url, event_types=["member.created"])
+    everything = await client.endpoint(receiver.url)
+    members = await client.endpoint(second_receiver.url, event_types=["member.created"])
     for _ in range(5):
-        await asyncio.gather(desk.publish_some(3), desk.publish_some(2, kind=MemberCreated))
+        await asyncio.gather(client.publish_some(3), client.publish_some(2, kind=MemberCreated))
     await receiver.until_count(25)
     await second_receiver.until_count(10)
     assert sorted(got.sequence for got in receiver.received) == list(range(1, 26))
     assert sorted(got.sequence for got in second_receiver.received) == list(range(1, 11))
-    shown = await desk.deliveries(everything["id"])
+    shown = await client.deliveries(everything["id"])
     assert [d["sequence"] for d in shown] == list(range(1, 26))
     assert all(a["created_at"] < b["created_at"] for a, b in pairwise(shown)), "in the order of creation"
-    assert len(await desk.deliveries(members["id"])) == 10
+    assert len(await client.deliveries(members["id"])) == 10
 
 
 async def test_a_test_event_reaches_its_endpoint_alone(
-    desk: Desk, receiver: Receiver, second_receiver: Receiver
+    client: StudioClient, receiver: Receiver, second_receiver: Receiver
 ) -> None:
     """It needs no subscription, is signed like any other, and no other client sees it in the event log."""
-    endpoint = await desk.endpoint(receiver.url, event_types=["member.created"])
-    await desk.endpoint(second_receiver.url)
-    reply = await desk.call("POST", f"/webhook-endpoints/{endpoint['id']}/test")
+    endpoint = await client.endpoint(receiver.url, event_types=["member.created"])
+    await client.endpoint(second_receiver.url)
+    reply = await client.call("POST", f"/webhook-endpoints/{endpoint['id']}/test")
     assert reply.status == 202
     [got] = await receiver.until_count(1)
     assert Webhook(endpoint["secret"]).verify(got.body, got.headers)["type"] == "webhook.test"
     event_id = reply.json()["event_id"]
-    stranger = desk.caller(client_id="somebody-else")
-    assert (await desk.call("GET", f"/events/{event_id}")).status == 200
-    assert (await desk.call("GET", f"/events/{event_id}", caller=stranger)).status == 404
-    assert (await desk.call("GET", "/events", caller=stranger)).json()["data"] == []
+    stranger = client.caller(client_id="somebody-else")
+    assert (await client.call("GET", f"/events/{event_id}")).status == 200
+    assert (await client.call("GET", f"/events/{event_id}", caller=stranger)).status == 404
+    assert (await client.call("GET", "/events", caller=stranger)).json()["data"] == []
     assert second_receiver.count == 0

@@ -7,34 +7,34 @@ from standardwebhooks import Webhook
 from shared.events.kinds import BookingCreated, FormSubmitted, LeadCreated, MemberCreated
 from shared.wire import new_id
 from tests.harness.receiver import Receiver
-from tests.services.webhooks.desk import ALL_READS, Desk, eventually
+from tests.services.webhooks.studio_client import ALL_READS, StudioClient, eventually
 
 HOOK = "https://partner.example/hook"
 
 
-async def test_an_endpoint_is_created_read_changed_and_deleted(desk: Desk) -> None:
+async def test_an_endpoint_is_created_read_changed_and_deleted(client: StudioClient) -> None:
     """Only the response to create contains the secret."""
-    made = await desk.endpoint(HOOK, description="CRM", event_types=["booking.created"])
+    made = await client.endpoint(HOOK, description="CRM", event_types=["booking.created"])
     assert len(base64.b64decode(made["secret"].removeprefix("whsec_"))) == 32
     path = f"/webhook-endpoints/{made['id']}"
-    shown = (await desk.call("GET", path)).json()
+    shown = (await client.call("GET", path)).json()
     assert shown == {name: value for name, value in made.items() if name != "secret"}
     assert shown["status"] == "enabled"
     assert shown["disabled_reason"] is None
-    changed = (await desk.call("PATCH", path, {"description": "Mail", "event_types": []})).json()
+    changed = (await client.call("PATCH", path, {"description": "Mail", "event_types": []})).json()
     assert (changed["description"], changed["event_types"], changed["url"]) == ("Mail", [], HOOK)
-    assert [e["id"] for e in (await desk.call("GET", "/webhook-endpoints")).json()["data"]] == [made["id"]]
-    assert (await desk.call("DELETE", path)).status == 204
-    assert (await desk.call("GET", path)).status == 404
-    assert (await desk.call("DELETE", path)).status == 404
-    assert (await desk.call("GET", "/webhook-endpoints")).json()["data"] == []
+    assert [e["id"] for e in (await client.call("GET", "/webhook-endpoints")).json()["data"]] == [made["id"]]
+    assert (await client.call("DELETE", path)).status == 204
+    assert (await client.call("GET", path)).status == 404
+    assert (await client.call("DELETE", path)).status == 404
+    assert (await client.call("GET", "/webhook-endpoints")).json()["data"] == []
 
 
-async def test_another_client_of_the_same_studio_gets_404(desk: Desk) -> None:
+async def test_another_client_of_the_same_studio_gets_404(client: StudioClient) -> None:
     """Endpoints belong to their client, in every operation."""
-    made = await desk.endpoint(HOOK)
+    made = await client.endpoint(HOOK)
     path = f"/webhook-endpoints/{made['id']}"
-    for caller in (desk.caller(client_id=new_id()), desk.caller(studio_id=new_id())):
+    for caller in (client.caller(client_id=new_id()), client.caller(studio_id=new_id())):
         for method, tail, body in (
             ("GET", "", None),
             ("PATCH", "", {"description": "mine"}),
@@ -44,35 +44,35 @@ async def test_another_client_of_the_same_studio_gets_404(desk: Desk) -> None:
             ("POST", "/recover", {"since": "2026-01-01T00:00:00Z"}),
             ("GET", "/deliveries", None),
         ):
-            reply = await desk.call(method, path + tail, body, caller=caller)
+            reply = await client.call(method, path + tail, body, caller=caller)
             assert (reply.status, reply.code) == (404, "not_found"), (method, tail)
-        assert (await desk.call("GET", "/webhook-endpoints", caller=caller)).json()["data"] == []
+        assert (await client.call("GET", "/webhook-endpoints", caller=caller)).json()["data"] == []
 
 
-async def test_a_kind_needs_its_read_scope(desk: Desk) -> None:
+async def test_a_kind_needs_its_read_scope(client: StudioClient) -> None:
     """403 names the missing scope. Unknown kinds and fields are 422."""
-    narrow = desk.caller(scopes=frozenset({"webhooks:write", "bookings:read"}))
+    narrow = client.caller(scopes=frozenset({"webhooks:write", "bookings:read"}))
     body = {"url": HOOK, "event_types": ["booking.created", "lead.created"]}
-    reply = await desk.call("POST", "/webhook-endpoints", body, caller=narrow)
+    reply = await client.call("POST", "/webhook-endpoints", body, caller=narrow)
     assert (reply.status, reply.code) == (403, "insufficient_scope")
     assert reply.json()["error"]["details"]["required_scope"] == "leads:read"
     for wrong in ({"url": HOOK, "event_types": ["nope"]}, {"url": HOOK, "colour": "red"}, {}):
-        assert (await desk.call("POST", "/webhook-endpoints", wrong)).status == 422
-    made = await desk.endpoint(HOOK, caller=narrow, event_types=["booking.created"])
-    reply = await desk.call(
+        assert (await client.call("POST", "/webhook-endpoints", wrong)).status == 422
+    made = await client.endpoint(HOOK, caller=narrow, event_types=["booking.created"])
+    reply = await client.call(
         "PATCH", f"/webhook-endpoints/{made['id']}", {"event_types": ["lead.created"]}, caller=narrow
     )
     assert (reply.status, reply.code) == (403, "insufficient_scope")
 
 
-async def test_a_narrower_key_of_the_same_client_cannot_use_a_wider_endpoint(desk: Desk) -> None:
+async def test_a_narrower_key_of_the_same_client_cannot_use_a_wider_endpoint(client: StudioClient) -> None:
     """It could learn from webhooks or the delivery log what it may not read. Nor may it change it."""
-    made = await desk.endpoint(HOOK)
-    await desk.publish_some(1)
-    [delivery] = await desk.deliveries(made["id"])
+    made = await client.endpoint(HOOK)
+    await client.publish_some(1)
+    [delivery] = await client.deliveries(made["id"])
     path = f"/webhook-endpoints/{made['id']}"
-    less = desk.caller(scopes=frozenset({"webhooks:write", "webhooks:read"}))
-    elsewhere = desk.caller(location_ids=(new_id(),))
+    less = client.caller(scopes=frozenset({"webhooks:write", "webhooks:read"}))
+    elsewhere = client.caller(location_ids=(new_id(),))
     for method, target, body in (
         ("PATCH", path, {"url": "https://other.example/"}),
         ("POST", f"{path}/rotate-secret", None),
@@ -82,103 +82,107 @@ async def test_a_narrower_key_of_the_same_client_cannot_use_a_wider_endpoint(des
         ("POST", f"/webhook-deliveries/{delivery['id']}/retry", None),
         ("DELETE", path, None),
     ):
-        reply = await desk.call(method, target, body, caller=less)
+        reply = await client.call(method, target, body, caller=less)
         assert (reply.status, reply.code) == (403, "insufficient_scope"), (method, target)
-        reply = await desk.call(method, target, body, caller=elsewhere)
+        reply = await client.call(method, target, body, caller=elsewhere)
         assert (reply.status, reply.code) == (404, "not_found"), (method, target)
-    assert (await desk.call("GET", path)).json()["status"] == "enabled"
+    assert (await client.call("GET", path)).json()["status"] == "enabled"
 
 
-async def test_an_endpoint_gets_what_its_key_may_see(desk: Desk, receiver: Receiver) -> None:
+async def test_an_endpoint_gets_what_its_key_may_see(client: StudioClient, receiver: Receiver) -> None:
     """Scopes and locations of the key that made it; studio-wide kinds pass a location limit."""
     here, there = new_id(), new_id()
     scopes = ALL_READS - {"leads:read"}
-    await desk.endpoint(receiver.url, caller=desk.caller(scopes=scopes, location_ids=(here,)))
+    await client.endpoint(receiver.url, caller=client.caller(scopes=scopes, location_ids=(here,)))
     seen = [
-        desk.event(BookingCreated, location_id=here),
-        desk.event(MemberCreated),
-        desk.event(FormSubmitted, location_id=None),
+        client.event(BookingCreated, location_id=here),
+        client.event(MemberCreated),
+        client.event(FormSubmitted, location_id=None),
     ]
     unseen = [
-        desk.event(BookingCreated, location_id=there),
-        desk.event(BookingCreated, location_id=None),
-        desk.event(LeadCreated),
-        desk.event(MemberCreated, studio_id=new_id()),
+        client.event(BookingCreated, location_id=there),
+        client.event(BookingCreated, location_id=None),
+        client.event(LeadCreated),
+        client.event(MemberCreated, studio_id=new_id()),
     ]
-    await desk.publish(*unseen, *seen)
+    await client.publish(*unseen, *seen)
     await receiver.until_count(3)
     assert set(receiver.ids) == {event.id for event in seen}
 
 
-async def test_both_secrets_sign_while_a_rotation_overlaps(desk: Desk, receiver: Receiver) -> None:
+async def test_both_secrets_sign_while_a_rotation_overlaps(client: StudioClient, receiver: Receiver) -> None:
     """Both verify until the overlap ends. With an overlap of zero only the new one does."""
-    made = await desk.endpoint(receiver.url)
+    made = await client.endpoint(receiver.url)
     path = f"/webhook-endpoints/{made['id']}/rotate-secret"
-    rotated = (await desk.call("POST", path)).json()
+    rotated = (await client.call("POST", path)).json()
     assert rotated["secret"] != made["secret"]
-    await desk.publish_some(1)
+    await client.publish_some(1)
     [got] = await receiver.until_count(1)
     assert len(got.headers["webhook-signature"].split(" ")) == 2
     for secret in (made["secret"], rotated["secret"]):
         Webhook(secret).verify(got.body, got.headers)
-    last = (await desk.call("POST", path, {"overlap_seconds": 0})).json()
-    await desk.publish_some(1)
+    last = (await client.call("POST", path, {"overlap_seconds": 0})).json()
+    await client.publish_some(1)
     _, got = await receiver.until_count(2)
     assert len(got.headers["webhook-signature"].split(" ")) == 1
     Webhook(last["secret"]).verify(got.body, got.headers)
 
 
-async def test_secrets_are_encrypted_at_rest(desk: Desk) -> None:
+async def test_secrets_are_encrypted_at_rest(client: StudioClient) -> None:
     """Neither the text nor its bytes are in any column."""
-    made = await desk.endpoint(HOOK)
-    rows = await desk.sql("SELECT sealed FROM secrets")
+    made = await client.endpoint(HOOK)
+    rows = await client.sql("SELECT sealed FROM secrets")
     raw = base64.b64decode(made["secret"].removeprefix("whsec_"))
     assert all(made["secret"].encode() not in row["sealed"] and raw not in row["sealed"] for row in rows)
 
 
-async def test_the_last_key_of_a_client_disables_its_endpoints(desk: Desk) -> None:
+async def test_the_last_key_of_a_client_disables_its_endpoints(client: StudioClient) -> None:
     """The gateway says so; the client's other studio is untouched, and enabling again works."""
-    made = await desk.endpoint(HOOK)
-    other = await desk.endpoint(HOOK, caller=desk.caller(client_id=new_id()))
-    body = {"studio_id": desk.studio_id, "client_id": desk.client_id}
-    reply = await desk.call("POST", "/internal/clients/revoked", body, caller=desk.operator)
+    made = await client.endpoint(HOOK)
+    other = await client.endpoint(HOOK, caller=client.caller(client_id=new_id()))
+    body = {"studio_id": client.studio_id, "client_id": client.client_id}
+    reply = await client.call("POST", "/internal/clients/revoked", body, caller=client.operator)
     assert (reply.status, reply.json()) == (200, {"count": 1})
     path = f"/webhook-endpoints/{made['id']}"
-    shown = (await desk.call("GET", path)).json()
+    shown = (await client.call("GET", path)).json()
     assert (shown["status"], shown["disabled_reason"]) == ("disabled", "client_revoked")
-    listed = (await desk.call("GET", "/staff/webhook-endpoints", caller=desk.operator)).json()["data"]
+    listed = (await client.call("GET", "/staff/webhook-endpoints", caller=client.operator)).json()["data"]
     assert {e["id"]: e["status"] for e in listed} == {made["id"]: "disabled", other["id"]: "enabled"}
-    assert (await desk.call("POST", f"{path}/test")).code == "endpoint_disabled"
-    enabled = (await desk.call("PATCH", path, {"status": "enabled"})).json()
+    assert (await client.call("POST", f"{path}/test")).code == "endpoint_disabled"
+    enabled = (await client.call("PATCH", path, {"status": "enabled"})).json()
     assert (enabled["status"], enabled["disabled_reason"]) == ("enabled", None)
-    assert (await desk.call("POST", "/internal/clients/revoked", body)).status == 404, "not for partners"
+    assert (await client.call("POST", "/internal/clients/revoked", body)).status == 404, "not for partners"
 
 
-async def test_the_list_is_paged_by_creation(desk: Desk) -> None:
+async def test_the_list_is_paged_by_creation(client: StudioClient) -> None:
     """The cursor is the id of the last row. An unknown one is refused."""
-    made = [(await desk.endpoint(HOOK))["id"] for _ in range(5)]
-    first = (await desk.call("GET", "/webhook-endpoints", limit=3)).json()
+    made = [(await client.endpoint(HOOK))["id"] for _ in range(5)]
+    first = (await client.call("GET", "/webhook-endpoints", limit=3)).json()
     assert [e["id"] for e in first["data"]] == made[:3]
     assert (first["has_more"], first["next_cursor"]) == (True, made[2])
-    rest = (await desk.call("GET", "/webhook-endpoints", limit=3, cursor=first["next_cursor"])).json()
+    rest = (await client.call("GET", "/webhook-endpoints", limit=3, cursor=first["next_cursor"])).json()
     assert [e["id"] for e in rest["data"]] == made[3:]
     assert (rest["has_more"], rest["next_cursor"]) == (False, None)
-    assert (await desk.call("GET", "/webhook-endpoints", cursor=new_id())).code == "invalid_cursor"
+    assert (await client.call("GET", "/webhook-endpoints", cursor=new_id())).code == "invalid_cursor"
 
 
-async def test_a_deleted_endpoint_takes_its_deliveries_with_it_later(desk: Desk, receiver: Receiver) -> None:
+async def test_a_deleted_endpoint_takes_its_deliveries_with_it_later(
+    client: StudioClient, receiver: Receiver
+) -> None:
     """Partners no longer see it, and it is pruned in batches."""
     from services.webhooks.actions.prune import prune_step
 
-    made = await desk.endpoint(receiver.url)
-    await desk.publish_some(5)
+    made = await client.endpoint(receiver.url)
+    await client.publish_some(5)
     await receiver.until_count(5)
-    await desk.call("DELETE", f"/webhook-endpoints/{made['id']}")
-    await desk.sql("UPDATE endpoints SET deleted_at = now() - interval '1 hour'")
+    await client.call("DELETE", f"/webhook-endpoints/{made['id']}")
+    await client.sql("UPDATE endpoints SET deleted_at = now() - interval '1 hour'")
 
     async def pruned() -> bool | None:
-        await prune_step(desk.context)
-        left = await desk.sql("SELECT (SELECT count(*) FROM deliveries) + (SELECT count(*) FROM endpoints) n")
+        await prune_step(client.context)
+        left = await client.sql(
+            "SELECT (SELECT count(*) FROM deliveries) + (SELECT count(*) FROM endpoints) n"
+        )
         return True if left[0]["n"] == 0 else None
 
     assert await eventually(pruned)

@@ -11,26 +11,28 @@ from shared.events.outbox import add_events
 from shared.events.outbox_erasure import anonymize_outbox
 from shared.wire import new_id
 from tests.harness.receiver import Received, Receiver
-from tests.services.webhooks.desk import Desk, change_applied, statuses
+from tests.services.webhooks.studio_client import StudioClient, change_applied, statuses
 
 
-async def test_a_person_is_erased_from_events_and_from_responses(desk: Desk, receiver: Receiver) -> None:
+async def test_a_person_is_erased_from_events_and_from_responses(
+    client: StudioClient, receiver: Receiver
+) -> None:
     """Events of the member and the lead, and responses that repeat them. Other people's stay unchanged."""
 
     async def echo(got: Received) -> web.StreamResponse:
         return web.Response(body=got.body)
 
     receiver.answer = echo
-    endpoint = await desk.endpoint(receiver.url)
+    endpoint = await client.endpoint(receiver.url)
     ada, bob, lead = new_id(), new_id(), new_id()
     person = {"name": "Ada Love", "first_name": "Ada", "last_name": "Love", "role": "member"}
     events = [
-        desk.event(
+        client.event(
             MemberCreated,
             resource=EventResource("member", ada, 1),
             data={"id": ada, "object": "member", "email": "ada@love.example", **person},
         ),
-        desk.event(
+        client.event(
             LeadCreated,
             resource=EventResource("lead", lead, 1),
             data={
@@ -42,36 +44,36 @@ async def test_a_person_is_erased_from_events_and_from_responses(desk: Desk, rec
                 "metadata": {"pet": "Byron"},
             },
         ),
-        desk.event(
+        client.event(
             MemberCreated,
             resource=EventResource("member", bob, 1),
             data={"id": bob, "object": "member", "email": "bob@stone.example", "name": "Bob Stone"},
         ),
-        desk.event(BookingCreated, data={"id": new_id(), "object": "booking", "member_id": ada}),
+        client.event(BookingCreated, data={"id": new_id(), "object": "booking", "member_id": ada}),
     ]
     for event in events:
-        await desk.publish(event)
-    await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 4)
-    body = {"studio_id": desk.studio_id, "member_id": ada, "emails": ["Ada@Love.example"]}
-    reply = await desk.call("POST", "/internal/erase", body, caller=desk.operator)
+        await client.publish(event)
+    await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 4)
+    body = {"studio_id": client.studio_id, "member_id": ada, "emails": ["Ada@Love.example"]}
+    reply = await client.call("POST", "/internal/erase", body, caller=client.operator)
     assert reply.status == 200, reply.body
     assert reply.json()["events"] == 3
-    everything = (await desk.call("GET", "/events")).body + json.dumps(
-        await desk.deliveries(endpoint["id"])
+    everything = (await client.call("GET", "/events")).body + json.dumps(
+        await client.deliveries(endpoint["id"])
     ).encode()
     for word in (b"Ada", b"Love", b"ada@love", b"Byron"):
         assert word not in everything, word
     assert b"Bob Stone" in everything
-    shown = (await desk.call("GET", "/events")).json()["data"]
+    shown = (await client.call("GET", "/events")).json()["data"]
     assert [e["sequence"] for e in shown] == [1, 2, 3, 4]
     assert shown[0]["data"]["object"]["id"] == ada
     assert shown[3]["data"]["object"]["member_id"] == ada, "the booking stays countable"
-    again = await desk.call("POST", "/internal/erase", body, caller=desk.operator)
+    again = await client.call("POST", "/internal/erase", body, caller=client.operator)
     assert again.status == 200
 
 
 async def test_nothing_of_an_erased_person_is_sent_or_stored_afterwards(
-    desk: Desk, receiver: Receiver
+    client: StudioClient, receiver: Receiver
 ) -> None:
     """Prefetched deliveries are sent erased. The responses to attempts in flight are not stored."""
     opened = asyncio.Event()
@@ -81,20 +83,20 @@ async def test_nothing_of_an_erased_person_is_sent_or_stored_afterwards(
         return web.Response(body=got.body)
 
     receiver.answer = echo
-    endpoint = await desk.endpoint(receiver.url)
-    await desk.sql("UPDATE lanes SET leased_until = now() + interval '1 hour'")
+    endpoint = await client.endpoint(receiver.url)
+    await client.sql("UPDATE lanes SET leased_until = now() + interval '1 hour'")
     ada = new_id()
     data = {"id": ada, "object": "member", "email": "ada@love.example", "name": "Ada Love"}
     for version in range(1, 21):
         resource = EventResource("member", ada, version)
-        await desk.publish(desk.event(MemberCreated, resource=resource, data=data))
-    await desk.sql("UPDATE lanes SET leased_until = NULL")
+        await client.publish(client.event(MemberCreated, resource=resource, data=data))
+    await client.sql("UPDATE lanes SET leased_until = NULL")
     await receiver.until_count(2)
-    body = {"studio_id": desk.studio_id, "member_id": ada, "emails": ["ada@love.example"]}
-    async with change_applied(desk):
-        assert (await desk.call("POST", "/internal/erase", body, caller=desk.operator)).status == 200
+    body = {"studio_id": client.studio_id, "member_id": ada, "emails": ["ada@love.example"]}
+    async with change_applied(client):
+        assert (await client.call("POST", "/internal/erase", body, caller=client.operator)).status == 200
     opened.set()
-    found = await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 20)
+    found = await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 20)
     assert [b"Ada" in got.body for got in receiver.received] == [True] * 2 + [False] * 18
     assert b"Ada" not in json.dumps(found).encode()
     assert all(d["attempts"][0]["response_status"] == 200 for d in found)

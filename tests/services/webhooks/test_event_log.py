@@ -13,26 +13,28 @@ from shared.events.bus.memory import MemoryBus
 from shared.events.envelope import render
 from shared.events.kinds import BookingCreated, LeadCreated, MemberCreated
 from shared.wire import new_id, now
-from tests.services.webhooks.desk import ALL_READS, Desk, eventually
+from tests.services.webhooks.studio_client import ALL_READS, StudioClient, eventually
 
 
-async def test_a_redelivered_event_is_stored_once(desk: Desk) -> None:
+async def test_a_redelivered_event_is_stored_once(client: StudioClient) -> None:
     """The bus delivers at least once. The log stores it once, also within one batch."""
-    event = desk.event()
+    event = client.event()
     message = Message(event.id, event.type, render(event))
-    await asyncio.gather(*(desk.bus.publish(message) for _ in range(5)))
-    await desk.bus.publish(message)
-    await desk.publish(desk.event())
-    shown = (await desk.call("GET", "/events")).json()["data"]
+    await asyncio.gather(*(client.bus.publish(message) for _ in range(5)))
+    await client.bus.publish(message)
+    await client.publish(client.event())
+    shown = (await client.call("GET", "/events")).json()["data"]
     assert [e["sequence"] for e in shown] == [1, 2]
     assert shown[0]["id"] == event.id
 
 
-async def read_while(desk: Desk, writing: "asyncio.Task[None]") -> list[list[int]]:
+async def read_while(client: StudioClient, writing: "asyncio.Task[None]") -> list[list[int]]:
     """What a reader sees, again and again while others write."""
     views = []
     while not writing.done():
-        rows = await desk.sql("SELECT sequence FROM events WHERE studio_id = $1 ORDER BY 1", desk.studio_id)
+        rows = await client.sql(
+            "SELECT sequence FROM events WHERE studio_id = $1 ORDER BY 1", client.studio_id
+        )
         views.append([row["sequence"] for row in rows])
     return views
 
@@ -42,9 +44,9 @@ def out_of_order(views: list[list[int]]) -> bool:
     return any(view != list(range(1, len(view) + 1)) for view in views)
 
 
-def stored(desk: Desk, sequence: int) -> StoredEvent:
+def stored(client: StudioClient, sequence: int) -> StoredEvent:
     return StoredEvent(
-        studio_id=desk.studio_id,
+        studio_id=client.studio_id,
         id=new_id(),
         sequence=sequence,
         type="booking.created",
@@ -54,17 +56,17 @@ def stored(desk: Desk, sequence: int) -> StoredEvent:
     )
 
 
-async def write(desk: Desk, number: int, *, lock: bool, counter: list[int]) -> None:
+async def write(client: StudioClient, number: int, *, lock: bool, counter: list[int]) -> None:
     """One writer; every fourth is rolled back after it took its number."""
     try:
-        async with desk.context.db.transaction() as conn:
+        async with client.context.db.transaction() as conn:
             if lock:
-                last = (await event_log.lock_counters(conn, [desk.studio_id]))[desk.studio_id]
-                await event_log.advance_counters(conn, {desk.studio_id: last + 1})
+                last = (await event_log.lock_counters(conn, [client.studio_id]))[client.studio_id]
+                await event_log.advance_counters(conn, {client.studio_id: last + 1})
             else:
                 last = counter[0]
                 counter[0] += 1
-            await event_log.insert_events(conn, [stored(desk, last + 1)])
+            await event_log.insert_events(conn, [stored(client, last + 1)])
             await conn.execute("SELECT pg_sleep($1)", 0.004 * (number % 3))
             if number % 4 == 0:
                 raise asyncpg.DataError("rolled back on purpose")
@@ -73,113 +75,117 @@ async def write(desk: Desk, number: int, *, lock: bool, counter: list[int]) -> N
 
 
 @pytest.mark.parametrize("lock", [True, False], ids=["with the lock", "control: without it"])
-async def test_seven_is_never_visible_before_six(desk: Desk, lock: bool) -> None:
+async def test_seven_is_never_visible_before_six(client: StudioClient, lock: bool) -> None:
     """Concurrent writers, some of which roll back. Without the counter's lock the race shows."""
     counter = [0]
 
     async def write_all() -> None:
         for start in range(0, 200, 10):
             await asyncio.gather(
-                *(write(desk, n, lock=lock, counter=counter) for n in range(start, start + 10))
+                *(write(client, n, lock=lock, counter=counter) for n in range(start, start + 10))
             )
 
-    views = await read_while(desk, asyncio.create_task(write_all()))
+    views = await read_while(client, asyncio.create_task(write_all()))
     assert max(len(view) for view in views) > 20, "the reader saw too little to prove anything"
     assert out_of_order(views) is not lock
 
 
-async def test_sequences_are_gap_free_when_many_publish_at_once(desk: Desk) -> None:
+async def test_sequences_are_gap_free_when_many_publish_at_once(client: StudioClient) -> None:
     """Through the bus and the real handler, for two studios side by side."""
     other = new_id()
     await asyncio.gather(
-        *(desk.publish_some(20) for _ in range(5)),
-        *(desk.publish_some(20, studio_id=other) for _ in range(3)),
+        *(client.publish_some(20) for _ in range(5)),
+        *(client.publish_some(20, studio_id=other) for _ in range(3)),
     )
-    for studio, count in ((desk.studio_id, 100), (other, 60)):
-        rows = await desk.sql("SELECT sequence FROM events WHERE studio_id = $1 ORDER BY 1", studio)
+    for studio, count in ((client.studio_id, 100), (other, 60)):
+        rows = await client.sql("SELECT sequence FROM events WHERE studio_id = $1 ORDER BY 1", studio)
         assert [row["sequence"] for row in rows] == list(range(1, count + 1))
 
 
-async def test_catching_up_by_sequence_and_by_cursor_sees_every_event_once(desk: Desk) -> None:
+async def test_catching_up_by_sequence_and_by_cursor_sees_every_event_once(client: StudioClient) -> None:
     """`after_sequence` and `cursor` walk the same list."""
-    ids = await desk.publish_some(25)
-    listed = (await desk.call("GET", "/events", limit=200)).json()["data"]
+    ids = await client.publish_some(25)
+    listed = (await client.call("GET", "/events", limit=200)).json()["data"]
     assert {e["id"] for e in listed} == set(ids)
     assert all(a["sequence"] + 1 == b["sequence"] for a, b in pairwise(listed))
     by_sequence: list[str] = []
-    while page := (await desk.call("GET", "/events", limit=7, after_sequence=len(by_sequence))).json()[
+    while page := (await client.call("GET", "/events", limit=7, after_sequence=len(by_sequence))).json()[
         "data"
     ]:
         by_sequence += [e["id"] for e in page]
     by_cursor: list[str] = []
-    answer = (await desk.call("GET", "/events", limit=7)).json()
+    answer = (await client.call("GET", "/events", limit=7)).json()
     by_cursor += [e["id"] for e in answer["data"]]
     while answer["has_more"]:
-        answer = (await desk.call("GET", "/events", limit=7, cursor=answer["next_cursor"])).json()
+        answer = (await client.call("GET", "/events", limit=7, cursor=answer["next_cursor"])).json()
         by_cursor += [e["id"] for e in answer["data"]]
     assert by_sequence == by_cursor == [e["id"] for e in listed]
     for wrong in (new_id(), "nonsense"):
-        assert (await desk.call("GET", "/events", cursor=wrong)).code == "invalid_cursor"
-    assert (await desk.call("GET", "/events", after_sequence=-1)).status == 422
+        assert (await client.call("GET", "/events", cursor=wrong)).code == "invalid_cursor"
+    assert (await client.call("GET", "/events", after_sequence=-1)).status == 422
 
 
-async def test_the_log_shows_what_the_key_may_see(desk: Desk) -> None:
+async def test_the_log_shows_what_the_key_may_see(client: StudioClient) -> None:
     """Filtered by scope, location and kind. An event hidden in the list is 404 by id."""
     here, there = new_id(), new_id()
-    booking_here = desk.event(BookingCreated, location_id=here)
-    booking_there = desk.event(BookingCreated, location_id=there)
-    nowhere = desk.event(BookingCreated)
-    lead, member = desk.event(LeadCreated), desk.event(MemberCreated)
+    booking_here = client.event(BookingCreated, location_id=here)
+    booking_there = client.event(BookingCreated, location_id=there)
+    nowhere = client.event(BookingCreated)
+    lead, member = client.event(LeadCreated), client.event(MemberCreated)
     for event in (booking_here, booking_there, nowhere, lead, member):
-        await desk.publish(event)
-    limited = desk.caller(scopes=ALL_READS - {"leads:read"}, location_ids=(here,))
-    shown = (await desk.call("GET", "/events", caller=limited)).json()["data"]
+        await client.publish(event)
+    limited = client.caller(scopes=ALL_READS - {"leads:read"}, location_ids=(here,))
+    shown = (await client.call("GET", "/events", caller=limited)).json()["data"]
     assert [e["id"] for e in shown] == [booking_here.id, member.id]
     assert [e["sequence"] for e in shown] == [1, 5], "a filtered view shows some of the sequence only"
     for hidden in (booking_there, nowhere, lead):
-        assert (await desk.call("GET", f"/events/{hidden.id}", caller=limited)).status == 404
-    assert (await desk.call("GET", f"/events/{member.id}", caller=limited)).status == 200
-    only = (await desk.call("GET", "/events", type="lead.created")).json()["data"]
+        assert (await client.call("GET", f"/events/{hidden.id}", caller=limited)).status == 404
+    assert (await client.call("GET", f"/events/{member.id}", caller=limited)).status == 200
+    only = (await client.call("GET", "/events", type="lead.created")).json()["data"]
     assert [e["id"] for e in only] == [lead.id]
-    assert (await desk.call("GET", "/events", type="no.such")).status == 422
-    stranger = desk.caller(studio_id=new_id())
-    assert (await desk.call("GET", "/events", caller=stranger)).json()["data"] == []
-    assert (await desk.call("GET", f"/events/{member.id}", caller=stranger)).status == 404
+    assert (await client.call("GET", "/events", type="no.such")).status == 422
+    stranger = client.caller(studio_id=new_id())
+    assert (await client.call("GET", "/events", caller=stranger)).json()["data"] == []
+    assert (await client.call("GET", f"/events/{member.id}", caller=stranger)).status == 404
 
 
-async def test_what_is_no_event_is_parked_and_the_rest_goes_on(desk: Desk) -> None:
+async def test_what_is_no_event_is_parked_and_the_rest_goes_on(client: StudioClient) -> None:
     """Operators see it, with the reason, and can send it back."""
     bad = Message("bad", "booking.created", b'{"not": "an event"}')
-    unknown = desk.event()
+    unknown = client.event()
     strange = Message("strange", "class.moved", render(unknown).replace(b"booking.created", b"class.moved"))
-    await asyncio.gather(desk.bus.publish(bad), desk.bus.publish(strange), desk.publish(desk.event()))
-    parked = (await desk.call("GET", f"/staff/queues/{EVENT_LOG.name}/parked", caller=desk.operator)).json()
+    await asyncio.gather(client.bus.publish(bad), client.bus.publish(strange), client.publish(client.event()))
+    parked = (
+        await client.call("GET", f"/staff/queues/{EVENT_LOG.name}/parked", caller=client.operator)
+    ).json()
     assert {p["id"] for p in parked["data"]} == {"bad", "strange"}
     assert any("unknown kind 'class.moved'" in p["reason"] for p in parked["data"])
-    depths = (await desk.call("GET", "/staff/queues", caller=desk.operator)).json()["data"]
+    depths = (await client.call("GET", "/staff/queues", caller=client.operator)).json()["data"]
     assert {q["name"]: q["parked"] for q in depths}[EVENT_LOG.name] == 2
     path = f"/staff/queues/{EVENT_LOG.name}/parked/requeue"
-    assert (await desk.call("POST", path, {"ids": ["bad"]}, caller=desk.operator)).json() == {"requeued": 1}
-    assert len((await desk.call("GET", "/events")).json()["data"]) == 1
-    assert (await desk.call("GET", "/staff/queues", caller=desk.caller())).status == 404, "operators only"
-    assert isinstance(desk.bus, MemoryBus)
+    assert (await client.call("POST", path, {"ids": ["bad"]}, caller=client.operator)).json() == {
+        "requeued": 1
+    }
+    assert len((await client.call("GET", "/events")).json()["data"]) == 1
+    assert (await client.call("GET", "/staff/queues", caller=client.caller())).status == 404, "operators only"
+    assert isinstance(client.bus, MemoryBus)
 
 
-async def test_events_are_pruned_after_thirty_days_with_their_deliveries(desk: Desk) -> None:
+async def test_events_are_pruned_after_thirty_days_with_their_deliveries(client: StudioClient) -> None:
     """In batches. Younger events stay, and the sequence continues."""
     from services.webhooks.actions.prune import prune_step
 
-    await desk.endpoint("https://partner.example/hook")
-    await desk.publish_some(6)
-    await desk.sql("UPDATE events SET created_at = now() - interval '31 days' WHERE sequence <= 4")
+    await client.endpoint("https://partner.example/hook")
+    await client.publish_some(6)
+    await client.sql("UPDATE events SET created_at = now() - interval '31 days' WHERE sequence <= 4")
 
     async def pruned() -> list[int] | None:
-        await prune_step(desk.context)
-        rows = await desk.sql("SELECT sequence FROM events ORDER BY 1")
+        await prune_step(client.context)
+        rows = await client.sql("SELECT sequence FROM events ORDER BY 1")
         return [row["sequence"] for row in rows] if len(rows) == 2 else None
 
     assert await eventually(pruned) == [5, 6]
-    assert len(await desk.sql("SELECT 1 FROM deliveries")) == 2
-    await desk.publish_some(1)
-    rows = await desk.sql("SELECT max(sequence) AS last FROM events")
+    assert len(await client.sql("SELECT 1 FROM deliveries")) == 2
+    await client.publish_some(1)
+    rows = await client.sql("SELECT max(sequence) AS last FROM events")
     assert rows[0]["last"] == 7

@@ -11,7 +11,7 @@ from services.webhooks.dispatcher.ssrf_guard import ForbiddenAddress, guarded_so
 from services.webhooks.rules.addresses import is_forbidden, literal_address
 from services.webhooks.rules.urls import UrlPolicy, url_problem
 from tests.harness.receiver import Receiver, answering
-from tests.services.webhooks.desk import Desk
+from tests.services.webhooks.studio_client import StudioClient
 
 FORBIDDEN = [
     "0.0.0.0",
@@ -217,12 +217,12 @@ def test_ordinary_urls_are_accepted() -> None:
     assert url_problem("http://10.0.0.1/hook", open_to) is not None
 
 
-async def test_a_refused_url_is_a_422_that_names_the_field(desk: Desk, receiver: Receiver) -> None:
+async def test_a_refused_url_is_a_422_that_names_the_field(client: StudioClient, receiver: Receiver) -> None:
     """At create and at PATCH."""
     for url in ("https://10.0.0.1/", "https://u:p@partner.example/", "gopher://partner.example/"):
-        reply = await desk.call("POST", "/webhook-endpoints", {"url": url})
+        reply = await client.call("POST", "/webhook-endpoints", {"url": url})
         assert reply.status == 422
         assert reply.json()["detail"][0]["loc"] == ["body", "url"]
-    endpoint = await desk.endpoint(receiver.url)
-    reply = await desk.call("PATCH", f"/webhook-endpoints/{endpoint['id']}", {"url": "https://[::1]/"})
+    endpoint = await client.endpoint(receiver.url)
+    reply = await client.call("PATCH", f"/webhook-endpoints/{endpoint['id']}", {"url": "https://[::1]/"})
     assert reply.status == 422

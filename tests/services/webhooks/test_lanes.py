@@ -11,32 +11,32 @@ from services.webhooks.store import attempts, lanes
 from services.webhooks.store.attempts import Completed
 from shared.wire import new_id, now
 from tests.harness.receiver import Received, Receiver, answering, hang
-from tests.services.webhooks.desk import Desk, eventually, open_desk, statuses
+from tests.services.webhooks.studio_client import StudioClient, eventually, open_studio_client, statuses
 
 
-async def hold_lanes(desk: Desk) -> str:
+async def hold_lanes(client: StudioClient) -> str:
     """Lease all lanes to an owner that does nothing, so that the dispatcher leaves them alone."""
     token = new_id()
-    await desk.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '50 s'", token)
+    await client.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '50 s'", token)
     return token
 
 
 async def test_a_hanging_endpoint_delays_nobody_else(
-    desk: Desk, receiver: Receiver, second_receiver: Receiver
+    client: StudioClient, receiver: Receiver, second_receiver: Receiver
 ) -> None:
     """The healthy one gets everything while the other one's first attempts still hang."""
     receiver.answer = hang
-    await desk.endpoint(receiver.url)
-    await desk.endpoint(second_receiver.url)
+    await client.endpoint(receiver.url)
+    await client.endpoint(second_receiver.url)
     started = time.perf_counter()
-    await desk.publish_some(200)
+    await client.publish_some(200)
     await second_receiver.until_count(200)
     assert time.perf_counter() - started < 10
     assert receiver.count <= 2, "and it holds few connections until it has shown that it answers"
 
 
 async def test_a_new_event_overtakes_a_hanging_one_of_the_same_endpoint(
-    desk: Desk, receiver: Receiver
+    client: StudioClient, receiver: Receiver
 ) -> None:
     """Without `fifo`, a slow response does not delay later events."""
     slow = asyncio.Event()
@@ -47,92 +47,96 @@ async def test_a_new_event_overtakes_a_hanging_one_of_the_same_endpoint(
         return web.Response()
 
     receiver.answer = answer
-    endpoint = await desk.endpoint(receiver.url)
-    await desk.publish_some(1)
+    endpoint = await client.endpoint(receiver.url)
+    await client.publish_some(1)
     await receiver.until_count(1)
-    await desk.publish_some(3)
-    await desk.until_deliveries(
+    await client.publish_some(3)
+    await client.until_deliveries(
         endpoint["id"], lambda ds: statuses(ds) == ["pending", "succeeded", "succeeded", "succeeded"]
     )
     slow.set()
-    await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 4)
+    await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 4)
     assert receiver.count == 4, "nothing was sent twice"
 
 
-async def test_strict_order_holds_even_when_an_event_fails_at_first(desk: Desk, receiver: Receiver) -> None:
+async def test_strict_order_holds_even_when_an_event_fails_at_first(
+    client: StudioClient, receiver: Receiver
+) -> None:
     """`fifo`: one at a time. A failing event blocks the others until it is delivered."""
     receiver.answer = answering(200, 500, 500, 200)
-    await desk.endpoint(receiver.url, fifo=True)
+    await client.endpoint(receiver.url, fifo=True)
     for _ in range(6):
-        await desk.publish_some(1)
+        await client.publish_some(1)
     await receiver.until_count(8)
     assert [got.sequence for got in receiver.received] == [1, 2, 2, 2, 3, 4, 5, 6]
 
 
-async def test_the_rate_limit_of_an_endpoint_is_kept(desk: Desk, receiver: Receiver) -> None:
+async def test_the_rate_limit_of_an_endpoint_is_kept(client: StudioClient, receiver: Receiver) -> None:
     """Attempts are never closer together than it allows."""
-    await desk.endpoint(receiver.url, rate_limit=20)
-    await desk.publish_some(10)
+    await client.endpoint(receiver.url, rate_limit=20)
+    await client.publish_some(10)
     got = await receiver.until_count(10)
     gaps = [later.at - earlier.at for earlier, later in pairwise(got)]
     assert sum(gaps) >= 9 / 20 * 0.95
     assert min(gaps) > 0.02
 
 
-async def test_a_slow_rate_is_left_as_soon_as_it_is_changed(desk: Desk, receiver: Receiver) -> None:
+async def test_a_slow_rate_is_left_as_soon_as_it_is_changed(client: StudioClient, receiver: Receiver) -> None:
     """A lane that waits ten seconds for its rate limit notices the new one. Under 0.1 a second is refused."""
-    endpoint = await desk.endpoint(receiver.url, rate_limit=0.1)
-    await desk.publish_some(5)
+    endpoint = await client.endpoint(receiver.url, rate_limit=0.1)
+    await client.publish_some(5)
     await receiver.until_count(1)
     path = f"/webhook-endpoints/{endpoint['id']}"
-    assert (await desk.call("PATCH", path, {"rate_limit": 1e-6})).status == 422
-    assert (await desk.call("PATCH", path, {"rate_limit": 1000})).status == 200
+    assert (await client.call("PATCH", path, {"rate_limit": 1e-6})).status == 422
+    assert (await client.call("PATCH", path, {"rate_limit": 1000})).status == 200
     await receiver.until_count(5, seconds=5)
 
 
 async def test_a_breaker_opens_and_its_pause_costs_no_attempts(database_url: str, receiver: Receiver) -> None:
     """With 40 deliveries waiting, a failing endpoint sees a handful of requests and then single ones."""
     receiver.answer = answering(503)
-    async with open_desk(database_url, webhook_retry_schedule=(30.0, 30.0)) as desk:
-        endpoint = await desk.endpoint(receiver.url)
-        await desk.publish_some(40)
+    async with open_studio_client(database_url, webhook_retry_schedule=(30.0, 30.0)) as client:
+        endpoint = await client.endpoint(receiver.url)
+        await client.publish_some(40)
 
         async def paused() -> bool | None:
-            rows = await desk.sql(
+            rows = await client.sql(
                 "SELECT paused_until FROM lanes WHERE paused_until > now() + interval '20 s'"
             )
             return True if rows else None
 
         await eventually(paused)
-        found = await desk.deliveries(endpoint["id"])
+        found = await client.deliveries(endpoint["id"])
         assert 5 <= receiver.count <= 8
         assert sum(d["attempt_count"] for d in found) == receiver.count
         assert sum(d["attempt_count"] == 0 for d in found) >= 32, "these wait untouched"
         receiver.answer = answering(200)
-        await desk.sql("UPDATE lanes SET paused_until = now(), due_at = now()")
+        await client.sql("UPDATE lanes SET paused_until = now(), due_at = now()")
         await receiver.until_count(40)
 
 
-async def test_first_attempts_are_not_starved_by_overdue_retries(desk: Desk, receiver: Receiver) -> None:
+async def test_first_attempts_are_not_starved_by_overdue_retries(
+    client: StudioClient, receiver: Receiver
+) -> None:
     """A thousand overdue retries of the same endpoint: a new event is among the next few requests."""
-    await desk.endpoint(receiver.url, rate_limit=200)
-    await hold_lanes(desk)
-    await desk.publish_some(400)
-    await desk.sql("UPDATE deliveries SET step = 1, next_attempt_at = now() - interval '1 hour'")
-    await desk.publish_some(1)
-    await desk.sql("UPDATE lanes SET leased_until = NULL")
+    await client.endpoint(receiver.url, rate_limit=200)
+    await hold_lanes(client)
+    await client.publish_some(400)
+    await client.sql("UPDATE deliveries SET step = 1, next_attempt_at = now() - interval '1 hour'")
+    await client.publish_some(1)
+    await client.sql("UPDATE lanes SET leased_until = NULL")
     await receiver.until(lambda r: any(got.sequence == 401 for got in r.received))
     place = [got.sequence for got in receiver.received].index(401)
     assert place < 64
 
 
-async def test_a_dispatcher_that_lost_its_lease_writes_nothing(desk: Desk) -> None:
+async def test_a_dispatcher_that_lost_its_lease_writes_nothing(client: StudioClient) -> None:
     """The fence: a completion with an old token, or an old attempt count, is refused."""
-    endpoint = await desk.endpoint("https://partner.example/hook")
-    mine = lanes.Lease(endpoint["id"], desk.studio_id, await hold_lanes(desk))
-    await desk.publish_some(1)
-    async with desk.context.db.connection() as conn:
-        [delivery] = await desk.deliveries(endpoint["id"])
+    endpoint = await client.endpoint("https://partner.example/hook")
+    mine = lanes.Lease(endpoint["id"], client.studio_id, await hold_lanes(client))
+    await client.publish_some(1)
+    async with client.context.db.connection() as conn:
+        [delivery] = await client.deliveries(endpoint["id"])
 
         def result(lease: lanes.Lease, count: int) -> Completed:
             return Completed(
@@ -145,7 +149,7 @@ async def test_a_dispatcher_that_lost_its_lease_writes_nothing(desk: Desk) -> No
                 attempt="{}",
             )
 
-        stale = lanes.Lease(endpoint["id"], desk.studio_id, new_id())
+        stale = lanes.Lease(endpoint["id"], client.studio_id, new_id())
         assert await attempts.complete(conn, [result(stale, delivery["attempt_count"])]) == set()
         assert await attempts.complete(conn, [result(mine, delivery["attempt_count"] + 1)]) == set()
         written = await attempts.complete(conn, [result(mine, delivery["attempt_count"])])
@@ -153,14 +157,14 @@ async def test_a_dispatcher_that_lost_its_lease_writes_nothing(desk: Desk) -> No
         assert await lanes.target(conn, stale) is None
 
 
-async def test_a_lane_with_news_since_the_last_look_is_not_let_go(desk: Desk) -> None:
+async def test_a_lane_with_news_since_the_last_look_is_not_let_go(client: StudioClient) -> None:
     """No lost wake-up: an event stored between the refill and the release keeps the lane leased."""
-    endpoint = await desk.endpoint("https://partner.example/hook")
-    lease = lanes.Lease(endpoint["id"], desk.studio_id, await hold_lanes(desk))
-    async with desk.context.db.connection() as conn:
+    endpoint = await client.endpoint("https://partner.example/hook")
+    lease = lanes.Lease(endpoint["id"], client.studio_id, await hold_lanes(client))
+    async with client.context.db.connection() as conn:
         seen = await lanes.target(conn, lease)
         assert seen is not None
-        await desk.publish_some(1)
+        await client.publish_some(1)
         assert await lanes.release(conn, lease, seen, Breaker(), now()) is False
         again = await lanes.target(conn, lease)
         assert again is not None
@@ -169,22 +173,24 @@ async def test_a_lane_with_news_since_the_last_look_is_not_let_go(desk: Desk) ->
 
 async def test_another_dispatcher_takes_over_when_one_is_gone(database_url: str, receiver: Receiver) -> None:
     """A lease that is not renewed expires, and another owner continues: at least once, same id."""
-    async with open_desk(database_url) as desk:
-        endpoint = await desk.endpoint(receiver.url)
+    async with open_studio_client(database_url) as client:
+        endpoint = await client.endpoint(receiver.url)
         dead = new_id()
-        await desk.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '700 ms'", dead)
-        await desk.publish_some(3)
-        assert statuses(await desk.deliveries(endpoint["id"])) == ["pending"] * 3
+        await client.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '700 ms'", dead)
+        await client.publish_some(3)
+        assert statuses(await client.deliveries(endpoint["id"])) == ["pending"] * 3
         await receiver.until_count(3)
 
 
-async def test_a_clock_set_back_keeps_no_dead_dispatchers_lane(desk: Desk, receiver: Receiver) -> None:
+async def test_a_clock_set_back_keeps_no_dead_dispatchers_lane(
+    client: StudioClient, receiver: Receiver
+) -> None:
     """Its lease seems to last 59 minutes more, and its lane to be due then: no lease is that long."""
-    await desk.endpoint(receiver.url)
-    await desk.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '59 minutes'", new_id())
-    [event_id] = await desk.publish_some(1)
-    await desk.sql("UPDATE lanes SET due_at = now() + interval '59 minutes'")
-    async with desk.context.db.connection() as conn:
+    await client.endpoint(receiver.url)
+    await client.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '59 minutes'", new_id())
+    [event_id] = await client.publish_some(1)
+    await client.sql("UPDATE lanes SET due_at = now() + interval '59 minutes'")
+    async with client.context.db.connection() as conn:
         await lanes.end_impossible_leases(conn)
     await receiver.until(lambda got: [each.event_id for each in got.received] == [event_id])
 
@@ -193,7 +199,7 @@ async def test_two_replicas_share_the_work_and_send_nothing_twice(
     database_url: str, receiver: Receiver
 ) -> None:
     """Each lane has one owner at a time, so nothing is sent twice in normal operation."""
-    async with open_desk(database_url) as one, open_desk(database_url) as two:
+    async with open_studio_client(database_url) as one, open_studio_client(database_url) as two:
         two.studio_id, two.client_id = one.studio_id, one.client_id
         for _ in range(6):
             await one.endpoint(receiver.url)
@@ -208,22 +214,24 @@ async def test_two_replicas_share_the_work_and_send_nothing_twice(
         assert receiver.count == 600
 
 
-async def test_five_days_of_nothing_but_failures_disable_an_endpoint(desk: Desk, receiver: Receiver) -> None:
+async def test_five_days_of_nothing_but_failures_disable_an_endpoint(
+    client: StudioClient, receiver: Receiver
+) -> None:
     """A success in between resets the count."""
     receiver.answer = answering(500, 200, 500)
-    endpoint = await desk.endpoint(receiver.url)
+    endpoint = await client.endpoint(receiver.url)
     long_ago = "UPDATE lanes SET failing_since = now() - interval '6 days', last_failed_at = now()"
-    await desk.sql(long_ago)
-    await desk.publish_some(1)
+    await client.sql(long_ago)
+    await client.publish_some(1)
 
     async def reason() -> str | None:
-        shown = (await desk.call("GET", f"/webhook-endpoints/{endpoint['id']}")).json()
+        shown = (await client.call("GET", f"/webhook-endpoints/{endpoint['id']}")).json()
         found: str | None = shown["disabled_reason"]
         return found
 
     assert await eventually(reason) == "failing"
-    await desk.call("PATCH", f"/webhook-endpoints/{endpoint['id']}", {"status": "enabled"})
-    await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"])
-    await desk.publish_some(1)
+    await client.call("PATCH", f"/webhook-endpoints/{endpoint['id']}", {"status": "enabled"})
+    await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"])
+    await client.publish_some(1)
     await receiver.until_count(4)
     assert await reason() is None

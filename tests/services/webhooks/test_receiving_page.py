@@ -17,7 +17,7 @@ import pytest
 from services.webhooks.rules.signing import new_secret, signature, signing_key
 from shared.servers.ports import free_port
 from tests.harness.receiver import Received, Receiver
-from tests.services.webhooks.desk import Desk, eventually, statuses
+from tests.services.webhooks.studio_client import StudioClient, eventually, statuses
 
 NODE = shutil.which("node")
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "receiving-webhooks.md"
@@ -61,19 +61,19 @@ async def forged(url: str) -> int:
 
 @pytest.mark.parametrize("language", ["python", "js"] if NODE else ["python"])
 async def test_the_receivers_on_the_page_verify_store_and_refuse(
-    language: str, desk: Desk, tmp_path: Path
+    language: str, client: StudioClient, tmp_path: Path
 ) -> None:
     """A real delivery is accepted, a forged one refused, and a repeat changes nothing."""
     name = "hook.py" if language == "python" else "hook.mjs"
     (tmp_path / name).write_text(programs(language)[0])
     port = free_port()
-    endpoint = await desk.endpoint(f"http://127.0.0.1:{port}/hook")
+    endpoint = await client.endpoint(f"http://127.0.0.1:{port}/hook")
     command = [sys.executable if language == "python" else str(NODE), name]
     async with running(command, tmp_path, port, WEBHOOK_SECRET=endpoint["secret"]) as url:
-        ids = await desk.publish_some(3)
-        found = await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 3)
-        await desk.call("POST", f"/webhook-deliveries/{found[0]['id']}/retry")
-        await desk.until_deliveries(endpoint["id"], lambda ds: ds[0]["attempt_count"] == 2)
+        ids = await client.publish_some(3)
+        found = await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 3)
+        await client.call("POST", f"/webhook-deliveries/{found[0]['id']}/retry")
+        await client.until_deliveries(endpoint["id"], lambda ds: ds[0]["attempt_count"] == 2)
         assert await forged(url) == 401
     if language == "python":
         rows = sqlite3.connect(tmp_path / "inbox.db").execute("SELECT id, sequence FROM events").fetchall()
@@ -81,10 +81,12 @@ async def test_the_receivers_on_the_page_verify_store_and_refuse(
         assert sorted(row[1] for row in rows) == [1, 2, 3]
 
 
-async def test_the_shell_line_prints_the_signature(desk: Desk, receiver: Receiver, tmp_path: Path) -> None:
+async def test_the_shell_line_prints_the_signature(
+    client: StudioClient, receiver: Receiver, tmp_path: Path
+) -> None:
     """With nothing but openssl and what every system has."""
-    endpoint = await desk.endpoint(receiver.url)
-    await desk.publish_some(1)
+    endpoint = await client.endpoint(receiver.url)
+    await client.publish_some(1)
     [got] = await receiver.until_count(1)
     printed = await run_line(programs("sh")[0], got, endpoint["secret"], tmp_path)
     assert printed in got.headers["webhook-signature"].split(" ")
@@ -110,15 +112,15 @@ async def run_line(line: str, got: Received, secret: str, folder: Path) -> str:
 
 
 async def test_the_poller_on_the_page_reads_every_event_once(
-    desk: Desk, receiver: Receiver, tmp_path: Path
+    client: StudioClient, receiver: Receiver, tmp_path: Path
 ) -> None:
     """Against a stand-in that answers what `GET /events` answers, page by page."""
-    await desk.publish_some(5)
+    await client.publish_some(5)
     from aiohttp import web
 
     async def page(request: web.Request) -> web.StreamResponse:
         after = int(request.query["after_sequence"])
-        reply = await desk.call("GET", "/events", after_sequence=after, limit=2)
+        reply = await client.call("GET", "/events", after_sequence=after, limit=2)
         return web.Response(body=reply.body, content_type="application/json")
 
     app = web.Application()
@@ -138,5 +140,5 @@ async def test_the_poller_on_the_page_reads_every_event_once(
     )
     out, _ = await process.communicate()
     await runner.cleanup()
-    shown = json.loads((await desk.call("GET", "/events")).body)["data"]
+    shown = json.loads((await client.call("GET", "/events")).body)["data"]
     assert [line.split()[2] for line in out.decode().splitlines()] == [event["id"] for event in shown]

@@ -7,77 +7,81 @@ from services.webhooks.actions import recover
 from services.webhooks.store import recoveries
 from shared.wire import new_id, now
 from tests.harness.receiver import Receiver, answering
-from tests.services.webhooks.desk import Desk, eventually, open_desk, statuses
+from tests.services.webhooks.studio_client import StudioClient, eventually, open_studio_client, statuses
 
 LONG_AGO = "2020-01-01T00:00:00Z"
 
 
-async def set_status(desk: Desk, endpoint_id: str, status: str) -> None:
-    reply = await desk.call("PATCH", f"/webhook-endpoints/{endpoint_id}", {"status": status})
+async def set_status(client: StudioClient, endpoint_id: str, status: str) -> None:
+    reply = await client.call("PATCH", f"/webhook-endpoints/{endpoint_id}", {"status": status})
     assert reply.status == 200, reply.body
 
 
-async def start(desk: Desk, endpoint_id: str, since: str = LONG_AGO) -> None:
-    reply = await desk.call("POST", f"/webhook-endpoints/{endpoint_id}/recover", {"since": since})
+async def start(client: StudioClient, endpoint_id: str, since: str = LONG_AGO) -> None:
+    reply = await client.call("POST", f"/webhook-endpoints/{endpoint_id}/recover", {"since": since})
     assert reply.status == 202, reply.body
     assert reply.json()["object"] == "webhook_recovery"
 
 
-async def done(desk: Desk) -> bool | None:
-    rows = await desk.sql("SELECT 1 FROM recoveries WHERE status = 'running'")
+async def done(client: StudioClient) -> bool | None:
+    rows = await client.sql("SELECT 1 FROM recoveries WHERE status = 'running'")
     return None if rows else True
 
 
-async def test_events_held_while_disabled_are_offered_on_request(desk: Desk, receiver: Receiver) -> None:
+async def test_events_held_while_disabled_are_offered_on_request(
+    client: StudioClient, receiver: Receiver
+) -> None:
     """No deliveries are made while disabled; recovery makes them, once, with the next sequences."""
-    endpoint = await desk.endpoint(receiver.url)
-    await desk.publish_some(2)
+    endpoint = await client.endpoint(receiver.url)
+    await client.publish_some(2)
     await receiver.until_count(2)
-    await set_status(desk, endpoint["id"], "disabled")
-    held = await desk.publish_some(3)
-    assert len(await desk.deliveries(endpoint["id"])) == 2
-    refused = await desk.call("POST", f"/webhook-endpoints/{endpoint['id']}/recover", {"since": LONG_AGO})
+    await set_status(client, endpoint["id"], "disabled")
+    held = await client.publish_some(3)
+    assert len(await client.deliveries(endpoint["id"])) == 2
+    refused = await client.call("POST", f"/webhook-endpoints/{endpoint['id']}/recover", {"since": LONG_AGO})
     assert refused.code == "endpoint_disabled"
-    await set_status(desk, endpoint["id"], "enabled")
-    await start(desk, endpoint["id"])
+    await set_status(client, endpoint["id"], "enabled")
+    await start(client, endpoint["id"])
     await receiver.until_count(5)
     assert set(receiver.ids[2:]) == set(held)
     assert sorted(got.sequence for got in receiver.received) == [1, 2, 3, 4, 5]
-    await eventually(lambda: done(desk))
-    await start(desk, endpoint["id"])
-    await eventually(lambda: done(desk))
-    assert len(await desk.deliveries(endpoint["id"])) == 5, "what was delivered is not offered again"
+    await eventually(lambda: done(client))
+    await start(client, endpoint["id"])
+    await eventually(lambda: done(client))
+    assert len(await client.deliveries(endpoint["id"])) == 5, "what was delivered is not offered again"
 
 
-async def test_dead_deliveries_are_revived(desk: Desk, receiver: Receiver) -> None:
+async def test_dead_deliveries_are_revived(client: StudioClient, receiver: Receiver) -> None:
     """The same delivery, id and sequence, with the full retry schedule."""
     receiver.answer = answering(400)
-    endpoint = await desk.endpoint(receiver.url)
-    await desk.publish_some(3)
-    await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["dead"] * 3)
+    endpoint = await client.endpoint(receiver.url)
+    await client.publish_some(3)
+    await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["dead"] * 3)
     receiver.answer = answering(200)
-    await start(desk, endpoint["id"])
-    found = await desk.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 3)
+    await start(client, endpoint["id"])
+    found = await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 3)
     assert [d["attempt_count"] for d in found] == [5, 5, 5]
 
 
-async def test_only_what_came_since_then_and_what_it_subscribes_to(desk: Desk, receiver: Receiver) -> None:
+async def test_only_what_came_since_then_and_what_it_subscribes_to(
+    client: StudioClient, receiver: Receiver
+) -> None:
     """`since` and the endpoint's filters apply to a recovery too."""
-    endpoint = await desk.endpoint(receiver.url, event_types=["booking.created"])
-    await set_status(desk, endpoint["id"], "disabled")
-    old = desk.event(created_at=now() - timedelta(hours=2))
-    young = desk.event(created_at=now() - timedelta(minutes=1))
-    await desk.publish(old)
-    await desk.publish(young)
+    endpoint = await client.endpoint(receiver.url, event_types=["booking.created"])
+    await set_status(client, endpoint["id"], "disabled")
+    old = client.event(created_at=now() - timedelta(hours=2))
+    young = client.event(created_at=now() - timedelta(minutes=1))
+    await client.publish(old)
+    await client.publish(young)
     from shared.events.kinds import MemberCreated
 
-    await desk.publish(desk.event(MemberCreated))
-    await set_status(desk, endpoint["id"], "enabled")
-    await start(desk, endpoint["id"], (now() - timedelta(hours=1)).isoformat())
-    await eventually(lambda: done(desk))
+    await client.publish(client.event(MemberCreated))
+    await set_status(client, endpoint["id"], "enabled")
+    await start(client, endpoint["id"], (now() - timedelta(hours=1)).isoformat())
+    await eventually(lambda: done(client))
     await receiver.until_count(1)
     assert receiver.ids == [young.id]
-    assert len(await desk.deliveries(endpoint["id"])) == 1
+    assert len(await client.deliveries(endpoint["id"])) == 1
 
 
 async def test_a_recovery_goes_on_after_a_restart_and_keeps_little_open(
@@ -85,70 +89,74 @@ async def test_a_recovery_goes_on_after_a_restart_and_keeps_little_open(
 ) -> None:
     """It is stored, advances in batches, and waits while many deliveries are open."""
     receiver.answer = answering(500)
-    async with open_desk(database_url, webhook_retry_schedule=(60.0,)) as desk:
-        endpoint = await desk.endpoint(receiver.url)
-        await set_status(desk, endpoint["id"], "disabled")
+    async with open_studio_client(database_url, webhook_retry_schedule=(60.0,)) as client:
+        endpoint = await client.endpoint(receiver.url)
+        await set_status(client, endpoint["id"], "disabled")
         for _ in range(15):
-            await desk.publish_some(100)
-        await set_status(desk, endpoint["id"], "enabled")
-        await start(desk, endpoint["id"])
+            await client.publish_some(100)
+        await set_status(client, endpoint["id"], "enabled")
+        await start(client, endpoint["id"])
 
         async def waiting() -> bool | None:
-            rows = await desk.sql("SELECT count(*) AS n FROM deliveries WHERE status = 'pending'")
+            rows = await client.sql("SELECT count(*) AS n FROM deliveries WHERE status = 'pending'")
             return True if rows[0]["n"] >= recover.MAX_OPEN else None
 
         await eventually(waiting)
         for _ in range(3):
-            await recover.recovery_step(desk.context)
-        rows = await desk.sql("SELECT count(*) AS n FROM deliveries")
+            await recover.recovery_step(client.context)
+        rows = await client.sql("SELECT count(*) AS n FROM deliveries")
         assert rows[0]["n"] <= recover.MAX_OPEN + recover.BATCH, "it does not flood a failing endpoint"
-        again = await desk.call("POST", f"/webhook-endpoints/{endpoint['id']}/recover", {"since": LONG_AGO})
+        again = await client.call("POST", f"/webhook-endpoints/{endpoint['id']}/recover", {"since": LONG_AGO})
         assert again.code == "recovery_in_progress"
-        ids = (desk.studio_id, desk.client_id)
+        ids = (client.studio_id, client.client_id)
     receiver.answer = answering(200)
     before = receiver.count
-    async with open_desk(database_url) as desk:
-        desk.studio_id, desk.client_id = ids
-        await desk.sql("UPDATE lanes SET paused_until = NULL, due_at = now()")
-        await desk.sql("UPDATE deliveries SET next_attempt_at = now()")
+    async with open_studio_client(database_url) as client:
+        client.studio_id, client.client_id = ids
+        await client.sql("UPDATE lanes SET paused_until = NULL, due_at = now()")
+        await client.sql("UPDATE deliveries SET next_attempt_at = now()")
         await receiver.until_count(before + 1500, seconds=40)
-        await eventually(lambda: done(desk))
+        await eventually(lambda: done(client))
         assert {got.sequence for got in receiver.received} == set(range(1, 1501))
 
 
 async def test_two_replicas_offer_everything_once(database_url: str, receiver: Receiver) -> None:
     """Whoever advances the recovery first wins. The other's batch is rolled back."""
-    async with open_desk(database_url) as desk:
-        endpoint = await desk.endpoint(receiver.url)
-        await set_status(desk, endpoint["id"], "disabled")
+    async with open_studio_client(database_url) as client:
+        endpoint = await client.endpoint(receiver.url)
+        await set_status(client, endpoint["id"], "disabled")
         for _ in range(4):
-            await desk.publish_some(100)
-        await set_status(desk, endpoint["id"], "enabled")
-        await start(desk, endpoint["id"])
-        await asyncio.gather(*(recover.recovery_step(desk.context) for _ in range(4)))
+            await client.publish_some(100)
+        await set_status(client, endpoint["id"], "enabled")
+        await start(client, endpoint["id"])
+        await asyncio.gather(*(recover.recovery_step(client.context) for _ in range(4)))
         await receiver.until_count(400)
-        await eventually(lambda: done(desk))
-        rows = await desk.sql("SELECT count(*) AS n, count(DISTINCT event_id) AS d FROM deliveries")
+        await eventually(lambda: done(client))
+        rows = await client.sql("SELECT count(*) AS n, count(DISTINCT event_id) AS d FROM deliveries")
         assert (rows[0]["n"], rows[0]["d"]) == (400, 400)
 
 
-async def test_recoveries_take_turns_and_disabled_endpoints_take_none(desk: Desk, receiver: Receiver) -> None:
+async def test_recoveries_take_turns_and_disabled_endpoints_take_none(
+    client: StudioClient, receiver: Receiver
+) -> None:
     """Every recovery gets its turn, however many are waiting."""
-    first, off, last = [(await desk.endpoint(receiver.url))["id"] for _ in range(3)]
-    await set_status(desk, off, "disabled")
-    await desk.publish_some(1)
-    async with desk.context.db.transaction() as conn:
+    first, off, last = [(await client.endpoint(receiver.url))["id"] for _ in range(3)]
+    await set_status(client, off, "disabled")
+    await client.publish_some(1)
+    async with client.context.db.transaction() as conn:
         # Not committed, so that the service's own loop leaves them to this test.
         for endpoint_id in (first, off, last):
-            await recoveries.start(conn, desk.caller(), new_id(), endpoint_id, now())
+            await recoveries.start(conn, client.caller(), new_id(), endpoint_id, now())
         turns = [await recoveries.take_turns(conn, 1) for _ in range(4)]
     assert [turn.subscriber.id for [turn] in turns] == [first, last, first, last]
 
 
-async def test_events_from_before_the_endpoint_are_offered_too(desk: Desk, receiver: Receiver) -> None:
+async def test_events_from_before_the_endpoint_are_offered_too(
+    client: StudioClient, receiver: Receiver
+) -> None:
     """A new endpoint can catch up with the log from a given time."""
-    earlier = await desk.publish_some(2)
-    endpoint = await desk.endpoint(receiver.url)
-    await start(desk, endpoint["id"])
+    earlier = await client.publish_some(2)
+    endpoint = await client.endpoint(receiver.url)
+    await start(client, endpoint["id"])
     await receiver.until_count(2)
     assert set(receiver.ids) == set(earlier)

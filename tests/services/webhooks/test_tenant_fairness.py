@@ -9,7 +9,7 @@ from services.webhooks.rules.fair_share import (
 from services.webhooks.store import lanes
 from shared.wire import new_id
 from tests.harness.tenant_fairness import Sizes, run_fairness
-from tests.services.webhooks.desk import Desk
+from tests.services.webhooks.studio_client import StudioClient
 
 
 async def test_a_flood_by_one_studio_delays_another_no_more_than_the_same_load_spread_evenly(
@@ -28,14 +28,14 @@ def test_the_lanes_of_a_studio_share_its_window() -> None:
     assert lane_window(100_000) == MIN_LANE_WINDOW
 
 
-async def test_a_studio_at_its_limit_of_lanes_leaves_room_for_others(desk: Desk) -> None:
+async def test_a_studio_at_its_limit_of_lanes_leaves_room_for_others(client: StudioClient) -> None:
     """Its due lanes are passed over, however many there are and however long they have been due."""
-    mine, other = desk.studio_id, new_id()
-    made = [await desk.endpoint("https://partner.example/hook") for _ in range(3)]
-    theirs = await desk.endpoint("https://partner.example/hook", caller=desk.caller(studio_id=other))
+    mine, other = client.studio_id, new_id()
+    made = [await client.endpoint("https://partner.example/hook") for _ in range(3)]
+    theirs = await client.endpoint("https://partner.example/hook", caller=client.caller(studio_id=other))
     token = new_id()
-    await desk.sql("UPDATE lanes SET leased_until = now() + interval '1 hour'")
-    async with desk.context.db.transaction() as conn:
+    await client.sql("UPDATE lanes SET leased_until = now() + interval '1 hour'")
+    async with client.context.db.transaction() as conn:
         await conn.execute(
             "UPDATE lanes SET leased_until = NULL, due_at = now() - interval '1 hour' WHERE studio_id = $1",
             mine,

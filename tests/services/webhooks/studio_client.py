@@ -52,7 +52,7 @@ class Reply:
         return str(self.json()["error"]["code"])
 
 
-class Desk:
+class StudioClient:
     """`call` is what the gateway would send; the default caller sees everything of one studio."""
 
     def __init__(self, service: Service[Webhooks], bus: Bus, signer: CallerSigner) -> None:
@@ -135,14 +135,14 @@ async def eventually(fact: Callable[[], Awaitable[T | None]], *, seconds: float 
 
 
 @asynccontextmanager
-async def change_applied(desk: Desk) -> AsyncIterator[None]:
+async def change_applied(client: StudioClient) -> AsyncIterator[None]:
     """On exit, the lane has applied the changes made inside the block."""
     # A separate logger, because logging may be configured without debug lines in this process.
     lines = LogCapture()
     everything = structlog.make_filtering_bound_logger(logging.NOTSET)
     with patch.object(lane, "log", structlog.wrap_logger(None, [lines], everything)):
         yield
-        [row] = await desk.sql("SELECT changes FROM lanes")
+        [row] = await client.sql("SELECT changes FROM lanes")
 
         async def looked() -> bool | None:
             seen = [line["changes"] for line in lines.entries if line["event"] == "endpoint_change_applied"]
@@ -164,13 +164,15 @@ def settings_for(database_url: str, **fields: Any) -> Settings:
 
 
 @asynccontextmanager
-async def open_desk(database_url: str, *, bus: Bus | None = None, **fields: Any) -> AsyncIterator[Desk]:
+async def open_studio_client(
+    database_url: str, *, bus: Bus | None = None, **fields: Any
+) -> AsyncIterator[StudioClient]:
     settings = settings_for(database_url, **fields)
     bus = bus or MemoryBus((EVENT_LOG,))
     async with open_service(settings, bus) as service:
-        desk = Desk(service, bus, CallerSigner(settings.caller_keys))
-        yield desk
-        await desk.http.aclose()
+        client = StudioClient(service, bus, CallerSigner(settings.caller_keys))
+        yield client
+        await client.http.aclose()
     await bus.close()
 
 

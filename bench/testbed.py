@@ -28,7 +28,7 @@ class Closable(Protocol):
 T = TypeVar("T", bound=Closable)
 
 
-class Stage:
+class Testbed:
     def __init__(self, tools: Tools) -> None:
         self.tools = tools
         self.folder = Path(tempfile.mkdtemp(prefix="studio-bench-"))

@@ -59,7 +59,7 @@ FIELDS = {
         spec.rules.filters.requestRedirect.scheme spec.rules.filters.requestRedirect.statusCode
         spec.rules.backendRefs.name spec.rules.backendRefs.port spec.rules.timeouts.request""",
 }
-FOREIGN = tuple(sorted({kind.partition("/")[0] + "/" for kind in FIELDS}))
+OPERATOR_API_GROUPS = tuple(sorted({kind.partition("/")[0] + "/" for kind in FIELDS}))
 
 
 def unknown_fields(manifest: dict[str, Any]) -> list[str]:

@@ -11,7 +11,7 @@ from msgspec import Struct
 ROOT = Path(__file__).resolve().parent.parent
 
 
-class Tree(Struct, frozen=True):
+class WorkingTree(Struct, frozen=True):
     path: Path
     python: str
 
@@ -33,4 +33,4 @@ class Tree(Struct, frozen=True):
         return {**kept, "PYTHONPATH": str(self.path), **{k: v for k, v in settings.items() if v}}
 
 
-HERE = Tree(ROOT, sys.executable)
+HERE = WorkingTree(ROOT, sys.executable)

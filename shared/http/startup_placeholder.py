@@ -14,7 +14,7 @@ from shared.http.service import send_answer
 from shared.wire import encode, new_id
 
 
-class Starting:
+class StartupPlaceholder:
     """Stands for the app until it `becomes` one; `waiting_for` says how far each part is."""
 
     def __init__(self, waiting_for: Mapping[str, str]) -> None:
