@@ -102,22 +102,26 @@ async def test_nothing_of_an_erased_person_is_sent_or_stored_afterwards(
     assert all(d["attempts"][0]["response_status"] == 200 for d in found)
 
 
-async def test_a_copy_that_was_on_its_way_during_an_erasure_is_replaced_in_the_log(desk: Desk) -> None:
+async def test_a_copy_that_was_on_its_way_during_an_erasure_is_replaced_in_the_log(
+    client: StudioClient,
+) -> None:
     """The row is rewritten and sent again; the log has each event once, and without the person."""
     member_id = new_id()
     data = {"id": member_id, "object": "member", "email": "ann@example.com", "first_name": "Ann"}
-    event = desk.event(BookingCreated, data={"id": new_id(), "member": data})
-    async with desk.context.db.transaction() as conn:
+    event = client.event(BookingCreated, data={"id": new_id(), "member": data})
+    async with client.context.db.transaction() as conn:
         await add_events(conn, [event])
         # Sent, and then erased before the log has it.
         await conn.execute("UPDATE outbox SET sent_at = now()")
-        assert await anonymize_outbox(conn, desk.studio_id, {member_id}, {"ann@example.com"}) == 1
+        assert await anonymize_outbox(conn, client.studio_id, {member_id}, {"ann@example.com"}) == 1
         row = await conn.fetchrow("DELETE FROM outbox RETURNING envelope, version, sent_at")
     assert row is not None and row["sent_at"] is None and row["version"] == 1
-    await desk.publish(event)
-    [before] = await desk.sql("SELECT body FROM events")
+    await client.publish(event)
+    [before] = await client.sql("SELECT body FROM events")
     assert b"ann@example.com" in before["body"], "control: the first copy came after the erasure"
-    await desk.bus.publish(Message(event.id, event.type, row["envelope"], source="bookings", reference="1.1"))
-    [after] = await desk.sql("SELECT body, sequence FROM events")
+    await client.bus.publish(
+        Message(event.id, event.type, row["envelope"], source="bookings", reference="1.1")
+    )
+    [after] = await client.sql("SELECT body, sequence FROM events")
     assert b"ann@example.com" not in after["body"] and b"Ann" not in after["body"]
     assert after["sequence"] == 1 and member_id.encode() in after["body"]
