@@ -1,4 +1,4 @@
-"""The bookkeeping of a bounded pool, for database connections and for connections to a service alike."""
+"""Slot accounting of a bounded pool. The database pool and the upstream HTTP pool share it."""
 
 import asyncio
 from collections import deque
@@ -9,15 +9,15 @@ T = TypeVar("T")
 
 
 class PoolSlots(Generic[T]):
-    """Idle items, free slots, and callers that wait for either, served in the order they came.
+    """Idle items, free slots, and a FIFO queue of callers that wait for either.
 
-    An item takes up a slot while it is open. In the results None stands for a free slot: the caller may open
-    one more item, and must release the slot again if that fails.
+    An open item occupies a slot. A result of None means a free slot: the caller may open one more item, and
+    must release the slot if that fails.
     """
 
     def __init__(self, size: int) -> None:
         self.free = size
-        self.idle: list[T] = []  # last in, first out: the rest grow old and can be closed
+        self.idle: list[T] = []  # last in, first out, so that surplus items stay idle and can be closed
         self._waiters: deque[asyncio.Future[T | None]] = deque()
 
     @property
@@ -39,12 +39,12 @@ class PoolSlots(Generic[T]):
             if waiter.cancelled():
                 with suppress(ValueError):
                     self._waiters.remove(waiter)
-            else:  # granted in the same moment: pass it on
+            else:  # granted and cancelled at the same time: pass it on
                 self.release(waiter.result())
             raise
 
     def release(self, item: T | None) -> None:
-        """To the first caller in line; without one, the item is idle or the slot is free."""
+        """Passes it to the first waiter. Without one, the item becomes idle or the slot free."""
         while self._waiters:
             waiter = self._waiters.popleft()
             if not waiter.done():

@@ -1,7 +1,7 @@
-"""Looks unknown keys up together, a few times a second: what guessers can cost the database has an end.
+"""Looks unknown keys up in batches, a few times a second, so that guessing costs the database little.
 
-An address that has used up its refusals may still be a partner's own, who has just got a new key. That key
-has to work at once, and made-up keys must not cost a query each.
+An address that is over its limit of refusals may still belong to a partner with a brand-new key. That key
+must work at once, and invented keys must not cost one query each.
 """
 
 import asyncio
@@ -10,12 +10,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 INTERVAL_SECONDS: Final = 0.1
-# More distinct keys than this in one interval are an attack: the rest are refused without a look.
+# More distinct keys than this in one interval are an attack: the rest are refused without a query.
 LARGEST_BATCH: Final = 1_000
-# A key's id is in the database before anybody is told the key: one that was not there once never will be.
+# A key is stored before it is shown to anyone. So an id that was missing once never becomes valid.
 UNKNOWN_KEPT: Final = 10_000
 
-# Takes ids, remembers those that exist and answers them.
+# Takes ids; caches and returns those that exist.
 LookUp = Callable[[Sequence[str]], Awaitable[set[str]]]
 
 
@@ -28,13 +28,13 @@ class BatchedLookup:
         self._last = 0.0
 
     async def wait_for(self, key_id: str) -> None:
-        """Returns when the key is known, or known not to be one."""
+        """Returns once the key is in the cache, or known not to exist."""
         if key_id in self._unknown or len(self._ids) >= LARGEST_BATCH:
             return
         self._ids.add(key_id)
         if self._batch is None:
             self._batch = asyncio.create_task(self._run(), name="key lookup")
-        # Others wait for the same batch: who gives up must not cancel it for them.
+        # Other requests wait for the same batch: a cancelled one must not cancel it for them.
         await asyncio.shield(self._batch)
 
     async def _run(self) -> None:

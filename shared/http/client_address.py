@@ -1,28 +1,28 @@
-"""Whose request it is: the socket's peer, or the address that a trusted proxy names."""
+"""The client's address: the socket's peer, or the address that a trusted proxy forwards."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, Literal
 
-# Longer ones are not kept: they would be made to fill the memory.
+# Longer headers are not cached, so that an attacker cannot fill the memory with them.
 LONGEST_KEPT = 256
 ForwardedHeader = Literal["x-forwarded-for", "forwarded"]
 
 
 class TrustedProxies:
-    """Networks whose word about the client counts. Anybody else's is ignored: it could name any address."""
+    """Networks whose forwarding header we trust. From anyone else we ignore it: it could name any address."""
 
     def __init__(self, networks: Sequence[str] = (), header: ForwardedHeader = "x-forwarded-for") -> None:
         self._networks = tuple(ip_network(text, strict=False) for text in networks)
         self._header = header.encode()
         self._read = _forwarded if header == "forwarded" else _x_forwarded_for
         self.trusts = lru_cache(maxsize=4096)(self._trusts)
-        # Partners repeat themselves: reading the header anew took 3 % of the gateway's time for a request.
+        # Partners repeat the same header: parsing it each time took 3 % of the gateway's time for a request.
         self._named = lru_cache(maxsize=4096)(self._nearest)
 
     def client_of(self, peer: str, headers: Mapping[bytes, bytes]) -> str:
-        """The nearest address that is no trusted proxy's: anybody may have said what stands further left."""
+        """The rightmost address that is not a trusted proxy's. What stands left of it can be forged."""
         if not self._networks or not self.trusts(peer):
             return peer
         said = headers.get(self._header, b"")
@@ -45,14 +45,14 @@ class TrustedProxies:
 
 
 def address_of(scope: Any, headers: Mapping[bytes, bytes], proxies: TrustedProxies) -> str:
-    """What limits per address count for this request."""
+    """The key for limits per address, for this request."""
     client = scope.get("client")
     return network_of(proxies.client_of(str(client[0]), headers)) if client else ""
 
 
 @lru_cache(maxsize=4096)
 def network_of(address: str) -> str:
-    """What limits per address count: an IPv4 address, or an IPv6 network of 64 bits, which one host has."""
+    """The key for limits per address: an IPv4 address, or an IPv6 /64, which a single host usually owns."""
     plain = _address(address)
     if plain is None or ":" not in plain:
         return plain or address
@@ -73,7 +73,7 @@ def _forwarded(text: str) -> list[str]:
 
 
 def _address(text: str) -> str | None:
-    """Without brackets, port and zone; IPv4 mapped into IPv6 as IPv4. None for what is no address."""
+    """Without brackets, port and zone; IPv4-mapped IPv6 as IPv4. None if it is not an address."""
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:

@@ -1,8 +1,8 @@
-"""The limits on connections of our ports, kept from beside: nothing of this lies on a request's way.
+"""Connection limits per port, enforced by a background sweep. It adds nothing to a request's path.
 
-granian knows no limit per address and none for slow readers, and a full one stops accepting, health checks
-included. But its sockets are file descriptors of this process. So twice a second we ask the kernel what it
-knows of each, and shut down those that break a rule. Linux only.
+granian has no limit per address and none for slow readers, and at its own limit it stops accepting, health
+checks included. But its sockets are file descriptors of this process. So twice a second we read the kernel's
+TCP statistics for each one and close those that break a limit. Linux only.
 """
 
 import asyncio
@@ -22,29 +22,29 @@ from shared.observability.metrics import CONNECTIONS, CONNECTIONS_CLOSED
 log = structlog.get_logger("serve")
 
 SWEEP_SECONDS: Final = 0.5
-# So many are looked at before requests get their turn again: about a millisecond.
+# Sockets inspected before the sweep yields to requests: about a millisecond.
 SWEEP_CHUNK: Final = 200
-# Of the time, however many connections there are.
+# Upper bound on the share of CPU time that sweeps take, however many connections there are.
 MAX_SHARE: Final = 0.03
-# Somebody over the limit may send a request in this time, and reads why it is refused.
+# A client over the limit has this long to send a request and read why it is refused.
 REFUSAL_SECONDS: Final = 1.0
 
 
 class ConnectionLimits(Struct, frozen=True, kw_only=True):
-    """Of one port. Above `max_connections` silent and idle ones are closed, then the newest refused."""
+    """Limits of one port. Near `max_connections` silent connections are closed, above it new ones refused."""
 
     max_connections: int = 4096
     max_per_address: int | None = None
-    silent_seconds: float = 10.0  # until the first byte
+    silent_seconds: float = 10.0  # to send the first byte
     idle_seconds: float | None = None  # without a byte in either direction
-    unread_seconds: float = 10.0  # for a reader to take `min_read_rate` bytes a second
+    unread_seconds: float = 10.0  # window in which a reader must average `min_read_rate` bytes a second
     min_read_rate: int = 4096
     send_buffer: int = 128 * 1024  # the kernel doubles it
     trusted: TrustedProxies = TrustedProxies()
 
     @property
     def accepted(self) -> int:
-        """What the server takes: room for health checks, and for those whom we tell that we are full."""
+        """What the server accepts: leaves room for health checks and for clients that get a 503."""
         return self.max_connections + self.max_connections // 4 + 64
 
 
@@ -53,11 +53,11 @@ class Connection(Struct, eq=False):
     inode: int
     port: int
     address: str
-    client: tuple[str, str]  # as a request's scope names it
+    client: tuple[str, str]  # the form in a request's ASGI scope
     since: float
-    quiet: float = 0.0  # seconds without a byte from there
+    quiet: float = 0.0  # seconds since the peer's last byte
     received: int = 0
-    unread_since: float | None = None  # since when something waits to be read
+    unread_since: float | None = None  # since when sent data is unacknowledged
     acked_before: int = 0
     refused_since: float | None = None
 
@@ -72,15 +72,15 @@ class ConnectionGuard:
         self.over_limit = False
 
     def refuses(self, port: int, client: object) -> bool:
-        """Whether this connection is one too many. Asked only while `over_limit`."""
+        """Whether this connection exceeds a limit. Called only while `over_limit`."""
         if (port, client) in self._refused:
             return True
-        # Who came since the last look into a full house is new.
+        # The port is full: any client that the last sweep did not see is new, and over the limit.
         return port in self._full and client not in self._full[port]
 
     async def watch(self) -> None:
         if sys.platform != "linux":
-            log.warning("connections_not_watched", reason="this system does not tell what a socket waits for")
+            log.warning("connections_not_watched", reason="this platform reports no TCP socket statistics")
             return
         while True:
             try:
@@ -90,7 +90,7 @@ class ConnectionGuard:
             await asyncio.sleep(max(SWEEP_SECONDS, self._spent / MAX_SHARE))
 
     async def sweep(self) -> None:
-        """One look at every connection."""
+        """Inspects every connection once."""
         spent, started = 0.0, time.thread_time()
         live: list[Connection] = []
         known: dict[int, tuple[int, Connection | None]] = {}
@@ -118,13 +118,13 @@ class ConnectionGuard:
         if ends is None or ends.port not in self._limits:
             return None
         if ends.peer is None:
-            # Connections inherit it. Left to itself, a buffer grows to 4 MB of a slow reader's answer.
+            # Connections inherit it. By default the kernel buffers up to 4 MB for a slow reader.
             set_send_buffer(fd, self._limits[ends.port].send_buffer)
             return None
         return Connection(fd, inode, ends.port, network_of(ends.peer[0]), ends.peer, time.monotonic())
 
     def _update(self, connection: Connection, now: float) -> str | None:
-        """None while it may stay, "" where it has gone, else why it has to go."""
+        """None to keep the connection, "" if it is already closed, else the reason to close it."""
         facts = tcp_info(connection.fd)
         if facts is None:
             return ""
@@ -179,7 +179,7 @@ class ConnectionGuard:
 
 
 def _close_silent(connections: list[Connection], most: int) -> list[Connection]:
-    """Before a house is full, those who have not sent a byte make room for those who may."""
+    """At 90 % of the limit, closes the oldest connections that have not sent a byte, to make room."""
     too_many = len(connections) - most * 9 // 10
     if too_many <= 0:
         return connections
@@ -193,7 +193,7 @@ def _close_silent(connections: list[Connection], most: int) -> list[Connection]:
 
 
 def _surplus(connections: list[Connection], count: int) -> list[Connection]:
-    """Those who never sent a byte first, then the quiet ones, then the newest."""
+    """Connections that never sent a byte first, then the quietest, then the newest."""
     worst = sorted(connections, key=lambda one: (one.received > 0, -int(one.quiet / 5), -one.since))
     return worst[:count]
 

@@ -1,9 +1,9 @@
-"""An answer that is given before the whole body was read, and what becomes of the connection then.
+"""What happens to a connection when we answer before the whole request body was read.
 
-The server cannot find the next request behind a body that nobody read, so it closes the connection. A client
-that is not told sends its next request into nothing. A small body is read to its end instead, so that the
-connection lives. For a large one, or one of unknown length, the answer says `Connection: close`, and what
-still comes is read for a moment: a socket that is closed with bytes unread takes the answer from its client.
+The server cannot find the next request after an unread body, so it closes the connection. A client that does
+not expect this loses its next request. A small body is therefore read to its end, and the connection is kept.
+For a large body, or one of unknown length, the answer says `Connection: close`, and we keep reading for a
+moment: closing a socket with unread bytes sends a reset, and the client may lose the answer.
 """
 
 import asyncio
@@ -12,20 +12,20 @@ from typing import Any, Final
 
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
-# Read to its end when it is no longer than this and comes this fast: a refused write keeps its connection.
+# A body up to this size that arrives this fast is read to its end, so a refused write keeps its connection.
 SMALL_BODY: Final = 64 * 1024
 SMALL_BODY_SECONDS: Final = 0.5
-# How much of a body that nobody wants is read after the answer, and for how long.
+# How much of an unwanted body is read and discarded after the answer, and for how long.
 LARGEST_LEFTOVER: Final = 8 * 1024 * 1024
 LEFTOVER_SECONDS: Final = 2.0
 _TELLS_OF_BODY: Final = frozenset({b"content-length", b"transfer-encoding"})
 
 
 def with_early_answers(app: ASGIApp) -> ASGIApp:
-    """HTTP/2 ends a stream without its connection: nothing happens to it here."""
+    """HTTP/2 can end a stream and keep its connection, so it is passed through unchanged."""
 
     def over(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        # A request without a body, as most are, costs this look and nothing more.
+        # Most requests have no body and cost only this check.
         for name, _ in scope["headers"]:
             if name in _TELLS_OF_BODY and scope["http_version"] != "2":
                 return _answered(app, scope, receive, send)
@@ -44,7 +44,7 @@ class _Body:
     def __init__(self, receive: Receive, headers: Mapping[bytes, bytes]) -> None:
         length = headers.get(b"content-length", b"")
         self._receive = receive
-        # Who asks first whether to send it must not be told to by our reading on.
+        # Reading on would send `100 Continue` and invite the client to send the unwanted body.
         self._asks_first = b"expect" in headers
         self._small = length.isdigit() and int(length) <= SMALL_BODY and not self._asks_first
         self._ended = length == b"0"

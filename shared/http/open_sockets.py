@@ -1,4 +1,4 @@
-"""The sockets of this process, whoever opened them, and what the kernel knows of each. Linux only."""
+"""Every socket of this process, whichever library opened it, and its TCP statistics. Linux only."""
 
 import os
 import socket
@@ -17,20 +17,20 @@ _RESET: Final = struct.pack("ii", 1, 0)
 
 
 class Endpoints(Struct, frozen=True):
-    port: int  # our own
-    peer: tuple[str, str] | None  # address and port; None of a socket that listens
+    port: int  # local
+    peer: tuple[str, str] | None  # address and port; None for a listening socket
 
 
 class TcpInfo(Struct, frozen=True):
-    waiting: bool  # something that the peer has not taken yet
-    acked: int  # bytes that it has taken
+    waiting: bool  # some data is not yet acknowledged by the peer
+    acked: int  # bytes acknowledged by the peer
     received: int
-    quiet: float  # seconds since its last byte
+    quiet: float  # seconds since the peer's last byte
     idle: float  # seconds without a byte in either direction
 
 
 def open_sockets() -> Iterator[tuple[int, int]]:
-    """Descriptor and inode: the number alone may be another socket's a moment later."""
+    """Descriptor and inode. The descriptor alone is not enough: the kernel reuses its number."""
     with os.scandir("/proc/self/fd") as entries:
         numbers = [int(entry.name) for entry in entries]
     for fd in numbers:
@@ -43,7 +43,7 @@ def open_sockets() -> Iterator[tuple[int, int]]:
 
 
 def endpoints_of(fd: int) -> Endpoints | None:
-    """None for what is no TCP socket, or has gone."""
+    """None if it is not a TCP socket or is already closed."""
     with _borrowed(fd) as sock:
         try:
             name = sock.getsockname()
@@ -58,7 +58,7 @@ def endpoints_of(fd: int) -> Endpoints | None:
 
 
 def tcp_info(fd: int) -> TcpInfo | None:
-    # Not `_borrowed`: this runs for every connection twice a second, and the context manager was half of it.
+    # Not `_borrowed`: this runs for every connection twice a second, and a context manager doubles its cost.
     sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=fd)
     try:
         info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO_SIZE)
@@ -77,16 +77,16 @@ def set_send_buffer(fd: int, size: int) -> None:
 
 
 def close_socket(fd: int, inode: int) -> bool:
-    """Its owner hears that the connection has ended, and closes it. False where it has gone already."""
+    """Shuts the connection down; its owner then closes the descriptor. False if it was closed already."""
     try:
-        copy = os.dup(fd)  # so that the number cannot become another socket's meanwhile
+        copy = os.dup(fd)  # so that the descriptor cannot be reused meanwhile
     except OSError:
         return False
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=copy) as sock:
         if os.fstat(copy).st_ino != inode:
             return False
         try:
-            # With a reset: what waits in the kernel for a slow reader goes too.
+            # A reset also drops what the kernel has buffered for a slow reader.
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             sock.shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -96,7 +96,7 @@ def close_socket(fd: int, inode: int) -> bool:
 
 @contextmanager
 def _borrowed(fd: int) -> Iterator[socket.socket]:
-    """A socket object on a descriptor that stays its owner's. With the family told, it asks nothing."""
+    """A socket object on a descriptor that somebody else owns. Naming the family saves system calls."""
     sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=fd)
     try:
         yield sock

@@ -1,6 +1,6 @@
-"""A port that answers before its service is there: alive, not ready, and telling what it waits for.
+"""Answers on the port while the service starts: live, not ready, with the parts it waits for.
 
-A probe that finds nobody listening cannot tell a slow migration from a dead process: it kills what waits.
+A probe that finds no listener cannot tell a slow migration from a dead process, and restarts the pod.
 """
 
 from collections.abc import Awaitable, Mapping
@@ -15,7 +15,7 @@ from shared.wire import encode, new_id
 
 
 class StartupPlaceholder:
-    """Stands for the app until it `becomes` one; `waiting_for` says how far each part is."""
+    """An ASGI app that is replaced by `become`; `waiting_for` has the state of each part."""
 
     def __init__(self, waiting_for: Mapping[str, str]) -> None:
         self._waiting_for = waiting_for

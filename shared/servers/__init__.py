@@ -1,1 +1,1 @@
-"""Starts real servers for `studioctl up`, tests and bench: private, on loopback, ended with their owner."""
+"""Starts private Postgres and RabbitMQ servers on loopback for `studioctl up`, tests and bench."""

@@ -1,9 +1,9 @@
-"""A server process that ends when we end it, and also when we are killed and can end nothing any more.
+"""A server process that stops when we stop it, and also when we are killed.
 
-The server runs under a small shell that holds the reading end of a pipe whose writing end only we have. When
-that pipe says a word, or closes because this process is gone, the shell sends the server its stop signal.
-Linux's parent-death signal does the same but belongs to the starting thread: a server started from a worker
-thread would stop with that thread. The pipe has no such trap, and works on macOS.
+The server runs under a small shell that holds the read end of a pipe; only we hold the write end. When we
+write to the pipe, or it closes because this process died, the shell sends the server its stop signal.
+Linux's parent-death signal is similar but bound to the thread that started the child: a server started from
+a worker thread would stop with that thread. The pipe avoids this and also works on macOS.
 """
 
 import os
@@ -44,7 +44,7 @@ class Child:
             stderr=log,
             cwd=cwd,
             env=env,
-            start_new_session=True,  # a Ctrl-C at the terminal is for us, who stop servers in our own order
+            start_new_session=True,  # Ctrl-C must reach only us: we stop the servers in order
             user=run_as.user,
             group=run_as.group,
             extra_groups=run_as.extra_groups,
@@ -55,7 +55,7 @@ class Child:
         return self._process.poll() is None
 
     def stop(self, timeout: float) -> bool:
-        """Asks the server to stop and waits for it; False when it was still there after `timeout`."""
+        """Signals the server to stop and waits; False if it still runs after `timeout`."""
         pipe = self._process.stdin
         if pipe is not None and not pipe.closed:
             try:
@@ -70,7 +70,7 @@ class Child:
         return True
 
     def kill(self, sig: signal.Signals = signal.SIGKILL) -> None:
-        """Sends `sig` to the server's whole process group, which is ours alone, and waits for its end."""
+        """Sends `sig` to the server's process group and waits for it to exit."""
         if self.alive:
             os.killpg(self._process.pid, sig)
         self._process.wait(30)

@@ -1,4 +1,4 @@
-"""A private Postgres: the machine's own binaries or the wheel's, in a folder of ours, on a loopback port."""
+"""A private Postgres server on a loopback port, with the system's binaries or those of the wheel."""
 
 import time
 from contextlib import ExitStack, suppress
@@ -25,7 +25,7 @@ from shared.servers.run_as import RunAs, unprivileged
 __all__ = ["EmbeddedPostgres", "PostgresBinaries", "ServerProblem", "find_postgres"]
 
 USERS = ("postgres", "nobody")
-START_SECONDS = 60.0  # recovery after a crash counts; an ordinary start takes 0.1 s
+START_SECONDS = 60.0  # includes crash recovery; a normal start takes 0.1 s
 LOG_LIMIT = 2_000_000
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
@@ -34,9 +34,9 @@ SETTINGS = {
     "shared_buffers": "128MB",
     "timezone": "UTC",
     "log_timezone": "UTC",
-    "jit": "off",  # every statement here is short; compiling one costs more than running it
+    "jit": "off",  # all statements are short: compiling one costs more than running it
     "random_page_cost": "1.1",
-    # A refused statement is ordinary business and its text holds people's data: neither goes to the log.
+    # Refused statements are routine, and their text contains personal data: keep both out of the log.
     "log_min_messages": "log",
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
@@ -46,7 +46,7 @@ NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": 
 
 
 class EmbeddedPostgres:
-    """A running server; make one with `start`. It stops with `stop`, and also when this process is killed."""
+    """A running server, created by `start`. It stops on `stop`, and also when this process is killed."""
 
     def __init__(
         self, *, child: Child, locks: ExitStack, state: State, data: Path, origin: str, log: Path
@@ -61,7 +61,7 @@ class EmbeddedPostgres:
 
     @classmethod
     def start(cls, home: Path, *, durable: bool = True, binaries: PostgresBinaries | None = None) -> Self:
-        """Starts on the data in `home`, made on the first start; raises `ServerProblem` with one sentence."""
+        """Starts on the data in `home`, which the first start creates. Raises `ServerProblem`."""
         home = home.absolute()
         with explained(home), ExitStack() as locks:
             locks.enter_context(lock_home(home))
@@ -79,7 +79,7 @@ class EmbeddedPostgres:
         claim_data(home, state)
         binaries = binaries_for(data, run_as, binaries)
         if not data.exists():
-            # The password is kept before there is data that it opens.
+            # Store the password before creating the data that needs it.
             write_state(home, state)
             make_data(binaries, data, run_as, state.password, durable=durable)
         if not state.made:
@@ -154,7 +154,7 @@ def launch(
 
 
 def wait_until_ready(child: Child, data: Path) -> bool:
-    """Waits until the server has written into its pid file that it takes connections."""
+    """Waits until the server's pid file says that it accepts connections."""
     pid_file = data / "postmaster.pid"
     deadline = time.monotonic() + START_SECONDS
     while child.alive and time.monotonic() < deadline:

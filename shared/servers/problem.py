@@ -1,4 +1,4 @@
-"""What goes wrong with a server, said in one sentence to the person at the terminal."""
+"""Server failures as one sentence for the person at the terminal."""
 
 import errno
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class ServerProblem(Exception):
-    """A server could not be had; `message` is one sentence that says why and what helps."""
+    """A server could not be started; `message` is one sentence with the cause and the remedy."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -16,7 +16,7 @@ class ServerProblem(Exception):
 
 @contextmanager
 def explained(folder: Path) -> Iterator[None]:
-    """Turns a failing file operation in `folder` into its sentence."""
+    """Turns an OSError in `folder` into a `ServerProblem`."""
     try:
         yield
     except OSError as error:

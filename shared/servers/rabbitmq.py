@@ -1,6 +1,6 @@
-"""A private RabbitMQ node for tests and bench: its own folder, ports, name, cookie and port mapper.
+"""A private RabbitMQ node for tests and bench, with its own folder, ports, name, cookie and epmd.
 
-It can be killed and started again on the same data and port, which is how the tests stage a broker's crash.
+It can be killed and restarted on the same data and port, so tests can crash the broker.
 """
 
 import os
@@ -19,14 +19,14 @@ from shared.servers.rabbitmq_binaries import HOW_TO_INSTALL, RabbitBinaries, fin
 from shared.servers.run_as import RunAs
 
 START_SECONDS = 60.0  # 5 to 6 s on two idle cores
-# The names of new quorum queues are on disk only half a second after their declaration in the broker's older
-# versions: a crash before that loses such a queue with its confirmed messages. That is not what tests stage.
+# Older brokers write the name of a new quorum queue to disk half a second after its declaration. A crash
+# before that loses the queue with its confirmed messages, which is not what the tests are about.
 SETTLE = "[dets:sync(Table) || Table <- dets:all()]."
 GREETING = b"AMQP\x00\x00\x09\x01"
 
 
 class PrivateRabbit:
-    """Made by `start`; `home` should be an empty temporary folder of the running user."""
+    """Created by `start`; `home` should be an empty temporary folder owned by the current user."""
 
     def __init__(self, home: Path, binaries: RabbitBinaries) -> None:
         self.home = home
@@ -62,7 +62,7 @@ class PrivateRabbit:
         return self._node is not None and self._node.alive
 
     def start_again(self) -> None:
-        """Starts the node on the data and port that it had; returns once it greets clients."""
+        """Restarts the node on the same data and port; returns once it accepts AMQP clients."""
         if self.alive:
             return
         if self._mapper is None or not self._mapper.alive:
@@ -77,7 +77,7 @@ class PrivateRabbit:
             time.sleep(0.05)
 
     def kill(self) -> None:
-        """SIGKILL, as a crash does it; data stay, and the queues declared until now."""
+        """SIGKILL, like a crash. Data and declared queues remain."""
         if self._node is not None:
             if self._node.alive:
                 self.control("eval", SETTLE)
@@ -89,13 +89,13 @@ class PrivateRabbit:
         self.start_again()
 
     def stop(self) -> None:
-        """Ends the node and then its port mapper, which would outlive it."""
+        """Stops the node and then its epmd, which would otherwise keep running."""
         for child in (self._node, self._mapper):
             if child is not None and not child.stop(timeout=30):
                 child.kill()
 
     def control(self, *command: str) -> str:
-        """`rabbitmqctl` on this node; about a second, so not for a loop."""
+        """Runs `rabbitmqctl` on this node. Takes about a second, so do not call it in a loop."""
         argv = [self._binaries.control, "--quiet", *command]
         done = subprocess.run(argv, env=self._env, cwd=self.home, capture_output=True, text=True, timeout=60)
         if done.returncode != 0:
@@ -103,7 +103,7 @@ class PrivateRabbit:
         return done.stdout
 
     def add_vhosts(self, names: list[str]) -> None:
-        """In one call for all: a vhost is a private broker to whoever connects to its URL."""
+        """Adds all in one call. A client that connects to a vhost's URL sees a private broker."""
         self.control("eval", adding_vhosts(names, user="guest"))
 
     def __enter__(self) -> Self:
@@ -148,7 +148,7 @@ class PrivateRabbit:
 
 
 def adding_vhosts(names: list[str], user: str) -> str:
-    """What `rabbitmqctl eval` runs: its own commands take one vhost each, half a second every time."""
+    """The expression for `rabbitmqctl eval`. The built-in command takes half a second per vhost."""
     listed = ", ".join(f'<<"{name}">>' for name in names)
     all_of = ", ".join(['<<".*">>'] * 3)
     grant = f'rabbit_auth_backend_internal:set_permissions(<<"{user}">>, Name, {all_of}, <<"studio">>)'
@@ -156,7 +156,7 @@ def adding_vhosts(names: list[str], user: str) -> str:
 
 
 def greets(port: int, host: str = "127.0.0.1") -> bool:
-    """Whether a broker answers the AMQP greeting; an open port alone comes too early."""
+    """Whether a broker answers the AMQP handshake. The port is open before the broker can."""
     try:
         with socket.create_connection((host, port), timeout=2) as connection:
             connection.sendall(GREETING)

@@ -1,4 +1,4 @@
-"""Where RabbitMQ comes from on this machine, and how it is installed where that is safe."""
+"""Finds RabbitMQ on this machine, and installs it where that is safe."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from shared.servers.problem import ServerProblem
 
-# Debian's wrapper under /usr/sbin switches user and folder; these are the scripts behind it.
+# Debian's wrappers in /usr/sbin switch user and folder; these are the scripts that they call.
 FOLDERS = (
     "/usr/lib/rabbitmq/bin",
     "/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin",
@@ -57,7 +57,7 @@ def _matching(patterns: tuple[str, ...]) -> Iterator[Path]:
 
 
 def install_if_debian_root() -> RabbitBinaries:
-    """The binaries, installed first where that needs nobody's consent: as root on Debian or Ubuntu."""
+    """The binaries. As root on Debian or Ubuntu they are installed first if missing."""
     if found := find_rabbitmq():
         return found
     if os.geteuid() != 0 or not Path("/etc/debian_version").exists() or not shutil.which("apt-get"):

@@ -65,7 +65,7 @@ class RunAs(Struct, frozen=True):
 
 
 def unprivileged(data: Path, owner_of_new: tuple[str, ...]) -> RunAs:
-    """Whoever owns `data`, or, before it exists, the first unprivileged user that works here."""
+    """The owner of `data`, or, before it exists, the first unprivileged user that works here."""
     if os.geteuid() != 0:
         return RunAs(os.geteuid(), os.getegid())
     for candidate in _candidates(data, owner_of_new):
@@ -88,5 +88,5 @@ def _candidates(data: Path, names: tuple[str, ...]) -> list[RunAs]:
 def _users(names: tuple[str, ...]) -> list[RunAs]:
     entries = {entry.pw_name: entry for entry in pwd.getpwall()}
     found = [entries[name] for name in names if name in entries]
-    # macOS writes its nobody as -2, which reads as 4294967294 and is no argument for the child's switch.
+    # macOS stores nobody's uid as -2, which reads as 4294967294 and is not valid for the child.
     return [RunAs(entry.pw_uid, entry.pw_gid, switch=True) for entry in found if entry.pw_uid < 2**31]

@@ -1,7 +1,7 @@
 """The demo studio, as lines of an import file: `demo_lines(today)`.
 
-Every id is made from a name, and a class's from its date and slot, so that importing the demo again changes
-nothing and importing it a week later carries the timetable on.
+Ids are derived from names, and those of classes from date and slot. So importing the demo again changes
+nothing, and importing it a week later extends the timetable.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ __all__ = ["STUDIO_ID", "demo_lines"]
 
 
 def demo_lines(today: date) -> Iterator[Line]:
-    """Each line names only what an earlier one made. The classes lie in two weeks from `today` on."""
+    """Each line refers only to earlier lines. The classes cover two weeks from `today`."""
     coming = list(sessions(today))
     yield from studio_lines()
     yield from product_lines()

@@ -1,4 +1,4 @@
-"""Who comes to which class: bookings within each class's capacity, and the waitlist of the full ones."""
+"""Bookings within each class's capacity, and waitlists of the full classes."""
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
@@ -7,7 +7,7 @@ from services.cli.demo.ids import Line, demo_id, instant, line
 from services.cli.demo.people import PACK_HOLDERS, SUBSCRIBERS, member_id
 from services.cli.demo.timetable import DAYS, Session
 
-# Before the first day of any two weeks that hold the class: nobody has booked in the future.
+# Earlier than the first day of any demo that contains the class, so no booking is made in the future.
 BOOKED_BEFORE = timedelta(days=DAYS + 1)
 
 
@@ -32,7 +32,7 @@ def attendance_lines(coming: Iterable[Session]) -> Iterator[Line]:
 
 
 def _attending(session: Session) -> list[str]:
-    """Other faces each day. A class that costs a credit is for subscribers, so that no credit is owed."""
+    """Different members each day. Only subscribers book classes that cost credits, so nobody owes any."""
     pool = SUBSCRIBERS if session.slot.credit_cost else (*SUBSCRIBERS, *PACK_HOLDERS)
     first = session.on.toordinal() * 3
     wanted = session.slot.booked + session.slot.waiting

@@ -1,4 +1,4 @@
-"""Two forms, one with conditional fields and consent; leads, and what some of them answered."""
+"""Two forms, one with conditional fields and consent; leads; and submissions by some of them."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""Ids and instants that come out the same on every machine and every day."""
+"""Ids and timestamps that are the same on every machine and every day."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -25,5 +25,5 @@ def instant(moment: datetime) -> str:
 
 
 def day(month: int, day_of_month: int, hour: int = 15) -> str:
-    """A moment of the studio's past. It is fixed, so that a second import finds what the first one wrote."""
+    """A timestamp in the studio's past. It is fixed, so that a second import changes nothing."""
     return instant(datetime(2026, month, day_of_month, hour, tzinfo=UTC))

@@ -1,4 +1,4 @@
-"""Members with what they hold: memberships in several states, and purchases that granted credits."""
+"""Members, their memberships in several states, and purchases that granted credits."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -7,7 +7,7 @@ from services.cli.demo.ids import Line, day, demo_id, line
 from services.cli.demo.products import PRODUCTS
 from services.cli.demo.studio import BROOKLYN, CHICAGO
 
-# The first ten hold an active membership, the next ten have credits; the others are special in some way.
+# The first ten have an active membership, the next ten have credits; each of the rest is a special case.
 SUBSCRIBERS: Final = (
     "Ava Bennett", "Liam Carter", "Zoe Dhillon", "Noah Eriksen", "Mia Fontaine",
     "Ethan Garcia", "Isla Hughes", "Lucas Ibarra", "Nora Jensen", "Owen Kowalski",

@@ -1,4 +1,4 @@
-"""The house: the studio itself, its locations, rooms, class types and instructors."""
+"""The studio itself, its locations, rooms, class types and instructors."""
 
 from collections.abc import Iterator
 from typing import Final

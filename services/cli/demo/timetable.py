@@ -1,6 +1,6 @@
-"""The weekly timetable, and the classes it makes of two weeks.
+"""The weekly timetable, and two weeks of classes made from it.
 
-A slot is told in its location's wall-clock time: the seven o'clock class stays at seven all year.
+A slot is in its location's local time: the seven o'clock class stays at seven all year.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ WEEKDAYS: Final = frozenset({0, 1, 2, 3, 4})
 
 
 class Slot(Struct, frozen=True):
-    """`booked` and `waiting` say how many members the demo puts into each class of this slot."""
+    """`booked` and `waiting` are the numbers of members that the demo adds to each class of this slot."""
 
     key: str
     weekdays: frozenset[int]

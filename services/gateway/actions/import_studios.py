@@ -1,4 +1,4 @@
-"""A studio's line goes to several services: it is valid whole before any of them takes it."""
+"""Import of studio lines. Several services store a studio, so we validate the whole line before any does."""
 
 from collections.abc import Sequence
 from zoneinfo import available_timezones
@@ -30,7 +30,7 @@ async def validate_studios(
 
 
 async def save_studio(db: Database, studio: StudioLine) -> str | None:
-    """None, or why not: another import may have taken the slug since it was valid."""
+    """None, or the reason it failed: another import may have taken the slug since validation."""
     try:
         async with db.transaction() as conn:
             await studios.upsert(conn, [msgspec.to_builtins(studio)])
