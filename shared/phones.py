@@ -14,8 +14,8 @@ from shared.errors import Problem
 
 MAX_PHONE_LENGTH = 50
 PHONE_RULE = (
-    "A possible phone number, with its country code, like +44 20 7946 0018, or as it is "
-    "dialled in the studio's country, which follows from its time zone. An empty string means no number."
+    "A possible phone number, with its country code, like +44 20 7946 0018, or as it is dialled "
+    "in the studio's country, which follows from its time zone. An empty or blank string means no number."
 )
 PHONE_PROBLEM = "A phone number with its country code, like +44 20 7946 0018."
 PHONE_PROBLEM_TYPE = "phone_parsing"
@@ -36,8 +36,8 @@ def is_phone(text: str, region: str | None) -> bool:
 
 
 def phone_problems(phone: object, region: str | None) -> list[Problem]:
-    """Of a body's `phone`; null, left out and empty are no number."""
-    if not isinstance(phone, str) or not phone or is_phone(phone, region):
+    """Of a body's `phone`; null, left out, empty and blank are no number, as in an answer."""
+    if not isinstance(phone, str) or not phone.strip() or is_phone(phone, region):
         return []
     return [Problem(("body", "phone"), PHONE_PROBLEM, PHONE_PROBLEM_TYPE)]
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from services.forms.rules.json_limits import MAX_METADATA_BYTES
 from shared.phones import PHONE_PROBLEM
 from shared.wire import new_id
 from tests.harness.http import Client, Reply
@@ -80,6 +81,30 @@ async def test_every_problem_of_a_request_is_listed(partner: Client) -> None:
         ("body.fields.0.options", "missing_options"),
         ("body.settings.redirect_url", "value_error"),
     }
+    fields = [
+        {"key": "a", "type": "text", "display_when": {"field_key": "b", "op": "eq"}},
+        {"key": "c", "label": "C", "type": "number", "min": 3, "max": 1},
+        {"key": "c", "label": "C", "type": "select", "options": "x"},
+        7,
+    ]
+    settings = {"redirect_url": "http://x", "max_submissions": -1, "notification_emails": ["a@example"]}
+    assert problems(await partner.post("/forms", {"title": 1, "fields": fields, "settings": settings})) == {
+        ("body.title", "string_type"),
+        ("body.fields.0.label", "missing"),
+        ("body.fields.0.display_when.field_key", "unknown_controller"),
+        ("body.fields.1.min", "min_over_max"),
+        ("body.fields.2.key", "duplicate_key"),
+        ("body.fields.2.options", "list_type"),
+        ("body.fields.3", "object_type"),
+        ("body.settings.redirect_url", "value_error"),
+        ("body.settings.max_submissions", "too_small"),
+        ("body.settings.notification_emails.0", "value_error"),
+    }
+    large = {"first_name": 1, "metadata": {"k": "x" * MAX_METADATA_BYTES}}
+    assert problems(await partner.patch(f"/leads/{new_id()}", large)) == {
+        ("body.first_name", "string_type"),
+        ("body.metadata", "too_large"),
+    }
     endpoint = {"url": "ftp://x.example", "rate_limit": 0}
     assert problems(await partner.post("/webhook-endpoints", endpoint)) == {
         ("body.url", "url_not_allowed"),
@@ -95,7 +120,14 @@ async def test_an_email_needs_a_dot_in_its_domain(partner: Client, email: str) -
     assert problems(await partner.post("/leads", {"email": email})) == {("body.email", "value_error")}
 
 
-PHONES = {"+44 20 7946 0018": True, "(212) 555-0100": True, "12": False, "call me": False, "+1": False}
+PHONES = {
+    "+44 20 7946 0018": True,
+    "(212) 555-0100": True,
+    "  ": True,
+    "12": False,
+    "call me": False,
+    "+1": False,
+}
 
 
 async def test_phones_are_checked_alike_everywhere(system: System, partner: Client) -> None:

@@ -9,6 +9,7 @@ from services.forms.context import Forms
 from services.forms.rules.answers import malformed_answers
 from services.forms.rules.form_json import form_problems
 from services.forms.rules.lead_metadata import metadata_problems, sent_metadata, size_problems
+from services.forms.rules.merge_patch import merge_patch
 from services.forms.store import studios
 from services.forms.wire.leads import metadata_sent
 from shared.errors import Problem
@@ -30,9 +31,12 @@ async def check_new_lead(service: Forms, caller: Caller, given: PartialBody) -> 
 
 
 async def check_lead_change(service: Forms, caller: Caller, given: PartialBody) -> list[Problem]:
-    """The size limit is checked later: it depends on the stored metadata."""
+    """Metadata that is too large by itself; the size together with what is stored is checked later."""
     sent = metadata_sent(given.raw) if given.fields.get("metadata", UNSET) is not UNSET else UNSET
-    problems = metadata_problems(sent_metadata(sent))
+    metadata = sent_metadata(sent)
+    problems = metadata_problems(metadata)
+    if not problems:
+        problems += size_problems(merge_patch({}, metadata))
     phone = given.fields.get("phone")
     if phone_problems(phone, None):
         async with service.db.connection() as conn:

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import UNSET, Raw, UnsetType
 
+from services.forms.rules.checkable_parts import checkable_fields, checkable_settings
 from services.forms.rules.form_definition import check_fields, with_defaults
 from services.forms.rules.form_settings import check_settings
 from services.forms.rules.json_limits import too_deep
@@ -17,13 +18,15 @@ from shared.errors import Invalid, Problem
 def form_problems(
     fields: Sequence[FormField] | UnsetType, settings: FormSettings | UnsetType, sent: bytes
 ) -> list[Problem]:
-    """Every problem at once, before anything is looked up. What is unset is left out or wrong already."""
+    """Every problem at once, before anything is looked up. What is unset was left out, or is partly wrong."""
     problems: list[Problem] = []
     try:
         raw = raw_form_json(sent)
     except Invalid as refused:
         problems += refused.problems
         raw = RawFormJson()
+    fields = checkable_fields(raw.fields) if fields is UNSET else fields
+    settings = checkable_settings(raw.settings) if settings is UNSET else settings
     if fields is not UNSET:
         problems += check_fields(fields)
         problems += _too_deep(raw.fields, "fields")
