@@ -33,6 +33,8 @@ OWN = {
     "services.webhooks.actions.rotate_secret.MAX_LIVE_SECRETS": "the oldest go",
     "services.webhooks.rules.circuit_breaker.MAX_PAUSE": "our own retries",
     "services.webhooks.rules.circuit_breaker.MAX_WINDOW": "our own retries",
+    "services.webhooks.rules.fair_share.MAX_LANES_PER_STUDIO": "a studio's share of the dispatcher",
+    "services.webhooks.rules.fair_share.MIN_LANE_WINDOW": "a studio's share of the dispatcher",
     "services.webhooks.rules.retry.MAX_WAIT": "our own retries",
     "shared.http.decoding.MAX_CACHED_QUERY": "longer queries are only not kept",
 }
