@@ -35,7 +35,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Bo
         "relay": Loop("bookings-relay", relay.step, idle=1.0, wakeup=wakeup),
         "reconciler": Loop("bookings-reconciler", reconciler.step, idle=RECONCILE_SECONDS),
         "waitlists": Loop("bookings-waitlists", lambda: expire_waitlists(service), idle=1.0),
-        "memberships": Loop("bookings-memberships", lambda: update_due_memberships(service), idle=5.0),
+        "memberships": Loop("bookings-memberships", lambda: update_due_memberships(service), idle=1.0),
         "statistics": Loop("bookings-statistics", lambda: analyze_grown_tables(service), idle=5.0),
         "pruning": Loop("bookings-pruning", lambda: prune_idempotency_keys(service), idle=60.0),
     }
