@@ -1,4 +1,4 @@
-# The two commands to know: `make up` starts the whole system, `make test` proves it.
+# The two main commands: `make up` starts the whole system, `make test` runs its tests.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,14 +9,14 @@ RATE ?= 10
 
 help:
 	@echo "make up      start everything (Ctrl-C stops it); pass options with ARGS='--port 9000'"
-	@echo "make test    install what is needed and run the tests"
+	@echo "make test    install dependencies and run the tests"
 	@echo "make check   format, lint, types, import contracts, generated files, names and sizes"
-	@echo "make fresh   start it in a clean clone with an empty home, twice"
-	@echo "make soak    the large runs: many steps, many events, faults injected"
-	@echo "make sizes   how large the volumes must be for RATE=10 events a second"
+	@echo "make fresh   start the system twice in a clean clone with an empty home"
+	@echo "make soak    long runs with many steps, many events and injected faults"
+	@echo "make sizes   compute volume sizes for RATE=10 events a second"
 	@echo "make sbom    write sbom.cdx.json, the bill of materials of the image"
-	@echo "make bench   speed, side by side with the floor and the usual stack"
-	@echo "make bench-compare BASE=REV   this tree beside an older commit; fails if a row is worse by over 5 %"
+	@echo "make bench   compare speed with bare Postgres, nginx and a typical FastAPI stack"
+	@echo "make bench-compare BASE=REV   compare with an older commit; fails if a row is more than 5 % worse"
 
 up: $(VENV)/runtime
 	@$(BIN)/studioctl up $(ARGS)
@@ -48,14 +48,14 @@ bench-compare: $(VENV)/development
 	@[ -n "$(BASE)" ] || { echo "Name the commit to compare with: make bench-compare BASE=main~20"; exit 2; }
 	$(BIN)/python -m bench.compare --against $(BASE) $(ARGS)
 
-# CycloneDX, from the lock file, without a network.
+# CycloneDX from the lock file. Needs no network.
 sbom:
 	@$(PYTHON) deploy/sbom.py -o sbom.cdx.json && echo "wrote sbom.cdx.json"
 
 sizes:
 	@$(PYTHON) deploy/sizing.py $(RATE)
 
-# Hashes and versions only, no registry address.
+# Versions and hashes only, no registry address.
 lock:
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --no-annotate \
 		--python-version 3.11 deploy/requirements-install.in -o deploy/requirements-install.lock

@@ -1,4 +1,4 @@
-"""The container's health: 0 when this process's service says that it is ready, 1 otherwise.
+"""The container's health check: exits with 0 if this container's service is ready, 1 otherwise.
 
 A bare socket, because it runs every few seconds beside each service: the interpreter alone takes 15 ms,
 with an HTTP library it would be ten times that.

@@ -1,8 +1,8 @@
-"""Makes the virtual environment and installs the pinned packages, and says so from the first second.
+"""Creates the virtual environment and installs the pinned packages, with progress from the start.
 
     python3 deploy/install.py VENV REQUIREMENTS
 
-Standard library only: it runs before anything is installed. uv installs in seconds; where it cannot be had,
+Standard library only: it runs before anything is installed. uv installs in seconds; where it is missing,
 pip does the same in about a minute.
 """
 
@@ -57,7 +57,7 @@ def count(requirements: Path) -> int:
 
 
 def run(what: str, command: Sequence[str]) -> None:
-    """One line that counts the seconds on a terminal, one line in all elsewhere."""
+    """On a terminal, shows one line with the elapsed seconds; elsewhere prints a single line."""
     on_terminal = sys.stdout.isatty()
     began = time.monotonic()
     if not on_terminal:

@@ -1,7 +1,7 @@
 """`make sbom`: a CycloneDX bill of materials of what the image installs, from the lock file alone.
 
 It needs no network and no installed packages: names, versions and hashes are in the lock. Give it to a
-scanner with a vulnerability database. `pip-audit` is not run here: its data can only be had online.
+scanner with a vulnerability database. `pip-audit` is not run here: its data is only available online.
 """
 
 import argparse
@@ -17,7 +17,7 @@ HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 
 
 def components_of(lock: str) -> list[dict[str, Any]]:
-    """One per pinned package. The hashes are those of every file that may be installed for it."""
+    """One per pinned package, with the hashes of every file that may be installed for it."""
     found: list[dict[str, Any]] = []
     for line in lock.splitlines():
         if pinned := PINNED.match(line):

@@ -1,7 +1,7 @@
 """`make sizes RATE=10`: how large the volumes must be for that many events a second on average.
 
 The bytes were measured on Postgres with our tables and indexes: a row of the event log, and a row of a
-delivery with its first attempt (tests/deploy/test_sizing.py measures them again). The rest are allowances.
+delivery with its first attempt (tests/deploy/test_sizing.py measures them again). The rest are estimates.
 """
 
 import argparse
@@ -9,26 +9,26 @@ import argparse
 GIB = 2**30
 BYTES_PER_EVENT = 1138
 BYTES_PER_DELIVERY = 527
-# An allowance, not measured: booking, outbox, event log and deliveries together, with full-page images.
+# An estimate, not measured: booking, outbox, event log and deliveries together, with full-page images.
 WAL_BYTES_PER_EVENT = 12_000
-# An allowance too: the event in a quorum queue, its properties, and the log that it is kept in.
+# Also an estimate: the event in a quorum queue, its properties, and its log.
 QUEUE_BYTES_PER_EVENT = 3_000
 DAYS_KEPT = 30  # services/webhooks: events and their deliveries
 DELIVERIES_PER_EVENT = 2
-# Members, classes, bookings: they stay. A studio has some 20 MB a year; look at yours.
+# Members, classes and bookings are kept. A studio adds about 20 MB a year; check yours.
 OTHER_GIB = 10
-# Free space that autovacuum leaves, temporary files, and a week for somebody to react to the alert at 75 %.
+# Space not yet reclaimed by autovacuum, temporary files, and a week to react to the alert at 75 %.
 HEADROOM = 1.5
-# max_wal_size, and how long the archive or a replica may be away before WAL fills its volume.
+# max_wal_size, and how long the archive or a replica may be down before WAL fills its volume.
 WAL_BASE_GIB = 4
 ARCHIVE_AWAY_HOURS = 24
-# disk_free_limit, and how long webhooks may be away before producers must wait with their events.
+# disk_free_limit, and how long webhooks may be down before producers are blocked.
 QUEUE_BASE_GIB = 2
 CONSUMER_AWAY_HOURS = 72
 
 
 def sizes(rate: float, days: int = DAYS_KEPT, deliveries: float = DELIVERIES_PER_EVENT) -> dict[str, float]:
-    """In GiB, by what they are for."""
+    """In GiB, by volume."""
     a_day = rate * 86_400
     events = a_day * days * BYTES_PER_EVENT / GIB
     sent = a_day * days * deliveries * BYTES_PER_DELIVERY / GIB

@@ -1,6 +1,6 @@
-"""First start of compose: makes every secret that is not there yet, each readable by its own service alone.
+"""First start of compose: creates the missing secrets, each readable by its own service only.
 
-Every service runs as a user of its own, so one volume is enough: a file belongs to the one user that may
+Every service runs as its own user, so one volume is enough: a file belongs to the one user that may
 read it. Nothing is ever overwritten; to rotate a secret see docs/operating.md.
 """
 
@@ -50,7 +50,7 @@ def main() -> None:
         give(service, "database_url", f"postgresql://studio_{service}:{password}@postgres:5432/studio")
         for name in names:
             give(service, name, shared[name])
-    # Each service proves its callers with a key of its own; only the gateway has them all.
+    # Each service verifies its callers with its own key; only the gateway has them all.
     for service in BEHIND:
         key = secret(kept / f"caller_key_{service}", secrets.token_hex(32))
         give(service, "caller_key", key)
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def secret(path: Path, new: str) -> str:
-    """Kept once and for all; only root, who runs this, gets into the folder."""
+    """Generated once. Only root, which runs this script, can enter the folder."""
     if not path.exists():
         write(path, new, 0, 0o400)
     return path.read_text()

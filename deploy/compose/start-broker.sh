@@ -1,9 +1,9 @@
 #!/bin/sh
-# One cookie for all nodes, and the login that make_secrets.py wrote, in the place where RabbitMQ looks for it.
+# Installs the shared Erlang cookie and the login from make_secrets.py where RabbitMQ expects them.
 set -eu
 mkdir -p /var/lib/rabbitmq /run/broker
 cp /etc/studio/rabbitmq.conf /run/broker/10-studio.conf
-# The first node knows only itself, the others the first: a node that looks for absent peers starts minutes late.
+# The first node has no peers, the others have the first. A node that waits for absent peers starts minutes late.
 [ "$(hostname)" = rabbitmq-1 ] ||
     echo "cluster_formation.classic_config.nodes.2 = rabbit@$(hostname)" >> /run/broker/10-studio.conf
 cp /run/broker-config/20-login.conf /run/broker/20-login.conf

@@ -1,7 +1,7 @@
-"""`python3 deploy/kubernetes/preflight.py`: has the cluster what production needs, new enough?
+"""`python3 deploy/kubernetes/preflight.py`: does the cluster have what production needs, new enough?
 
-Asks with kubectl and changes nothing. Ends with 1 when something is missing or too old. The same minimum
-versions stand in docs/operating.md; a test compares them.
+Reads with kubectl and changes nothing. Exits with 1 if something is missing or too old. The same minimum
+versions are in docs/operating.md; a test compares them.
 """
 
 import json
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 Version = tuple[int, ...]
-# What to look for in the images of deployments, the oldest version that will do, and what of it we need.
+# The image to look for in deployments, the minimum version, and the feature that needs it.
 OPERATORS: dict[str, tuple[str, str, str]] = {
     "CloudNativePG": ("cloudnative-pg/cloudnative-pg", "1.27", "backups by plugin"),
     "Barman Cloud plugin": ("cloudnative-pg/plugin-barman-cloud", "0.6", "ObjectStore with a retention"),
@@ -74,7 +74,7 @@ def repository_of(image: str) -> str:
 
 
 def tag_of(image: str) -> str:
-    """Empty for an image that only has a digest."""
+    """Empty if the image has only a digest."""
     return image.removeprefix(repository_of(image)).partition("@")[0].removeprefix(":")
 
 

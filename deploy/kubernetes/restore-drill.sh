@@ -1,11 +1,11 @@
 #!/bin/sh
-# Proves that the backups can be restored: brings up a second database out of the object store, as it was at a moment
-# (by default ten minutes ago), checks what is in it, says how long it took and takes it away again. The running
-# system is not touched. Run it every month, and after each change of the backups.
+# Proves that the backups can be restored: restores a second database from the object store to a point in time
+# (by default ten minutes ago), checks its contents, reports how long it took and deletes it. The running
+# system is not touched. Run it every month, and after each change to the backups.
 #
 #   deploy/kubernetes/restore-drill.sh [2026-11-15T12:00:00Z]
 #
-# NAMESPACE (studio), WAIT (2h) and KEEP=1 (leave the restored cluster) are read from the environment.
+# Environment variables: NAMESPACE (studio), WAIT (2h) and KEEP=1 (keep the restored cluster).
 set -eu
 here=$(dirname "$0")
 namespace=${NAMESPACE:-studio}

@@ -1,6 +1,6 @@
-"""Writes the production overlay's PrometheusRules from the two rule files, which the chart reads as they are.
+"""Generates the production overlay's PrometheusRules from the two rule files, which the chart reads directly.
 
-`python3 deploy/prometheus/make_rules.py` after a change; `make check` tells when it was forgotten.
+Run `python3 deploy/prometheus/make_rules.py` after a change; `make check` fails if you forget.
 """
 
 from pathlib import Path
