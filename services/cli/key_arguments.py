@@ -1,7 +1,7 @@
 """The words of the commands on keys and clients."""
 
-from services.cli import operator_commands
-from services.cli.command_words import Words, command, group, id_argument, yes_option
+from services.cli import operator_commands, staff_commands
+from services.cli.command_words import Words, command, group, id_argument, studio_option, yes_option
 from services.cli.values import duration, positive
 
 _ID = "8c1f5e0a-3b0e-4d52-9a41-3f2f7f9b0c55"
@@ -10,6 +10,7 @@ _ID = "8c1f5e0a-3b0e-4d52-9a41-3f2f7f9b0c55"
 def add_key_commands(words: Words) -> None:
     _keys(group(words, "keys", "partners' keys"))
     _clients(group(words, "clients", "partners' integrations and their rate limits"))
+    _staff(group(words, "staff", "tokens of a studio's staff"))
 
 
 def _keys(words: Words) -> None:
@@ -74,3 +75,31 @@ def _clients(words: Words) -> None:
     limits.add_argument("client", metavar="CLIENT", help="name or id")
     limits.add_argument("--rate", type=float, metavar="N", help="requests per second")
     limits.add_argument("--burst", type=positive, metavar="N", help="requests at once")
+
+
+def _staff(words: Words) -> None:
+    create = command(
+        words,
+        "create",
+        "issue a staff token; its text is shown once",
+        staff_commands.create_token,
+        'staff create --studio mine --name "Front desk" --role staff',
+    )
+    create.add_argument("--name", required=True)
+    create.add_argument(
+        "--role",
+        choices=("staff", "manager"),
+        default="staff",
+        help="staff for the desk; manager also for keys, imports, erasure and staff tokens (staff)",
+    )
+    studio_option(create)
+    listing = command(
+        words, "list", "list a studio's staff tokens", staff_commands.list_tokens, "staff list --studio mine"
+    )
+    studio_option(listing)
+    revoke = command(
+        words, "revoke", "revoke a staff token for good", staff_commands.revoke_token, f"staff revoke {_ID}"
+    )
+    id_argument(revoke)
+    studio_option(revoke)
+    yes_option(revoke)

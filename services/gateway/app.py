@@ -7,8 +7,9 @@ from functools import partial
 from litestar.types import ASGIApp
 from msgspec import Struct
 
+from services.gateway.access import OperatorAccess
 from services.gateway.actions.deactivate_clients import deactivate_clients
-from services.gateway.context import OperatorContext, OperatorTokens
+from services.gateway.context import OperatorContext
 from services.gateway.key_cache import POLL_SECONDS, KeyCache
 from services.gateway.routes.operator import table
 from services.gateway.routes.operator.imports import ImportStream
@@ -82,7 +83,7 @@ async def open_gateway(
     signers = ServiceSigners({name: settings.caller_keys_of(name) for name in UPSTREAMS})
     key_cache = KeyCache(db, settings.key_peppers, signers)
     await key_cache.refresh()
-    tokens = OperatorTokens(settings.operator_tokens)
+    access = OperatorAccess(settings.operator_tokens, db, settings.key_peppers)
     proxies = trusted_proxies(settings)
     key_refresh = Loop("keys", key_cache.refresh, idle=POLL_SECONDS, stale_after=10, longest_pause=1)
 
@@ -97,16 +98,16 @@ async def open_gateway(
     checks = {**own_checks, **(checks or {})}
     context = OperatorContext(db, key_cache, settings.key_peppers, signers, operator_upstreams, own_checks)
     client_deactivation = Loop("closed clients", partial(deactivate_clients, context), idle=1.0)
-    staff = StaffForwarder(context, tokens)
+    staff = StaffForwarder(context, access)
     operator = build_service(
         "operator",
         context,
         table.routes(),
-        verifier=tokens,
+        verifier=access,
         checks=checks,
         partner_routes=False,
         raw={
-            "/operator/v1/import": ImportStream(context, tokens),
+            "/operator/v1/import": ImportStream(context, access),
             **dict.fromkeys(STAFF_PATHS, staff),
             **pages(),
         },
@@ -115,7 +116,7 @@ async def open_gateway(
         async with running([key_refresh, client_deactivation]):
             yield Gateway(
                 PartnerPort(PartnerApi(key_cache, upstreams, proxies), checks),
-                LimitedGuesses(operator.app, tokens, proxies),
+                LimitedGuesses(operator.app, access, proxies),
             )
     finally:
         for upstream in {*upstreams.values(), *operator_upstreams.values()}:

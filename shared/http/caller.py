@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from shared.errors import Unauthenticated
+from shared.http.roles import Role
 from shared.observability.tracing import valid_traceparent
 
 CALLER_HEADER = b"x-studio-caller"
@@ -30,8 +31,13 @@ class Caller(Struct, frozen=True, kw_only=True):
     scopes: frozenset[str] = frozenset()
     location_ids: tuple[str, ...] | None = None
     actor: Actor = "client"
+    # Counts only for the actor "operator".
+    role: Role = "operator"
     request_id: str = ""
     traceparent: str | None = None
+
+    def with_request_id(self, request_id: str) -> "Caller":
+        return msgspec.structs.replace(self, request_id=request_id)
 
     def may_see(self, location_id: str | None) -> bool:
         """A limited key sees its own locations only; what has no location is hidden from it."""
@@ -46,6 +52,7 @@ class _Claims(Struct, frozen=True, omit_defaults=True):
     scopes: tuple[str, ...] = ()
     location_ids: tuple[str, ...] | None = None
     actor: Actor = "client"
+    role: Role = "operator"
 
 
 class CallerSigner:
@@ -61,6 +68,7 @@ class CallerSigner:
             scopes=tuple(sorted(caller.scopes)),
             location_ids=caller.location_ids,
             actor=caller.actor,
+            role=caller.role,
         )
         payload = base64.urlsafe_b64encode(msgspec.json.encode(claims))
         return payload + b"." + _mac(self._key, payload)
@@ -119,6 +127,7 @@ class CallerVerifier:
             scopes=frozenset(claims.scopes),
             location_ids=claims.location_ids,
             actor=claims.actor,
+            role=claims.role,
         )
         if len(self._verified) >= self.CACHE_SIZE:
             self._verified.clear()

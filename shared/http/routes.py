@@ -17,6 +17,7 @@ from shared.http.answer import Answer
 from shared.http.caller import Caller
 from shared.http.decoding import decode_query, path_id, read_body_as
 from shared.http.pages import MAX_PAGE_BYTES, Page, short_page
+from shared.http.roles import Role, require_role
 from shared.wire import PageQuery, Query, encode
 
 MAX_BODY = 256 * 1024
@@ -71,6 +72,8 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
     status: int = 200
     idempotent: bool = False
     staff: bool = False
+    # The least role of an operators' route: without a word about it no staff token may call it.
+    role: Role = "operator"
     internal: bool = False
     max_body: int = MAX_BODY
     # Who may ask comes before what is asked: sees the raw query, for a parameter that needs its own scope.
@@ -80,13 +83,15 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
     errors: tuple[type[DomainError], ...] = ()
     tag: str = ""
 
-    def for_staff(self) -> "Route[C]":
+    def for_staff(self, role: Role = "staff") -> "Route[C]":
         """The same route for staff, who see every location of their studio."""
-        return structs.replace(self, path=f"/staff{self.path}", staff=True)
+        return structs.replace(self, path=f"/staff{self.path}", staff=True, role=role)
 
     async def respond(self, context: C, caller: Caller, scope: Mapping[str, Any], receive: Receive) -> Answer:
         if (self.staff or self.internal) and caller.actor != "operator":
             raise NotFound
+        if caller.actor == "operator":
+            require_role(caller.role, self.role)
         if self.guard is not None:
             self.guard(caller, scope["query_string"])
         call: Call[Any, Any] = Call(

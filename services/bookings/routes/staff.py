@@ -85,6 +85,7 @@ def _staff(
         status=status,
         errors=refusals,
         staff=True,
+        role="staff",
         tag="Staff",
     )
 

@@ -68,6 +68,7 @@ ROUTES: list[Route[Bookings]] = [
         answer=Page[RosterEntry],
         errors=(InvalidCursor, NotFound),
         staff=True,
+        role="staff",
         tag="Bookings",
     ),
     Route(
@@ -79,6 +80,7 @@ ROUTES: list[Route[Bookings]] = [
         answer=Page[StaffMember],
         errors=(InvalidCursor,),
         staff=True,
+        role="staff",
         tag="Members",
     ),
     Route(
@@ -89,6 +91,7 @@ ROUTES: list[Route[Bookings]] = [
         answer=StaffMember,
         errors=(NotFound,),
         staff=True,
+        role="staff",
         tag="Members",
     ),
 ]

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from services.cli.openapi.descriptions import describe
+from services.cli.openapi.descriptions import TEXTS as PARTNER_TEXTS
 from services.cli.openapi.descriptions.operators import TEXTS
 from services.cli.openapi.error_responses import BODY_ERRORS, ERROR_TYPES, LIMIT_PROBLEM, error_example
 from services.cli.openapi.examples import example_of
@@ -25,6 +25,7 @@ from services.gateway.errors import BadOperatorToken
 from shared import errors
 from shared.errors import DomainError
 from shared.http.error_mapping import status_of
+from shared.http.roles import InsufficientRole
 from shared.http.routes import NoQuery, Route
 from shared.wire import API_VERSION
 
@@ -34,14 +35,17 @@ DESCRIPTION = """\
 For those who run the system and for a studio's desk. It has its own port, on loopback unless set otherwise,
 and its own token. `studioctl` is a client of it.
 
-- **Token.** Send `Authorization: Bearer …`. A refused token is 401; guesses are limited per address.
+- **Token.** Send `Authorization: Bearer …`: the operator token, or a staff token (`stf_…`), which belongs to
+  one studio and has the role `staff` or `manager`. A refused token is 401; guesses are limited per address.
+- **Roles.** Each operation names the least role that it needs. An operator may do everything, a manager also
+  what staff may.
 - **Studios** are named in the path by slug or id. What belongs to another studio is 404.
 - **Lists and errors** have the same form as in the partner API.
 """
 STATUS_TEXTS = {
     400: "The cursor is unknown.",
     401: "The token is missing or unknown.",
-    403: "The token does not allow this.",
+    403: "The token's role is too low.",
     404: "Unknown, or of another studio.",
     409: "Refused in the current state; `code` says why.",
     413: "The body is too large.",
@@ -68,8 +72,7 @@ def operator_document() -> Json:
     for operation in known:
         paths[operation.route.path][operation.route.method.lower()] = _operation(operation, schemas)
     used = {operation.tag for operation in known}
-    components = schemas.components()
-    describe(components, TEXTS)
+    components = schemas.components({**PARTNER_TEXTS, **TEXTS})
     return {
         "openapi": "3.1.0",
         "info": {
@@ -85,7 +88,11 @@ def operator_document() -> Json:
         "paths": dict(paths),
         "components": {
             "securitySchemes": {
-                "Token": {"type": "http", "scheme": "bearer", "description": "The operator token."}
+                "Token": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "The operator token or a staff token.",
+                }
             },
             "parameters": {
                 name: value for name, value in SHARED_PARAMETERS.items() if name != "IdempotencyKey"
@@ -101,10 +108,11 @@ def _operation(operation: OperatorOperation, schemas: Schemas) -> Json:
     described: Json = {
         "operationId": operation.id,
         "summary": route.summary,
-        "description": route.description or f"{route.summary}.",
+        "description": f"{route.description or route.summary + '.'}\n\nRequired role: `{route.role}`.",
         "tags": [operation.tag],
         "parameters": parameters(route, schemas),
         "responses": _responses(route, schemas),
+        "x-required-role": route.role,
     }
     if route.path == "/import":
         described["requestBody"] = {"required": True, "content": {NDJSON: {"schema": {"type": "string"}}}}
@@ -127,6 +135,8 @@ def _responses(route: Route[Any], schemas: Schemas) -> Json:
 
 def _errors(route: Route[Any]) -> list[type[DomainError]]:
     kinds: list[type[DomainError]] = [*COMMON]
+    if route.role != "staff":
+        kinds.append(InsufficientRole)
     if "{" in route.path:
         kinds.append(errors.NotFound)
     if "{" in route.path or route.query is not NoQuery or route.body is not None:

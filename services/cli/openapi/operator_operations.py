@@ -22,6 +22,7 @@ NDJSON = "application/x-ndjson"
 
 TAGS = {
     "Studios": "Studios, and the keys and clients of their partners.",
+    "Staff tokens": "Tokens of a studio's staff.",
     "Import": "Loading a studio's data.",
     "System": "The state of the services, the queues, and what a restore needs.",
     "People": "Erasing what is known of a person.",
@@ -64,6 +65,7 @@ IMPORT: Route[Any] = Route(
     ),
     query=StudioFilter,
     answer=ImportAnswer,
+    role="manager",
 )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from services.cli.openapi.descriptions import describe
+from services.cli.openapi.descriptions import TEXTS, describe
 from services.cli.openapi.schema_names import public_name
 from shared.errors import Problem
 from shared.events.kinds import EventResource
@@ -45,10 +45,10 @@ class Schemas:
     def resolved(self, kind: Any) -> Json:
         return self._components[_target(self.of(kind))]
 
-    def components(self) -> Json:
+    def components(self, texts: dict[str, str] = TEXTS) -> Json:
         """All but those of query strings, each property with its description."""
         found = {name: schema for name, schema in self._components.items() if name not in self._queries}
-        describe(found)
+        describe(found, texts)
         return found
 
 

@@ -49,6 +49,7 @@ ROUTES: list[Route[Forms]] = [
         answer=Page[StaffLead],
         errors=(InvalidCursor,),
         staff=True,
+        role="staff",
         tag="Leads",
     ),
     Route(
@@ -59,6 +60,7 @@ ROUTES: list[Route[Forms]] = [
         answer=StaffLead,
         errors=(NotFound,),
         staff=True,
+        role="staff",
         tag="Leads",
     ),
     Route(
@@ -69,6 +71,7 @@ ROUTES: list[Route[Forms]] = [
         answer=FormSubmission,
         errors=(NotFound, InvalidStateTransition),
         staff=True,
+        role="staff",
         tag="Form submissions",
     ),
     Route(
@@ -79,6 +82,7 @@ ROUTES: list[Route[Forms]] = [
         answer=FormSubmission,
         errors=(NotFound, InvalidStateTransition),
         staff=True,
+        role="staff",
         tag="Form submissions",
     ),
 ]

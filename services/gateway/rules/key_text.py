@@ -17,8 +17,9 @@ _VALUES: Final = {letter: value for value, letter in enumerate(ALPHABET)}
 ID_LENGTH: Final = 22  # 128 bits in base62
 SECRET_LENGTH: Final = 43  # 256 bits
 CHECKSUM_LENGTH: Final = 6  # 32 bits
-_HEAD: Final = len("spk_live_")
-LENGTH: Final = _HEAD + ID_LENGTH + 1 + SECRET_LENGTH + CHECKSUM_LENGTH
+KEY_HEADS: Final = ("spk_live_", "spk_test_")
+STAFF_HEAD: Final = "stf_"
+LENGTH: Final = len(KEY_HEADS[0]) + ID_LENGTH + 1 + SECRET_LENGTH + CHECKSUM_LENGTH
 
 
 class ParsedKey(Struct, frozen=True):
@@ -34,27 +35,44 @@ class NewKey(Struct, frozen=True):
 
 
 def make_key(*, test: bool) -> NewKey:
+    return _make(KEY_HEADS[1] if test else KEY_HEADS[0])
+
+
+def make_staff_token() -> NewKey:
+    return _make(STAFF_HEAD)
+
+
+def _make(head: str) -> NewKey:
     key_id = uuid.uuid4()
-    prefix = f"spk_{'test' if test else 'live'}_{base62(key_id.int, ID_LENGTH)}"
+    prefix = head + base62(key_id.int, ID_LENGTH)
     secret = base62(int.from_bytes(secrets.token_bytes(32), "big"), SECRET_LENGTH)
     text = f"{prefix}_{secret}"
     return NewKey(str(key_id), prefix, secret, text + checksum(text))
 
 
 def parse_key(text: str) -> ParsedKey | None:
-    """None if the text cannot be one of our keys, which needs no lookup."""
-    if len(text) != LENGTH or not text.startswith(("spk_live_", "spk_test_")) or not text.isascii():
+    """None where the text cannot be a key of ours; no look-up is needed to say so."""
+    return next((_parse(text, head) for head in KEY_HEADS if text.startswith(head)), None)
+
+
+def parse_staff_token(text: str) -> ParsedKey | None:
+    return _parse(text, STAFF_HEAD) if text.startswith(STAFF_HEAD) else None
+
+
+def _parse(text: str, head: str) -> ParsedKey | None:
+    start, end = len(head), len(head) + ID_LENGTH
+    if len(text) != end + 1 + SECRET_LENGTH + CHECKSUM_LENGTH or not text.isascii():
         return None
     body = text[:-CHECKSUM_LENGTH]
-    if checksum(body) != text[-CHECKSUM_LENGTH:] or body[_HEAD + ID_LENGTH] != "_":
+    if checksum(body) != text[-CHECKSUM_LENGTH:] or body[end] != "_":
         return None
     try:
-        number = from_base62(body[_HEAD : _HEAD + ID_LENGTH])
+        number = from_base62(body[start:end])
     except KeyError:
         return None
     if number >= 1 << 128:
         return None
-    return ParsedKey(str(uuid.UUID(int=number)), body[_HEAD + ID_LENGTH + 1 :])
+    return ParsedKey(str(uuid.UUID(int=number)), body[end + 1 :])
 
 
 def checksum(text: str) -> str:

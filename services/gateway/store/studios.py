@@ -9,6 +9,7 @@ from services.gateway.errors import SlugTaken
 from services.gateway.wire.studio import OperatorStudio
 from shared.db.database import Connection
 from shared.errors import NotFound
+from shared.http.caller import Caller
 
 LIST = "SELECT id, name, slug, timezone, test, created_at FROM studios ORDER BY created_at, id"
 
@@ -25,8 +26,20 @@ FIND = (
 async def find(conn: Connection, slug_or_id: str) -> OperatorStudio:
     row = await conn.fetchrow(FIND, slug_or_id)
     if row is None:
-        raise NotFound(f"There is no studio {slug_or_id!r}.", param="studio")
+        raise unknown(slug_or_id)
     return OperatorStudio(**row)
+
+
+async def find_for(conn: Connection, caller: Caller, slug_or_id: str) -> OperatorStudio:
+    """To staff every other studio is unknown."""
+    studio = await find(conn, slug_or_id)
+    if caller.studio_id and caller.studio_id != studio.id:
+        raise unknown(slug_or_id)
+    return studio
+
+
+def unknown(slug_or_id: str) -> NotFound:
+    return NotFound(f"There is no studio {slug_or_id!r}.", param="studio")
 
 
 TAKEN = "SELECT FROM studios WHERE slug = $1 AND id <> $2"

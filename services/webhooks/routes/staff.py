@@ -93,6 +93,7 @@ ROUTES: list[Route[Webhooks]] = [
         query=PageQuery,
         answer=Page[Endpoint],
         staff=True,
+        role="manager",
     ),
     Route(
         method="POST",
@@ -103,6 +104,7 @@ ROUTES: list[Route[Webhooks]] = [
         answer=Recovery,
         status=202,
         staff=True,
+        role="manager",
         errors=(NotFound, EndpointDisabled, RecoveryRunning),
     ),
     Route(
@@ -112,6 +114,7 @@ ROUTES: list[Route[Webhooks]] = [
         summary="Get the progress of a recovery",
         answer=Recovery,
         staff=True,
+        role="manager",
         errors=(NotFound,),
     ),
     Route(
@@ -122,6 +125,7 @@ ROUTES: list[Route[Webhooks]] = [
         query=StudioDeliveriesQuery,
         answer=Page[Delivery],
         staff=True,
+        role="manager",
     ),
     Route(
         method="POST",
@@ -131,6 +135,7 @@ ROUTES: list[Route[Webhooks]] = [
         answer=Delivery,
         status=202,
         staff=True,
+        role="manager",
         errors=(NotFound, EndpointDisabled),
     ),
     Route(
@@ -141,6 +146,7 @@ ROUTES: list[Route[Webhooks]] = [
         query=EventsQuery,
         answer=Page[EventRead],
         staff=True,
+        role="manager",
     ),
     Route(
         method="GET",
@@ -149,6 +155,7 @@ ROUTES: list[Route[Webhooks]] = [
         summary="Get the sequence number of the newest event",
         answer=Position,
         staff=True,
+        role="manager",
     ),
     Route(
         method="GET",

@@ -114,3 +114,21 @@ async def test_lists_come_whole_up_to_the_limit(system: System) -> None:
     assert (len(everybody["data"]), everybody["has_more"]) == (205, False)
     some = json.loads((await at_desk(system, "members", "list", "--limit", "201")).out)
     assert (len(some["data"]), some["has_more"]) == (201, True)
+
+
+async def test_a_desk_works_with_a_staff_token_and_needs_no_studio_option(system: System) -> None:
+    """`STUDIO_OPERATOR_TOKEN=stf_…`: the token's own studio is meant; managers issue and revoke tokens."""
+    words = ("staff", "create", "--name", "Boss", "--role", "manager")
+    manager = (await at_desk(system, *words)).json()["token"]
+    with_token = {"STUDIO_OPERATOR_TOKEN": manager}
+    made = (await studioctl(system, "staff", "create", "--name", "Desk", environment=with_token)).json()
+    assert (made["role"], made["studio_id"]) == ("staff", system.studio_id)
+    desk = {"STUDIO_OPERATOR_TOKEN": made["token"]}
+    assert (await studioctl(system, "members", "list", environment=desk)).json()["data"] == []
+    refused = await studioctl(system, "staff", "list", environment=desk)
+    assert (refused.code, "needs the role manager" in refused.err) == (1, True)
+    listed = (await studioctl(system, "staff", "list", environment=with_token)).json()["data"]
+    assert [row["name"] for row in listed] == ["Boss", "Desk"]
+    ended = await studioctl(system, "staff", "revoke", made["id"], "--yes", environment=with_token)
+    assert ended.json()["revoked_at"] is not None
+    assert (await studioctl(system, "members", "list", environment=desk)).code == 1

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,16 @@ class Done(Struct):
         return json.loads(self.out)
 
 
-async def studioctl(system: System, *words: str, stdin: bytes = b"") -> Done:
-    environment = next(iter(system.running.processes.values())).environment
+async def studioctl(
+    system: System, *words: str, stdin: bytes = b"", environment: Mapping[str, str] | None = None
+) -> Done:
+    running = next(iter(system.running.processes.values())).environment
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "services.cli.main",
         *words,
-        env=environment | {"STUDIO_OPERATOR_URL": system.running.operator_url},
+        env=running | dict(environment or {}) | {"STUDIO_OPERATOR_URL": system.running.operator_url},
         cwd=ROOT,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,

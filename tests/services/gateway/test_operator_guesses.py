@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from services.gateway.context import OperatorTokens
+from services.gateway.access import OperatorAccess
 from services.gateway.routes.operator.token_guess_limit import LimitedGuesses
 from services.gateway.rules.rate_limit import FailedKeyLimits
 from shared.http.client_address import TrustedProxies
@@ -29,7 +29,7 @@ async def ask(app: LimitedGuesses, token: str, address: str, path: str) -> Any:
 
 async def test_a_guesser_is_slowed_down_on_every_path() -> None:
     """A burst of refusals, then 429 with the seconds to wait. Health checks and other addresses go on."""
-    app = LimitedGuesses(answers_401_or_200, OperatorTokens(("right",)), TrustedProxies())
+    app = LimitedGuesses(answers_401_or_200, OperatorAccess(("right",), None, ()), TrustedProxies())
     paths = ("/operator/v1/studios", "/operator/v1/import", "/operator/v1/queues", "/operator/v1/unknown")
     guesses = [
         await ask(app, f"guess-{number}", "192.0.2.1", paths[number % 4])

@@ -63,5 +63,16 @@ TEXTS: dict[str, str] = {
     "services": "Each service by name, the gateway included.",
     "StaffLead.status": "`new`, `contacted`, `qualified`, `converted` or `unqualified`.",
     "StaffLead.metadata": "Structured data of the studio.",
+    **{
+        f"{schema}.{name}": text
+        for schema in ("StaffToken", "IssuedStaffToken")
+        for name, text in {
+            "role": "`staff` for the desk, `manager` also for keys, imports, erasure and staff tokens.",
+            "prefix": "The first part of the token's text, which tells it from others. It is not secret.",
+            "last_used_at": "When the token was last used, to within a minute, or null.",
+            "revoked_at": "When the token was revoked, or null.",
+        }.items()
+    },
+    "StaffTokenCreate.role": "`staff` or `manager`.",
     "suspended": "A suspended member cannot book.",
 }

@@ -4,6 +4,7 @@ from typing import Any
 
 from services.gateway.actions.erase_person import erase_person
 from services.gateway.context import OperatorContext
+from services.gateway.store import studios
 from services.gateway.wire.status import Erasure
 from services.gateway.wire.studio import StudioFilter
 from shared.errors import NotFound
@@ -11,15 +12,22 @@ from shared.http.routes import Call, Route
 
 
 async def erase_member(context: OperatorContext, call: Call[StudioFilter, None]) -> dict[str, Any]:
-    return await erase_person(
-        context, "member", call.path["member_id"], call.query.studio, call.caller.request_id
-    )
+    studio = await _studio_of(context, call)
+    return await erase_person(context, "member", call.path["member_id"], studio, call.caller.request_id)
 
 
 async def erase_lead(context: OperatorContext, call: Call[StudioFilter, None]) -> dict[str, Any]:
-    return await erase_person(
-        context, "lead", call.path["lead_id"], call.query.studio, call.caller.request_id
-    )
+    studio = await _studio_of(context, call)
+    return await erase_person(context, "lead", call.path["lead_id"], studio, call.caller.request_id)
+
+
+async def _studio_of(context: OperatorContext, call: Call[StudioFilter, None]) -> str | None:
+    """A manager erases in the own studio; without a name an operator searches every studio."""
+    named = call.query.studio or call.caller.studio_id
+    if not named:
+        return None
+    async with context.db.connection() as conn:
+        return (await studios.find_for(conn, call.caller, named)).id
 
 
 ROUTES: list[Route[OperatorContext]] = [
@@ -31,6 +39,7 @@ ROUTES: list[Route[OperatorContext]] = [
         query=StudioFilter,
         answer=Erasure,
         errors=(NotFound,),
+        role="manager",
     ),
     Route(
         method="POST",
@@ -40,5 +49,6 @@ ROUTES: list[Route[OperatorContext]] = [
         query=StudioFilter,
         answer=Erasure,
         errors=(NotFound,),
+        role="manager",
     ),
 ]

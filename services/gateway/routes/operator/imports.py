@@ -8,12 +8,16 @@ from urllib.parse import parse_qsl
 from litestar.types import Receive, Scope, Send
 from msgspec import Struct
 
+from services.gateway.access import OperatorAccess
 from services.gateway.actions.import_batch import ImportBatch
-from services.gateway.context import OperatorContext, OperatorTokens
+from services.gateway.context import OperatorContext
+from services.gateway.store import studios
 from shared.errors import MethodNotAllowed
 from shared.http.answer import Answer
+from shared.http.caller import Caller
 from shared.http.error_mapping import answer_for
 from shared.http.importing import Rejected
+from shared.http.roles import require_role
 from shared.http.service import send_answer, valid_request_id
 from shared.wire import encode
 
@@ -34,9 +38,9 @@ class ImportAnswer(Struct, kw_only=True):
 class ImportStream:
     """A plain ASGI handler, because the body is far larger than the route layer accepts."""
 
-    def __init__(self, context: OperatorContext, tokens: OperatorTokens) -> None:
+    def __init__(self, context: OperatorContext, access: OperatorAccess) -> None:
         self._context = context
-        self._tokens = tokens
+        self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
@@ -44,12 +48,20 @@ class ImportStream:
         try:
             if scope.get("method") != "POST":
                 raise MethodNotAllowed(["POST"])
-            self._tokens.verify(headers, request_id)
+            caller = self._access.verify(headers, request_id)
+            require_role(caller.role, "manager")
             query = dict(parse_qsl(scope["query_string"].decode("ascii", "replace")))
+            if caller.studio_id:
+                query["studio"] = await self._own_studio(caller, query.get("studio"))
             answer = Answer(encode(await self._import(receive, query, request_id)))
         except Exception as problem:
             answer = answer_for(problem, request_id)
         await send_answer(send, answer, request_id)
+
+    async def _own_studio(self, caller: Caller, named: str | None) -> str:
+        """A manager's lines may touch no other studio, as with `?studio=`."""
+        async with self._context.db.connection() as conn:
+            return (await studios.find_for(conn, caller, named or caller.studio_id)).id
 
     async def _import(self, receive: Receive, query: dict[str, str], request_id: str) -> ImportAnswer:
         batch = ImportBatch(self._context, request_id, query.get("studio"))

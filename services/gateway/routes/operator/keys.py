@@ -1,5 +1,7 @@
 """Studios, clients and keys."""
 
+from typing import Any
+
 from msgspec import UNSET
 
 from services.gateway.actions.create_studio import create_studio
@@ -11,6 +13,7 @@ from services.gateway.errors import KeyNotLive, SlugTaken, StudioExists
 from services.gateway.store import clients, keys, studios
 from services.gateway.wire.key import Client, ClientSet, IssuedKey, Key, KeyCreate, KeyRevoke, KeyRotate
 from services.gateway.wire.studio import OperatorStudio, StudioCreate, StudioFilter
+from shared.db.database import Connection
 from shared.errors import NotFound
 from shared.http.pages import Page
 from shared.http.routes import Call, Route
@@ -22,17 +25,21 @@ async def post_studio(context: OperatorContext, call: Call[None, StudioCreate]) 
 
 async def list_studios(context: OperatorContext, call: Call[None, None]) -> Page[OperatorStudio]:
     async with context.db.connection() as conn:
-        return Page(data=await studios.all_of(conn), has_more=False, next_cursor=None)
+        if call.caller.studio_id:
+            found = [await studios.find(conn, call.caller.studio_id)]
+        else:
+            found = await studios.all_of(conn)
+        return Page(data=found, has_more=False, next_cursor=None)
 
 
 async def get_studio(context: OperatorContext, call: Call[None, None]) -> OperatorStudio:
     async with context.db.connection() as conn:
-        return await studios.find(conn, call.path["studio"])
+        return await studios.find_for(conn, call.caller, call.path["studio"])
 
 
 async def list_clients(context: OperatorContext, call: Call[StudioFilter, None]) -> Page[Client]:
     async with context.db.connection() as conn:
-        studio_id = (await studios.find(conn, call.query.studio)).id if call.query.studio else None
+        studio_id = await _studio_id(conn, call)
         return Page(data=await clients.all_of(conn, studio_id), has_more=False, next_cursor=None)
 
 
@@ -45,26 +52,43 @@ async def patch_client(context: OperatorContext, call: Call[None, ClientSet]) ->
     return client
 
 
+async def _studio_id(conn: Connection, call: Call[StudioFilter, None]) -> str | None:
+    named = call.query.studio or call.caller.studio_id
+    return (await studios.find_for(conn, call.caller, named)).id if named else None
+
+
+async def _refuse_other_studios_key(context: OperatorContext, call: Call[Any, Any]) -> None:
+    async with context.db.connection() as conn:
+        key = await keys.get(conn, call.path["key_id"])
+    if call.caller.studio_id and call.caller.studio_id != key.studio_id:
+        raise NotFound
+
+
 async def post_key(context: OperatorContext, call: Call[None, KeyCreate]) -> IssuedKey:
+    async with context.db.connection() as conn:
+        await studios.find_for(conn, call.caller, call.body.studio)
     return await issue_key(context, call.body, call.caller.request_id)
 
 
 async def list_keys(context: OperatorContext, call: Call[StudioFilter, None]) -> Page[Key]:
     async with context.db.connection() as conn:
-        studio_id = (await studios.find(conn, call.query.studio)).id if call.query.studio else None
+        studio_id = await _studio_id(conn, call)
         return Page(data=await keys.all_of(conn, studio_id), has_more=False, next_cursor=None)
 
 
 async def get_key(context: OperatorContext, call: Call[None, None]) -> Key:
+    await _refuse_other_studios_key(context, call)
     async with context.db.connection() as conn:
         return await keys.get(conn, call.path["key_id"])
 
 
 async def post_rotation(context: OperatorContext, call: Call[None, KeyRotate]) -> IssuedKey:
+    await _refuse_other_studios_key(context, call)
     return await rotate_key(context, call.path["key_id"], overlap=call.body.overlap)
 
 
 async def post_revocation(context: OperatorContext, call: Call[None, KeyRevoke]) -> Key:
+    await _refuse_other_studios_key(context, call)
     return await revoke_key(
         context,
         call.path["key_id"],
@@ -97,13 +121,21 @@ ROUTES: list[Route[OperatorContext]] = [
         status=201,
         errors=(SlugTaken, StudioExists),
     ),
-    _route("GET", "/studios", list_studios, "List studios", Page[OperatorStudio]),
-    _route("GET", "/studios/{studio}", get_studio, "Read a studio", OperatorStudio, errors=(NotFound,)),
-    _route("GET", "/clients", list_clients, "List clients", Page[Client], query=StudioFilter),
+    _route("GET", "/studios", list_studios, "List studios", Page[OperatorStudio], role="staff"),
+    _route(
+        "GET",
+        "/studios/{studio}",
+        get_studio,
+        "Read a studio",
+        OperatorStudio,
+        errors=(NotFound,),
+        role="staff",
+    ),
+    _route("GET", "/clients", list_clients, "List clients", Page[Client], query=StudioFilter, role="manager"),
     _route("PATCH", "/clients/{client}", patch_client, "Set a client's rate", Client, body=ClientSet),
-    _route("POST", "/keys", post_key, "Issue a key", IssuedKey, body=KeyCreate, status=201),
-    _route("GET", "/keys", list_keys, "List keys", Page[Key], query=StudioFilter),
-    _route("GET", "/keys/{key_id}", get_key, "Read a key", Key, errors=(NotFound,)),
+    _route("POST", "/keys", post_key, "Issue a key", IssuedKey, body=KeyCreate, status=201, role="manager"),
+    _route("GET", "/keys", list_keys, "List keys", Page[Key], query=StudioFilter, role="manager"),
+    _route("GET", "/keys/{key_id}", get_key, "Read a key", Key, errors=(NotFound,), role="manager"),
     _route(
         "POST",
         "/keys/{key_id}/rotate",
@@ -114,6 +146,7 @@ ROUTES: list[Route[OperatorContext]] = [
         optional_body=True,
         status=201,
         errors=(KeyNotLive,),
+        role="manager",
     ),
     _route(
         "POST",
@@ -124,5 +157,6 @@ ROUTES: list[Route[OperatorContext]] = [
         body=KeyRevoke,
         optional_body=True,
         errors=(NotFound,),
+        role="manager",
     ),
 ]

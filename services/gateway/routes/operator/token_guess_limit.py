@@ -5,11 +5,10 @@ from typing import Final
 
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from services.gateway.context import OperatorTokens
+from services.gateway.access import OperatorAccess
 from services.gateway.routes.operator.pages import OPENAPI
 from services.gateway.rules.rate_limit import FailedKeyLimits
 from shared.errors import RateLimited
-from shared.http.answer import Answer
 from shared.http.client_address import TrustedProxies, address_of
 from shared.http.error_mapping import answer_for
 from shared.http.service import request_id_of, send_answer
@@ -20,20 +19,28 @@ PREFIX: Final = "/operator/"
 class LimitedGuesses:
     """The operators' app. Who has a token is never held up, from whatever address others guess."""
 
-    def __init__(self, app: ASGIApp, tokens: OperatorTokens, proxies: TrustedProxies) -> None:
+    def __init__(self, app: ASGIApp, access: OperatorAccess, proxies: TrustedProxies) -> None:
         self._app = app
-        self._tokens = tokens
+        self._access = access
         self._proxies = proxies
         self._failed = FailedKeyLimits()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
         guarded = scope["path"].startswith(PREFIX) and scope["path"] != OPENAPI
-        if guarded and not self._tokens.accepts(headers):
-            wait = self._failed.take(address_of(scope, headers, self._proxies), time.monotonic())
-            if wait is not None:
+        if guarded:
+            try:
+                await self._recognise(scope, headers)
+            except Exception as problem:
                 request_id = request_id_of(scope)
-                refusal = answer_for(RateLimited(wait), request_id)
-                await send_answer(send, Answer(refusal.body, refusal.status, refusal.headers), request_id)
+                await send_answer(send, answer_for(problem, request_id), request_id)
                 return
         await self._app(scope, receive, send)
+
+    async def _recognise(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
+        """Who is not recognised gets 401 further in, until the address has guessed too often."""
+        if await self._access.recognise(headers, scope["path"]):
+            return
+        wait = self._failed.take(address_of(scope, headers, self._proxies), time.monotonic())
+        if wait is not None:
+            raise RateLimited(wait)

@@ -1,0 +1,70 @@
+"""Staff tokens. Every statement binds the studio, but for the look-up by a token that was presented."""
+
+import asyncpg
+
+from services.gateway.rules.key_text import NewKey
+from services.gateway.wire.staff_token import StaffRole, StaffToken
+from shared.db.database import Connection
+from shared.errors import NotFound
+
+COLUMNS = "id, studio_id, name, role, prefix, created_at, last_used_at, revoked_at"
+INSERT = """
+INSERT INTO staff_tokens (studio_id, id, name, role, prefix, secret_hash) VALUES ($1, $2, $3, $4, $5, $6)
+"""
+
+
+async def add(
+    conn: Connection, studio_id: str, new: NewKey, *, name: str, role: StaffRole, secret_hash: bytes
+) -> StaffToken:
+    await conn.execute(INSERT, studio_id, new.id, name, role, new.prefix, secret_hash)
+    return await get(conn, studio_id, new.id)
+
+
+GET = f"SELECT {COLUMNS} FROM staff_tokens WHERE studio_id = $1 AND id = $2"  # noqa: S608
+
+
+async def get(conn: Connection, studio_id: str, token_id: str) -> StaffToken:
+    row = await conn.fetchrow(GET, studio_id, token_id)
+    if row is None:
+        raise NotFound
+    return StaffToken(**row)
+
+
+LIST = f"SELECT {COLUMNS} FROM staff_tokens WHERE studio_id = $1 ORDER BY created_at, id"  # noqa: S608
+
+
+async def all_of(conn: Connection, studio_id: str) -> list[StaffToken]:
+    return [StaffToken(**row) for row in await conn.fetch(LIST, studio_id)]
+
+
+REVOKE = """
+UPDATE staff_tokens SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE studio_id = $1 AND id = $2
+"""
+
+
+async def revoke(conn: Connection, studio_id: str, token_id: str) -> StaffToken:
+    await conn.execute(REVOKE, studio_id, token_id)
+    return await get(conn, studio_id, token_id)
+
+
+PRESENTED = """
+SELECT t.studio_id, s.slug, t.role, t.secret_hash,
+    (t.last_used_at < clock_timestamp() - interval '1 minute') IS NOT FALSE AS stale
+FROM staff_tokens t JOIN studios s ON s.id = t.studio_id
+WHERE t.id = $1 AND t.revoked_at IS NULL
+"""
+
+
+async def presented(conn: Connection, token_id: str) -> asyncpg.Record | None:
+    """What a live token of this id has to match, and whether its last use should be noted."""
+    return await conn.fetchrow(PRESENTED, token_id)
+
+
+USED = """
+UPDATE staff_tokens SET last_used_at = clock_timestamp(), secret_hash = $3 WHERE studio_id = $1 AND id = $2
+"""
+
+
+async def record_use(conn: Connection, studio_id: str, token_id: str, secret_hash: bytes) -> None:
+    """The hash is written anew, so that a token outlives the pepper that it was issued under."""
+    await conn.execute(USED, studio_id, token_id, secret_hash)

@@ -1,0 +1,161 @@
+"""Staff tokens: every operators' route, of the own studio and of another one, with each role.
+
+The table is made from the routes: a new one is in it by itself.
+"""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from msgspec import Struct
+
+from services.cli.openapi.operator_operations import OperatorOperation, operator_operations
+from services.gateway.rules.key_text import make_staff_token
+from shared.http.roles import ROLES, Role
+from shared.wire import new_id
+from tests.harness.http import Client, Reply
+from tests.harness.system import System
+from tests.services.bookings.import_samples import a_member
+
+OPERATIONS = operator_operations()
+BY_NAME = {f"{one.route.method} {one.route.path}": one for one in OPERATIONS}
+# A word in the query or body names the studio of these.
+STUDIO_IN_QUERY = {"GET /clients", "GET /keys", "POST /import"}
+
+
+class Staff(Struct):
+    studio_id: str
+    other_id: str
+    clients: dict[str, Client]
+    other_key: str
+
+
+_staff: list[tuple[str, str, dict[str, str], str]] = []
+
+
+def client_with(system: System, token: str) -> Client:
+    base = f"{system.running.operator_url}/operator/v1"
+    return Client(system._session, base, {"Authorization": f"Bearer {token}"})
+
+
+async def issue(system: System, studio_id: str, role: str) -> dict[str, Any]:
+    body = {"name": f"{role} of the desk", "role": role}
+    made = await system.operator.post(f"/studios/{studio_id}/staff-tokens", body)
+    assert made.status == 201, made.body
+    issued: dict[str, Any] = made.json()
+    return issued
+
+
+async def staff_of(system: System) -> Staff:
+    """One studio with a token of each role, and another one with a key; made once for the table."""
+    if not _staff:
+        own, other = await system.new_studio(), await system.new_studio()
+        tokens = {role: (await issue(system, own, role))["token"] for role in ("staff", "manager")}
+        _staff.append((own, other, tokens, (await system.issue(studio=other))["id"]))
+    own, other, tokens, key = _staff[0]
+    return Staff(own, other, {role: client_with(system, text) for role, text in tokens.items()}, key)
+
+
+async def call(client: Client, operation: OperatorOperation, studio: str, **ids: str) -> Reply:
+    """With unknown ids unless some are given: nothing is found, and nothing is done."""
+    route = operation.route
+    values = {"studio": studio, "queue": "nothing", "client": new_id()} | ids
+    path = re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], new_id()), route.path)
+    query: dict[str, Any] = {"studio": studio} if f"{route.method} {route.path}" in STUDIO_IN_QUERY else {}
+    body = {"studio": studio, "name": "x", "scopes": ["nothing"]} if path == "/keys" else {}
+    sent = body if route.body is not None and route.method != "GET" else None
+    return await client.send(route.method, path, sent, **query)
+
+
+def may(role: Role, needed: Role) -> bool:
+    return ROLES.index(role) >= ROLES.index(needed)
+
+
+@pytest.mark.parametrize("role", ["staff", "manager"])
+@pytest.mark.parametrize("name", BY_NAME)
+async def test_a_token_gets_what_its_role_may_in_its_own_studio(
+    system: System, name: str, role: Role
+) -> None:
+    """403 `insufficient_role` where the route needs more, and never there where it does not."""
+    staff, operation = await staff_of(system), BY_NAME[name]
+    reply = await call(staff.clients[role], operation, staff.studio_id)
+    if may(role, operation.route.role):
+        assert reply.status not in (401, 403, 405), reply.body
+    else:
+        assert (reply.status, reply.code) == (403, "insufficient_role"), reply.body
+        assert reply.json()["error"]["details"] == {"required_role": operation.route.role, "role": role}
+
+
+@pytest.mark.parametrize("role", ["staff", "manager"])
+@pytest.mark.parametrize("name", [name for name in BY_NAME if "{studio}" in name])
+async def test_another_studios_path_is_unknown(system: System, name: str, role: Role) -> None:
+    """404 for reads and writes alike, in the words for a studio that does not exist."""
+    staff, operation = await staff_of(system), BY_NAME[name]
+    reply = await call(staff.clients[role], operation, staff.other_id)
+    assert (reply.status, reply.code) == (404, "not_found"), reply.body
+    nowhere = await call(staff.clients[role], operation, new_id())
+    assert nowhere.status == 404
+    assert reply.json()["error"]["message"].replace(staff.other_id, "") == re.sub(
+        r"'[0-9a-f-]{36}'", "''", nowhere.json()["error"]["message"]
+    )
+
+
+async def test_a_manager_reaches_no_other_studio_through_query_body_or_id(system: System) -> None:
+    """Keys, clients, imports and erasure of another studio are unknown, and stay as they were."""
+    staff = await staff_of(system)
+    manager = staff.clients["manager"]
+    for name in sorted(STUDIO_IN_QUERY | {"POST /keys"}):
+        reply = await call(manager, BY_NAME[name], staff.other_id)
+        assert reply.status == 404, (name, reply.body)
+    for name in ("GET /keys/{key_id}", "POST /keys/{key_id}/rotate", "POST /keys/{key_id}/revoke"):
+        reply = await call(manager, BY_NAME[name], staff.other_id, key_id=staff.other_key)
+        assert reply.status == 404, (name, reply.body)
+    assert (await system.operator.get(f"/keys/{staff.other_key}")).json()["revoked_at"] is None
+    member = a_member()
+    await system.import_lines([member], staff.other_id)
+    assert (await manager.post(f"/members/{member['id']}/erase")).status == 404
+    assert (await manager.post(f"/members/{member['id']}/erase", studio=staff.other_id)).status == 404
+    found = await system.operator.get(f"/studios/{staff.other_id}/members/{member['id']}")
+    assert found.json()["email"] == member["email"]
+
+
+async def test_a_managers_lists_and_imports_hold_the_own_studio_only(system: System) -> None:
+    """Without naming it; lines for another studio are rejected one by one."""
+    staff = await staff_of(system)
+    manager = staff.clients["manager"]
+    assert [row["id"] for row in (await manager.get("/studios")).json()["data"]] == [staff.studio_id]
+    assert (await manager.get("/keys")).json()["data"] == []
+    mine, foreign = a_member(), a_member(studio_id=staff.other_id)
+    lines = b"\n".join(json.dumps(line).encode() for line in (mine, foreign))
+    report = (await manager.post("/import", raw=lines)).json()
+    assert (report["imported"], [row["line"] for row in report["rejected"]]) == (1, [2])
+    issued = await manager.post("/keys", {"studio": staff.studio_id, "name": "p", "scopes": ["studio:read"]})
+    assert issued.status == 201, issued.body
+    assert (await manager.post(f"/keys/{issued.json()['id']}/revoke")).status == 200
+
+
+async def test_a_token_is_shown_once_and_ends_with_its_revocation(system: System) -> None:
+    """Listed without its secret, its use is noted, and it is refused from the next request on."""
+    issued = await issue(system, system.studio_id, "staff")
+    assert issued["token"].startswith("stf_") and issued["token"].startswith(issued["prefix"])
+    client, base = client_with(system, issued["token"]), f"/studios/{system.studio_id}"
+    assert (await client.get(f"{base}/classes")).status == 200
+    (listed,) = (await system.operator.get(f"{base}/staff-tokens")).json()["data"]
+    assert listed["last_used_at"] is not None and "token" not in listed
+    revoked = await system.operator.post(f"{base}/staff-tokens/{issued['id']}/revoke")
+    assert revoked.json()["revoked_at"] is not None
+    refused = await client.get(f"{base}/classes")
+    assert refused.status in (401, 429)
+    assert (await system.operator.post(f"{base}/staff-tokens/{new_id()}/revoke")).status == 404
+
+
+async def test_a_made_up_token_is_refused(system: System) -> None:
+    """With a good checksum, a wrong secret under a known id, and a broken checksum."""
+    issued = await issue(system, system.studio_id, "manager")
+    stranger = make_staff_token().text
+    forged = issued["token"][:-20] + stranger[-20:]
+    for text in (stranger, forged, issued["token"][:-1], "stf_"):
+        refused = await client_with(system, text).get("/studios")
+        assert refused.status in (401, 429), text
+    assert (await client_with(system, issued["token"]).get("/studios")).status == 200
