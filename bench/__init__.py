@@ -1,1 +1,1 @@
-"""Side by side: our services, the floor under them and what people would use instead."""
+"""Benchmarks: our services next to the bare servers below them and to a typical stack."""

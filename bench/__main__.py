@@ -1,4 +1,4 @@
-"""python -m bench [--quick] [--only ROW …]: the whole table in about twenty minutes."""
+"""python -m bench [--quick] [--only ROW …]: all rows, in about twenty minutes."""
 
 import argparse
 import sys

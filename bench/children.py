@@ -1,4 +1,4 @@
-"""Processes that the run starts, and ends whatever happens."""
+"""Child processes of a run. They are stopped however the run ends."""
 
 import os
 import signal
@@ -37,12 +37,12 @@ class Process:
                 stdout=sink,
                 stderr=sink,
                 cwd=folder,
-                start_new_session=True,  # a Ctrl-C is for us, who stop them in our own order
+                start_new_session=True,  # Ctrl-C must reach only us: we stop them in order
             )
         self.pid = self._child.pid
 
     def wait_ready(self, url: str) -> float:
-        """Seconds from the start until `url` answered well."""
+        """Seconds from the start until `url` answered successfully."""
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             if self._child.poll() is not None:

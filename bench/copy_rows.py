@@ -1,11 +1,11 @@
-"""Copying rows of tables whose columns we need not know: they differ from commit to commit."""
+"""Copies table rows without knowing the columns, which differ from commit to commit."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import asyncpg
 
-# What Postgres makes itself is left out: identities and generated columns.
+# Without identity and generated columns, which Postgres fills in itself.
 COLUMNS = """
 SELECT attname FROM pg_attribute
 WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attidentity = '' AND attgenerated = ''
@@ -29,7 +29,7 @@ async def tables_with(conn: "asyncpg.Connection[Any]", schema: str, column: str)
 async def copy_rows(
     conn: "asyncpg.Connection[Any]", table: str, source: str, changed: Mapping[str, str], *args: Any
 ) -> None:
-    """`source` is what follows FROM, with the rows as `t`; `changed` has SQL for the columns that differ."""
+    """`source` is the FROM clause, with the rows as `t`; `changed` has SQL for the columns that differ."""
     columns = await columns_of(conn, table)
     values = [changed.get(name, f't."{name}"') for name in columns]
     names = ", ".join(f'"{name}"' for name in columns)

@@ -1,4 +1,4 @@
-"""Which process runs where: what is measured on one core, what loads it and what it leans on on the other."""
+"""CPU pinning: the measured process on one core, load generator and dependencies on the other."""
 
 import os
 from collections.abc import Collection, Iterator
@@ -15,7 +15,7 @@ LOAD_CORES = frozenset({max(ALL)})
 
 @contextmanager
 def starting_on(cores: Collection[int]) -> Iterator[None]:
-    """Children inherit the cores of whoever starts them."""
+    """Children inherit the CPU affinity of their parent."""
     if not CAN_PIN:
         yield
         return
@@ -28,7 +28,7 @@ def starting_on(cores: Collection[int]) -> Iterator[None]:
 
 
 def pin_tree(pid: int, cores: Collection[int]) -> None:
-    """Every thread of the process and of all that it started."""
+    """Pins every thread of the process and of its descendants."""
     if not CAN_PIN:
         return
     for member in tree(pid):
@@ -48,7 +48,7 @@ def tree(pid: int) -> list[int]:
 
 
 def cpu_seconds(pids: Collection[int]) -> float:
-    """What these processes have used since they began, all threads, to the nanosecond."""
+    """CPU time of these processes since they started, over all threads, in nanosecond resolution."""
     total = 0
     for pid in pids:
         with suppress(OSError):
@@ -59,7 +59,7 @@ def cpu_seconds(pids: Collection[int]) -> float:
 
 
 def memory_mb(pid: int) -> float:
-    """Resident, which counts shared pages in full: the figure an operator sees."""
+    """Resident set size. It counts shared pages in full, like the tools that operators use."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) / 1024

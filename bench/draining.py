@@ -1,4 +1,4 @@
-"""How fast a backlog of events is worked off, from the first one that goes to the last."""
+"""How fast a backlog of events drains, from the first event to the last."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ from bench.system import System
 
 
 class Backlog(Struct, frozen=True):
-    """`count` grows as the work is done. With `emptied` it ends where it began, else so many units higher."""
+    """`count` grows with completed work. With `emptied` it returns to its start, else it ends higher."""
 
     count: str
     emptied: bool = False
@@ -24,7 +24,7 @@ class Backlog(Struct, frozen=True):
 def drain_rate(
     system: System, backlog: Backlog, studios: Sequence[Studio], *, each: int, units: int
 ) -> float:
-    """Units a second for `each` events of every studio, all committed at once."""
+    """Units a second for `each` events per studio, all committed at once."""
     return asyncio.run(_drain(system.database_url, backlog, [studio.id for studio in studios], each, units))
 
 

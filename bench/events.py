@@ -1,7 +1,7 @@
-"""Events by the thousand, endpoints to send them to, and when they are all delivered.
+"""Creates thousands of events and their endpoints, and waits until all are delivered.
 
-An event is copied from one that a booking wrote, whatever columns the outbox has by now. The last one of each
-batch is a booking, which wakes the relay as any booking does.
+Events are copies of one that a booking wrote, so any version of the outbox table works. The last event of
+each batch is a real booking, which wakes the relay.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ CAPTURED = """
 SELECT count(*) FROM bookings.bench_template t
 WHERE convert_from(t.envelope, 'UTF8')::jsonb ->> 'studio_id' = $1
 """
-# One class's events stay in order, so the copies are spread over 500 of them.
+# Events of one class stay in order, so the copies are spread over 500 classes.
 COPIES = """
 (SELECT t.*, gen_random_uuid() AS new_id, n FROM bookings.bench_template t, generate_series(1, $2::int) AS n
  WHERE convert_from(t.envelope, 'UTF8')::jsonb ->> 'studio_id' = ANY($1::text[])) AS t
@@ -52,7 +52,7 @@ _numbers: defaultdict[tuple[str, str], Iterator[int]] = defaultdict(itertools.co
 
 
 def book(system: System, studio: Studio, key: str) -> dict[str, Any]:
-    """A booking that nobody has made yet."""
+    """Makes a booking that does not exist yet."""
     number = next(_numbers[system.database_url, studio.id])
     class_number, member_number = 1 + number % studio.classes, studio.members - number // studio.classes
     body = {"class_id": studio.class_id(class_number), "member_id": studio.member_id(member_number)}
@@ -61,7 +61,7 @@ def book(system: System, studio: Studio, key: str) -> dict[str, Any]:
 
 
 def capture_events(system: System, keys: Mapping[Studio, str]) -> None:
-    """Keeps the outbox row of one booking of each studio as the template of its events."""
+    """Saves the outbox row of one booking per studio as the template for its events."""
     asyncio.run(_capture(system, keys))
 
 
@@ -108,7 +108,7 @@ async def _deliver(system: System, studio: Studio, key: str, events: int, endpoi
 
 
 async def settled(conn: "asyncpg.Connection[Any]", count: str, *args: Any) -> int:
-    """The count once the outbox is empty and it has stopped growing."""
+    """The count, once the outbox is empty and the count is stable."""
     deadline = time.monotonic() + TIMEOUT
     last = -1
     while time.monotonic() < deadline:
@@ -124,7 +124,7 @@ FIRST_ENDPOINT = "SELECT id FROM webhooks.endpoints WHERE studio_id = $1 ORDER B
 
 
 def copy_endpoint(system: System, studio: Studio, count: int) -> None:
-    """One endpoint is made by the API; the rest are its copies, with all that hangs on it."""
+    """The API creates one endpoint; the rest are copies of it and of its dependent rows."""
     asyncio.run(_copy(system.database_url, studio, count))
 
 

@@ -29,7 +29,7 @@ class Summary(Struct):
 
 
 class Load(Struct, frozen=True, kw_only=True):
-    """What wrk sends; `served_by` are the processes whose CPU time is counted."""
+    """A wrk run; `served_by` are the processes whose CPU time is counted."""
 
     wrk: str
     url: str

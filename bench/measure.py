@@ -1,4 +1,4 @@
-"""Short rounds, interleaved, so that whatever else the machine does falls on everybody alike."""
+"""Short interleaved rounds, so that other load on the machine affects all contestants equally."""
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 
 class Sample(Struct, frozen=True, kw_only=True):
-    """One round: operations a second, their latency, and the CPU time of the measured side for each."""
+    """One round: operations a second, latency, and CPU time of the measured side per operation."""
 
     rate: float
     p50_ms: float | None = None
@@ -44,7 +44,7 @@ class Line(Struct, frozen=True, kw_only=True):
 
 
 class Ratio(Struct, frozen=True, kw_only=True):
-    """A figure that a target is set for. `must` and `aim` are None where there is no target."""
+    """A ratio, with targets if there are any: `must` and `aim`."""
 
     row: str
     text: str
@@ -80,7 +80,7 @@ Measure = Callable[[float], Sample]
 def interleaved(
     row: str, contestants: Mapping[str, Measure], plan: Plan, *, unit: str = "requests/s"
 ) -> dict[str, Line]:
-    """Each contestant once to warm up, then round by round, every round beginning with another one."""
+    """Warms each contestant up once, then runs rounds. Each round starts with a different contestant."""
     samples: dict[str, list[Sample]] = {name: [] for name in contestants}
     for measure in contestants.values():
         measure(min(1.0, plan.seconds))

@@ -1,4 +1,4 @@
-"""nginx, one worker: the constant backend, and the two gateways to compare with."""
+"""nginx with one worker: the constant backend, and a gateway to compare with."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -43,7 +43,7 @@ GATEWAY = """
 
 
 class Nginx:
-    """Without `backend` it is the backend; with the port of one, a gateway in front of it."""
+    """Without `backend`, the constant backend; with a port, a gateway in front of it."""
 
     def __init__(
         self, binary: str, home: Path, *, cores: Collection[int], backend: int | None = None

@@ -1,4 +1,4 @@
-"""The operators' API, over plain HTTP: whichever commit answers, this is the same."""
+"""The operators' API over plain HTTP, which is the same in every commit that we compare."""
 
 import json
 import urllib.error

@@ -1,4 +1,4 @@
-"""Holding the relay's turn: as if another replica relayed, elsewhere."""
+"""Keeps the relay from running, as if another replica held its lock."""
 
 import asyncio
 import threading
@@ -9,7 +9,7 @@ from typing import Any
 import asyncpg
 
 HOLD = "SELECT pg_advisory_lock(hashtextextended('outbox:bookings', 0))"
-# The turn is bound to the relay's connection: ending that connection gives it up.
+# The lock is bound to the relay's connection: terminating the connection releases it.
 END_RELAY = """
 SELECT count(pg_terminate_backend(pid)) FROM pg_locks
 WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()
@@ -20,7 +20,7 @@ WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()
 
 @contextmanager
 def relaying_elsewhere(database_url: str) -> Iterator[None]:
-    """The events stay in the outbox meanwhile, and are thrown away in the end: nobody waits for them."""
+    """Events stay in the outbox meanwhile and are deleted at the end."""
     held, leave = threading.Event(), threading.Event()
     failure: list[BaseException] = []
 

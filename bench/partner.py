@@ -1,4 +1,4 @@
-"""A partner in Python, for the few requests that are no load: endpoints, single bookings, their receipt."""
+"""A partner in Python, for the few requests that are not load: endpoints, single bookings, receipts."""
 
 import json
 import threading
@@ -21,9 +21,9 @@ def post(url: str, key: str, body: dict[str, Any], **headers: str) -> dict[str, 
 
 
 class Receiver:
-    """Writes down how long after its commit each event arrived.
+    """Records how long after its commit each event arrived.
 
-    An event's `created_at` is read under the class's lock, before the commit: the time is a little too long.
+    `created_at` is read under the class's lock, before the commit, so the times are slightly too long.
     """
 
     def __init__(self) -> None:

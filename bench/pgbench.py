@@ -1,4 +1,4 @@
-"""The floor under everything that asks Postgres: pgbench with prepared statements, no Python in between."""
+"""The upper bound for anything that queries Postgres: pgbench with prepared statements, no Python."""
 
 import asyncio
 import re
@@ -26,7 +26,7 @@ SELECT bookings.bench_book('{studio}',
     ('{head:08x}-0000-4000-9000-' || lpad(to_hex(:m::bigint), 12, '0'))::uuid,
     'bench-' || (:first_class)::text || '-' || (:n)::text);
 """
-# What a page shows, without the help of a column that is kept for it: this stays whatever the service does.
+# The columns of a page, without any precomputed column. It does not change when the service does.
 PAGE = """
 SELECT {columns} FROM classes t WHERE t.studio_id = '{studio}' ORDER BY t.start_time, t.id LIMIT {limit};
 """
@@ -51,7 +51,7 @@ class Pgbench:
             "-c",
             str(self._clients),
             "-T",
-            str(round(seconds) + 1),  # connecting counts as well
+            str(round(seconds) + 1),  # includes connecting
         ]
         for name, value in (variables or {}).items():
             words += ["-D", f"{name}={value}"]
@@ -71,7 +71,7 @@ def book_script(studio: Studio) -> str:
 
 
 class _Recorder:
-    """Takes the place of a connection and keeps what would have been asked."""
+    """Stands in for a connection and records the statement."""
 
     def __init__(self) -> None:
         self.statements: list[tuple[str, tuple[Any, ...]]] = []
@@ -82,12 +82,12 @@ class _Recorder:
 
 
 def plain_page_script(studio: Studio, limit: int = 50) -> str:
-    """The floor: every shown column of a page, read from the table as anyone would."""
+    """The baseline: every column of a page, read straight from the table."""
     return PAGE.format(columns=classes.WIRE_COLUMNS, studio=studio.id, limit=limit + 1)
 
 
 def own_page_script(studio: Studio, limit: int = 50) -> str:
-    """The very statement that our service runs for a page of classes, whatever it is by now."""
+    """The exact statement that our service currently runs for a page of classes."""
     recorder = _Recorder()
     page = classes.list_json(recorder, Caller(studio_id=studio.id), ClassesQuery(limit=limit))  # type: ignore[arg-type]
     asyncio.run(page)

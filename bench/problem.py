@@ -1,9 +1,9 @@
-"""What stops a run."""
+"""Errors that stop a run."""
 
 
 class BenchProblem(Exception):
-    """One sentence for whoever started the run."""
+    """The message is one sentence for the person who started the run."""
 
 
 class NothingMeasured(BenchProblem):
-    """A machine so busy that a short round saw no answer: not a failure, and not a figure either."""
+    """The machine was so busy that a short round saw no answer. Not a failure, but no figure either."""

@@ -1,6 +1,6 @@
-"""python -m bench.raw_posts URL COUNT: signed posts from one process, 200 at a time, nothing stored.
+"""python -m bench.raw_posts URL COUNT: signed POSTs from one process, 200 at a time, nothing stored.
 
-The same client and the same signing as the dispatcher's. Prints the posts a second.
+Uses the dispatcher's client and signing. Prints the POSTs per second.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The table on stdout, the same as JSON, and a plot beside it."""
+"""The table on stdout, the same figures as JSON, and a plot."""
 
 import os
 import platform
@@ -87,7 +87,7 @@ def _target(ratio: Ratio, value: float | None) -> str:
 
 
 def keep(outcome: Outcome, about: dict[str, str], tools: Tools) -> Path:
-    """`bench/results/<when>.json` and `.png`; the peers' Python draws the plot: it has matplotlib."""
+    """`bench/results/<when>.json` and `.png`; the peers' Python draws the plot, because it has matplotlib."""
     RESULTS.mkdir(exist_ok=True)
     name = about["at"].replace(":", "").replace("+0000", "Z")
     path = RESULTS / f"{name}.json"

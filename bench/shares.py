@@ -1,4 +1,4 @@
-"""Holding a process to a share of a core: by a cgroup where one can be made, else by stopping it in turns."""
+"""Limits a process to a share of a core: by a cgroup where possible, else by SIGSTOP and SIGCONT."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ GROUPS = Path("/sys/fs/cgroup")
 
 @contextmanager
 def held_to(share: float, pids: Collection[int]) -> Iterator[str]:
-    """Each of them to `share` of one core; answers by what."""
+    """Limits each process to `share` of one core; returns the method used."""
     with ExitStack() as stack:
         try:
             for pid in pids:
@@ -49,7 +49,7 @@ def _in_group(share: float, pid: int) -> Iterator[None]:
 
 
 def _parent() -> tuple[Path, str]:
-    """Our own group of the CPU controller: version 1 has a tree for it, version 2 one tree for all."""
+    """Our own CPU cgroup. Version 1 has a separate hierarchy for CPU, version 2 a single one."""
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if "cpu" in controllers.split(","):
@@ -60,7 +60,7 @@ def _parent() -> tuple[Path, str]:
 
 @contextmanager
 def _in_turns(share: float, pid: int) -> Iterator[None]:
-    """It runs for its share of each period and is stopped for the rest."""
+    """The process runs for its share of each period and is stopped for the rest."""
     over = threading.Event()
 
     def turn() -> None:

@@ -1,4 +1,4 @@
-"""The data: studios whose ids can be counted, so that wrk and pgbench make them up without asking."""
+"""The data: studios with sequential ids, so that wrk and pgbench can compute them."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from bench.operators import OperatorClient
 
-# No divisor in common with the numbers of classes: then n % classes and n % MEMBERS is a new pair for each n.
+# Coprime with the numbers of classes, so that (n % classes, n % MEMBERS) is a new pair for each n.
 MEMBERS = 49_999
 FEW_MEMBERS = 100
 HOT_CLASSES = 200
@@ -63,7 +63,7 @@ FROM generate_series(1, $3::int) AS n
 
 
 def furnish(client: OperatorClient, database_url: str, studios: Sequence[Studio]) -> dict[str, str]:
-    """Studios and keys by the operators' API, the many rows by SQL; answers each studio's key."""
+    """Creates studios and keys by the operators' API and bulk rows by SQL; returns each studio's key."""
     keys = {studio.name: _key_of_new_studio(client, studio) for studio in studios}
     asyncio.run(_fill(database_url, studios))
     return keys
@@ -73,7 +73,7 @@ def _key_of_new_studio(client: OperatorClient, studio: Studio) -> str:
     body = {"id": studio.id, "name": studio.name, "slug": studio.name, "timezone": "Europe/Paris"}
     client.post("/studios", body)
     key = client.post("/keys", {"studio": studio.id, "name": "bench", "scopes": ["all"]})
-    # The limit is not what is measured here.
+    # High enough that the rate limit does not affect the measurement.
     client.patch(f"/clients/{key['client_id']}", {"rate": 1_000_000, "burst": 10_000_000})
     return str(key["key"])
 

@@ -1,4 +1,4 @@
-"""Our system as its users run it: `serve` processes, or one `up`. Public settings only: any commit runs."""
+"""Our system as users run it: `serve` processes or one `up`. Public settings only, so any commit works."""
 
 import base64
 import secrets
@@ -14,7 +14,7 @@ from bench.working_tree import HERE, WorkingTree
 from shared.servers.ports import free_port
 
 SERVICES = ("gateway", "catalog", "bookings", "forms", "webhooks")
-# As many as pgbench and the peer have: group commit is what a disk gives to those who come together.
+# The same as pgbench and the peer: group commit depends on the number of concurrent connections.
 POOL_SIZE = 32
 
 
@@ -80,7 +80,7 @@ class System:
         urls: Mapping[str, str] | None = None,
         cores: Collection[int] = SERVED,
     ) -> None:
-        """`urls` are services that somebody else runs."""
+        """`urls` are services that run elsewhere."""
         self.ports = {name: free_port() for name in names}
         self.operator_port = free_port()
         known = {name: f"http://127.0.0.1:{port}" for name, port in self.ports.items()} | dict(urls or {})
@@ -94,7 +94,7 @@ class System:
     def serve_gateway_of(
         self, words: list[str], urls: Mapping[str, str], settings: Mapping[str, str]
     ) -> Process:
-        """A gateway started by other words than ours, with the same settings."""
+        """A gateway started by another command, with the same settings."""
         self.ports, self.operator_port = {"gateway": free_port()}, free_port()
         settings = {f"STUDIO_{name.upper()}_URL": url for name, url in urls.items()} | dict(settings)
         settings["STUDIO_PORT"] = str(self.ports["gateway"])
@@ -109,7 +109,7 @@ class System:
         return process
 
     def up(self, *, demo: bool = False, cores: Collection[int] = SERVED) -> float:
-        """Answers the seconds until it was ready."""
+        """Returns the seconds until it was ready."""
         self.ports, self.operator_port = {"gateway": free_port()}, free_port()
         words = ["up", "--port", str(self.ports["gateway"]), "--operator-port", str(self.operator_port)]
         words += [] if demo else ["--no-demo"]

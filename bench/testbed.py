@@ -1,4 +1,4 @@
-"""Everything that rows need, started when the first of them asks, and ended whatever happens."""
+"""The servers and processes that rows need: started on first use, stopped however the run ends."""
 
 import shutil
 import tempfile
@@ -48,7 +48,7 @@ class Testbed:
         self._stack.close()
 
     def enter(self, opened: T) -> T:
-        """Closed when the run ends."""
+        """Registers `opened` to be closed when the run ends."""
         self._stack.callback(opened.close)
         return opened
 
@@ -59,7 +59,7 @@ class Testbed:
 
     @cached_property
     def postgres(self) -> EmbeddedPostgres:
-        """With its own settings, durability on: what is measured is what is run."""
+        """With the settings that `studioctl up` uses: durability is on."""
         with starting_on(LOAD_CORES):
             return self._stack.enter_context(EmbeddedPostgres.start(self.home("postgres")))
 
@@ -92,7 +92,7 @@ class Testbed:
 
     @cached_property
     def one_process(self) -> System:
-        """`up` with a database of its own on the same server."""
+        """`up` with its own database on the same server."""
         url = self.database("studio_up")
         system = System(self.home("one"), url)
         self._stack.callback(system.stop)
@@ -107,7 +107,7 @@ class Testbed:
 
     @cached_property
     def fastapi_studio(self) -> Process:
-        """FastAPI and SQLAlchemy on our own tables, without any gateway in front."""
+        """FastAPI and SQLAlchemy on our own tables, without a gateway."""
         return self.peer("fastapi_studio", {"PEER_DATABASE_URL": self.system.database_url})
 
     def peer(self, module: str, environment: dict[str, str]) -> Process:

@@ -1,4 +1,4 @@
-"""wrk, nginx and pgbench: found, or installed where that is one command."""
+"""Finds wrk, nginx and pgbench, or installs them where one command can."""
 
 import os
 import shutil
@@ -26,7 +26,7 @@ class Tools(Struct, frozen=True):
 
 
 def have_tools(*, peers: bool = True) -> Tools:
-    """`peers` are what the usual stack is made of; who compares only our own does without."""
+    """`peers` adds the packages of the typical stack, which comparisons of our own commits do not need."""
     found = {name: _find(name) for name in PACKAGES}
     missing = [name for name, path in found.items() if path is None]
     if missing:
@@ -59,7 +59,7 @@ def _install(names: list[str]) -> None:
 
 
 def _peers() -> str:
-    """The usual stack gets a virtualenv of its own, by hash; a second run finds it there."""
+    """The typical stack has its own virtualenv, which later runs reuse while its lock file is unchanged."""
     python = PEERS / "bin" / "python"
     mark = PEERS / "installed"
     if mark.exists() and mark.read_bytes() == LOCK.read_bytes():

@@ -1,4 +1,4 @@
-"""A checkout of the project and the Python that runs it. Only `studioctl` and settings are used of it."""
+"""A checkout of the project and the Python that runs it. We only use its `studioctl` and settings."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ class WorkingTree(Struct, frozen=True):
 
     @property
     def studioctl(self) -> list[str]:
-        """What the installed script does, whichever module it lives in at this commit."""
+        """Runs what the installed script would run, in whichever module this commit has it."""
         scripts = tomllib.loads((self.path / "pyproject.toml").read_text())["project"]["scripts"]
         module, _, function = scripts["studioctl"].partition(":")
         return [
@@ -28,7 +28,7 @@ class WorkingTree(Struct, frozen=True):
         ]
 
     def environment(self, settings: Mapping[str, str]) -> dict[str, str]:
-        """`PYTHONPATH` goes before the installed packages: this tree's modules run, from any folder."""
+        """`PYTHONPATH` comes before installed packages, so this tree's modules run from any folder."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("STUDIO_")}
         return {**kept, "PYTHONPATH": str(self.path), **{k: v for k, v in settings.items() if v}}
 

@@ -1,1 +1,1 @@
-"""An older commit and this tree, measured in turns in one run."""
+"""Compares an older commit with this working tree, interleaved in one run."""

@@ -1,4 +1,4 @@
-"""python -m bench.compare --against REV: an older commit and this tree in turns. Fails if a row is worse."""
+"""python -m bench.compare --against REV: an older commit against this tree. Fails if a row is worse."""
 
 import argparse
 import signal
@@ -20,7 +20,7 @@ from shared.servers.problem import ServerProblem
 
 def main() -> int:
     given = parsed()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the worktree and the servers go all the same
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # clean up on SIGTERM as well
     try:
         return compare(given)
     except (BenchProblem, ServerProblem) as problem:
@@ -84,7 +84,7 @@ def measure_group(
 
 
 def memory(sides: list[Side]) -> list[Comparison]:
-    """Of each process after its rows: one figure, since a process has no rounds."""
+    """Memory of each process after its rows: one figure, because a process has no rounds."""
     old, new = (side.memory for side in sides)
     return [
         Comparison(

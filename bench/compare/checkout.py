@@ -1,4 +1,4 @@
-"""Commits in worktrees of their own, and a Python with the packages that each pins."""
+"""Checks commits out into worktrees, each with a Python that has the packages it pins."""
 
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ LOCK = Path("deploy/requirements.lock")
 
 @contextmanager
 def checked_out(revision: str, folder: Path, name: str = "old") -> Iterator[WorkingTree]:
-    """Nothing in this tree is touched; the worktree is gone afterwards."""
+    """Leaves this working tree alone; removes the new worktree afterwards."""
     path = folder / name
     git("worktree", "add", "--detach", "--quiet", str(path), commit_of(revision))
     try:
@@ -27,7 +27,7 @@ def checked_out(revision: str, folder: Path, name: str = "old") -> Iterator[Work
 
 @contextmanager
 def this_tree(folder: Path) -> Iterator[WorkingTree]:
-    """A checkout of HEAD, which nobody changes during the run; with uncommitted changes, the tree itself."""
+    """A checkout of HEAD, safe from edits during the run; with uncommitted changes, the tree itself."""
     if has_changes():
         yield HERE
     else:
@@ -40,7 +40,7 @@ def has_changes() -> bool:
 
 
 def python_for(path: Path, folder: Path) -> str:
-    """Ours where both pin the same packages; else a virtual environment for this run alone."""
+    """Our own Python if both pin the same packages; else a virtual environment for this run."""
     if (path / LOCK).read_bytes() == (HERE.path / LOCK).read_bytes():
         return HERE.python
     print("Installing the packages of the older commit …", file=sys.stderr, flush=True)

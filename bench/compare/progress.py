@@ -1,4 +1,4 @@
-"""How far it is and how long it will take, on stderr; and when the time is up."""
+"""Progress and time left on stderr, and the run's time limit."""
 
 import sys
 import time
@@ -21,11 +21,11 @@ class Progress:
         self.cut_short = False
 
     def say(self, text: str) -> None:
-        """What is being done between rows."""
+        """Reports what happens between rows."""
         self._write(text, final=not self._terminal)
 
     def may_go_on(self, row: Comparison) -> bool:
-        """Called before each round; False once the time is up."""
+        """Called before each round. False once the time limit is reached."""
         taken = len(row.pairs)
         if row.name != self._row:
             self._row = row.name

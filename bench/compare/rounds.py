@@ -1,4 +1,4 @@
-"""Pairs of rounds, old and new next to each other: whatever else the machine does falls on both alike."""
+"""Pairs of rounds, old and new back to back, so that other load on the machine affects both equally."""
 
 import statistics
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ class Pair(Struct, frozen=True):
 
 
 class Comparison(Struct, kw_only=True):
-    """The rounds of one row. A ratio over 1 is always better, below 1 worse."""
+    """The rounds of one row. A ratio above 1 always means better, below 1 worse."""
 
     name: str
     unit: str
@@ -30,7 +30,7 @@ class Comparison(Struct, kw_only=True):
 
     @property
     def ratio(self) -> float:
-        """The median of the rounds' own ratios: a slow minute hits both halves of a pair."""
+        """The median of the ratios per pair: a slow minute affects both halves of a pair."""
         return statistics.median(self._ratios("rate"))
 
     @property
@@ -40,7 +40,7 @@ class Comparison(Struct, kw_only=True):
 
     @property
     def spread(self) -> tuple[float, float]:
-        """The middle half of the rounds."""
+        """The interquartile range of the ratios."""
         found = sorted(self._ratios("rate"))
         return found[len(found) // 4], found[-1 - len(found) // 4]
 
@@ -69,10 +69,10 @@ def measure_row(
     seconds: float,
     may_go_on: Callable[[Comparison], bool],
 ) -> None:
-    """A row that looks worse is measured for as long again, twice at most: all its rounds count."""
+    """If a row looks worse, it is measured again for as long, at most twice. All its rounds count."""
     for measure in sides.values():
         with suppress(NothingMeasured):
-            measure(min(1.0, seconds))  # warms up; counts for nothing
+            measure(min(1.0, seconds))  # warm-up, not counted
     row.wanted, empty = rounds, 0
     while len(row.pairs) < row.wanted and may_go_on(row):
         order = ("old", "new") if len(row.pairs) % 2 == 0 else ("new", "old")

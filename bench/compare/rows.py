@@ -1,4 +1,4 @@
-"""What is measured of each side, row by row. A measure is short: many rounds of it are taken."""
+"""What each row measures on both sides. A measurement is short, because there are many rounds."""
 
 from collections.abc import Callable, Mapping
 
@@ -16,7 +16,7 @@ EVENTS = 400
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """`group` says which processes it needs; `takes` is about how many seconds one measure takes."""
+    """`group` names the processes it needs; `takes` is the rough duration of a measurement in seconds."""
 
     name: str
     group: str
@@ -60,7 +60,7 @@ def hot(side: Side) -> Measure:
 
 
 def chain(side: Side) -> Measure:
-    # Other numbers than the write row's, which has used up the first ones of this studio.
+    # The write row has already used this studio's first numbers.
     booking = Bookings(side.testbed, WRITING, first=300).ours(side.five, side.keys[WRITING.name])
     return booked_and_logged(side, WRITING, booking)
 

@@ -1,4 +1,4 @@
-"""One of the two commits: its tree, its database and the processes that run for the rows at hand."""
+"""One of the two commits: its working tree, its database and the processes of the current rows."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -14,7 +14,7 @@ BEHIND = ("catalog", "bookings", "forms", "webhooks")
 
 
 class Side:
-    """`five` has a broker. `quiet` is gateway and bookings without one: bookings are written, not relayed."""
+    """`five` has a broker. `quiet` is gateway and bookings without one: events are written, not relayed."""
 
     def __init__(self, name: str, tree: WorkingTree, testbed: Testbed) -> None:
         self.name = name
@@ -48,7 +48,7 @@ class Side:
         starts.get(group, lambda: None)()
 
     def _start_five(self) -> None:
-        """What the quiet rows left in the outbox is nobody's: it would be relayed in the middle of a row."""
+        """Empties the outbox first: events of the quiet rows would be relayed in the middle of a row."""
         execute(self.five.database_url, "TRUNCATE bookings.outbox")
         self.five.serve(SERVICES)
 

@@ -1,4 +1,4 @@
-"""The measures that take several steps: a chain until it is logged, deliveries, receipts, starts."""
+"""Measurements of several steps: booking to event log, deliveries, receipts, starts."""
 
 import asyncio
 import itertools
@@ -46,7 +46,7 @@ async def _settled(url: str, count: str, *args: Any) -> int:
 
 
 async def _logged(url: str, studio_id: str, about: int) -> int:
-    """wrk leaves a few answers behind at its end: logged is what is in the log when the outbox is empty."""
+    """wrk drops a few answers when it ends, so we count the event log once the outbox is empty."""
     conn: asyncpg.Connection[Any] = await asyncpg.connect(url)
     deadline = time.monotonic() + TIMEOUT
     try:
@@ -76,7 +76,7 @@ def delivered(side: Side, studio: Studio, *, events: int, endpoints: int) -> Mea
 
 
 def received(side: Side) -> Measure:
-    """Single bookings on an idle system: the median of a few, commit to receipt."""
+    """Median time from commit to receipt, for single bookings on an idle system."""
     key = side.keys[RECEIVING.name]
     receiver = side.testbed.enter(Receiver())
     endpoint = {"url": receiver.url, "event_types": [KIND]}
@@ -94,7 +94,7 @@ def received(side: Side) -> Measure:
 
 
 def second_start(side: Side) -> Measure:
-    """`up` with its demo studio, to ready; the first start makes the data and counts for nothing."""
+    """Time until `up` with the demo studio is ready. The first start creates the data and is not counted."""
 
     def measure(_: float) -> Sample:
         try:

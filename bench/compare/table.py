@@ -1,4 +1,4 @@
-"""The table that is printed, and what it says about the whole."""
+"""The printed table and the overall verdict."""
 
 from bench.compare.rounds import WORSE, Comparison
 from bench.report import figure

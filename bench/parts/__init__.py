@@ -1,1 +1,1 @@
-"""Hand-written parts beside the library that would do the same. Below 1.3 the library takes over."""
+"""Hand-written parts compared with a library. If the ratio is below 1.3, we use the library."""

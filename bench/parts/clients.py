@@ -1,4 +1,4 @@
-"""The gateway's way to a service, written with two libraries: the same requests, the same answers."""
+"""The gateway's upstream client, written with two libraries: same requests, same answers."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""CPU time of one process for each use, in short rounds that the ways take in turns."""
+"""CPU time per use in one process, over short interleaved rounds."""
 
 import asyncio
 import time
@@ -11,7 +11,7 @@ AT_ONCE = 16
 
 
 async def in_turns(ways: Mapping[str, Use], *, rounds: int, uses: int) -> dict[str, list[float]]:
-    """µs of CPU for each use: wall time would measure whoever else runs on this machine."""
+    """µs of CPU per use. Wall time would include other load on this machine."""
     found: dict[str, list[float]] = {name: [] for name in ways}
     for use in ways.values():
         await _cpu_of(use, uses)

@@ -1,4 +1,4 @@
-"""python -m bench.parts.gateway CLIENT: the gateway with another HTTP client in the place of its own."""
+"""python -m bench.parts.gateway CLIENT: the gateway with another HTTP client in place of its own."""
 
 import os
 import sys
@@ -29,7 +29,7 @@ async def serve(settings: Settings, client: str) -> None:
 
 
 if __name__ == "__main__":
-    # Behind our own packages, so that only what we do not have comes from there.
+    # After our own packages, so that it only adds what we do not have.
     sys.path.append(os.environ["BENCH_PACKAGES"])
     given = read_settings(os.environ)
     set_up_logging(given, "gateway")

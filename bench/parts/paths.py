@@ -1,4 +1,4 @@
-"""python -m bench.parts.paths ROUNDS: the look-up of a path without parameters beside Litestar's router."""
+"""python -m bench.parts.paths ROUNDS: our lookup of paths without parameters against Litestar's router."""
 
 import sys
 from typing import Any
@@ -11,7 +11,7 @@ from bench.parts.cpu import Use, in_turns, told
 from shared.http.router import by_path
 from shared.http.server import tune_garbage_collector
 
-# As many as bookings has, and of the same kinds.
+# The same number and kinds of routes as bookings has.
 PATHS = (
     "/classes",
     "/bookings",

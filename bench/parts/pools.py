@@ -1,7 +1,7 @@
-"""python -m bench.parts.pools URL ROUNDS: connections kept between uses beside asyncpg's own pool.
+"""python -m bench.parts.pools URL ROUNDS: our connection pool against asyncpg's own.
 
-The pool is also tried without its reset query (its `reset` hook does nothing), which is what a user of the
-library would change. All have the same number of connections and wait for one at most as long.
+asyncpg's pool is also measured without its reset query (its `reset` hook does nothing), which is what a user
+of the library would change. All have the same number of connections and the same acquire timeout.
 """
 
 import sys

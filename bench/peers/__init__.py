@@ -1,1 +1,1 @@
-"""The usual stack, written as its own tutorials write it. Runs in its own virtualenv."""
+"""The typical stack, written as its own tutorials do. Runs in its own virtualenv."""

@@ -37,7 +37,7 @@ async def session() -> AsyncIterator[AsyncSession]:
 
 
 def studio(x_service_key: Annotated[str, Header()]) -> UUID:
-    """The peer's keys are the studios' ids."""
+    """In this peer a studio's id is its key."""
     return UUID(x_service_key)
 
 

@@ -1,1 +1,1 @@
-"""What each row measures: one module each, `run(testbed, plan)` answers its lines and ratios."""
+"""What each row measures: one module each; `run(testbed, plan)` returns its lines and ratios."""

@@ -1,4 +1,4 @@
-"""What the two booking rows share: measures that never book the same member twice."""
+"""Shared by the two booking rows: measurements that never book the same member twice."""
 
 from itertools import count
 
@@ -8,12 +8,12 @@ from bench.studios import FIRST_HOT, HOT_CLASSES, MEMBERS, Studio
 from bench.system import System
 from bench.testbed import Testbed
 
-# Numbers that one round may use up.
+# Numbers reserved for one round.
 SHARE = 100_000
 
 
 class Bookings:
-    """Hands every round numbers of its own; on one class, a class of its own."""
+    """Gives every round its own range of numbers; for the hot class, its own class."""
 
     def __init__(self, testbed: Testbed, studio: Studio, *, hot: bool = False, first: int = 0) -> None:
         self.testbed = testbed
@@ -46,7 +46,7 @@ class Bookings:
 
         def measure(seconds: float) -> Sample:
             numbers = self.next_numbers()
-            # The key must be new as well: on a hot class the numbers begin anew with every round.
+            # The idempotency key must be new too: on a hot class the numbers restart with every round.
             settings = {f"BENCH_{name.upper()}": str(value) for name, value in numbers.items()}
             return load.run(seconds, **settings)
 

@@ -1,4 +1,4 @@
-"""Hand-written parts beside the library that would do the same: CPU time for each use, and the ratio."""
+"""Hand-written parts compared with a library: CPU time per use, and the ratio."""
 
 import statistics
 import subprocess
@@ -36,7 +36,7 @@ def run(testbed: Testbed, plan: Plan) -> Outcome:
 
 
 def clients(testbed: Testbed, plan: Plan) -> Outcome:
-    """The gateway hop three times; only the HTTP client differs. The ratios are of CPU time."""
+    """The gateway hop with three HTTP clients. The ratios are of CPU time."""
     five = testbed.system
     urls = dict.fromkeys(BEHIND, testbed.nginx.url)
     gateways = {
@@ -75,7 +75,7 @@ def _hop(testbed: Testbed, partner_url: str, pids: list[int]) -> Measure:
 
 
 def packages(testbed: Testbed) -> str:
-    """Where the peers' packages are: the client that we do not use is among them."""
+    """The peers' package folder: it has the client that we do not use."""
     found = [
         str(path) for path in Path(testbed.tools.peers_python).parent.parent.glob("lib/python*/site-packages")
     ]
@@ -85,7 +85,7 @@ def packages(testbed: Testbed) -> str:
 
 
 def counted(what: str, words: list[str], rounds: int) -> Outcome:
-    """A process of its own counts its CPU time and prints it. Ours is the first way it names."""
+    """Runs a process that measures its own CPU time and prints it. The first result is ours."""
     with starting_on(SERVED):
         done = subprocess.run(
             [sys.executable, "-m", *words, str(rounds)], capture_output=True, text=True, cwd=ROOT

@@ -71,5 +71,5 @@ def run(testbed: Testbed, plan: Plan) -> Outcome:
 
 
 def think_ms(peak: float, line: Line) -> str:
-    """So long a pause that 64 connections offer 70 % of the peak; an answer then takes a few milliseconds."""
+    """The pause with which 64 connections offer 70 % of the peak, with answers in a few milliseconds."""
     return f"{64 / (0.7 * peak) * 1000 - 2.0:.3f}"

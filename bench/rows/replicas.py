@@ -1,6 +1,6 @@
-"""One, two and four replicas of a service, each held to a small share of a core: what does another one bring?
+"""One, two and four replicas of a service, each limited to a share of a core: how well does it scale?
 
-The others have what they need. Events are of 100 studios, as nothing could be shared out for a single one.
+The other services are not limited. There are events of 100 studios, because one studio is not split.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ STUDIOS = [Studio(100 + n, f"replicas-{n}", 10, 10) for n in range(100)]
 TOLD = [Studio(300 + n, f"replicas-told-{n}", 10, 10) for n in range(100)]
 REPLICAS = (1, 2, 4)
 SHARE = 0.1
-# Of each studio, for each replica. One delivery costs about as much as logging three events.
+# Per studio and replica. One delivery costs about as much as logging three events.
 EVENTS, EVENTS_TOLD = 20, 2
 ENDPOINTS = 5
 RELAYED, LOGGED, DELIVERED = "relay", "event log", "deliveries"
@@ -66,7 +66,7 @@ def run(testbed: Testbed, plan: Plan) -> Outcome:
 
 
 def prepare(testbed: Testbed) -> None:
-    """Studios, one genuine event of each to copy, and endpoints for half of them."""
+    """Creates studios, one real event of each to copy, and endpoints for half of them."""
     five = testbed.system
     keys = furnish(five.operator, five.database_url, [*STUDIOS, *TOLD])
     body = {"url": f"{testbed.nginx.url}/hook", "event_types": ["booking.created"]}
@@ -110,7 +110,7 @@ def measure(system: System, kind: str, replicas: int) -> float:
 
 @contextmanager
 def spread_out(testbed: Testbed) -> Iterator[None]:
-    """All processes on all cores while the row runs: their share is what holds them, not a core."""
+    """Unpins all processes while the row runs: their CPU share limits them, not a core."""
     try:
         pin_tree(testbed.postgres_pid, ALL)
         for process in testbed.system.processes.values():

@@ -1,4 +1,4 @@
-"""The same with more rows, processes or endpoints. Each beside itself at the smaller size."""
+"""Scaling: the same load with more rows, processes or endpoints, against the smaller size."""
 
 from bench.cores import ALL, LOAD_CORES, SERVED, cpu_seconds, pin_tree
 from bench.load import finish, sample_of
@@ -37,7 +37,7 @@ def rows(testbed: Testbed, plan: Plan) -> Outcome:
         "page after row 999,900": testbed.load(f"{classes}&cursor={last}", key=key, served_by=five.chain).run,
     }
     read = interleaved(f"{ROW}: rows, read", pages, plan)
-    # Other numbers than the write row's, which has used up the first ones of this studio.
+    # The write row has already used this studio's first numbers.
     writes: dict[str, Measure] = {
         "1,000 classes": Bookings(testbed, WRITING, first=300).ours(five, testbed.keys[WRITING.name]),
         "1,000,000 classes": Bookings(testbed, large).ours(five, key),
@@ -57,7 +57,7 @@ def rows(testbed: Testbed, plan: Plan) -> Outcome:
 
 
 def processes(testbed: Testbed, plan: Plan) -> Outcome:
-    """Gateway and bookings once and twice, on all cores together with Postgres and the load."""
+    """One and two processes each of gateway and bookings, sharing all cores with Postgres and the load."""
     five = testbed.system
     second = System(testbed.home("second"), five.database_url, amqp_url=testbed.rabbit.url, secrets_of=five)
     try:
@@ -115,7 +115,7 @@ def _reading(testbed: Testbed, systems: list[System], key: str) -> Measure:
 
 
 def run_endpoints(testbed: Testbed, plan: Plan) -> Outcome:
-    """As many deliveries each: few endpoints with many, and many with a single one."""
+    """The same number of deliveries to a few endpoints and to many."""
     five = testbed.system
     most = MANY // 10 if plan.quick else MANY
     few, many = testbed.keys[TOLD.name], testbed.keys[MANY_ENDPOINTS.name]

@@ -1,4 +1,4 @@
-"""From `make up` to ready, once there is data; and what each process takes."""
+"""Time from `make up` to ready with existing data, and the memory of each process."""
 
 from bench.cores import ALL, memory_mb
 from bench.measure import Line, Outcome, Plan, Ratio, Sample

@@ -1,4 +1,4 @@
-"""Events from their commit to a partner's server: how many a second, and how soon on an idle system."""
+"""Events from commit to a partner's server: throughput, and latency on an idle system."""
 
 import statistics
 import subprocess
@@ -62,7 +62,7 @@ def _soon(text: str, value: float, must: float, aim: float) -> Ratio:
 
 
 def subscribe(testbed: Testbed, system: System, key: str, studio: Studio, endpoints: int) -> None:
-    """Once per studio, whichever row comes first."""
+    """Once per studio, by the first row that needs it."""
     if studio.name in testbed.subscribed:
         return
     testbed.subscribed.add(studio.name)
@@ -72,7 +72,7 @@ def subscribe(testbed: Testbed, system: System, key: str, studio: Studio, endpoi
 
 
 def delivering(system: System, studio: Studio, key: str, events: int, endpoints: int) -> Measure:
-    """By count, not by time: all of them must arrive."""
+    """Measured by count, not by time: all deliveries must arrive."""
 
     def measure(_: float) -> Sample:
         pids = [system.processes[name].pid for name in ("bookings", "webhooks")]
@@ -94,7 +94,7 @@ def raw_posts(url: str, count: int) -> Measure:
 
 
 def receipt(testbed: Testbed, system: System, keys: dict[str, str], name: str, plan: Plan) -> Line:
-    """Bookings one by one on a system with nothing else to do; each sample is one event's milliseconds."""
+    """Single bookings on an idle system; each sample is the milliseconds of one event."""
     key = keys[WRITING.name]
     receiver = Receiver()
     try:

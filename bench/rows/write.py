@@ -32,7 +32,7 @@ def _compare(testbed: Testbed, plan: Plan, row: str, bookings: Bookings) -> Outc
         FLOOR: bookings.floor(floor),
         USUAL: bookings.usual(usual.words[-1], usual.pid),
     }
-    # The floor and the peer relay nothing either: what follows the commit is the webhooks row.
+    # The baseline and the peer relay nothing either. The webhooks row measures what follows the commit.
     with relaying_elsewhere(five.database_url), relaying_elsewhere(one.database_url):
         found = interleaved(row, contestants | {ONE: bookings.ours(one, testbed.up_keys[WRITING.name])}, plan)
     if not bookings.hot:
