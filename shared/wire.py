@@ -17,7 +17,9 @@ _UUID = re.compile(UUID_PATTERN + r"\Z")
 
 Id = Annotated[str, Meta(pattern=UUID_PATTERN, extra_json_schema={"format": "uuid"})]
 Instant = Annotated[datetime, Meta(tz=True)]
-Email = Annotated[str, Meta(max_length=320, extra_json_schema={"format": "email"})]
+# RFC 5321's; `normalize_email` refuses longer ones, too.
+MAX_EMAIL_LENGTH = 254
+Email = Annotated[str, Meta(max_length=MAX_EMAIL_LENGTH, extra_json_schema={"format": "email"})]
 
 
 class Resource(Struct, kw_only=True):

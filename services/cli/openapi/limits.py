@@ -7,11 +7,13 @@ from msgspec import Struct
 from services.forms.rules import answer_values, json_limits, lead_metadata, slugs
 from services.forms.rules.field_checks import texts
 from services.forms.wire import forms
+from services.gateway.rules.rate_limit import FailedKeyLimits
 from services.webhooks.actions import create_endpoint
 from services.webhooks.rules import urls
-from shared import errors, phones
+from shared import errors, phones, wire
 from shared.http import decoding, routes
 from shared.http import json_limits as body_limits
+from shared.http.value_checks import EARLIEST, LATEST
 
 
 class Limit(Struct, frozen=True):
@@ -40,6 +42,7 @@ LIMITS = (
     Limit((errors, "MAX_PROBLEMS"), "problems listed in a 422; the message counts the rest"),
     Limit((routes, "MIN_KEY_LENGTH"), "characters at least in an Idempotency-Key, header or path"),
     Limit((routes, "MAX_KEY_LENGTH"), "characters in an Idempotency-Key, header or path"),
+    Limit((wire, "MAX_EMAIL_LENGTH"), "characters in an email"),
     Limit((phones, "MAX_PHONE_LENGTH"), "characters in a phone number, of a lead, a member or an answer"),
     Limit((json_limits, "MAX_METADATA_BYTES"), "bytes in a lead's `metadata`, written as JSON"),
     Limit((json_limits, "MAX_DEPTH"), "levels of nesting in `metadata`, `fields` and `settings`"),
@@ -57,12 +60,20 @@ LIMITS = (
 )
 
 
+LIMITS_IN_WORDS = f"""\
+- An instant in a body lies in the years {EARLIEST.year} to {LATEST.year - 1} (`datetime_out_of_range`).
+- A number lies in the range of a 64-bit float (`number_out_of_range`).
+- An address may send {FailedKeyLimits.BURST} refused keys at once and {FailedKeyLimits.RATE:.0f} more each
+  second (429 `rate_limited`). Valid keys are not delayed, and a missing key does not count.
+"""
+
+
 def limits_table() -> str:
     rows = "\n".join(f"| {limit.value:,.0f} | {limit.text} |" for limit in LIMITS)
     head = (
         "## Limits\n\nBeside those of the schemas. At most, where nothing else is said.\n\n| | |\n|---|---|\n"
     )
-    return f"{head}{rows}\n"
+    return f"{head}{rows}\n\n{LIMITS_IN_WORDS}"
 
 
 def limits_by_text() -> dict[str, int | float]:

@@ -5,6 +5,7 @@ import json
 import pkgutil
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,12 @@ import pytest
 import services
 import shared
 from services.cli.openapi.__main__ import STATIC
-from services.cli.openapi.limits import LIMITS
+from services.cli.openapi.limits import LIMITS, LIMITS_IN_WORDS
 from services.cli.openapi.operations import operations
+from services.gateway.rules.rate_limit import FailedKeyLimits
+from shared.emails import normalize_email
+from shared.http.value_checks import value_problems
+from shared.wire import MAX_EMAIL_LENGTH
 
 LIMIT_NAME = re.compile(
     r"(MAX|MIN|MOST|LONGEST|LARGEST|DEEPEST|SHORTEST|SMALLEST)_[A-Z_]+|[A-Z_]+_LIMIT|BODY_TIMEOUT"
@@ -61,7 +66,7 @@ def limits_of_the_code() -> dict[str, float]:
 
 @pytest.fixture(scope="module")
 def document() -> Any:
-    return json.loads(STATIC.read_bytes())
+    return json.loads((STATIC / "openapi.json").read_bytes())
 
 
 def test_every_limit_of_the_code_is_in_the_document(document: Any) -> None:
@@ -81,20 +86,45 @@ def bounds(schema: Any) -> dict[str, Any]:
 
 
 def test_every_bound_of_a_body_or_a_query_is_in_the_document(document: Any) -> None:
-    """Lengths, counts, ranges and patterns, field by field, from the types that refuse."""
+    """Lengths, counts, ranges and patterns, field by field, nested ones too, from the types that refuse."""
     schemas = document["components"]["schemas"]
-    compared = 0
+    bodies = queries = 0
     for operation in operations():
         route = operation.route
+        shown = document["paths"][operation.path][operation.method.lower()]
         if route.body is not None:
             (ref,), known = msgspec.json.schema_components([route.body], ref_template="{name}")
-            own = known[ref["$ref"]]["properties"]
-            shown = document["paths"][operation.path][operation.method.lower()]["requestBody"]["content"]
-            told = schemas[shown["application/json"]["schema"]["$ref"].rpartition("/")[2]]["properties"]
-            for name, field in own.items():
-                assert all_bounds(field) == all_bounds(told[name]), (operation.path, name)
-                compared += len(all_bounds(field))
-    assert compared > 30
+            sent = shown["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+            for struct, own in known.items():
+                told = schemas.get(sent if struct == ref["$ref"] else struct, {}).get("properties", {})
+                for name, field in own.get("properties", {}).items():
+                    assert all_bounds(field) == all_bounds(told[name]), (struct, name)
+                    bodies += len(all_bounds(field))
+        (_,), known = msgspec.json.schema_components([route.query], ref_template="{name}")
+        told = {one["name"]: one["schema"] for one in shown.get("parameters", ()) if one.get("in") == "query"}
+        for name, field in known[route.query.__name__].get("properties", {}).items():
+            assert all_bounds(field) == all_bounds(told[name]), (operation.path, name)
+            queries += len(all_bounds(field))
+    assert (bodies > 60, queries > 15) == (True, True), (bodies, queries)
+
+
+def test_limits_that_are_no_single_number_are_in_the_document(document: Any) -> None:
+    """Each as it is met: the last that passes and the first that is refused."""
+    told = document["info"]["description"]
+    assert LIMITS_IN_WORDS in told
+    assert not list(value_problems(datetime(1970, 1, 1, tzinfo=UTC), ()))
+    assert not list(value_problems(datetime(2999, 12, 31, tzinfo=UTC), ()))
+    assert list(value_problems(datetime(1969, 12, 31, tzinfo=UTC), ()))
+    assert list(value_problems(datetime(3000, 1, 1, tzinfo=UTC), ()))
+    assert "the years 1970 to 2999" in told
+    limits = FailedKeyLimits()
+    assert [limits.take("a", 0.0) for _ in range(30)] == [None] * 30
+    assert (limits.take("a", 0.0), limits.take("a", 1.0)) == (1, None)
+    assert "send 30 refused keys at once and 1 more each" in told
+    longest = f"{'a' * (MAX_EMAIL_LENGTH - len('@b.example'))}@b.example"
+    assert normalize_email(longest) == longest
+    with pytest.raises(ValueError, match="too long"):
+        normalize_email(f"a{longest}")
 
 
 def all_bounds(schema: Any) -> list[dict[str, Any]]:
