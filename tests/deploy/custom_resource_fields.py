@@ -1,6 +1,6 @@
-"""The fields that we use of other people's kinds: for RabbitMQ's and the backup plugin's no schema can be
-had, for the others (crds.py) not everywhere. A name that is not listed is a problem; `…` ends a path
-under which anything may stand.
+"""The fields that we use of the operators' custom resources. RabbitMQ and the backup plugin publish no usable
+schema, and those of the others (crds.py) are not always available. A field that is not listed is an error;
+`…` at the end of a path allows anything below it.
 """
 
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ OPERATOR_API_GROUPS = tuple(sorted({kind.partition("/")[0] + "/" for kind in FIE
 
 
 def unknown_fields(manifest: dict[str, Any]) -> list[str]:
-    """What of a foreign manifest is not among the fields that are known to exist."""
+    """Fields of a custom resource that are not in the list."""
     kind = f"{manifest['apiVersion']} {manifest['kind']}"
     known = {*_COMMON.split(), *FIELDS.get(kind, "").split()}
     free = tuple(name.removesuffix("…") for name in known if name.endswith("…"))

@@ -1,4 +1,4 @@
-"""Who reaches whom under network policies, worked out as a cluster does: both ends must allow it."""
+"""Which pods may connect under the network policies, evaluated as a cluster does: both ends must allow it."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def selects(selector: Any, labels: Labels) -> bool:
 
 
 def reaches(policies: list[Manifest], one: Labels, other: Labels, port: int) -> bool:
-    """Between two pods of the namespace."""
+    """Between two pods in the same namespace."""
     return _opens(policies, "Egress", one, other, port) and _opens(policies, "Ingress", other, one, port)
 
 

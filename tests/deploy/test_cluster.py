@@ -1,4 +1,4 @@
-"""The overlays as a cluster reads them: what selects, targets, reaches and adds up to what."""
+"""The overlays as a cluster reads them: selectors, targets, reachability and totals."""
 
 from ipaddress import ip_network
 from itertools import product
@@ -50,7 +50,7 @@ def pod_labels(manifests: list[Manifest]) -> dict[str, dict[str, str]]:
 
 
 def test_every_selector_selects_exactly_its_own_pods(manifests: list[Manifest]) -> None:
-    """One that selects nothing is accepted without a word."""
+    """The API server accepts a selector that selects nothing, without a warning."""
     pods = pod_labels(manifests)
     for kind in ("Deployment", "StatefulSet", "Service", "PodDisruptionBudget"):
         for name, found in named(manifests, kind).items():

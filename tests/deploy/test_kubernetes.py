@@ -1,4 +1,4 @@
-"""The manifests keep their promises: restricted pods, probes, drains, budgets, and closed doors."""
+"""The manifests: restricted pods, probes, drains, disruption budgets and network policies."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def test_every_manifest_is_strictly_valid(manifests: list[Manifest]) -> None:
 
 
 def test_a_misspelt_field_is_found(manifests: list[Manifest]) -> None:
-    """The check itself is checked."""
+    """Proves that the check can fail."""
     bad: Any = {**named(manifests, "Deployment")["gateway"]}
     bad["spec"] = {**bad["spec"], "replica": 2}
     assert problems([bad])
@@ -131,7 +131,7 @@ def test_every_service_can_be_rolled_over(manifests: list[Manifest]) -> None:
 def test_only_the_gateway_reaches_services_and_only_the_dispatcher_goes_out(
     manifests: list[Manifest],
 ) -> None:
-    """Everything is closed first; each opening is one we know."""
+    """Default deny; every exception is listed here."""
     policies = named(manifests, "NetworkPolicy")
     closed = policies.pop("nobody-to-anybody")["spec"]
     assert closed == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}

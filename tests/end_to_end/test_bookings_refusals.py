@@ -202,7 +202,7 @@ async def test_a_request_that_still_runs(house: House) -> None:
 
 
 async def test_the_waitlist_of_a_started_class_expires_by_itself(house: House) -> None:
-    """Without anybody asking: the loop does it."""
+    """A background loop expires it, without any request."""
     class_, people = a_class(), [a_member() for _ in range(2)]
     await house.import_lines(class_, *people)
     held = [(await house.book(class_, person, join_waitlist=True)).json() for person in people]

@@ -1,4 +1,4 @@
-"""What a client on a raw socket meets when it is refused before its body was read."""
+"""What a client on a raw socket sees when it is refused before its body was read."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -98,7 +98,7 @@ async def test_who_asks_before_sending_is_refused_without_the_body(system: Syste
 
 
 async def test_a_body_that_stops_half_way_is_answered_all_the_same(system: System) -> None:
-    """Of a small body the end is not waited for long."""
+    """We do not wait long for the rest of a small body."""
     async with connected(system) as line:
         line.writer.write(head("POST", "/leads", None, "Content-Length: 100") + b"{")
         answered, headers = await line.answer()

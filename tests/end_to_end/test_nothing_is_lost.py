@@ -1,4 +1,4 @@
-"""The small sisters of the soak runs: the same code at sizes that fit an ordinary test run."""
+"""Short versions of the soak runs: the same code at sizes that fit a normal test run."""
 
 from contextlib import AsyncExitStack
 
@@ -24,7 +24,7 @@ async def test_every_event_is_delivered_whatever_is_killed() -> None:
 
 @pytest.mark.timeout(300)
 async def test_bookings_go_on_while_the_broker_is_away() -> None:
-    """300 bookings without a broker: none refused, all delivered once it is back."""
+    """300 bookings during a broker outage: none refused, all delivered after it."""
     async with open_pipeline() as pipeline, receiving(keep=False) as receiver:
         report = await run_outage(pipeline, receiver, bookings=300)
     assert report.refused == 0, report.text()

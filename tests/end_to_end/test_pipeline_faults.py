@@ -1,4 +1,4 @@
-"""Events once lost for good or stood still: a broker that forgets, a deleted queue, a replica that hangs."""
+"""Faults that once lost or blocked events: a broker that loses its disk, a deleted queue, a hung replica."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""A service that starts before what it needs waits for it, and says which part is missing."""
+"""A service that starts before its dependencies waits for them, and names the missing part."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ async def _until(fact: Callable[[], Any], process: Process) -> Any:
 
 
 async def test_a_service_waits_for_its_schema(tmp_path: Path, postgres: Postgres) -> None:
-    """New pods may be there before the migration job is done: they wait, and then they are ready."""
+    """New pods may start before the migration job is done: they wait, then become ready."""
     name = f"late_{tmp_path.name[-6:].strip('_').lower()}_{free_port()}"
     admin: asyncpg.Connection[Any] = await asyncpg.connect(postgres.url_of("postgres"))
     await admin.execute(f"CREATE DATABASE {name}")
@@ -61,7 +61,7 @@ async def test_a_service_waits_for_its_schema(tmp_path: Path, postgres: Postgres
 async def test_a_service_that_waits_for_its_schema_stops_when_it_is_told_to(
     tmp_path: Path, postgres: Postgres
 ) -> None:
-    """A roll-back in the middle of a long migration must not wait for the end of every grace period."""
+    """A rollback during a long migration must not wait for every pod's grace period."""
     url = postgres.url_of(f"absent_{free_port()}")
     process = _service(tmp_path, "gateway", STUDIO_DATABASE_URL=url, STUDIO_OPERATOR_PORT=str(free_port()))
     process.start()
@@ -76,7 +76,7 @@ async def test_a_service_that_waits_for_its_schema_stops_when_it_is_told_to(
 
 @pytest.mark.timeout(240)
 async def test_readiness_names_the_part_that_is_missing(tmp_path: Path, database_url: str) -> None:
-    """Without its broker the dispatcher starts, is live, and says what it waits for."""
+    """Without its broker the dispatcher starts, is live, and names what it waits for."""
     dead = f"amqp://guest:guest@127.0.0.1:{free_port()}/"
     process = _service(tmp_path, "webhooks", STUDIO_DATABASE_URL=database_url, STUDIO_AMQP_URL=dead)
     try:

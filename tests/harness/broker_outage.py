@@ -1,4 +1,4 @@
-"""The broker away for a while: bookings go on, the outbox grows and then drains, memory stays flat."""
+"""A broker outage: bookings continue, the outbox grows and then drains, memory stays flat."""
 
 import asyncio
 import time

@@ -33,7 +33,7 @@ def docker_answers() -> bool:
 
     try:
         return bool(DockerClient().client.ping())
-    except Exception:  # whatever is wrong with the daemon, it cannot be used
+    except Exception:  # any error means that the daemon cannot be used
         return False
 
 
@@ -72,7 +72,7 @@ class ContainerRabbit:
     def __init__(self) -> None:
         self.origin = f"Docker, {RABBITMQ_IMAGE}"
         login = {"RABBITMQ_DEFAULT_USER": "studio", "RABBITMQ_DEFAULT_PASS": "studio"}
-        self._port = free_port()  # bound, so that it stays the same when the container starts again
+        self._port = free_port()  # fixed, so that it stays the same after a restart
         self._container = _started(RABBITMQ_IMAGE, 5672, self._port, [], **login)
         self._host = self._container.get_container_host_ip()
         self.start_again()

@@ -12,7 +12,7 @@ from shared.settings import SERVICES
 from tests.harness.run_in_thread import run_in_thread
 from tests.harness.servers import Postgres
 
-# Roles belong to the whole server: workers that were given one by URL must not make them at the same time.
+# Roles are global to a server: workers that share one by URL must not create them at the same time.
 LOCK = 0x5354_5544_7465
 
 
@@ -30,7 +30,7 @@ class Template:
 
     @asynccontextmanager
     async def copy(self) -> AsyncIterator[str]:
-        """The URL of a new database, which is dropped afterwards with whoever is still connected."""
+        """The URL of a new database. It is dropped afterwards, and open connections with it."""
         name = await self._copied()
         try:
             yield self._server.url_of(name)
@@ -39,7 +39,7 @@ class Template:
 
     @contextmanager
     def copy_for_session(self) -> Iterator[str]:
-        """The same for a fixture that outlives the loops of single tests."""
+        """The same for a fixture that outlives the event loop of a single test."""
         name = run_in_thread(self._copied())
         try:
             yield self._server.url_of(name)

@@ -1,4 +1,4 @@
-"""Healthy endpoints beside one that hangs and one that fails, against the same without them."""
+"""Healthy endpoints with a hanging and a failing one next to them, compared to healthy ones alone."""
 
 import asyncio
 import itertools
@@ -40,7 +40,7 @@ class IsolationReport(Struct):
     backlog_left: int = 0
 
     def p99(self, rounds: list[Round]) -> float:
-        """Over the waits of all rounds together: one round alone has too few for a p99."""
+        """Over the waits of all rounds: one round has too few samples for a p99."""
         waits = sorted(itertools.chain.from_iterable(r.waits_ms for r in rounds))
         return waits[int(len(waits) * 0.99)]
 
@@ -53,7 +53,7 @@ class IsolationReport(Struct):
 
     @property
     def throughput_ratio(self) -> float:
-        """The median over pairs of rounds that ran one after the other: a busy machine drifts."""
+        """The median over pairs of consecutive rounds, because the speed of a busy machine drifts."""
         pairs = zip(self.alone, self.with_faulty, strict=True)
         return statistics.median(faulty.per_second / alone.per_second for alone, faulty in pairs)
 
@@ -81,7 +81,7 @@ class Watch:
 
 async def run_isolation(database_url: str, sizes: Sizes) -> IsolationReport:
     report = IsolationReport(sizes)
-    # A line per attempt on the terminal would be measured too.
+    # Logging each attempt to the terminal would distort the measurement.
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     async with AsyncExitStack() as stack:
         healthy = await stack.enter_async_context(receiving(keep=False))
@@ -100,7 +100,7 @@ async def run_isolation(database_url: str, sizes: Sizes) -> IsolationReport:
         await _measure(client, healthy, watch, sizes)
         seen = 0
         for number in range(2 * sizes.rounds):
-            # In the order A B, B A, A B …: neither way profits from being first.
+            # In the order A B, B A, A B …, so that neither has the advantage of being first.
             with_faulty = number % 4 in (1, 2)
             if not with_faulty or number % 4 == 1:
                 seen = hanging.count
@@ -123,7 +123,7 @@ async def _set(client: StudioClient, endpoints: list[dict[str, Any]], status: st
 
 
 async def _measure(client: StudioClient, healthy: Receiver, watch: Watch, sizes: Sizes) -> Round:
-    """A steady trickle for the waits, then a burst for the throughput."""
+    """A steady rate to measure waits, then a burst to measure throughput."""
     watch.waits.clear()
     due = time.perf_counter()
     until = due + sizes.steady_seconds
@@ -151,7 +151,7 @@ async def _publish(client: StudioClient, watch: Watch, count: int) -> None:
 
 
 async def _recorded(client: StudioClient) -> bool | None:
-    """No lane of a healthy endpoint is busy any more, so that rounds do not overlap."""
+    """Whether all lanes of healthy endpoints are idle, so that rounds do not overlap."""
     rows = await client.sql("SELECT count(*) AS n FROM lanes WHERE token IS NOT NULL")
     return True if rows[0]["n"] <= 2 else None
 

@@ -1,4 +1,4 @@
-"""Requests made to cost much: bodies, queries and headers of any size, and the CPU time that they take."""
+"""Requests designed to be expensive: bodies, queries and headers of any size, and their CPU time."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -12,12 +12,12 @@ from tests.shared.http.test_hostile_json import HOSTILE
 
 Body = Callable[[int], bytes]
 
-# Texts that patterns stumble over: long runs of what they repeat, then something that they do not expect.
+# Texts that make regular expressions backtrack: long repetitions, then a character that does not match.
 TEXTS = ("a", " ", "1", "-", ".", "@", "/", "a.", "1-", "ß", "\\", '"', "\u0301")
 
 
 def cpu_seconds(pid: int) -> float:
-    """Of all threads of the process so far; wall time would measure the neighbours."""
+    """Of all threads of the process so far. Wall time would include other load on the machine."""
     spent = 0
     for task in Path(f"/proc/{pid}/task").iterdir():
         try:
@@ -49,7 +49,7 @@ def _nested(count: int) -> Any:
 
 
 def bodies_for(kind: Any) -> Iterator[tuple[str, Body]]:
-    """Bodies that are hardly JSON, and such that fill every field of the struct with something large."""
+    """Malformed JSON bodies, and bodies that fill every field of the struct with a large value."""
     yield from HOSTILE.items()
     names = _field_names(kind)
     for name, value in VALUES.items():

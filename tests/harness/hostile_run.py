@@ -68,7 +68,7 @@ async def well_behaved(
 
 
 async def flood(client: Client, urls: list[str]) -> None:
-    """Another client's endpoints at the hostile receivers, and events for all of them."""
+    """Registers another client's endpoints at the hostile receivers, and publishes events for all of them."""
     for url in urls:
         await client.post("/webhook-endpoints", {"url": url})
     number = 0

@@ -1,4 +1,4 @@
-"""A small HTTP client for tests: every answer is read whole."""
+"""A small HTTP client for tests that reads every answer to its end."""
 
 import json
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ class Reply(Struct):
 
     @property
     def code(self) -> str:
-        """The error's code; fails where the answer is no error."""
+        """The error's code; fails if the answer is not an error."""
         return str(self.json()["error"]["code"])
 
 

@@ -1,4 +1,4 @@
-"""Lines of an import, for tests: ids are new each time, everything else has a sensible value."""
+"""Import lines for tests: new ids each time, sensible defaults for everything else."""
 
 from typing import Any
 

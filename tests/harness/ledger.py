@@ -1,4 +1,4 @@
-"""The ledger: every event that was committed against every request that came, under injected faults."""
+"""The ledger: compares every committed event with every received request, under injected faults."""
 
 import asyncio
 import hashlib
@@ -23,7 +23,7 @@ STORED = "SELECT id::text FROM webhooks.events UNION SELECT event_id::text FROM 
 
 
 class Report(Struct):
-    """All lists but `faults` must be empty; `changed`: an id that came with different bytes."""
+    """All lists except `faults` must be empty. `changed`: ids that arrived with different bodies."""
 
     written: int = 0
     maybe: int = 0
@@ -54,7 +54,7 @@ class Report(Struct):
 
 
 class Book:
-    """What receivers got, kept small: a count and a digest for each endpoint and id."""
+    """What receivers got, in little memory: a count and a digest per endpoint and id."""
 
     def __init__(self) -> None:
         self.counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
@@ -77,7 +77,7 @@ class Book:
 
 
 async def run_ledger(pipeline: Pipeline, receivers: list[Receiver], *, events: int, rounds: int) -> Report:
-    """Writes `events` in small transactions while each part is killed and started again `rounds` times."""
+    """Writes `events` in small transactions while each part is killed and restarted `rounds` times."""
     report, book, started = Report(), Book(), time.monotonic()
     partner = pipeline.system.partner(await pipeline.system.key())
     for number, receiver in enumerate(receivers):
@@ -87,7 +87,7 @@ async def run_ledger(pipeline: Pipeline, receivers: list[Receiver], *, events: i
         book.watch(str(number), receiver)
     written: dict[str, str] = {}
     maybe: dict[str, str] = {}
-    # Writing goes on while every fault is injected, which takes some six seconds each.
+    # Writing continues while faults are injected. Each takes about six seconds.
     pause = CHUNK * len(FAULTS) * rounds * 6.0 / events
     writing = asyncio.create_task(_write(pipeline, events, pause, written, maybe))
     for part in itertools.chain.from_iterable([FAULTS] * rounds):
@@ -115,7 +115,7 @@ async def run_ledger(pipeline: Pipeline, receivers: list[Receiver], *, events: i
 async def _write(
     pipeline: Pipeline, events: int, pause: float, written: dict[str, str], maybe: dict[str, str]
 ) -> None:
-    """A producer: events in its own transactions, through Postgres's crashes."""
+    """A producer that writes events in its own transactions and survives crashes of Postgres."""
     studio = pipeline.system.studio_id
     resources = [new_id() for _ in range(50)]
     version = itertools.count(1)
@@ -148,7 +148,7 @@ async def _write(
 
 
 async def _until_quiet(book: Book, wanted: dict[str, set[str]], *, quiet_seconds: float = 90.0) -> None:
-    """Until everything has come, or nothing more has come for a while."""
+    """Waits until everything has arrived, or nothing has arrived for a while."""
     last, since = -1, time.monotonic()
     while any(ids - book.counts[name].keys() for name, ids in wanted.items()):
         total = sum(len(counts) for counts in book.counts.values())

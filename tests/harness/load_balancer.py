@@ -1,6 +1,6 @@
-"""What a Kubernetes Service does, on loopback: new connections go to a replica that was ready a moment ago.
+"""Acts like a Kubernetes Service on loopback: new connections go to a replica that was ready a moment ago.
 
-Connections that stand are left alone, also when their replica is stopping: so it is there too.
+Existing connections are kept, even if their replica is stopping, as in Kubernetes.
 """
 
 import asyncio

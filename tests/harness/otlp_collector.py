@@ -1,4 +1,4 @@
-"""An OpenTelemetry collector for tests: takes spans over OTLP/HTTP and keeps them."""
+"""An OpenTelemetry collector for tests: receives spans over OTLP/HTTP and stores them."""
 
 import threading
 import time
@@ -51,7 +51,7 @@ def collecting() -> Iterator[Collector]:
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
-            """Nobody reads it."""
+            """Silenced."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Take)
     collector.url = f"http://127.0.0.1:{server.server_port}"

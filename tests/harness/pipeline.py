@@ -1,4 +1,4 @@
-"""Five processes on servers of their own, each of which may be killed: for tests about what survives."""
+"""Five processes with their own servers, all of which can be killed, for fault tests."""
 
 import asyncio
 import os
@@ -81,7 +81,7 @@ def _process_of(part: str) -> str:
 
 
 def _crash(server: EmbeddedPostgres) -> None:
-    """SIGKILL to the postmaster, as the kernel would do it; what is left is cleaned up by the next start."""
+    """SIGKILL to the postmaster, like the OOM killer. The next start cleans up."""
     pid = int((server.data / "postmaster.pid").read_text().split()[0])
     os.kill(pid, signal.SIGKILL)
     with suppress(Exception):
@@ -89,7 +89,7 @@ def _crash(server: EmbeddedPostgres) -> None:
 
 
 def _new_home() -> Path:
-    """Open to the user that Postgres runs as, which is not root."""
+    """A folder that the unprivileged user of Postgres can enter."""
     home = Path(tempfile.mkdtemp(prefix="studio-pipeline-"))
     home.chmod(0o711)
     (home / "home").mkdir()

@@ -1,4 +1,4 @@
-"""`make test` calls this first: have the real servers, or say in one sentence what is missing."""
+"""`make test` runs this first: finds the real servers, or says in one sentence what is missing."""
 
 import os
 import sys

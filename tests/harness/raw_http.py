@@ -1,4 +1,4 @@
-"""Bytes on a socket, for what no well-behaved client sends."""
+"""Raw bytes on a socket, for requests that no well-behaved client sends."""
 
 import asyncio
 from urllib.parse import urlsplit
@@ -17,7 +17,7 @@ class RawConnection(Struct):
         await self.writer.drain()
 
     async def answer(self) -> bytes:
-        """Everything up to the end of the connection; b"" where it was closed without a word."""
+        """Everything until the connection ends; b"" if it was closed without an answer."""
         async with asyncio.timeout(ANSWER_SECONDS):
             try:
                 return await self.reader.read(-1)

@@ -1,4 +1,4 @@
-"""A partner's server: a real HTTP receiver on loopback that writes down what it got and answers as told."""
+"""A partner's server: an HTTP receiver on loopback that records requests and returns chosen statuses."""
 
 import asyncio
 import time
@@ -50,7 +50,7 @@ class Receiver:
         return [got.event_id for got in self.received]
 
     async def until(self, fact: Callable[["Receiver"], bool], *, seconds: float = 20) -> None:
-        """Waits for a fact about what has come, never for time."""
+        """Waits for a condition on the received requests, never for a fixed time."""
         async with asyncio.timeout(seconds):
             while not fact(self):
                 self._changed.clear()
@@ -66,7 +66,7 @@ async def ok(_: Received) -> web.StreamResponse:
 
 
 def answering(*statuses: int, headers: dict[str, str] | None = None, text: str = "") -> Answering:
-    """These statuses in turn, the last one for ever."""
+    """Returns these statuses in turn, then repeats the last one."""
     left = list(statuses)
 
     async def answer(_: Received) -> web.StreamResponse:

@@ -1,4 +1,4 @@
-"""Replicas of the services behind balancers, one `studioctl serve` process each, that can be rolled over."""
+"""Replicas of the services behind load balancers, one `studioctl serve` each, for rolling restarts."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -35,7 +35,7 @@ class Fleet:
         self.replicas[service] = (port, process)
 
     async def roll(self, service: str) -> None:
-        """As a deployment does: the new one is ready before the old one is told to stop."""
+        """Like a Deployment: the new replica is ready before the old one is stopped."""
         old_port, old = self.replicas[service]
         await self.start(service)
         await asyncio.to_thread(old.stop)

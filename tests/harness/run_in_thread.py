@@ -1,4 +1,4 @@
-"""Runs a coroutine for a fixture that is not async, away from the loop that the tests themselves use."""
+"""Runs a coroutine for a synchronous fixture, outside the tests' own event loop."""
 
 import asyncio
 from collections.abc import Coroutine

@@ -1,6 +1,6 @@
-"""The real servers that tests run on, one Postgres and one RabbitMQ for each pytest worker.
+"""The real servers that tests run on: one Postgres and one RabbitMQ per pytest worker.
 
-The ladder: a URL in the environment, binaries, Docker. `STUDIO_TEST_SERVERS=docker` forces Docker.
+Sources in order: a URL in the environment, binaries, Docker. `STUDIO_TEST_SERVERS=docker` forces Docker.
 """
 
 import os
@@ -44,7 +44,7 @@ class Rabbit(Protocol):
 
 
 class GivenPostgres:
-    """Somebody's own server: only databases that we made ourselves are touched on it."""
+    """A server given by URL. We only touch databases that we created."""
 
     origin = "STUDIO_DATABASE_URL"
 
@@ -52,7 +52,7 @@ class GivenPostgres:
         self._parts = urlsplit(url)
 
     def url_of(self, database: str) -> str:
-        # "postgres" stands for the database that the URL names, which is only connected to.
+        # "postgres" means the database in the URL. We only connect to it.
         path = self._parts.path if database == "postgres" else f"/{database}"
         return self._parts._replace(path=path).geturl()
 
@@ -61,7 +61,7 @@ class GivenPostgres:
 
 
 class GivenRabbit:
-    """Somebody's own broker, in the URL's vhost. It is not ours to kill, nor can we add vhosts to it."""
+    """A broker given by URL, in the URL's vhost. We cannot kill it or add vhosts."""
 
     origin = "STUDIO_AMQP_URL"
     alive = True
@@ -135,7 +135,7 @@ def _docker_is_forced() -> bool:
 
 @contextmanager
 def home_for_servers() -> Iterator[Path]:
-    """Not pytest's own folder: for tests run by root it is closed to the user that Postgres runs as."""
+    """Not pytest's own folder: when root runs the tests, the user of Postgres cannot enter it."""
     home = Path(tempfile.mkdtemp(prefix="studio-test-"))
     home.chmod(0o711)
     try:

@@ -1,4 +1,4 @@
-"""The whole system as its users have it: real processes, real ports. Each test gets a studio of its own."""
+"""The whole system as users run it: real processes, real ports. Each test has its own studio."""
 
 import json
 import os
@@ -28,15 +28,15 @@ TEST_SETTINGS = {
     "STUDIO_WEBHOOK_ALLOW_HOSTS": "127.0.0.1,localhost",
     "STUDIO_WEBHOOK_RETRY_SCHEDULE": "0.2,0.4,0.8,1.6,3.2",
     "STUDIO_LOG_FORMAT": "json",
-    # Nobody takes over from a process of these tests; the one about rolling restarts sets its own.
+    # No replica takes over here, so draining is pointless. The rolling restart test sets its own value.
     "STUDIO_DRAIN_SECONDS": "0",
-    # Each is a quorum queue to be made for every test.
+    # Each partition is a quorum queue, which every test has to declare.
     "STUDIO_EVENT_PARTITIONS": "4",
 }
 
 
 class RunningSystem:
-    """Where a started system is reached, and its processes for tests that kill them."""
+    """The addresses of a running system, and its processes for tests that kill them."""
 
     def __init__(self, partner_port: int, operator_port: int, operator_token: str, logs: Path) -> None:
         self.partner_url = f"http://127.0.0.1:{partner_port}"
@@ -47,7 +47,7 @@ class RunningSystem:
 
 
 class Process:
-    """One `studioctl` process that can be killed and started again with the same settings."""
+    """One `studioctl` process that can be killed and restarted with the same settings."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ def _secrets(folder: Path) -> Settings:
 
 @contextmanager
 def embedded_system(folder: Path, database_url: str, **settings: str) -> Iterator[RunningSystem]:
-    """`studioctl up`: every service in one process, the bus inside it."""
+    """`studioctl up`: every service in one process, with the in-process bus."""
     port, operator_port = free_port(), free_port()
     made = _secrets(folder)
     system = RunningSystem(port, operator_port, made.operator_tokens[0], folder)
@@ -165,7 +165,7 @@ def separate_services(
 
 
 class System:
-    """A running system as one test sees it: with a studio of its own."""
+    """A running system as one test sees it, with its own studio."""
 
     def __init__(self, running: RunningSystem, session: aiohttp.ClientSession) -> None:
         self.running = running
@@ -180,13 +180,13 @@ class System:
         self.site = Client(session, running.partner_url, {})
 
     async def new_studio(self, **fields: Any) -> str:
-        """Another studio, beside `studio_id`."""
+        """A second studio, in addition to `studio_id`."""
         name = f"studio-{secrets.token_hex(6)}"
         body = {"name": name, "slug": name, "timezone": "America/New_York"} | fields
         return str(_made(await self.operator.post("/studios", body))["id"])
 
     async def issue(self, *scopes: str, **fields: Any) -> dict[str, Any]:
-        """A key with all its fields; every scope where none is named."""
+        """A key with all its fields; every scope by default."""
         body = {"studio": self.studio_id, "name": "test", "scopes": list(scopes) or ["all"]} | fields
         issued: dict[str, Any] = _made(await self.operator.post("/keys", body))
         return issued
@@ -209,7 +209,7 @@ class System:
     async def import_lines(
         self, lines: Sequence[Mapping[str, Any]], studio: str | None = None
     ) -> dict[str, Any]:
-        """All lines must be good; `try_import` is for those that are not."""
+        """All lines must be valid; use `try_import` for those that are not."""
         raw = b"\n".join(json.dumps(line).encode() for line in lines)
         brings_studio = any(line["object"] == "studio" for line in lines)
         report = await self._import(raw, None if brings_studio else studio or self.studio_id)

@@ -1,4 +1,4 @@
-"""One studio floods its own endpoints. The control: as many deliveries, spread over many studios."""
+"""One studio floods its own endpoints. The control: the same number of deliveries over many studios."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ class Sizes(Struct, frozen=True):
 
 
 class FairnessReport(Struct, frozen=True):
-    """Seconds from publishing an event to its arrival, for a studio that has nothing to do with the load."""
+    """Seconds from publishing an event to its arrival, for a studio outside the load."""
 
     flooded: list[float]
     control: list[float]
@@ -44,7 +44,7 @@ def percentile(values: list[float], part: float) -> float:
 
 
 class Arrivals:
-    """A receiver that does as little as possible: it notes when each event id arrived."""
+    """A minimal receiver: it records when each event id arrived."""
 
     def __init__(self) -> None:
         self.at: dict[str, float] = {}
@@ -93,7 +93,7 @@ async def latencies(database_url: str, studios: int, sizes: Sizes) -> list[float
             sent[event.id] = time.perf_counter()
             publishing.append(asyncio.create_task(client.publish(event)))
             await asyncio.sleep(sizes.pause)
-        # The load must outlast the samples, or they say nothing about it.
+        # The load must outlast the samples, or they prove nothing.
         assert noted.count < sizes.endpoints * sizes.events + sizes.samples, "the backlog was too small"
 
         async def all_arrived() -> bool | None:

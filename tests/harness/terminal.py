@@ -1,4 +1,4 @@
-"""A command on a real terminal: what a person sees and types, which pipes and CI never show."""
+"""Runs a command on a pseudo-terminal, to test what a person sees and types."""
 
 import os
 import pty
@@ -14,7 +14,7 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 
 
 class Terminal:
-    """A child on a pseudo-terminal. `text` is all it wrote so far, without escape sequences."""
+    """A child on a pseudo-terminal. `text` is its output so far, without escape sequences."""
 
     def __init__(self, pid: int, file: int) -> None:
         self.pid = pid
@@ -27,7 +27,7 @@ class Terminal:
         return _ESCAPES.sub("", self._seen.decode(errors="replace")).replace("\r", "")
 
     def wait_for(self, words: str, seconds: float = 60.0) -> None:
-        """Reads until the words are on the screen; fails with the screen where they never come."""
+        """Reads until the words are on the screen; on a timeout, fails and shows the screen."""
         deadline = time.monotonic() + seconds
         while words not in self.text:
             if time.monotonic() > deadline or not self._read(0.2):
@@ -40,7 +40,7 @@ class Terminal:
         self.type("\x03")
 
     def exit_code(self, seconds: float = 30.0) -> int:
-        """Reads until the child has ended."""
+        """Reads until the child exits."""
         deadline = time.monotonic() + seconds
         while not self._ended():
             if time.monotonic() > deadline:
@@ -65,7 +65,7 @@ class Terminal:
         return self._status is not None
 
     def _read(self, seconds: float) -> bool:
-        """False once nothing more can come, or nothing came while the child is gone."""
+        """False at the end of the output, or if the child has exited and nothing came."""
         if select.select([self._file], [], [], seconds)[0]:
             try:
                 part = os.read(self._file, 65536)

@@ -1,4 +1,4 @@
-"""The partner port as it is started: what strangers without a key can hold."""
+"""The partner port as started in production: what clients without a key can occupy."""
 
 import asyncio
 import os
@@ -36,7 +36,7 @@ async def test_silent_connections_do_not_block_the_partner_port(system: System) 
 
 
 async def test_readers_who_take_nothing_do_not_fill_the_memory(system: System) -> None:
-    """The document is 400 KB. Each of them is sent a little of it, and the rest when that was taken."""
+    """The document is 400 KB. Each client is sent a part of it, and more only after reading that."""
     child = system.running.processes["up"].child
     assert child is not None
     before = resident_mib(child.pid)
@@ -71,7 +71,7 @@ async def test_the_partner_port_speaks_no_http2(system: System) -> None:
 
 
 async def test_a_head_without_an_end_is_refused_at_32_kib(system: System) -> None:
-    """It waits in memory for each connection."""
+    """An unfinished head is buffered in memory for each connection."""
     connection = await connect(system.running.partner_url)
     await connection.write(b"GET /health/live HTTP/1.1\r\nHost: t\r\nX-Long: " + b"x" * 40_000)
     assert b" 431 " in (await connection.answer())[:20]

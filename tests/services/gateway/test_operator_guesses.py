@@ -1,4 +1,4 @@
-"""Guesses at the operators' token are limited per address; who has it is never held up."""
+"""Wrong operator tokens are limited per address; the right token is never limited."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ async def test_a_guesser_is_slowed_down_on_every_path() -> None:
 
 
 async def test_the_operators_port_is_limited_so(system: System) -> None:
-    """One wrong token is told, as ever: the limit is in front of the real app."""
+    """The real operators' app has the limit in front: a single wrong token still gets its 401."""
     wrong = await system.operator.send("GET", "/studios", headers={"Authorization": "Bearer wrong"})
     assert wrong.status in (401, 429)
     assert (await system.operator.get("/studios")).status == 200

@@ -68,7 +68,7 @@ def seen_at(url: str) -> float:
 
 
 async def test_a_silent_connection_is_closed_and_a_talking_one_stays() -> None:
-    """Who has not sent a byte in time goes; who has sent a request may send the next."""
+    """A client that sends no byte in time is closed; one that has sent a request may send another."""
     async with port_with(Answers(), silent_seconds=0.5) as url:
         talking, silent = await connect(url), await connect(url)
         assert b"200 OK" in await exchange(talking)
@@ -77,7 +77,7 @@ async def test_a_silent_connection_is_closed_and_a_talking_one_stays() -> None:
 
 
 async def test_one_address_cannot_hold_more_than_its_share() -> None:
-    """The silent ones go first, so that the partner who shares the address is still answered."""
+    """Silent connections are closed first, so that a partner behind the same address is still served."""
     async with port_with(Answers(), max_per_address=10) as url:
         partner = await connect(url)
         assert b"200 OK" in await exchange(partner)
@@ -94,13 +94,13 @@ async def test_a_trusted_proxy_may_hold_as_many_as_it_needs() -> None:
         many = [await connect(url) for _ in range(12)]
         for connection in many:
             assert b"200 OK" in await exchange(connection)
-        await until_closed([await connect(url)], 1)  # by then they were looked at three times
+        await until_closed([await connect(url)], 1)  # by then three sweeps have run
         for connection in many:
             assert b"200 OK" in await exchange(connection)
 
 
-async def test_a_full_house_says_503_at_once_and_still_answers_health_checks() -> None:
-    """Nobody waits in the dark: a refusal, `Retry-After`, and the end of the connection."""
+async def test_a_full_port_answers_503_at_once_and_still_serves_health_checks() -> None:
+    """New clients get 503 with `Retry-After`, and their connection is closed."""
     async with port_with(Answers(), max_connections=5) as url:
         inside = [await connect(url) for _ in range(5)]
         for connection in inside:
@@ -128,7 +128,7 @@ async def test_a_full_house_says_503_at_once_and_still_answers_health_checks() -
 
 
 async def test_who_does_not_read_an_answer_is_cut_off_and_a_slow_reader_is_not() -> None:
-    """An unread answer holds memory: it has so many seconds, unless it goes on at a fair rate."""
+    """An unread answer holds memory: the reader must keep up a minimum rate."""
     app = Answers()
     request = b"GET /long HTTP/1.1\r\nHost: t\r\n\r\n"
     async with port_with(app, unread_seconds=1.0) as url:
@@ -152,7 +152,7 @@ PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes.fromhex("00000004000000000
 
 
 async def test_http2_is_off_unless_it_is_asked_for() -> None:
-    """One connection of HTTP/2 is many, and each stream may hold an answer back."""
+    """One HTTP/2 connection carries many streams, and each may hold an answer in memory."""
     async with port_with(Answers()) as url:
         connection = await connect(url)
         await connection.write(PREFACE)
@@ -161,7 +161,7 @@ async def test_http2_is_off_unless_it_is_asked_for() -> None:
 
 
 async def test_http2_is_bounded_where_it_is_asked_for() -> None:
-    """A few streams, small headers: a connection cannot make us hold 16 MB of either."""
+    """Streams and headers are limited, so that a connection cannot make us hold 16 MB of either."""
     async with port_with(Answers(), http2=True) as url:
         connection = await connect(url)
         await connection.write(PREFACE)

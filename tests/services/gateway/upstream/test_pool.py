@@ -19,7 +19,7 @@ from tests.services.gateway.upstream.scripted_server import (
 
 
 async def stale(peer: Peer) -> None:
-    """Answers once, reads the next request, and closes without a word."""
+    """Answers once, reads the next request, and closes without an answer."""
     await peer.answer()
     await peer.request()
 
@@ -85,7 +85,7 @@ async def test_a_write_is_not_put_on_a_connection_whose_end_the_loop_has_not_see
 
 
 async def test_an_idle_connection_is_closed_before_the_server_would() -> None:
-    """Whoever closes first is certain that no request is under way."""
+    """The side that closes first knows that no request is in flight."""
 
     async def once(peer: Peer) -> None:
         await peer.answer()
@@ -101,7 +101,7 @@ async def test_an_idle_connection_is_closed_before_the_server_would() -> None:
 
 
 async def test_a_connection_is_replaced_when_it_is_old() -> None:
-    """Else a busy gateway would stay with the replicas that it first met."""
+    """Otherwise a busy gateway would never use replicas that were added later."""
     async with scripted(well_behaved) as server:
         upstream = HttpUpstream(server.url, max_age=0.1, idle_limit=0.2)
         while server.connections < 3:
@@ -140,7 +140,7 @@ async def test_a_host_that_vanished_takes_its_idle_connections_along() -> None:
 
 
 async def test_a_caller_that_goes_away_takes_its_connection_along() -> None:
-    """The answer still to come is nobody else's."""
+    """The pending answer must not reach another caller."""
 
     async def late(peer: Peer) -> None:
         await peer.request()
@@ -170,7 +170,7 @@ async def test_callers_beyond_the_limit_are_served_in_the_order_they_came() -> N
 
 
 async def test_the_queue_has_an_end_and_a_time() -> None:
-    """Who never had a connection has sent nothing: too many at once, or too long a wait, is a 503."""
+    """A caller that never got a connection has sent nothing: a full queue or a long wait is a 503."""
     async with scripted(silent) as server:
         upstream = HttpUpstream(server.url, max_connections=1, max_waiting=1, connect_timeout=0.2)
         first, waiting = (asyncio.create_task(upstream.request(b"GET", b"/", [], b"")) for _ in range(2))
