@@ -34,12 +34,16 @@ class Query(Struct, kw_only=True, frozen=True):
     """Query parameters."""
 
 
+DEFAULT_PAGE_SIZE = 50
+Cursor = Annotated[str | None, Meta(description="`next_cursor` of the previous page, unchanged.")]
+
+
 class PageQuery(Query, frozen=True, kw_only=True):
-    cursor: Annotated[str | None, Meta(description="`next_cursor` of the previous page, unchanged.")] = None
+    cursor: Cursor = None
     limit: Annotated[
         int,
         Meta(ge=1, le=200, description="The maximum number of rows per page. A page also ends at 512 KiB."),
-    ] = 50
+    ] = DEFAULT_PAGE_SIZE
 
 
 _encoder = msgspec.json.Encoder()

@@ -9,6 +9,7 @@ from services.bookings.actions.preview_cancellation import preview_cancellation
 from services.bookings.context import Bookings
 from services.bookings.store import bookings
 from services.bookings.wire.bookings import (
+    MAX_CLASSES_IN_RANGE,
     Booking,
     BookingCreate,
     BookingsQuery,
@@ -65,7 +66,11 @@ ROUTES: list[Route[Bookings]] = [
         path="/bookings",
         handler=list_bookings,
         summary="List bookings",
-        description="Oldest first.",
+        description=(
+            "Oldest first. Filters combine. Without `class_id` or `member_id`, the range from `starts_after` "
+            f"to `starts_before` may hold at most {MAX_CLASSES_IN_RANGE:,} of the studio's classes; a wider "
+            "one returns 422."
+        ),
         query=BookingsQuery,
         answer=Page[Booking],
         errors=(InvalidCursor,),

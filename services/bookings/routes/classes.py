@@ -17,7 +17,7 @@ async def list_classes(service: Bookings, call: Call[ClassesQuery, None]) -> Ans
         found = await classes.list_json(conn, call.caller, query)
         if query.location_id and not await studios.knows_location(conn, call.caller, query.location_id):
             raise NotFound(param="location_id")
-    return Answer(json_page_of(found, query.limit))
+    return Answer(json_page_of(found, query.page_size))
 
 
 async def get_class(service: Bookings, call: Call[None, None]) -> Class:
@@ -42,7 +42,10 @@ ROUTES: list[Route[Bookings]] = [
         path="/classes",
         handler=list_classes,
         summary="List class sessions",
-        description="Ordered by start time. A `location_id` that the key cannot access returns 404.",
+        description=(
+            "Ordered by start time. Filters combine. A `location_id` that the key cannot access returns 404. "
+            "`ids` reads the availability of up to 100 classes in one call."
+        ),
         query=ClassesQuery,
         answer=Page[Class],
         errors=(InvalidCursor, NotFound),

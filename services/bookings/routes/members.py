@@ -4,17 +4,29 @@ from services.bookings.actions.create_member import check_member, create_member
 from services.bookings.context import Bookings
 from services.bookings.errors import MemberExists
 from services.bookings.store import members, memberships
-from services.bookings.wire.members import Member, MemberCreate
+from services.bookings.wire.members import Member, MemberCreate, MembersQuery
 from services.bookings.wire.memberships import Membership
-from shared.errors import InvalidCursor, NotFound
+from shared.emails import normalize_email
+from shared.errors import Invalid, InvalidCursor, NotFound, Problem
 from shared.http.pages import Page, page_of
 from shared.http.routes import Call, Route
 from shared.wire import PageQuery
 
 
-async def list_members(service: Bookings, call: Call[PageQuery, None]) -> Page[Member]:
+async def list_members(service: Bookings, call: Call[MembersQuery, None]) -> Page[Member]:
+    email = normalized_email(call.query)
     async with service.db.connection() as conn:
-        return page_of(await members.list_page(conn, call.caller, call.query), call.query.limit)
+        found = await members.list_page(conn, call.caller, call.query, email=email)
+    return page_of(found, call.query.limit)
+
+
+def normalized_email(query: MembersQuery) -> str | None:
+    if query.email is None:
+        return None
+    try:
+        return normalize_email(query.email)
+    except ValueError as problem:
+        raise Invalid([Problem(("query", "email"), str(problem), "value_error")]) from None
 
 
 async def get_member(service: Bookings, call: Call[None, None]) -> Member:
@@ -51,7 +63,7 @@ ROUTES: list[Route[Bookings]] = [
         handler=list_members,
         summary="List members",
         description="Member, user and lead-role profiles of the studio, oldest first.",
-        query=PageQuery,
+        query=MembersQuery,
         answer=Page[Member],
         errors=(InvalidCursor,),
         tag="Members",

@@ -9,8 +9,7 @@ from services.bookings.routes import waitlist as partner_waitlist
 from services.bookings.store import bookings, classes, members
 from services.bookings.wire.bookings import RosterEntry, RosterQuery
 from services.bookings.wire.members import MembersQuery, StaffMember
-from shared.emails import normalize_email
-from shared.errors import Invalid, InvalidCursor, NotFound, Problem
+from shared.errors import InvalidCursor, NotFound
 from shared.http.pages import Page, page_of
 from shared.http.routes import Call, Route
 
@@ -35,17 +34,10 @@ async def list_roster(service: Bookings, call: Call[RosterQuery, None]) -> Page[
 
 async def list_members(service: Bookings, call: Call[MembersQuery, None]) -> Page[StaffMember]:
     query = call.query
-    email = _normalized(query.email) if query.email is not None else None
+    email = partner_members.normalized_email(query)
     async with service.db.connection() as conn:
         found = await members.list_for_staff(conn, call.caller, query, email=email)
     return page_of(found, query.limit)
-
-
-def _normalized(email: str) -> str:
-    try:
-        return normalize_email(email)
-    except ValueError as problem:
-        raise Invalid([Problem(("query", "email"), str(problem), "value_error")]) from None
 
 
 async def get_member(service: Bookings, call: Call[None, None]) -> StaffMember:

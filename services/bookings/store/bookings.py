@@ -2,6 +2,7 @@
 
 import asyncpg
 
+from services.bookings.store.booking_class_start import add_class_start
 from services.bookings.store.booking_row import BOOKING_COLUMNS, BookingRow, booking_row
 from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_page, wire_values
 from services.bookings.wire.bookings import Booking, BookingsQuery, BookingStatus, RosterEntry, RosterQuery
@@ -23,6 +24,7 @@ TABLE = ListedTable(table="bookings", columns=WIRE_COLUMNS, statuses=tuple(Booki
 
 async def list_page(conn: Connection, caller: Caller, query: BookingsQuery) -> list[Booking]:
     filters = Filters(narrow={"class_id": query.class_id, "member_id": query.member_id}, status=query.status)
+    await add_class_start(conn, caller, filters, query)
     rows = await fetch_page(conn, caller, TABLE, filters, cursor=query.cursor, limit=query.limit)
     return [Booking(**wire_values(row)) for row in rows]
 

@@ -6,7 +6,7 @@ from typing import Any
 import asyncpg
 
 from services.bookings.rules.class_times import clamp_to_supported_years
-from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_page
+from services.bookings.store.keyset_pages import Filters, ListedTable, LookUp, fetch_page
 from services.bookings.wire.classes import Class, ClassesQuery, ClassStatus
 from shared.db.database import Connection
 from shared.http.caller import Caller
@@ -33,8 +33,19 @@ async def list_json(conn: Connection, caller: Caller, query: ClassesQuery) -> li
         where.append(("t.start_time >= {}", clamp_to_supported_years(query.starts_after)))
     if query.starts_before is not None:
         where.append(("t.start_time < {}", clamp_to_supported_years(query.starts_before)))
-    filters = Filters(status=query.status, location_id=query.location_id, where=where)
-    rows = await fetch_page(conn, caller, TABLE, filters, cursor=query.cursor, limit=query.limit)
+    wanted = query.wanted_ids
+    filters = Filters(
+        look_up=LookUp("id", "SELECT unnest({}::uuid[])", (wanted,)) if wanted is not None else None,
+        indexed={
+            "instructor_id": query.instructor_id,
+            "class_type_id": query.class_type_id,
+            "room_id": query.room_id,
+        },
+        status=query.status,
+        location_id=query.location_id,
+        where=where,
+    )
+    rows = await fetch_page(conn, caller, TABLE, filters, cursor=query.cursor, limit=query.page_size)
     return [row[0] for row in rows]
 
 

@@ -23,10 +23,24 @@ class ListedTable(Struct, frozen=True, kw_only=True):
     located: bool = True
 
 
+class LookUp(Struct, frozen=True):
+    """Rows found one by one: `column` is one of the ids that `sql` gives, `values` in place of its braces."""
+
+    column: str
+    sql: str
+    values: tuple[Any, ...]
+
+
 class Filters(Struct, kw_only=True):
-    """`narrow` filters leave few rows (one class, one member). `where` holds further conditions."""
+    """`narrow` filters and a `look_up` leave few rows (one class, one member). `where` holds more conditions.
+
+    `indexed` filters may leave many: each combination of them has its index, which goes on with location,
+    status and the list's order.
+    """
 
     narrow: dict[str, str | None] = {}
+    indexed: dict[str, str | None] = {}
+    look_up: LookUp | None = None
     status: str | None = None
     location_id: str | None = None
     where: list[tuple[str, Any]] = []
@@ -46,34 +60,69 @@ async def fetch_page(
     conditions = ["t.studio_id = $1"]
     sources: list[str] = []
     narrow = {column: value for column, value in filters.narrow.items() if value is not None}
-    conditions += [f"t.{column} = {bind(value)}" for column, value in narrow.items()]
+    indexed = {column: value for column, value in filters.indexed.items() if value is not None}
+    conditions += [f"t.{column} = {bind(value)}" for column, value in (narrow | indexed).items()]
+    equal = " AND ".join(conditions)
+    few = bool(narrow) or filters.look_up is not None
+    if (look_up := filters.look_up) is not None:
+        sources.append(f"({look_up.sql.format(*map(bind, look_up.values))}) AS wanted (id)")
+        conditions.append(f"t.{look_up.column} = wanted.id")
     locations = _locations(caller, listed, filters)
-    if locations is not None and narrow:
+    if locations is not None and few:
         conditions.append(f"t.location_id = ANY({bind(locations)}::uuid[])")
     elif locations is not None:
         sources.append(f"unnest({bind(locations)}::uuid[]) AS location (id)")
         conditions.append("t.location_id = location.id")
     if filters.status is not None:
         conditions.append(f"t.status = {bind(filters.status)}")
-    elif sources and listed.statuses:
+    elif (sources or indexed) and listed.statuses and not few:
         # The index has the status before the sort key: scan once per location and status, then merge.
         sources.append(f"unnest({bind(listed.statuses)}::text[]) AS status (name)")
         conditions.append("t.status = status.name")
     conditions += [condition.format(bind(value)) for condition, value in filters.where]
     if after is not None:
         conditions.append(f"(t.{listed.order}, t.id) > ({bind(after[0])}, {bind(after[1])})")
+    ends = f"ORDER BY t.{listed.order}, t.id LIMIT {bind(limit + 1)}"
+    if not sources and not indexed:
+        scan = f"SELECT {listed.columns} FROM {listed.table} t WHERE {' AND '.join(conditions)} {ends}"  # noqa: S608
+        return await conn.fetch(scan, *args)
     # Several scans are merged by their sort keys; a single scan does not need them.
-    keys = f", t.{listed.order} AS sort_key, t.id AS sort_id" if sources else ""
-    scan = (
-        f"SELECT {listed.columns}{keys} FROM {listed.table} t "  # noqa: S608
-        f"WHERE {' AND '.join(conditions)} ORDER BY t.{listed.order}, t.id LIMIT {bind(limit + 1)}"
+    columns = f"{listed.columns}, t.{listed.order} AS sort_key, t.id AS sort_id"
+
+    def merged(sources: list[str], *more: str) -> str:
+        where = " AND ".join([*conditions, *more])
+        scan = f"SELECT {columns} FROM {listed.table} t WHERE {where} {ends}"  # noqa: S608
+        return f"SELECT page.* FROM {' CROSS JOIN '.join([*sources, f'LATERAL ({scan}) page'])}"  # noqa: S608
+
+    scans = [merged(sources)]
+    if indexed and locations is None and not few:
+        everywhere = f"({_present_locations(listed, equal)}) AS location (id)"
+        scans = [
+            merged([everywhere, *sources], "t.location_id = location.id"),
+            merged(sources, "t.location_id IS NULL"),
+        ]
+    rows = f"({' UNION ALL '.join(scans)}) page" if len(scans) > 1 else f"({scans[0]}) page"
+    return await conn.fetch(
+        f"SELECT * FROM {rows} ORDER BY page.sort_key, page.sort_id LIMIT ${len(args)}",  # noqa: S608
+        *args,
     )
-    if sources:
-        scan = (
-            f"SELECT page.* FROM {' CROSS JOIN '.join(sources)} CROSS JOIN LATERAL ({scan}) page "  # noqa: S608
-            f"ORDER BY page.sort_key, page.sort_id LIMIT ${len(args)}"
-        )
-    return await conn.fetch(scan, *args)
+
+
+def _present_locations(listed: ListedTable, equal: str) -> str:
+    """The locations of the rows that the `indexed` filters leave: from one to the next along the index.
+
+    A key without limits sees rows of every location, and the index has the location before the sort key.
+    """
+    following = (
+        f"SELECT t.location_id FROM {listed.table} t WHERE {equal} {{}} ORDER BY t.location_id LIMIT 1"  # noqa: S608
+    )
+    first = following.format("AND t.location_id IS NOT NULL")
+    after = following.format("AND t.location_id > present.id")
+    return (
+        f"WITH RECURSIVE present (id) AS (SELECT ({first}) UNION ALL "  # noqa: S608
+        f"SELECT ({after}) FROM present WHERE present.id IS NOT NULL) "
+        "SELECT id FROM present WHERE id IS NOT NULL"
+    )
 
 
 def _locations(caller: Caller, listed: ListedTable, filters: Filters) -> list[str] | None:

@@ -20,10 +20,9 @@ TABLE = ListedTable(table="members", columns=WIRE_COLUMNS, located=False)
 PROFILES = [("t.role = ANY({}::text[])", [role.value for role in MemberRole])]
 
 
-async def list_page(conn: Connection, caller: Caller, query: PageQuery) -> list[Member]:
-    rows = await fetch_page(
-        conn, caller, TABLE, Filters(where=PROFILES), cursor=query.cursor, limit=query.limit
-    )
+async def list_page(conn: Connection, caller: Caller, query: PageQuery, *, email: str | None) -> list[Member]:
+    filters = Filters(narrow={"email": email}, where=PROFILES)
+    rows = await fetch_page(conn, caller, TABLE, filters, cursor=query.cursor, limit=query.limit)
     return [Member(**wire_values(row)) for row in rows]
 
 

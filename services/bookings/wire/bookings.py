@@ -55,10 +55,20 @@ class BookingCreate(Body, frozen=True, kw_only=True):
     class_spot_id: Id | None = None
 
 
+# A page reads the bookings of each of them.
+MAX_CLASSES_IN_RANGE = 1000
+
+
 class BookingsQuery(PageQuery, frozen=True, kw_only=True):
     class_id: Id | None = None
     member_id: Id | None = None
     status: BookingStatus | None = None
+    starts_after: Annotated[
+        Instant | None, Meta(description="Only bookings of classes that start then or later; any offset.")
+    ] = None
+    starts_before: Annotated[
+        Instant | None, Meta(description="Only bookings of classes that start earlier; any offset.")
+    ] = None
 
 
 class CancelQuery(Query, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from services.bookings.wire.field_types import Count, LongText, Name, ShortText
-from shared.wire import Body, Id, Instant, PageQuery, Resource
+from shared.wire import DEFAULT_PAGE_SIZE, UUID_PATTERN, Body, Cursor, Id, Instant, Query, Resource
 
 
 class ClassStatus(StrEnum):
@@ -50,11 +50,48 @@ class ClassSpot(Resource, kw_only=True):
     available: bool
 
 
-class ClassesQuery(PageQuery, frozen=True, kw_only=True):
+MAX_IDS = 100
+_ID_CHARACTERS = 36
+_UUID = UUID_PATTERN.removeprefix("^").removesuffix(r"(?![\s\S])")
+Ids = Annotated[
+    str,
+    Meta(pattern=rf"^{_UUID}(,{_UUID})*(?![\s\S])", max_length=MAX_IDS * (_ID_CHARACTERS + 1) - 1),
+]
+
+
+class ClassesQuery(Query, frozen=True, kw_only=True):
+    cursor: Cursor = None
+    limit: Annotated[
+        Annotated[int, Meta(ge=1, le=200)] | None,
+        Meta(
+            description="The maximum number of rows per page: 50, or 100 with `ids`, unless said otherwise. "
+            "A page also ends at 512 KiB."
+        ),
+    ] = None
+    ids: Annotated[
+        Ids | None,
+        Meta(
+            description=f"At most {MAX_IDS} class ids, separated by commas, in any order. Those that do not "
+            "exist or that the key may not see are left out."
+        ),
+    ] = None
     starts_after: Annotated[Instant | None, Meta(description="Inclusive; any offset.")] = None
     starts_before: Annotated[Instant | None, Meta(description="Exclusive; any offset.")] = None
     location_id: Id | None = None
+    instructor_id: Annotated[Id | None, Meta(description="Only classes of this instructor.")] = None
+    class_type_id: Annotated[Id | None, Meta(description="Only classes of this type.")] = None
+    room_id: Annotated[Id | None, Meta(description="Only classes in this room.")] = None
     status: ClassStatus | None = None
+
+    @property
+    def page_size(self) -> int:
+        if self.limit is not None:
+            return self.limit
+        return MAX_IDS if self.ids is not None else DEFAULT_PAGE_SIZE
+
+    @property
+    def wanted_ids(self) -> list[str] | None:
+        return sorted(set(self.ids.lower().split(","))) if self.ids is not None else None
 
 
 class ClassCreate(Body, frozen=True, kw_only=True):

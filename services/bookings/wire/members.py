@@ -41,7 +41,10 @@ class StaffMember(Member, kw_only=True):
 
 
 class MembersQuery(PageQuery, frozen=True, kw_only=True):
-    email: Annotated[Email | None, Meta(description="Only the member with this email.")] = None
+    email: Annotated[
+        Email | None,
+        Meta(description="Only the member with this email. Case and surrounding spaces do not matter."),
+    ] = None
 
 
 class MemberCreate(Body, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from services.bookings.wire import bookings, classes
 from services.forms.rules import answer_values, json_limits, lead_metadata, slugs
 from services.forms.rules.field_checks import texts
 from services.forms.wire import forms
@@ -53,6 +54,11 @@ LIMITS = (
     Limit((texts, "MAX_ADDRESS_LENGTH"), "characters in an answer to an `address` field"),
     Limit((texts, "MAX_SIGNATURE_LENGTH"), "characters in an answer to a `signature` field"),
     Limit((answer_values, "MAX_NUMBER_LENGTH"), "characters in an answer to a `number` field"),
+    Limit((classes, "MAX_IDS"), "ids in the `ids` of a list of classes"),
+    Limit(
+        (bookings, "MAX_CLASSES_IN_RANGE"),
+        "classes in the range of `starts_after` and `starts_before` when bookings are listed",
+    ),
     Limit((create_endpoint, "MAX_ENDPOINTS"), "webhook endpoints of a client (409 `too_many_endpoints`)"),
     Limit((urls, "MAX_LENGTH"), "characters in an endpoint's `url`"),
     Limit((urls, "MAX_NAME_LENGTH"), "characters in the host name of an endpoint's `url`"),
