@@ -1,4 +1,4 @@
-"""Background loops: one bad step ends nothing, and age is shown."""
+"""Background loops survive a failing step and report their age."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What the environment says is read once, and refused in one sentence where it cannot be meant."""
+"""Settings are read from the environment once; an invalid value is refused in one sentence."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A sample of `make soak`'s hostile run: a few seconds, and a tenth of the connections."""
+"""A short version of `make soak`'s hostile run: a few seconds, a tenth of the connections."""
 
 from tests.harness.hostile_run import Sizes, run_hostile
 from tests.harness.system import System

@@ -1,4 +1,4 @@
-"""Connections kept between uses: the same one again, in line, and never in a state that another use left."""
+"""The connection pool: connections are reused in FIFO order and never leak state between uses."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ async def pid(conn: Connection) -> int:
 
 
 async def test_a_connection_is_used_again(db: Database) -> None:
-    """Without a reset in between, after good uses and after refusals alike."""
+    """Without a reset query in between, after successful and refused statements alike."""
     async with db.connection() as conn:
         first = await pid(conn)
     with pytest.raises(NotFound):
@@ -37,7 +37,7 @@ async def test_a_connection_is_used_again(db: Database) -> None:
 
 
 async def test_who_comes_later_waits_in_line(db: Database) -> None:
-    """And gets the connection of whoever was before."""
+    """It gets the connection that the caller before it releases."""
     order: list[int] = []
 
     async def use(number: int) -> None:
@@ -50,7 +50,7 @@ async def test_who_comes_later_waits_in_line(db: Database) -> None:
 
 
 async def test_who_waits_too_long_is_told(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The place in line goes with the one who left it."""
+    """A caller that times out leaves the queue."""
     monkeypatch.setattr(connection_pool, "ACQUIRE_TIMEOUT", 0.05)
     async with db.connection():
         with pytest.raises(TimeoutError):
@@ -61,7 +61,7 @@ async def test_who_waits_too_long_is_told(db: Database, monkeypatch: pytest.Monk
 
 
 async def test_a_cancelled_statement_reaches_nobody_else(db: Database) -> None:
-    """Its transaction is rolled back, and the next one finds a clean connection."""
+    """Its transaction is rolled back, and the next caller gets a clean connection."""
 
     async def slow() -> None:
         async with db.transaction() as conn:
@@ -81,7 +81,7 @@ async def test_a_cancelled_statement_reaches_nobody_else(db: Database) -> None:
 
 
 async def test_a_transaction_left_open_is_ended(db: Database) -> None:
-    """Whoever forgot to end it does not hand it on."""
+    """A caller that forgets to end it does not pass it on to the next."""
     async with db.connection() as conn:
         await conn.execute("BEGIN")
     async with db.connection() as conn:
@@ -106,7 +106,7 @@ async def test_a_connection_that_the_server_closed_is_replaced(db: Database, dat
 async def test_connections_that_break_inside_a_call_do_not_use_up_the_pool(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The driver closes them and tells its pool nothing: their places stayed taken until none was left."""
+    """The driver closes them silently: their slots once stayed taken until none was left."""
     monkeypatch.setattr(connection_pool, "ACQUIRE_TIMEOUT", 1.0)
     for _ in range(db.pool.get_max_size()):
         with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError, OSError)):
@@ -125,5 +125,5 @@ async def end(database_url: str, backend: int) -> None:
             await asyncio.sleep(0.01)
     finally:
         await admin.close()
-    # The loop hears of the end with its next look at the socket.
+    # The event loop notices the end when it next polls the socket.
     await asyncio.sleep(0.05)

@@ -1,4 +1,4 @@
-"""Migrations: once each, never changed afterwards; a role that reaches its own schema only."""
+"""Migrations run once each and never change afterwards; a role can only use its own schema."""
 
 import secrets
 from pathlib import Path
@@ -19,7 +19,7 @@ async def test_migrating_again_applies_nothing(database_url: str) -> None:
 
 
 async def test_a_changed_file_is_refused(database_url: str) -> None:
-    """What was applied is history: a change of it would be silently missing elsewhere."""
+    """An edit of an applied file would be silently missing in other databases."""
     conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
     await conn.execute("UPDATE catalog.schema_migrations SET checksum = 'other'")
     await conn.close()
@@ -39,7 +39,7 @@ CREATE TRIGGER killer BEFORE INSERT ON gateway.schema_migrations
 
 
 async def test_a_migration_killed_before_its_record_has_not_happened(postgres: Postgres) -> None:
-    """Half of it, file without record, would make every later run fail at what is there already."""
+    """Applied but not recorded, it would make every later run fail on objects that exist already."""
     name = f"killed_{secrets.token_hex(6)}"
     admin: asyncpg.Connection[Any] = await asyncpg.connect(postgres.url_of("postgres"))
     await admin.execute(f"CREATE DATABASE {name}")

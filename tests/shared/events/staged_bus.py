@@ -1,4 +1,4 @@
-"""A bus whose failures a test decides, and a relay that publishes to it."""
+"""A bus with failures that the test controls, and a relay that publishes to it."""
 
 import asyncio
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ def event(resource_id: str, version: int, studio_id: str = STUDIO) -> Event:
 
 
 class StagedBus:
-    """Writes down what was confirmed, fails when told to, and acknowledges what a test says is logged."""
+    """Records what it confirmed, fails on request, and acknowledges the events that the test names."""
 
     def __init__(self, partitions: int = 4) -> None:
         self.partitions = partitions

@@ -1,4 +1,4 @@
-"""Leases: every partition has one replica, shares are equal, a dead replica's partitions move in seconds."""
+"""Leases: one replica per partition, equal shares, and a dead replica's partitions move in seconds."""
 
 import asyncio
 import time
@@ -34,7 +34,7 @@ def replica(db: Database) -> Leases:
 
 
 async def settled(*replicas: Leases) -> list[frozenset[int]]:
-    """Each gives up what is not its own any more, then each takes what is free."""
+    """Each replica releases its surplus partitions, then each takes free ones."""
     for _ in range(2):
         for one in replicas:
             await one.renew()
@@ -42,7 +42,7 @@ async def settled(*replicas: Leases) -> list[frozenset[int]]:
 
 
 async def test_partitions_are_spread_over_the_replicas_in_equal_shares(db: Database) -> None:
-    """One has them all, two have half each, four have one each; a stop gives its share back at once."""
+    """One replica has all, two have half each, four have one each. A stop releases its share at once."""
     one, two, three, four = (replica(db) for _ in range(4))
     assert await settled(one) == [frozenset(range(PARTITIONS))]
     assert one.all_held
@@ -57,7 +57,7 @@ async def test_partitions_are_spread_over_the_replicas_in_equal_shares(db: Datab
 
 
 async def test_a_silent_replica_loses_its_partitions_and_no_earlier(db: Database) -> None:
-    """A machine that vanished says no goodbye: its leases run out."""
+    """A machine that vanished releases nothing: its leases expire."""
     one, silent = replica(db), replica(db)
     shares = await settled(one, silent)
     assert len(shares[0]) == 2
@@ -71,7 +71,7 @@ async def test_a_silent_replica_loses_its_partitions_and_no_earlier(db: Database
 
 @pytest.mark.parametrize("hours", [1, -1], ids=["set back", "set forward"])
 async def test_a_changed_clock_keeps_no_dead_replicas_lease(db: Database, hours: int) -> None:
-    """With the clock set back an hour a lease written before lies in the future: it does not count either."""
+    """After the clock is set back an hour, older leases lie in the future: they do not count either."""
     dead, one = replica(db), replica(db)
     await settled(dead)
     async with db.connection() as conn:

@@ -1,4 +1,4 @@
-"""The outbox and its relay: nothing lost, nothing overtakes, a row goes once the event log has it."""
+"""The outbox relay: nothing is lost or reordered, and a row is deleted once the event log has it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ async def db(database_url: str) -> AsyncIterator[Database]:
 
 
 async def test_a_rolled_back_event_never_happened(db: Database) -> None:
-    """The row is written with the fact, and goes with it."""
+    """The row is written in the same transaction as the change, and rolled back with it."""
     with pytest.raises(RuntimeError):
         async with db.transaction() as conn:
             await add_event(conn, event(new_id(), 1))
@@ -30,7 +30,7 @@ async def test_a_rolled_back_event_never_happened(db: Database) -> None:
 
 
 async def test_a_row_outlives_the_confirm_until_the_log_has_acknowledged_it(db: Database) -> None:
-    """A confirm is worth as much as the broker's disk. What failed waits, what is confirmed is in flight."""
+    """A confirm is only as good as the broker's disk. Failed rows wait; confirmed rows are in flight."""
     bus = StagedBus()
     one = await relay(db, bus)
     await write(db, [event(new_id(), 1) for _ in range(5)])
@@ -66,7 +66,7 @@ async def test_an_acknowledgement_of_another_event_removes_nothing(db: Database)
 
 
 async def test_rows_that_stay_unacknowledged_are_published_again_by_themselves(db: Database) -> None:
-    """With the queue went what was in it: nobody says so, but the acknowledgement does not come."""
+    """A deleted queue loses its messages silently. Only the missing acknowledgement shows it."""
     bus = StagedBus()
     one = await relay(db, bus, acknowledge_seconds=0.2)
     lost, kept = event(new_id(), 1), event(new_id(), 1)
@@ -221,7 +221,7 @@ async def test_a_partition_leaves_the_old_queue_once_all_that_went_by_it_is_logg
 
 
 async def test_the_relay_survives_losing_its_connection(db: Database) -> None:
-    """A restart of the database costs a step, and no event."""
+    """A database restart costs one step of the loop and no event."""
     bus = StagedBus()
     one = await relay(db, bus)
     await one.step()

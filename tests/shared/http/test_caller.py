@@ -34,7 +34,7 @@ def test_a_caller_survives_the_hop() -> None:
 
 
 def test_the_key_can_be_rotated() -> None:
-    """A service that has both keys takes what either signed; the old one alone does not do."""
+    """A service with both keys accepts either; one with only the old key refuses the new."""
     signed = CallerSigner(("new", "old")).sign(CALLER)
     assert verify(signed, "old", "new").studio_id == "s"
     with pytest.raises(Unauthenticated):
@@ -50,7 +50,7 @@ def test_what_is_forged_or_missing_is_refused(change: bytes | None) -> None:
 
 
 def test_a_caller_lives_shortly_also_once_it_was_seen() -> None:
-    """A header that is remembered expires like any other."""
+    """A cached header expires like any other."""
     verifier = CallerVerifier(("key",))
     headers = {CALLER_HEADER: CallerSigner(("key",)).sign(CALLER, at=time.time() - LIFETIME_SECONDS + 1)}
     verifier.verify(headers, "r")
@@ -71,7 +71,7 @@ def test_a_limited_caller_sees_its_own_locations_only() -> None:
 
 
 def test_a_services_key_signs_for_no_other_service() -> None:
-    """Who learns the key of one service cannot be anybody to another: only the gateway has them all."""
+    """A leaked key of one service is useless at another: only the gateway has them all."""
     settings = read_settings(
         {"STUDIO_CALLER_KEY_BOOKINGS": "b" * 32, "STUDIO_CALLER_KEY_CATALOG": "c" * 32, "STUDIO_HOME": "."}
     )

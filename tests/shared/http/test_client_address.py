@@ -1,4 +1,4 @@
-"""Whose request it is: the peer's, unless a proxy that we trust names somebody else."""
+"""The client's address is the peer's, unless a trusted proxy forwards another."""
 
 import pytest
 
@@ -44,13 +44,13 @@ def test_one_header_counts(header: ForwardedHeader, client: str) -> None:
 
 
 def test_nobody_is_trusted_unless_it_is_said() -> None:
-    """And what is said must be networks."""
+    """The setting must be a list of networks."""
     assert TrustedProxies().client_of(INGRESS, {b"x-forwarded-for": PARTNER.encode()}) == INGRESS
     with pytest.raises(SettingsProblem, match="STUDIO_TRUSTED_PROXIES"):
         read_settings({"STUDIO_TRUSTED_PROXIES": "10.0.0.0/8, the ingress"})
 
 
 def test_an_ipv6_host_counts_as_its_network() -> None:
-    """It has 2 to the power of 64 addresses to guess from."""
+    """A host has 2^64 addresses to guess from."""
     assert network_of("2001:db8::1") == network_of("2001:db8::ffff") != network_of("2001:db8:1::1")
     assert network_of("203.0.113.9") == "203.0.113.9" != network_of("203.0.113.8")

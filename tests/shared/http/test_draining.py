@@ -1,4 +1,4 @@
-"""A server that stops: nothing is cut, and no connection is closed under a request that is on its way."""
+"""Graceful shutdown: no request is cut off, and no connection is closed that a client is about to reuse."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ from shared.servers.ports import free_port
 
 
 class SlowApp:
-    """Answers when it is told to."""
+    """Answers when the test releases it."""
 
     def __init__(self) -> None:
         self.go_on = asyncio.Event()
@@ -27,7 +27,7 @@ class SlowApp:
 
 
 class Client:
-    """One keep-alive connection, so that what becomes of it can be seen."""
+    """One keep-alive connection, so that the test can see when it closes."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
@@ -68,7 +68,7 @@ async def test_a_request_that_runs_is_answered_before_the_server_stops() -> None
 
 
 async def test_while_draining_answers_go_on_and_ask_for_a_new_connection() -> None:
-    """A client that was about to use its old connection is served, and leaves it by itself."""
+    """A client that reuses its old connection is still served, and then closes it."""
     app = SlowApp()
     async with serving(app) as (port, draining):
         client = await Client.connect(port)
@@ -95,7 +95,7 @@ async def test_readiness_says_no_as_soon_as_draining_starts() -> None:
 
 
 async def test_the_wait_for_idle_connections_starts_after_the_last_old_request() -> None:
-    """Its connection was promised to stay open: the client needs the time from then on."""
+    """Its answer kept the connection open, so the client needs the full wait from then on."""
     app = SlowApp()
     async with serving(app) as (port, draining):
         client = await Client.connect(port)

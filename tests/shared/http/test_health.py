@@ -26,7 +26,7 @@ async def _unavailable() -> str | None:
 
 
 async def test_an_optional_part_degrades_readiness_and_keeps_the_requests() -> None:
-    """While the broker is down bookings go on: a cluster must go on sending them here."""
+    """While the broker is down bookings continue, so the cluster must keep sending requests here."""
     trouble: list[str | None] = [None]
     checks: dict[str, Check] = {"database": _ok, "bus": OptionalCheck(lambda: trouble[0])}
     assert await _readiness(checks) == (200, "ready")
@@ -36,6 +36,6 @@ async def test_an_optional_part_degrades_readiness_and_keeps_the_requests() -> N
 
 
 async def test_an_optional_part_must_have_worked_once() -> None:
-    """A roll-out with a wrong broker address stops at its first pod."""
+    """A rollout with a wrong broker address stops at its first pod."""
     checks: dict[str, Check] = {"database": _ok, "bus": OptionalCheck(lambda: "not connected")}
     assert await _readiness(checks) == (503, "not_ready")

@@ -28,7 +28,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
 
 
 def test_fields_with_a_private_name_are_never_written(capsys: pytest.CaptureFixture[str]) -> None:
-    """By name, so that nobody has to remember."""
+    """Filtered by field name, so that no caller has to remember."""
     set_up_logging(Settings(log_format="json"), "forms")
     structlog.get_logger("fresh").info("lead", lead_email="ada", api_token="t", id="1")
     [line] = said(capsys)
@@ -48,7 +48,7 @@ def test_fields_with_a_private_name_are_never_written(capsys: pytest.CaptureFixt
     ],
 )
 def test_emails_logins_keys_and_secrets_are_scrubbed_from_any_text(text: str, clean: str) -> None:
-    """The fence behind the rule that nobody logs them."""
+    """A second line of defence: no code should log them in the first place."""
     assert scrub(text) == clean
 
 
@@ -62,7 +62,7 @@ def test_an_exceptions_text_keeps_names_of_things_and_loses_values() -> None:
 
 
 def test_a_traceback_has_frames_and_kinds_and_no_values(capsys: pytest.CaptureFixture[str]) -> None:
-    """Enough to find the place, nothing about whom it happened to."""
+    """Enough to find the code, without personal data."""
     set_up_logging(Settings(log_format="json"), "forms")
     try:
         try:

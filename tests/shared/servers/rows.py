@@ -1,4 +1,4 @@
-"""The least that shows whether a server kept its data."""
+"""The smallest check that a server kept its data."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The fixtures that every other test stands on."""
+"""The fixtures that every other test depends on."""
 
 from typing import Any
 

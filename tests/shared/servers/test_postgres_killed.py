@@ -1,4 +1,4 @@
-"""What a killed run leaves behind, and that the next start gets over it."""
+"""The next start recovers from what a killed run leaves behind."""
 
 import json
 import os
@@ -59,7 +59,7 @@ async def test_a_start_right_after_a_kill_finds_what_was_committed(home: Path) -
 
 
 async def test_a_killed_server_recovers(home: Path) -> None:
-    """A crash of Postgres itself, its mark still there, costs nothing that was committed."""
+    """A crash of Postgres itself, with its pid file left behind, loses nothing committed."""
     with EmbeddedPostgres.start(home) as server:
         await write(server.url, "committed")
         pid = recorded_pid(server.data / "postmaster.pid")
@@ -87,7 +87,7 @@ async def test_an_orphan_is_stopped_before_the_next_start(home: Path) -> None:
 
 
 def test_a_mark_whose_number_another_process_has_by_now_is_ignored(home: Path) -> None:
-    """After a reboot the recorded number may be anybody's: it neither blocks the start nor gets a signal."""
+    """After a reboot another process may have the recorded pid. It must not block the start or be signalled."""
     first = EmbeddedPostgres.start(home, durable=False)
     first.stop()
     mark = first.data / "postmaster.pid"

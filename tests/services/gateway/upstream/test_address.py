@@ -78,7 +78,7 @@ async def test_a_service_that_is_not_there_was_not_reached(tmp_path: Path) -> No
 
 
 async def test_connecting_has_its_time() -> None:
-    """A full backlog neither accepts nor refuses: the caller is told within the limit."""
+    """A full backlog neither accepts nor refuses: the caller gets an error within the timeout."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(0)

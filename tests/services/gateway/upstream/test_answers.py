@@ -1,4 +1,4 @@
-"""What the pool makes of an answer, sound or broken."""
+"""How the pool handles valid and broken answers."""
 
 import asyncio
 from contextlib import suppress

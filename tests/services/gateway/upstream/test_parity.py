@@ -1,4 +1,4 @@
-"""The two ways to a service, over granian and in process, are one to the gateway."""
+"""The gateway sees no difference between a service over granian and one in process."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""Answers too long to collect: they flow, at the pace of the slower side."""
+"""Large answers are streamed, with backpressure from the slower side."""
 
 import asyncio
 
@@ -83,7 +83,7 @@ async def test_a_slow_caller_does_not_use_up_the_services_time() -> None:
 
 
 async def test_a_caller_that_never_reads_gives_its_connection_up() -> None:
-    """One forgotten answer must not hold a slot for ever."""
+    """An unread answer must not hold a slot forever."""
     fountain = Fountain()
     async with scripted(fountain, well_behaved) as server:
         upstream = HttpUpstream(server.url, answer_timeout=0.2, max_connections=1)

@@ -1,4 +1,4 @@
-"""Queues of the bus tests, and a handler that writes down what it got."""
+"""Queues for the bus tests, and a handler that records what it received."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,7 +16,7 @@ PARTITIONS = 4
 
 
 class Notebook:
-    """Waits for facts: `until` returns once the condition over what was seen holds."""
+    """`until` returns once the condition on the received messages holds."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -39,7 +39,7 @@ class Notebook:
 
 
 async def eventually(fact: Callable[[], Awaitable[T]], *, seconds: float = 30) -> T:
-    """The first answer that is true."""
+    """The first result that is true."""
     async with asyncio.timeout(seconds):
         while not (answer := await fact()):
             await asyncio.sleep(0.02)

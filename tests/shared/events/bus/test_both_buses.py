@@ -1,4 +1,4 @@
-"""What both buses promise, over both: the same tests run in process and on a real RabbitMQ."""
+"""The contract of both buses: the same tests run in process and on a real RabbitMQ."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from tests.shared.events.bus.queues import ALL, MEMBERS, Notebook, eventually, m
 
 
 async def test_messages_arrive_in_the_order_they_were_published(bus: Bus) -> None:
-    """Order per publisher and queue holds, in batches and one by one."""
+    """Order per publisher and queue is kept, in batches and one by one."""
     notebook = Notebook()
     await bus.subscribe(ALL, notebook, batch=10)
     await asyncio.gather(*(bus.publish(message(n), ALL) for n in range(100)))
@@ -34,7 +34,7 @@ async def test_each_group_gets_its_own_messages_only(bus: Bus) -> None:
 
 
 async def test_the_producer_is_told_once_its_message_is_handled(bus: Bus) -> None:
-    """With its own reference, after the handler returned and not before; other producers hear nothing."""
+    """With its own reference, only after the handler returned; other producers are not notified."""
     told: dict[str, list[Acknowledgement]] = {"one": [], "two": []}
     hold, handled = asyncio.Event(), Notebook()
 
@@ -68,7 +68,7 @@ async def _is(fact: bool) -> bool:
 
 
 async def test_the_producer_is_told_of_a_parked_message_and_again_once_it_is_handled(bus: Bus) -> None:
-    """Its row stays until somebody has looked at the message and sent it back."""
+    """Its row stays until an operator has requeued the message."""
     told: list[Acknowledgement] = []
     refuse = True
 
@@ -87,7 +87,7 @@ async def test_the_producer_is_told_of_a_parked_message_and_again_once_it_is_han
 
 
 async def test_poison_is_parked_at_once_with_its_reason_and_can_be_requeued(bus: Bus) -> None:
-    """What can never be handled leaves the line, is listed for operators, and goes back on request."""
+    """A message that can never be handled leaves the queue, is listed for operators, and can be requeued."""
     handled = Notebook()
     refuse = True
 
@@ -111,7 +111,7 @@ async def test_poison_is_parked_at_once_with_its_reason_and_can_be_requeued(bus:
 
 
 async def test_a_handler_with_a_bug_is_tried_again_and_then_its_message_parked(bus: Bus) -> None:
-    """An unexpected error parks the message after a few tries, and the ones behind it go on."""
+    """An unexpected error parks the message after a few retries, and those behind it continue."""
     handled = Notebook()
     tries = 0
 
@@ -130,7 +130,7 @@ async def test_a_handler_with_a_bug_is_tried_again_and_then_its_message_parked(b
 
 
 async def test_a_batch_is_held_while_the_database_is_away(bus: Bus) -> None:
-    """Not given back, not parked: the handler gets the same messages again until it can store them."""
+    """Not requeued and not parked: the handler gets the same messages again until it can store them."""
     handled = Notebook()
     away = 5
 

@@ -1,4 +1,4 @@
-"""A broker that cannot keep our promises is named, not used."""
+"""A broker that is too old is refused, with a message that names its version."""
 
 import asyncio
 import re
@@ -15,7 +15,7 @@ from tests.shared.events.bus.queues import QUEUES
 
 
 async def test_the_real_broker_tells_its_version_and_is_refused_when_it_is_older(amqp_url: str) -> None:
-    """RabbitMQ says its version in the handshake; the sentence has both numbers."""
+    """RabbitMQ sends its version in the handshake; the error names both versions."""
     connection = await aio_pika.connect(amqp_url)
     async with connection, connection.channel() as channel:
         await refuse_old_broker(channel)
@@ -24,7 +24,7 @@ async def test_the_real_broker_tells_its_version_and_is_refused_when_it_is_older
 
 
 async def test_a_bus_does_not_use_a_broker_that_is_too_old(amqp_url: str) -> None:
-    """Nothing is declared on it; the sentence is what readiness shows."""
+    """Nothing is declared on it, and readiness shows the error."""
     async with pretending_to_be_3_9(amqp_url) as url:
         bus = RabbitBus(url, QUEUES)
         with pytest.raises(BrokerTooOld, match=r"^RabbitMQ 3\.9\.0+ is too old"):
@@ -35,7 +35,7 @@ async def test_a_bus_does_not_use_a_broker_that_is_too_old(amqp_url: str) -> Non
 
 @asynccontextmanager
 async def pretending_to_be_3_9(amqp_url: str) -> AsyncIterator[str]:
-    """The real broker behind a proxy that changes the version in its first words, and nothing else."""
+    """The real broker behind a proxy that changes only the version in the handshake."""
     parts = urlsplit(amqp_url)
 
     async def forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, first: bool) -> None:

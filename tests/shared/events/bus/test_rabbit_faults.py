@@ -13,7 +13,7 @@ from tests.shared.events.bus.queues import ALL, LOG, PARTITIONS, QUEUES, Noteboo
 
 
 async def publish_until_confirmed(bus: RabbitBus, wanted: Message) -> int:
-    """What the relay does: again until the confirm. Answers how many tries failed."""
+    """Like the relay, retries until the confirm. Returns how many attempts failed."""
     failures = 0
     async with asyncio.timeout(60):
         while True:
@@ -34,7 +34,7 @@ async def healthy(bus: RabbitBus) -> bool:
 async def test_nothing_confirmed_is_lost_when_the_broker_goes_down(
     rabbit: Rabbit, amqp_url: str, fault: str
 ) -> None:
-    """Confirmed messages survive a restart and a kill; the consumer comes back and gets them all."""
+    """Confirmed messages survive a restart and a kill; the consumer reconnects and gets them all."""
     bus = await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS, confirm_timeout=3).connect()
     notebook = Notebook()
     await bus.subscribe(ALL, notebook, batch=20)
@@ -66,7 +66,7 @@ async def test_nothing_confirmed_is_lost_when_the_broker_goes_down(
 
 
 async def test_readiness_names_the_consumer_while_the_broker_is_away(rabbit: Rabbit, amqp_url: str) -> None:
-    """A consumer without a broker is shown, and is well again when the broker is back."""
+    """A consumer without a broker is reported, and recovers when the broker does."""
     bus = await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect()
     await bus.subscribe(ALL, Notebook())
     assert bus.problem() is None
@@ -89,7 +89,7 @@ async def delete_queue(amqp_url: str, name: str) -> None:
 
 
 async def test_a_missing_queue_is_never_masked_by_another_one(amqp_url: str) -> None:
-    """`mandatory` tells only that no queue took it: with one queue per key that is the truth."""
+    """`mandatory` only reports that no queue took the message. With one queue per key that is enough."""
     bus = await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect()
     connections = await bus.ensure_connected()
     await delete_queue(amqp_url, LOG.partition(2))
@@ -105,7 +105,7 @@ async def test_a_missing_queue_is_never_masked_by_another_one(amqp_url: str) -> 
 
 
 async def test_partitions_move_between_replicas_and_keep_their_order(amqp_url: str) -> None:
-    """Each consumes what it was assigned; what one had been sent and not handled is handled by the next."""
+    """Each replica consumes its partitions; messages that one left unhandled are handled by the next."""
     replicas = [await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect() for _ in range(2)]
     first, second = Notebook(), Notebook()
     await replicas[0].subscribe(LOG, first, batch=3)
@@ -132,7 +132,7 @@ async def test_partitions_move_between_replicas_and_keep_their_order(amqp_url: s
 
 
 async def test_a_queue_of_an_older_deployment_with_other_arguments_is_named(amqp_url: str) -> None:
-    """PRECONDITION_FAILED becomes a sentence: which queue, and what to do about it."""
+    """PRECONDITION_FAILED becomes a message that names the queue and the remedy."""
     connection = await aio_pika.connect(amqp_url)
     channel = await connection.channel()
     await channel.declare_queue(ALL.name, durable=True, arguments={"x-queue-type": "classic"})
@@ -146,7 +146,7 @@ async def test_a_queue_of_an_older_deployment_with_other_arguments_is_named(amqp
 
 
 async def test_a_consumer_that_the_broker_has_forgotten_comes_back(amqp_url: str) -> None:
-    """The queue is deleted under the consumer and the connection stays: the watch declares it anew."""
+    """The queue is deleted while the connection stays open: the watchdog declares it again."""
     bus = await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect()
     notebook = Notebook()
     await bus.subscribe(ALL, notebook)
@@ -157,7 +157,7 @@ async def test_a_consumer_that_the_broker_has_forgotten_comes_back(amqp_url: str
 
 
 async def test_a_message_that_kills_its_consumer_every_time_ends_up_parked(amqp_url: str) -> None:
-    """The delivery limit: after it the broker itself parks the message, instead of looping or dropping it."""
+    """After the delivery limit the broker itself parks the message, instead of looping or dropping it."""
     bus = await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect()
     await bus.publish(message(1), ALL)
     connection = await aio_pika.connect(amqp_url)
