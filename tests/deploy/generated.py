@@ -1,4 +1,4 @@
-"""Files that are made from others: which ones were not made anew."""
+"""Finds generated files that are out of date."""
 
 import runpy
 

@@ -1,4 +1,4 @@
-"""Which metrics the dashboard and the alert rules ask for."""
+"""The metrics that the dashboard and the alert rules query."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Other people's kinds, strictly: by their own schemas where npm is there, by our list everywhere."""
+"""Strict checks of custom resources: by their own schemas where npm is available, by our list everywhere."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Grafana's files, read as strictly as can be without one: what it would leave empty in silence."""
+"""Checks of Grafana's files without a Grafana: mistakes that it would show as empty panels."""
 
 import json
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""A backup is worth what its restore is: a real Postgres brought back to a moment, and the checks of it."""
+"""Point-in-time recovery of a real Postgres, and the checks that run after a restore."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Every version is said once and the same everywhere, and a cluster that is too old is told so beforehand."""
+"""Versions are the same everywhere, and the preflight refuses a cluster that is too old."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Every test here runs twice, unchanged: embedded, and as five processes with RabbitMQ and own roles."""
+"""Every test here runs twice: embedded, and as five processes with RabbitMQ and separate database roles."""
 
 from collections.abc import Iterator
 

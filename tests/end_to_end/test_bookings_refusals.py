@@ -1,4 +1,4 @@
-"""Every refusal of a booking or a cancellation, read through the gateway, from imported data only."""
+"""Every refusal of a booking or a cancellation, through the gateway, from imported data only."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""Forms and leads as a partner meets them: through the gateway, with keys, events and staff."""
+"""Forms and leads as a partner sees them: through the gateway, with keys, events and staff."""
 
 import asyncio
 from typing import Any
@@ -17,7 +17,7 @@ async def partner(system: System, *scopes: str) -> Client:
 
 
 async def until(fetch: Any, fact: Any) -> Any:
-    """What `fetch` answers once `fact` holds of it."""
+    """The result of `fetch` once `fact` holds for it."""
     async with asyncio.timeout(20):
         while True:
             answer = (await fetch()).json()

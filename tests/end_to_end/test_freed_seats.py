@@ -1,4 +1,4 @@
-"""A freed seat is never lost: whatever frees one, an import included, it goes to whoever waits."""
+"""A freed seat is never lost: however it is freed, imports included, the next on the waitlist gets it."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ class House:
         return [found[person["id"]] for person in self.people if person["id"] in found]
 
     async def is_settled(self) -> None:
-        """No free seat beside somebody who waits, and a newcomer is told so."""
+        """No seat is free while somebody waits, and a refused booking says so."""
         (shown,) = [
             row
             for row in (await self.partner.get("/classes")).json()["data"]

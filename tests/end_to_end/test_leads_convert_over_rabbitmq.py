@@ -1,4 +1,4 @@
-"""Members and leads in processes of their own, over the broker: nothing is lost while one of them is away."""
+"""Members and leads in separate processes, over the broker: nothing is lost while one of them is down."""
 
 import asyncio
 from pathlib import Path

@@ -11,14 +11,14 @@ from tests.harness.system import System
 
 @pytest.fixture
 async def session() -> aiohttp.ClientSession:
-    """From an address of its own: the refusals of this test are nobody else's."""
+    """Uses its own address, so that its refusals do not count against other tests."""
     return aiohttp.ClientSession(connector=aiohttp.TCPConnector(local_addr=("127.0.0.9", 0)))
 
 
 async def test_a_new_key_works_at_once_from_an_address_that_has_used_up_its_refusals(
     system: System, session: aiohttp.ClientSession
 ) -> None:
-    """Unknown keys of such an address are looked up together: no query for each, and no wait for the poll."""
+    """Unknown keys from such an address are looked up in batches: no query for each, no wait for the poll."""
     url = f"{system.running.partner_url}/partner/v1/key"
 
     async def status(key: str) -> int:

@@ -1,4 +1,4 @@
-"""A newcomer's way: `studioctl up`, then the README's lines as they are printed, to a verified webhook."""
+"""Follows the README exactly: `studioctl up`, then its commands, to a verified webhook."""
 
 import os
 import re
@@ -18,7 +18,7 @@ LINES = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 
 
 def section(title: str) -> str:
-    """Every shell line of one section, in order."""
+    """The shell commands of one section, in order."""
     text = (ROOT / "README.md").read_text()
     found = text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
     return "\n".join(LINES.findall(found))

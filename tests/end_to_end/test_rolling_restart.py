@@ -1,4 +1,4 @@
-"""Every service is replaced, on a schema one release ahead, while partners go on calling: nothing fails."""
+"""Every service is replaced, on a schema one release ahead, under constant load: no request fails."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ READS = ("/studio", "/classes", "/forms", "/events", "/products", "/bookings")
 
 
 class Load:
-    """Partners that never pause; what they were answered is all that the test looks at."""
+    """Partners that never pause. The test judges only the answers that they got."""
 
     def __init__(self, partner: Client, pairs: list[tuple[str, str]]) -> None:
         self.partner = partner
@@ -109,7 +109,7 @@ def _everything_went_well(replicas: Fleet, load: Load, before: dict[str, Any]) -
 
 
 async def _everything_arrived(load: Load, partner: Client, receiver: Receiver) -> None:
-    """Each booking that was answered exists, and was told to the receiver."""
+    """Each confirmed booking exists, and its event reached the receiver."""
     listed: set[str] = set()
     cursor = None
     while True:

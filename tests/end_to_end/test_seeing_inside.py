@@ -1,4 +1,4 @@
-"""What operators see of a booking in five processes: lines, a trace, metrics, and nobody in any of them."""
+"""What operators see of a booking in five processes: logs, a trace, metrics, and no personal data."""
 
 import asyncio
 import json
@@ -68,7 +68,7 @@ async def receiver() -> AsyncIterator[Receiver]:
 
 
 async def book(system: System, receiver: Receiver, **headers: str) -> str:
-    """A booking whose webhook has arrived; answers the request's id."""
+    """Makes a booking, waits for its webhook, and returns the request's id."""
     studio = bookable()
     await system.import_lines(studio.lines)
     partner = system.partner(await system.key())

@@ -39,7 +39,7 @@ def body_of(route: PartnerRoute) -> Any:
 
 
 class Attacker:
-    """A partner with every scope and no limit of rate, and a look at the server's CPU clock."""
+    """A partner with every scope and no rate limit, which can read the server's CPU time."""
 
     def __init__(self, system: System, key: str, ids: dict[str, str]) -> None:
         self._client = system.partner(key)
@@ -77,7 +77,7 @@ async def attacker(system: System) -> Attacker:
 async def test_a_hostile_body_costs_a_small_constant_times_its_size(
     attacker: Attacker, route: PartnerRoute
 ) -> None:
-    """The best of three tries counts: what the process does beside is not the request's."""
+    """The best of three runs counts, because background work is not the request's cost."""
     too_dear = []
     for name, made in bodies_for(body_of(route)):
         large, small = made(LARGE), made(SMALL)

@@ -1,4 +1,4 @@
-"""A body that did not come whole runs nothing."""
+"""A request whose body was cut short does not run."""
 
 import pytest
 

@@ -20,7 +20,7 @@ from tests.harness.system import System
 
 
 class FakeService:
-    """A service that answers what the test wrote down, and keeps what it was asked."""
+    """A service that returns prepared answers and records its requests."""
 
     def __init__(self, erased: dict[str, Any], found: tuple[int, dict[str, Any]] = (404, {})) -> None:
         self.erased = erased

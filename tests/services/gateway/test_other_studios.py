@@ -1,4 +1,4 @@
-"""Every id in a path, filled with a real one of another studio, is answered 404 and nothing of it is told."""
+"""A real id of another studio in a path gets 404, and the answer reveals nothing about it."""
 
 import re
 from collections.abc import Iterator

@@ -87,7 +87,7 @@ async def test_an_orphan_is_stopped_before_the_next_start(home: Path) -> None:
 
 
 def test_a_mark_whose_number_another_process_has_by_now_is_ignored(home: Path) -> None:
-    """After a reboot another process may have the recorded pid. It must not block the start or be signalled."""
+    """After a reboot another process may have the recorded pid. It must not block the start or be killed."""
     first = EmbeddedPostgres.start(home, durable=False)
     first.stop()
     mark = first.data / "postmaster.pid"
