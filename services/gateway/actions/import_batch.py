@@ -81,7 +81,9 @@ class ImportBatch:
         head = decoded[0][0]
         owners = OWNERS.get(head.object)
         if owners is None:
-            self.rejected.append(Rejected(number, f"object {head.object!r} is not one that can be imported."))
+            known = ", ".join(OWNERS)
+            reason = f"object {head.object[:100]!r} cannot be imported; there are {known}."
+            self.rejected.append(Rejected(number, reason))
             return
         studio = head.id if head.object == "studio" else head.studio_id or self._studio
         if studio is None:
