@@ -27,8 +27,8 @@ async def test_a_page_comes_whole_in_its_pieces(system: System) -> None:
     assert int(plain.headers["Content-Length"]) == len(plain.body)
     assert plain.headers["ETag"] != squeezed.headers["ETag"], "a strong tag is that of one form's bytes"
     for held, form in ((plain, "identity"), (squeezed, "gzip")):
-        response = {"If-None-Match": held.headers["ETag"], "Accept-Encoding": form}
-        again = await system.site.send("GET", "/partner/v1/openapi.json", headers=response)
+        conditional = {"If-None-Match": held.headers["ETag"], "Accept-Encoding": form}
+        again = await system.site.send("GET", "/partner/v1/openapi.json", headers=conditional)
         assert (again.status, again.body) == (304, b"")
         assert again.headers["Cache-Control"] == held.headers["Cache-Control"] == "private, no-cache"
     head = await system.site.send("HEAD", "/partner/v1/openapi.json", headers={"Accept-Encoding": "identity"})
