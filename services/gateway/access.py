@@ -57,7 +57,7 @@ class OperatorAccess:
             hashes = [hash_secret(pepper, parsed.secret) for pepper in self._peppers]
             if not any(hmac.compare_digest(one, row["secret_hash"]) for one in hashes):
                 return None
-            if row["stale"]:
+            if row["stale"] or not hmac.compare_digest(hashes[0], row["secret_hash"]):
                 await staff_tokens.record_use(conn, row["studio_id"], parsed.id, hashes[0])
         named = path.removeprefix(STUDIOS).partition("/")[0] if path.startswith(STUDIOS) else ""
         if named and named.lower() not in (row["studio_id"], row["slug"]):

@@ -11,7 +11,10 @@ import pytest
 from msgspec import Struct
 
 from services.cli.openapi.operator_operations import OperatorOperation, operator_operations
-from services.gateway.rules.key_text import make_staff_token
+from services.gateway.access import OperatorAccess
+from services.gateway.rules.key_text import hash_secret, make_staff_token
+from services.gateway.store import staff_tokens, studios
+from shared.db.database import Database
 from shared.http.roles import ROLES, Role
 from shared.wire import new_id
 from tests.harness.http import Client, Reply
@@ -159,3 +162,21 @@ async def test_a_made_up_token_is_refused(system: System) -> None:
         refused = await client_with(system, text).get("/studios")
         assert refused.status in (401, 429), text
     assert (await client_with(system, issued["token"]).get("/studios")).status == 200
+
+
+async def test_a_token_outlives_the_pepper_that_it_was_issued_under(database_url: str) -> None:
+    """One use while both are known stores a hash under the new one, also right after another use."""
+    db = await Database.connect(database_url, "gateway", size=1)
+    new, studio_id = make_staff_token(), new_id()
+    try:
+        async with db.transaction() as conn:
+            await studios.upsert(conn, [{"id": studio_id, "slug": "s", "name": "S", "timezone": "UTC"}])
+            stored = hash_secret("old", new.secret)
+            await staff_tokens.add(conn, studio_id, new, name="Desk", role="staff", secret_hash=stored)
+        headers = {b"authorization": f"Bearer {new.text}".encode()}
+        path = "/operator/v1/studios/s/classes"
+        assert not await OperatorAccess((), db, ("new",)).recognise(headers, path)
+        for peppers in (("old",), ("new", "old"), ("new",)):
+            assert await OperatorAccess((), db, peppers).recognise(headers, path), peppers
+    finally:
+        await db.close()
