@@ -80,8 +80,8 @@ class OperatorOperation(Struct, frozen=True):
     @property
     def types(self) -> list[Any]:
         route = self.route
-        asked = [] if route.query is NoQuery else [route.query]
-        return asked + [kind for kind in (route.body, route.answer) if kind is not None]
+        queries = [] if route.query is NoQuery else [route.query]
+        return queries + [kind for kind in (route.body, route.answer) if kind is not None]
 
 
 def _noun(path: str) -> str:
