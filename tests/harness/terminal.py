@@ -84,6 +84,8 @@ def on_a_terminal(
     pid, file = pty.fork()
     if pid == 0:  # pragma: no cover - the child
         try:
+            # A test run in the background of a script ignores Ctrl-C, and its children would inherit that.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.chdir(folder)
             os.execvpe(words[0], list(words), {**environment, **screen})
         finally:
