@@ -1,8 +1,7 @@
 """From a partner's write through the gateway to the signed webhook at a partner's server."""
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 from standardwebhooks import Webhook
 
 from shared.wire import new_id
+from tests.harness.eventually import eventually
 from tests.harness.http import Client
 from tests.harness.receiver import Receiver, answering, receiving
 from tests.harness.system import System
@@ -58,13 +58,6 @@ async def an_endpoint(partner: Client, receiver: Receiver, **fields: Any) -> dic
     assert reply.status == 201, reply.body
     made: dict[str, Any] = reply.json()
     return made
-
-
-async def eventually(fact: Callable[[], Awaitable[Any]]) -> Any:
-    async with asyncio.timeout(20):
-        while not (answer := await fact()):
-            await asyncio.sleep(0.05)
-    return answer
 
 
 def kinds(receiver: Receiver) -> list[str]:

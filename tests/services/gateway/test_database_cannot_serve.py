@@ -1,7 +1,7 @@
 """A database that is full, read-only or out of memory: 503, nothing lost, and readiness says so."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import pytest
 
 from shared.wire import new_id
 from tests.harness.bookable_studio import Bookable, bookable
+from tests.harness.eventually import eventually
 from tests.harness.system import System, embedded_system
 
 REFUSE = """
@@ -53,13 +54,6 @@ async def book(system: System, studio: Bookable, member: int, key: str) -> Any:
     partner = system.partner(await system.key())
     body = {"class_id": studio.class_ids[0], "member_id": studio.member_ids[member]}
     return await partner.post("/bookings", body, headers={"Idempotency-Key": key})
-
-
-async def eventually(fact: Callable[[], Awaitable[Any]]) -> Any:
-    async with asyncio.timeout(30):
-        while not (answer := await fact()):
-            await asyncio.sleep(0.1)
-    return answer
 
 
 async def test_a_write_is_503_while_the_database_takes_none_and_works_afterwards(

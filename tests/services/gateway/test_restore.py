@@ -1,12 +1,11 @@
 """After a restore from a backup both sequences jump forward: no number is given out twice."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import asyncpg
 
 from shared.wire import new_id
+from tests.harness.eventually import eventually
 from tests.harness.http import Client
 from tests.harness.receiver import receiving
 from tests.harness.system import System
@@ -23,13 +22,6 @@ UPDATE webhooks.event_counters SET last_sequence = $2 WHERE studio_id = $1
 async def new_member(partner: Client) -> None:
     body = {"email": f"{new_id()}@example.com", "first_name": "A", "last_name": "B"}
     assert (await partner.post("/members", body)).status == 201
-
-
-async def eventually(fact: Callable[[], Awaitable[Any]]) -> Any:
-    async with asyncio.timeout(20):
-        while not (answer := await fact()):
-            await asyncio.sleep(0.05)
-    return answer
 
 
 async def test_a_poller_that_had_read_everything_sees_what_comes_after_a_restore(
