@@ -40,18 +40,18 @@ async def test_a_member_needs_names_and_a_real_address(client: StudioClient) -> 
 async def test_an_erased_member_leaves_counts_and_no_trace_of_the_person(client: StudioClient) -> None:
     """Name, address and free texts go, from stored answers too; bookings and their replays stay."""
     class_, key = a_class(capacity=2), new_id()
-    member = a_member(first_name="Ada", last_name="Byron", email="ada@example.com", phone="+12125550123")
+    member = a_member(first_name="Yolanda", last_name="Byron", email="yolanda@example.com", phone="+12125550123")
     card = a_membership(member["id"], pause={"paused_at": "2026-01-01T00:00:00Z", "resumes_at": None,
-                                             "reason": "knee of ada"})  # fmt: skip
+                                             "reason": "knee of yolanda"})  # fmt: skip
     await client.import_all(class_, member, card)
     gone = (await client.book(class_["id"], member["id"])).json
-    await client.cancel(gone["id"], key=key, reason="ada has the flu")
+    await client.cancel(gone["id"], key=key, reason="yolanda has the flu")
     refused_key = new_id()
     await client.cancel(gone["id"], key=refused_key)
     kept = (await client.book(class_["id"], member["id"])).json
     body = {"studio_id": client.caller.studio_id, "member_id": member["id"], "emails": []}
     erased = await client.staff.call("POST", "/internal/erase", body)
-    assert erased.json == {"members": 1, "emails": ["ada@example.com"], "member_ids": [member["id"]]}
+    assert erased.json == {"members": 1, "emails": ["yolanda@example.com"], "member_ids": [member["id"]]}
     shown = await client.get_ok(f"/members/{member['id']}")
     assert (shown["name"], shown["email"], shown["first_name"], shown["last_name"]) == (
         "Erased",
@@ -61,13 +61,13 @@ async def test_an_erased_member_leaves_counts_and_no_trace_of_the_person(client:
     )
     assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 1
     assert (await client.get_ok(f"/bookings/{kept['id']}"))["status"] == "confirmed"
-    replay = await client.cancel(gone["id"], key=key, reason="ada has the flu")
+    replay = await client.cancel(gone["id"], key=key, reason="yolanda has the flu")
     assert replay.replayed and replay.json["reason"] is None
     assert (await client.cancel(gone["id"], key=refused_key)).details["receipt"]["reason"] is None
     async with client.service.db.connection() as conn:
         for table in ("members", "memberships", "cancellations", "bookings", "idempotency_keys"):
             rows = await conn.fetch(f"SELECT * FROM {table}")  # noqa: S608
-            assert b"ada" not in repr([tuple(row) for row in rows]).lower().encode(), table
+            assert b"yolanda" not in repr([tuple(row) for row in rows]).lower().encode(), table
     again = await client.staff.call("POST", "/internal/erase", body)
     assert again.json == {"members": 1, "emails": [], "member_ids": [member["id"]]}
 

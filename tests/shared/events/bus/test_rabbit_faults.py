@@ -35,7 +35,7 @@ async def test_nothing_confirmed_is_lost_when_the_broker_goes_down(
     rabbit: Rabbit, amqp_url: str, fault: str
 ) -> None:
     """Confirmed messages survive a restart and a kill; the consumer reconnects and gets them all."""
-    bus = await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS, confirm_timeout=3).connect()
+    bus = await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect()
     notebook = Notebook()
     await bus.subscribe(ALL, notebook, batch=20)
     failures: list[int] = []
