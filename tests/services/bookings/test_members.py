@@ -40,7 +40,9 @@ async def test_a_member_needs_names_and_a_real_address(client: StudioClient) -> 
 async def test_an_erased_member_leaves_counts_and_no_trace_of_the_person(client: StudioClient) -> None:
     """Name, address and free texts go, from stored answers too; bookings and their replays stay."""
     class_, key = a_class(capacity=2), new_id()
-    member = a_member(first_name="Yolanda", last_name="Byron", email="yolanda@example.com", phone="+12125550123")
+    member = a_member(
+        first_name="Yolanda", last_name="Byron", email="yolanda@example.com", phone="+12125550123"
+    )
     card = a_membership(member["id"], pause={"paused_at": "2026-01-01T00:00:00Z", "resumes_at": None,
                                              "reason": "knee of yolanda"})  # fmt: skip
     await client.import_all(class_, member, card)
