@@ -25,6 +25,8 @@ from shared.settings import Settings
 
 # How often to poll for work that another process stored. Work stored by this process wakes the loop at once.
 POLL_SECONDS = 0.25
+# Without an event log in its process, a dispatcher hears of new deliveries by polling alone.
+POLL_SECONDS_ALONE = 0.05
 
 
 def routes() -> list[Route[Webhooks]]:
@@ -61,7 +63,8 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
             sender = await stack.enter_async_context(Sender(policy))
             dispatcher = Dispatcher(sending_db, sender, cipher, settings.webhook_retry_schedule)
             stack.push_async_callback(dispatcher.stop)
-            loops += _dispatch_loops(service, dispatcher)
+            poll = POLL_SECONDS_ALONE if settings.webhooks_only == "dispatch" else POLL_SECONDS
+            loops += _dispatch_loops(service, dispatcher, poll)
         if settings.webhooks_only != "dispatch":
             event_log = EventLogConsumer(service)
             stack.push_async_callback(event_log.stop)
@@ -86,9 +89,9 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
         )
 
 
-def _dispatch_loops(service: Webhooks, dispatcher: Dispatcher) -> list[Loop]:
+def _dispatch_loops(service: Webhooks, dispatcher: Dispatcher, poll: float) -> list[Loop]:
     return [
-        Loop("webhooks-dispatcher", dispatcher.step, idle=POLL_SECONDS, wakeup=service.wakeup),
+        Loop("webhooks-dispatcher", dispatcher.step, idle=poll, wakeup=service.wakeup),
         Loop("webhooks-leases", dispatcher.renew, idle=8.0),
         Loop("webhooks-recoveries", _with(recovery_step, service), idle=2.0, wakeup=service.recovery_wakeup),
     ]

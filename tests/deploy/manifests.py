@@ -11,6 +11,8 @@ from tests.deploy.kustomizing import build
 from tests.harness.system import ROOT
 
 KUBERNETES = ROOT / "deploy" / "kubernetes"
+# The two parts of webhooks are one program and two deployments.
+DEPLOYMENTS = ("gateway", "catalog", "bookings", "forms", "webhooks-log", "webhooks-dispatch")
 OVERLAYS = ("development", "production")
 # From the oldest release that is still looked after to the newest one that the schemas know.
 VERSIONS = ("1.31", "1.37")

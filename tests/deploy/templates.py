@@ -33,6 +33,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "quote": lambda value: '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"',
     "replace": lambda old, new, text: text.replace(old, new),
     "eq": lambda one, other: one == other,
+    "ne": lambda one, other: one != other,
     "not": lambda value: not value,
     "and": lambda one, other: one and other,
 }

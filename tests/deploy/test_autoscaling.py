@@ -9,7 +9,7 @@ from shared.wire import new_id
 from tests.deploy.manifests import named, overlay
 from tests.services.webhooks.studio_client import StudioClient, open_studio_client
 
-[TRIGGER] = named(overlay("production"), "ScaledObject")["webhooks"]["spec"]["triggers"]
+[TRIGGER] = named(overlay("production"), "ScaledObject")["webhooks-dispatch"]["spec"]["triggers"]
 QUERY = TRIGGER["metadata"]["query"]
 TARGET = int(TRIGGER["metadata"]["targetQueryValue"])
 # Straight into the table: what is waiting must stay waiting, with no dispatcher at it.

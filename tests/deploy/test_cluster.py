@@ -9,13 +9,15 @@ import pytest
 
 from services.webhooks.rules.addresses import FORBIDDEN_4, FORBIDDEN_6
 from shared.db.database import RESERVED
-from shared.settings import SERVICES
 from tests.deploy.kustomizing import read
-from tests.deploy.manifests import KUBERNETES, OVERLAYS, Manifest, named, overlay
+from tests.deploy.manifests import DEPLOYMENTS, KUBERNETES, OVERLAYS, Manifest, named, overlay
 from tests.deploy.network_reachability import reached_from, reaches, selects
 
-BEHIND = ("catalog", "bookings", "forms", "webhooks")
-PUBLISHING = ("bookings", "forms", "webhooks")
+BEHIND = ("catalog", "bookings", "forms", "webhooks-log")
+SCRAPED = (*BEHIND, "webhooks-dispatch")
+PUBLISHING = ("bookings", "forms", "webhooks-log", "webhooks-dispatch")
+# Whose pods stand behind a Service of another name.
+BEHIND_A_NAME = {"studio-broker": "broker", "webhooks": "webhooks-log"}
 # The operators' pods are not in our manifests. These are the labels that CloudNativePG (pkg/specs) and the
 # RabbitMQ cluster operator (internal/metadata) put on them; a RabbitmqCluster's own labels reach no pod.
 FOREIGN_PODS = {
@@ -57,7 +59,7 @@ def test_every_selector_selects_exactly_its_own_pods(manifests: list[Manifest]) 
             selector = found["spec"]["selector"]
             selector = {"matchLabels": selector} if kind == "Service" else selector
             chosen = [pod for pod, labels in {**pods, **FOREIGN_PODS}.items() if selects(selector, labels)]
-            wanted = {"studio-broker": "broker"}.get(name, name.removesuffix("-operators"))
+            wanted = BEHIND_A_NAME.get(name, name.removesuffix("-operators"))
             assert chosen == [wanted], (kind, name)
     for name, found in named(manifests, "Deployment").items():
         for spread in found["spec"]["template"]["spec"]["topologySpreadConstraints"]:
@@ -68,7 +70,8 @@ def test_every_service_leads_to_a_port_and_every_probe_too(manifests: list[Manif
     """Ports go by name; a name that no container has leads nowhere."""
     workloads = {**named(manifests, "Deployment"), **named(manifests, "StatefulSet")}
     for name, service in named(manifests, "Service").items():
-        [container] = workloads[name.removesuffix("-operators")]["spec"]["template"]["spec"]["containers"]
+        workload = BEHIND_A_NAME.get(name, name.removesuffix("-operators"))
+        [container] = workloads[workload]["spec"]["template"]["spec"]["containers"]
         ports = {port["name"]: port["containerPort"] for port in container["ports"]}
         assert all(
             ports[port["targetPort"]] == PORTS[port["targetPort"]] for port in service["spec"]["ports"]
@@ -85,9 +88,9 @@ def test_nobody_reaches_anybody_but_as_intended(manifests: list[Manifest]) -> No
     database = "postgres" if "postgres" in pods else "database"
     broker = "rabbitmq" if "rabbitmq" in pods else "broker"
     meant = {("gateway", service, 8080) for service in BEHIND}
-    meant |= {(service, database, 5432) for service in (*SERVICES, "migrate")}
+    meant |= {(service, database, 5432) for service in (*DEPLOYMENTS, "migrate")}
     meant |= {(service, broker, 5672) for service in PUBLISHING}
-    ours = {*SERVICES, "migrate"}
+    ours = {*DEPLOYMENTS, "migrate"}
     if broker == "broker":  # the operators' clusters among themselves
         meant |= {("broker", "broker", port) for port in (*PORTS.values(), 4369, 25672)}
         meant |= {("database", "database", 5432), ("database-job", "database", 5432)}
@@ -105,11 +108,11 @@ def test_other_namespaces_come_in_where_their_label_says(manifests: list[Manifes
     policies = list(named(manifests, "NetworkPolicy").values())
     pods = pod_labels(manifests)
     meant = {"ingress": {("gateway", 8080)}, "operators": {("gateway", 8081)}, "stranger": set()}
-    meant["monitoring"] = {("gateway", 8081)} | {(service, 8080) for service in BEHIND}
+    meant["monitoring"] = {("gateway", 8081)} | {(service, 8080) for service in SCRAPED}
     for label, doors in meant.items():
         found = {
             (name, port)
-            for name, port in product((*SERVICES, "migrate"), PORTS.values())
+            for name, port in product((*DEPLOYMENTS, "migrate"), PORTS.values())
             if reached_from(policies, {f"studio/{label}": "true"}, pods[name], port)
         }
         assert found == doors, label
@@ -165,7 +168,7 @@ def test_in_production_every_service_is_scaled_and_only_by_its_autoscaler() -> N
     """A number of replicas in the manifest would be put back by each upgrade, in the middle of the load."""
     manifests = overlay("production")
     ranges = scaled(manifests)
-    assert set(ranges) == set(named(manifests, "Deployment")) == set(SERVICES)
+    assert set(ranges) == set(named(manifests, "Deployment")) == set(DEPLOYMENTS)
     for name, deployment in named(manifests, "Deployment").items():
         assert "replicas" not in deployment["spec"], name
         budget = named(manifests, "PodDisruptionBudget")[name]["spec"]
@@ -177,7 +180,8 @@ def test_postgres_has_a_connection_for_every_replica_that_autoscaling_allows() -
     manifests = overlay("production")
     pool = int(named(manifests, "ConfigMap")["studio-settings"]["data"]["STUDIO_POOL_SIZE"]) + RESERVED
     needed = sum(
-        (most + 1) * pool * (2 if name == "webhooks" else 1) for name, (_, most) in scaled(manifests).items()
+        (most + 1) * pool * (2 if name == "webhooks-dispatch" else 1)
+        for name, (_, most) in scaled(manifests).items()
     )
     allowed = named(manifests, "Cluster")["studio-db"]["spec"]["postgresql"]["parameters"]["max_connections"]
     assert needed + 30 <= int(allowed), needed

@@ -5,14 +5,16 @@ from typing import Any
 import pytest
 import yaml
 
-from shared.settings import SERVICES
+from tests.deploy.manifests import DEPLOYMENTS
 from tests.harness.system import ROOT
 
 COMPOSE: Any = yaml.safe_load((ROOT / "compose.yaml").read_text())
-OURS = (*SERVICES, "migrate")
+OURS = (*DEPLOYMENTS, "migrate")
+# Both parts of webhooks are one program with the same secrets.
+SECRETS_OF = {"webhooks-log": "webhooks", "webhooks-dispatch": "webhooks"}
 
 
-@pytest.mark.parametrize("name", SERVICES)
+@pytest.mark.parametrize("name", DEPLOYMENTS)
 def test_every_service_is_bounded_watched_and_restarted(name: str) -> None:
     """Health check, limits, restart rule, and time to drain."""
     service = COMPOSE["services"][name]
@@ -33,8 +35,11 @@ def test_nothing_of_ours_can_write_or_gain_rights(name: str) -> None:
 
 def test_each_service_runs_as_a_user_of_its_own() -> None:
     """That is what keeps the others' secrets from it."""
-    users = [COMPOSE["services"][name]["user"] for name in OURS]
-    assert len(set(users)) == len(OURS) and not any(user.startswith("0") for user in users)
+    users = {SECRETS_OF.get(name, name): COMPOSE["services"][name]["user"] for name in OURS}
+    assert len(set(users.values())) == len(users) == len(OURS) - 1
+    assert not any(user.startswith("0") for user in users.values())
+    webhooks = [COMPOSE["services"][name]["user"] for name in SECRETS_OF]
+    assert webhooks == [users["webhooks"]] * 2
 
 
 def test_each_service_is_given_its_own_secrets_only() -> None:
@@ -45,7 +50,8 @@ def test_each_service_is_given_its_own_secrets_only() -> None:
             for variable, value in COMPOSE["services"][name]["environment"].items()
             if variable.endswith("_FILE")
         }
-        assert files and all(value.startswith(f"/run/studio/{name}/") for value in files.values())
+        folder = f"/run/studio/{SECRETS_OF.get(name, name)}/"
+        assert files and all(value.startswith(folder) for value in files.values())
 
 
 def test_only_the_gateway_is_published_and_only_the_dispatcher_goes_out() -> None:
@@ -55,5 +61,18 @@ def test_only_the_gateway_is_published_and_only_the_dispatcher_goes_out() -> Non
     everyday = {name: service for name, service in services.items() if "profiles" not in service}
     assert [name for name, service in everyday.items() if service.get("ports")] == ["gateway"]
     assert [name for name, service in everyday.items() if "outside" in service.get("networks", ())] == [
-        "webhooks"
+        "webhooks-dispatch"
     ]
+
+
+def test_event_log_and_dispatcher_are_scaled_apart_and_requests_reach_the_log() -> None:
+    """`--scale webhooks-dispatch=3` adds senders only; the gateway's address for webhooks stays."""
+    services = COMPOSE["services"]
+    commands = {name: services[name]["command"] for name in ("webhooks-log", "webhooks-dispatch")}
+    assert commands == {
+        "webhooks-log": ["serve", "webhooks", "--only", "log"],
+        "webhooks-dispatch": ["serve", "webhooks", "--only", "dispatch"],
+    }
+    assert services["gateway"]["environment"]["STUDIO_WEBHOOKS_URL"] == "http://webhooks:8080"
+    assert services["webhooks-log"]["networks"] == {"inside": {"aliases": ["webhooks"]}}
+    assert "webhooks" not in services

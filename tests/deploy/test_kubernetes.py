@@ -9,6 +9,7 @@ from tests.deploy.__main__ import problems
 from tests.deploy.chart import comparable
 from tests.deploy.kustomizing import build, read
 from tests.deploy.manifests import (
+    DEPLOYMENTS,
     KUBERNETES,
     OVERLAYS,
     Manifest,
@@ -107,7 +108,7 @@ def test_every_service_can_be_rolled_over(manifests: list[Manifest]) -> None:
     """Two replicas, a budget, probes, a drain that fits into the grace period, and resources said."""
     deployments, budgets = named(manifests, "Deployment"), named(manifests, "PodDisruptionBudget")
     services = named(manifests, "Service")
-    assert set(deployments) == set(budgets) == set(SERVICES) and set(services) >= set(SERVICES)
+    assert set(deployments) == set(budgets) == set(DEPLOYMENTS) and set(services) >= set(SERVICES)
     settings = named(manifests, "ConfigMap")["studio-settings"]["data"]
     for deployment in deployments.values():
         assert deployment["spec"]["replicas"] >= 2
@@ -128,6 +129,17 @@ def test_every_service_can_be_rolled_over(manifests: list[Manifest]) -> None:
         assert container["resources"]["requests"].keys() == {"cpu", "memory"}
 
 
+def test_every_deployment_serves_its_own_part(manifests: list[Manifest]) -> None:
+    """Two deployments of one program, each with one role: both together would claim what the other scales."""
+    args = {
+        name: deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+        for name, deployment in named(manifests, "Deployment").items()
+    }
+    assert args.pop("webhooks-log") == ["serve", "webhooks", "--only", "log"]
+    assert args.pop("webhooks-dispatch") == ["serve", "webhooks", "--only", "dispatch"]
+    assert args == {name: ["serve", name] for name in SERVICES if name != "webhooks"}
+
+
 def test_only_the_gateway_reaches_services_and_only_the_dispatcher_goes_out(
     manifests: list[Manifest],
 ) -> None:
@@ -144,7 +156,7 @@ def test_only_the_gateway_reaches_services_and_only_the_dispatcher_goes_out(
     }
     assert out == {"dispatcher-to-partners"}
     assert policies["dispatcher-to-partners"]["spec"]["podSelector"] == {
-        "matchLabels": {"app.kubernetes.io/name": "webhooks"}
+        "matchLabels": {"app.kubernetes.io/name": "webhooks-dispatch"}
     }
     [rule] = policies["services-from-gateway"]["spec"]["ingress"]
     assert {"podSelector": {"matchLabels": {"app.kubernetes.io/name": "gateway"}}} in rule["from"]

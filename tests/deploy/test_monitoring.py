@@ -6,9 +6,8 @@ import promql_parser
 import pytest
 import yaml
 
-from shared.settings import SERVICES
 from tests.deploy.generated import PROMETHEUS, stale
-from tests.deploy.manifests import named, overlay
+from tests.deploy.manifests import DEPLOYMENTS, named, overlay
 from tests.deploy.network_reachability import reached_from, selects
 from tests.deploy.promql import metrics_in
 from tests.deploy.test_cluster import FOREIGN_PODS, pod_labels
@@ -35,7 +34,7 @@ def test_every_service_is_scraped_where_it_shows_its_metrics() -> None:
     labels = pod_labels(MANIFESTS)
     scraped = []
     for monitor in named(MANIFESTS, "PodMonitor").values():
-        for service in SERVICES:
+        for service in DEPLOYMENTS:
             if not selects(monitor["spec"]["selector"], labels[service]):
                 continue
             [endpoint] = monitor["spec"]["podMetricsEndpoints"]
@@ -45,7 +44,7 @@ def test_every_service_is_scraped_where_it_shows_its_metrics() -> None:
             rules = {rule["targetLabel"]: rule for rule in endpoint["relabelings"]}
             assert rules["job"]["replacement"] == "studio" and "service_name" in rules
             scraped.append((service, port))
-    assert sorted(scraped) == sorted((s, 8081 if s == "gateway" else 8080) for s in SERVICES)
+    assert sorted(scraped) == sorted((s, 8081 if s == "gateway" else 8080) for s in DEPLOYMENTS)
 
 
 @pytest.mark.parametrize("name", FOREIGN_PORTS)
