@@ -61,7 +61,9 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
             sending_db = await Database.connect(settings.database_url, "webhooks", size=settings.pool_size)
             stack.push_async_callback(sending_db.close)
             sender = await stack.enter_async_context(Sender(policy))
-            dispatcher = Dispatcher(sending_db, sender, cipher, settings.webhook_retry_schedule)
+            dispatcher = Dispatcher(
+                sending_db, sender, cipher, settings.webhook_retry_schedule, wakeup=service.wakeup
+            )
             stack.push_async_callback(dispatcher.stop)
             poll = POLL_SECONDS_ALONE if settings.webhooks_only == "dispatch" else POLL_SECONDS
             loops += _dispatch_loops(service, dispatcher, poll)

@@ -6,12 +6,17 @@ from collections.abc import Sequence
 
 import structlog
 
+from services.webhooks.dispatcher.batcher import Batcher
 from services.webhooks.dispatcher.completion import Completer
 from services.webhooks.dispatcher.lane import Lane
 from services.webhooks.dispatcher.sender import Sender
 from services.webhooks.rules.fair_share import MAX_LANES_PER_STUDIO, lane_window
 from services.webhooks.secret_cipher import SecretCipher
-from services.webhooks.store import lanes
+from services.webhooks.store import attempts, lane_batches, lanes
+from services.webhooks.store.attempts import Due, Wanted
+from services.webhooks.store.lane_batches import Release, Target
+from services.webhooks.store.lanes import Lease
+from shared.background import Wakeup
 from shared.db.database import Connection, Database
 from shared.db.unavailable import is_unavailable
 from shared.wire import new_id
@@ -21,6 +26,8 @@ log = structlog.get_logger("dispatcher")
 # A lane starts with a window of two attempts, so a process can afford many lanes.
 MAX_LANES = 1000
 CLAIM_BATCH = 100
+# So many lanes below a limit, more are claimed at once instead of at the next poll.
+CLAIM_AGAIN = CLAIM_BATCH // 2
 STOP_GRACE_SECONDS = 2.0
 
 
@@ -35,13 +42,18 @@ class Dispatcher:
         schedule: Sequence[float],
         *,
         max_lanes: int = MAX_LANES,
+        wakeup: Wakeup | None = None,
     ) -> None:
         self.database = database
         self.sender = sender
         self.cipher = cipher
         self.schedule = tuple(schedule)
         self.max_lanes = max_lanes
+        self.wakeup = wakeup or Wakeup()
         self.completer = Completer(database)
+        self.targets: Batcher[Lease, Target | None] = Batcher(database, lane_batches.targets)
+        self.due: Batcher[Wanted, list[Due]] = Batcher(database, attempts.due)
+        self.releases: Batcher[Release, bool] = Batcher(database, lane_batches.release)
         self._running: dict[asyncio.Task[None], Lane] = {}
         self._lanes_of_studio: Counter[str] = Counter()
         self._completing: asyncio.Task[None] | None = None
@@ -69,6 +81,11 @@ class Dispatcher:
     def _ended(self, task: asyncio.Task[None]) -> None:
         studio_id = self._running.pop(task).lease.studio_id
         self._lanes_of_studio[studio_id] -= 1
+        if CLAIM_AGAIN in (
+            MAX_LANES_PER_STUDIO - self._lanes_of_studio[studio_id],
+            self.max_lanes - len(self._running),
+        ):
+            self.wakeup.notify()
         if not self._lanes_of_studio[studio_id]:
             del self._lanes_of_studio[studio_id]
 
@@ -111,6 +128,8 @@ class Dispatcher:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+        for batcher in (self.targets, self.due, self.releases):
+            await batcher.close()
         if self._completing is not None:
             self._completing.cancel()
             await asyncio.gather(self._completing, return_exceptions=True)

@@ -9,6 +9,7 @@ from typing import Protocol
 import structlog
 
 from services.webhooks.dispatcher.attempt import completed, headers_for
+from services.webhooks.dispatcher.batcher import Batcher
 from services.webhooks.dispatcher.completion import Completer
 from services.webhooks.dispatcher.prefetch import Prefetch
 from services.webhooks.dispatcher.sender import Sender, Sent
@@ -16,7 +17,8 @@ from services.webhooks.rules import circuit_breaker
 from services.webhooks.rules.circuit_breaker import Breaker
 from services.webhooks.secret_cipher import SecretCipher
 from services.webhooks.store import endpoints, lanes
-from services.webhooks.store.attempts import Due
+from services.webhooks.store.attempts import Due, Wanted
+from services.webhooks.store.lane_batches import Release, Target
 from services.webhooks.store.lanes import Lease
 from services.webhooks.telemetry import report_attempt
 from shared.db.database import Database
@@ -33,6 +35,9 @@ class LaneResources(Protocol):
     completer: Completer
     cipher: SecretCipher
     schedule: tuple[float, ...]
+    targets: Batcher[Lease, Target | None]
+    due: Batcher[Wanted, list[Due]]
+    releases: Batcher[Release, bool]
 
     def window_of(self, studio_id: str) -> int:
         """How many attempts a lane of this studio may have in flight."""

@@ -9,8 +9,10 @@ import structlog
 from services.webhooks.dispatcher.in_flight import InFlight, LaneResources
 from services.webhooks.dispatcher.prefetch import Prefetch
 from services.webhooks.rules.circuit_breaker import Breaker
-from services.webhooks.store import attempts, lanes
-from services.webhooks.store.lanes import Lease, Target
+from services.webhooks.store import attempts
+from services.webhooks.store.attempts import Due, Wanted
+from services.webhooks.store.lane_batches import Release, Target
+from services.webhooks.store.lanes import Lease
 from shared.background import Backoff
 from shared.db.unavailable import is_unavailable
 from shared.wire import now
@@ -19,6 +21,8 @@ log = structlog.get_logger("dispatcher")
 
 # How long the loaded endpoint settings may be used. Nothing is sent with older ones, even without a wake-up.
 TARGET_TTL = 1.0
+# Before a lane that was empty twice, but could not be released, is refilled again: somebody has it locked.
+LOCKED_PAUSE = 0.02
 
 
 class Lane:
@@ -49,6 +53,7 @@ class Lane:
     async def run(self) -> None:
         """Run until nothing is due, the breaker opens, the endpoint is disabled or the lease is lost."""
         backoff = Backoff()
+        refills_in_vain = 0
         try:
             while not self._in_flight.lost:
                 try:
@@ -62,39 +67,49 @@ class Lane:
                     await backoff.pause()
                     continue
                 backoff.reset()
+                refills_in_vain = 0 if self._prefetch.held else refills_in_vain + 1
+                if refills_in_vain > 1:
+                    await asyncio.sleep(LOCKED_PAUSE)
                 await self._send_ready()
         finally:
             await self._in_flight.cancel()
 
     async def _refill(self) -> bool:
         """Load what is due. True when the lane was released or lost."""
-        async with self.resources.database.connection() as conn:
-            # All that was due is done. `release` compares `wakes`, so it notices new work without another
-            # query. That matters when many endpoints have one delivery each.
-            if self._target and self._prefetch.exhausted and not self._prefetch.held and not self._new_work:
-                if await lanes.release(conn, self.lease, self._target, self._in_flight.breaker, now()):
-                    return True
-                self._prefetch.exhausted = False
-            self._new_work = False
-            self._changed.clear()
-            if not self._in_flight:
-                self._in_flight.disable_reason = None
-            refreshed_at = time.monotonic()
-            target = await lanes.target(conn, self.lease)
-            if target is None:
+        # All that was due is done. `release` compares `wakes`, so it notices new work without another
+        # query. That matters when many endpoints have one delivery each.
+        if self._target and self._prefetch.exhausted and not self._prefetch.held and not self._new_work:
+            if await self._release(self._target):
                 return True
-            self._use_target(target, refreshed_at)
-            if not target.enabled or self._in_flight.breaker.is_paused(now()):
-                self._prefetch.drop_ready()
-            elif target.fifo:
-                self._prefetch.take(await attempts.head(conn, self.lease) if not self._prefetch.held else [])
-            elif self._prefetch.is_half_empty:
-                found = await attempts.due(conn, self.lease, self._prefetch.held, self._prefetch.size)
-                self._prefetch.exhausted = len(found) < self._prefetch.size // 2
-                self._prefetch.take(found)
-            if self._prefetch.held:
-                return False
-            return await lanes.release(conn, self.lease, target, self._in_flight.breaker, now())
+            self._prefetch.exhausted = False
+        self._new_work = False
+        self._changed.clear()
+        if not self._in_flight:
+            self._in_flight.disable_reason = None
+        refreshed_at = time.monotonic()
+        target = await self.resources.targets.ask(self.lease)
+        if target is None:
+            return True
+        self._use_target(target, refreshed_at)
+        if not target.enabled or self._in_flight.breaker.is_paused(now()):
+            self._prefetch.drop_ready()
+        elif target.fifo:
+            self._prefetch.take(await self._head() if not self._prefetch.held else [])
+        elif self._prefetch.is_half_empty:
+            wanted = Wanted(self.lease, frozenset(self._prefetch.held), self._prefetch.size)
+            found = await self.resources.due.ask(wanted)
+            self._prefetch.exhausted = len(found) < self._prefetch.size // 2
+            self._prefetch.take(found)
+        if self._prefetch.held:
+            return False
+        return await self._release(target)
+
+    async def _release(self, seen: Target) -> bool:
+        return await self.resources.releases.ask(Release(self.lease, seen, self._in_flight.breaker, now()))
+
+    async def _head(self) -> list[Due]:
+        async with self.resources.database.connection() as conn:
+            return await attempts.head(conn, self.lease)
 
     def _use_target(self, target: Target, refreshed_at: float) -> None:
         if self._target is not None and target.changes != self._target.changes:

@@ -25,23 +25,45 @@ class Due(Struct, frozen=True):
 COLUMNS = "d.id, d.event_id, d.sequence, d.step, d.attempt_count, d.next_attempt_at, e.body, e.traceparent"
 WITH_BODY = "JOIN events e ON e.studio_id = d.studio_id AND e.id = d.event_id"
 
-# Two index scans, each with a limit: first attempts get half, however many retries are overdue.
+# Two index scans for each lane, each with a limit: first attempts get half, however many retries are overdue.
 DUE = f"""
-(SELECT {COLUMNS} FROM deliveries d {WITH_BODY}
- WHERE d.endpoint_id = $1 AND d.status = 'pending' AND d.step = 0 AND d.id <> ALL ($2::uuid[])
- ORDER BY d.sequence LIMIT $3)
-UNION ALL
-(SELECT {COLUMNS} FROM deliveries d {WITH_BODY}
- WHERE d.endpoint_id = $1 AND d.status = 'pending' AND d.step > 0 AND d.id <> ALL ($2::uuid[])
-   AND d.next_attempt_at <= now()
- ORDER BY d.next_attempt_at LIMIT $3)
+WITH mine AS MATERIALIZED (
+    SELECT place, endpoint_id, held::uuid[] AS held, half
+    FROM unnest($1::uuid[], $2::text[], $3::int[]) WITH ORDINALITY AS m (endpoint_id, held, half, place)
+)
+SELECT mine.place, found.* FROM mine CROSS JOIN LATERAL (
+    (SELECT {COLUMNS} FROM deliveries d {WITH_BODY}
+     WHERE d.endpoint_id = mine.endpoint_id AND d.status = 'pending' AND d.step = 0
+       AND d.id <> ALL (mine.held)
+     ORDER BY d.sequence LIMIT mine.half)
+    UNION ALL
+    (SELECT {COLUMNS} FROM deliveries d {WITH_BODY}
+     WHERE d.endpoint_id = mine.endpoint_id AND d.status = 'pending' AND d.step > 0
+       AND d.id <> ALL (mine.held) AND d.next_attempt_at <= now()
+     ORDER BY d.next_attempt_at LIMIT mine.half)
+) AS found
 """  # noqa: S608
 
 
-async def due(conn: Connection, lease: Lease, held: Collection[str], limit: int) -> list[Due]:
+class Wanted(Struct, frozen=True):
     """`held` deliveries are left out: they are loaded already."""
-    rows = await conn.fetch(DUE, lease.endpoint_id, list(held), max(1, limit // 2))
-    return [_due(row) for row in rows]
+
+    lease: Lease
+    held: Collection[str]
+    limit: int
+
+
+async def due(conn: Connection, wanted: Sequence[Wanted]) -> list[list[Due]]:
+    rows = await conn.fetch(
+        DUE,
+        [one.lease.endpoint_id for one in wanted],
+        ["{" + ",".join(one.held) + "}" for one in wanted],
+        [max(1, one.limit // 2) for one in wanted],
+    )
+    found: list[list[Due]] = [[] for _ in wanted]
+    for row in rows:
+        found[row["place"] - 1].append(_due(row))
+    return found
 
 
 def _due(row: Any) -> Due:

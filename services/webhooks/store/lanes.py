@@ -1,7 +1,6 @@
 """Lanes are leased whole. A token fences off a dispatcher that lost its lease."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from msgspec import Struct
 
@@ -73,75 +72,6 @@ WHERE leased_until > now() + 2 * $1 * interval '1 second'
 async def end_impossible_leases(conn: Connection) -> None:
     """A live dispatcher whose lane this ends has a stale token, and claims the lane again."""
     await conn.execute(END_IMPOSSIBLE, LEASE_SECONDS)
-
-
-class Target(Struct, frozen=True):
-    """Where a lane's deliveries go. Read again before each batch, so that changes apply at once."""
-
-    wakes: int
-    changes: int
-    enabled: bool
-    url: str
-    fifo: bool
-    rate_limit: float | None
-    sealed: tuple[bytes, ...]
-
-
-TARGET = """
-SELECT l.wakes, l.changes, e.status = 'enabled' AND e.deleted_at IS NULL AS enabled, e.url, e.fifo,
-       e.rate_limit,
-       ARRAY(SELECT s.sealed FROM secrets s
-             WHERE s.studio_id = e.studio_id AND s.endpoint_id = e.id
-               AND (s.expires_at IS NULL OR s.expires_at > now())
-             ORDER BY s.created_at DESC) AS sealed
-FROM lanes l JOIN endpoints e ON e.studio_id = l.studio_id AND e.id = l.endpoint_id
-WHERE l.endpoint_id = $1 AND l.token = $2
-"""
-
-
-async def target(conn: Connection, lease: Lease) -> Target | None:
-    """None if the lease is lost or the endpoint is gone."""
-    row = await conn.fetchrow(TARGET, lease.endpoint_id, lease.token)
-    if row is None:
-        return None
-    return Target(
-        row["wakes"],
-        row["changes"],
-        row["enabled"],
-        row["url"],
-        row["fifo"],
-        row["rate_limit"],
-        tuple(row["sealed"]),
-    )
-
-
-# The lane is due again when its breaker allows it, or when its next retry is due. `wakes` detects work that
-# arrived since the last refill: then nothing is updated and the lane is refilled.
-RELEASE = """
-UPDATE lanes l SET token = NULL, leased_until = NULL, failures = $4, pauses = $5, paused_until = $6,
-       failing_since = $7, last_failed_at = $9,
-       due_at = CASE WHEN NOT $8 THEN 'infinity' ELSE coalesce($6, (
-           SELECT min(next_attempt_at) FROM deliveries d
-           WHERE d.endpoint_id = l.endpoint_id AND d.status = 'pending' AND d.step > 0), 'infinity') END
-WHERE l.endpoint_id = $1 AND l.token = $2 AND l.wakes = $3 RETURNING true
-"""
-
-
-async def release(conn: Connection, lease: Lease, seen: Target, breaker: Breaker, now: datetime) -> bool:
-    """False if there is new work or the lease was lost. The next refill finds out which."""
-    released = await conn.fetchval(
-        RELEASE,
-        lease.endpoint_id,
-        lease.token,
-        seen.wakes,
-        breaker.failures,
-        breaker.pauses,
-        breaker.paused_until if breaker.is_paused(now) else None,
-        breaker.failing_since,
-        seen.enabled,
-        breaker.last_failed_at,
-    )
-    return bool(released)
 
 
 NOTE_SUCCESS = """

@@ -3,12 +3,14 @@
 import asyncio
 import time
 from itertools import pairwise
+from unittest.mock import ANY
 
 from aiohttp import web
 
 from services.webhooks.rules.circuit_breaker import Breaker
-from services.webhooks.store import attempts, lanes
+from services.webhooks.store import attempts, lane_batches, lanes
 from services.webhooks.store.attempts import Completed
+from services.webhooks.store.lane_batches import Release
 from shared.wire import new_id, now
 from tests.harness.receiver import Received, Receiver, answering, hang
 from tests.services.webhooks.studio_client import StudioClient, eventually, open_studio_client, statuses
@@ -154,7 +156,7 @@ async def test_a_dispatcher_that_lost_its_lease_writes_nothing(client: StudioCli
         assert await attempts.complete(conn, [result(mine, delivery["attempt_count"] + 1)]) == set()
         written = await attempts.complete(conn, [result(mine, delivery["attempt_count"])])
         assert written == {delivery["id"]}
-        assert await lanes.target(conn, stale) is None
+        assert await lane_batches.targets(conn, [stale, mine]) == [None, ANY]
 
 
 async def test_a_lane_with_news_since_the_last_look_is_not_let_go(client: StudioClient) -> None:
@@ -162,13 +164,13 @@ async def test_a_lane_with_news_since_the_last_look_is_not_let_go(client: Studio
     endpoint = await client.endpoint("https://partner.example/hook")
     lease = lanes.Lease(endpoint["id"], client.studio_id, await hold_lanes(client))
     async with client.context.db.connection() as conn:
-        seen = await lanes.target(conn, lease)
+        [seen] = await lane_batches.targets(conn, [lease])
         assert seen is not None
         await client.publish_some(1)
-        assert await lanes.release(conn, lease, seen, Breaker(), now()) is False
-        again = await lanes.target(conn, lease)
+        assert await lane_batches.release(conn, [Release(lease, seen, Breaker(), now())]) == [False]
+        [again] = await lane_batches.targets(conn, [lease])
         assert again is not None
-        assert await lanes.release(conn, lease, again, Breaker(), now()) is True
+        assert await lane_batches.release(conn, [Release(lease, again, Breaker(), now())]) == [True]
 
 
 async def test_another_dispatcher_takes_over_when_one_is_gone(database_url: str, receiver: Receiver) -> None:

@@ -1,0 +1,106 @@
+"""What lanes read when they begin and write when they end: for many lanes in one statement."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+from services.webhooks.rules.circuit_breaker import Breaker
+from services.webhooks.store.lanes import Lease
+from shared.db.database import Connection
+
+
+class Target(Struct, frozen=True):
+    """Where a lane's deliveries go. Read again before each batch, so that changes apply at once."""
+
+    wakes: int
+    changes: int
+    enabled: bool
+    url: str
+    fifo: bool
+    rate_limit: float | None
+    sealed: tuple[bytes, ...]
+
+
+TARGETS = """
+SELECT mine.place, l.wakes, l.changes, e.status = 'enabled' AND e.deleted_at IS NULL AS enabled, e.url,
+       e.fifo, e.rate_limit,
+       ARRAY(SELECT s.sealed FROM secrets s
+             WHERE s.studio_id = e.studio_id AND s.endpoint_id = e.id
+               AND (s.expires_at IS NULL OR s.expires_at > now())
+             ORDER BY s.created_at DESC) AS sealed
+FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS mine (endpoint_id, token, place)
+JOIN lanes l ON l.endpoint_id = mine.endpoint_id AND l.token = mine.token
+JOIN endpoints e ON e.studio_id = l.studio_id AND e.id = l.endpoint_id
+"""
+
+
+async def targets(conn: Connection, leases: Sequence[Lease]) -> list[Target | None]:
+    """None if the lease is lost or the endpoint is gone."""
+    rows = await conn.fetch(
+        TARGETS, [lease.endpoint_id for lease in leases], [lease.token for lease in leases]
+    )
+    found: list[Target | None] = [None] * len(leases)
+    for row in rows:
+        found[row["place"] - 1] = Target(
+            row["wakes"],
+            row["changes"],
+            row["enabled"],
+            row["url"],
+            row["fifo"],
+            row["rate_limit"],
+            tuple(row["sealed"]),
+        )
+    return found
+
+
+class Release(Struct, frozen=True):
+    lease: Lease
+    seen: Target
+    breaker: Breaker
+    at: datetime
+
+
+# The lane is due again when its breaker allows it, or when its next retry is due. `wakes` detects work that
+# arrived since the last refill: then nothing is updated and the lane is refilled. A lane that is locked
+# by another is skipped: the event log locks many lanes in an order of its own, so waiting could deadlock.
+RELEASE = """
+WITH mine AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::int[], $5::int[], $6::timestamptz[],
+                         $7::timestamptz[], $8::bool[], $9::timestamptz[]) WITH ORDINALITY
+        AS mine (endpoint_id, token, wakes, failures, pauses, paused_until, failing_since, enabled,
+                 last_failed_at, place)
+), free AS MATERIALIZED (
+    SELECT l.endpoint_id FROM lanes l JOIN mine
+    ON l.endpoint_id = mine.endpoint_id AND l.token = mine.token AND l.wakes = mine.wakes
+    FOR UPDATE OF l SKIP LOCKED
+)
+UPDATE lanes l SET token = NULL, leased_until = NULL, failures = mine.failures, pauses = mine.pauses,
+       paused_until = mine.paused_until, failing_since = mine.failing_since,
+       last_failed_at = mine.last_failed_at,
+       due_at = CASE WHEN NOT mine.enabled THEN 'infinity' ELSE coalesce(mine.paused_until, (
+           SELECT min(next_attempt_at) FROM deliveries d
+           WHERE d.endpoint_id = l.endpoint_id AND d.status = 'pending' AND d.step > 0), 'infinity') END
+FROM mine
+WHERE l.endpoint_id = ANY (ARRAY(SELECT endpoint_id FROM free))
+  AND l.endpoint_id = mine.endpoint_id AND l.token = mine.token AND l.wakes = mine.wakes
+RETURNING mine.place
+"""
+
+
+async def release(conn: Connection, releases: Sequence[Release]) -> list[bool]:
+    """False if there is new work, the lane is locked or the lease is lost. The next refill finds out."""
+    rows = await conn.fetch(
+        RELEASE,
+        [one.lease.endpoint_id for one in releases],
+        [one.lease.token for one in releases],
+        [one.seen.wakes for one in releases],
+        [one.breaker.failures for one in releases],
+        [one.breaker.pauses for one in releases],
+        [one.breaker.paused_until if one.breaker.is_paused(one.at) else None for one in releases],
+        [one.breaker.failing_since for one in releases],
+        [one.seen.enabled for one in releases],
+        [one.breaker.last_failed_at for one in releases],
+    )
+    released = {row["place"] for row in rows}
+    return [place in released for place in range(1, len(releases) + 1)]
