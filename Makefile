@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 RATE ?= 10
 
-.PHONY: up test check fresh soak bench bench-compare lock sizes sbom clean help
+.PHONY: up test check fresh soak chaos bench bench-compare lock sizes sbom clean help
 
 help:
 	@echo "make up      start everything (Ctrl-C stops it); pass options with ARGS='--port 9000'"
@@ -13,6 +13,7 @@ help:
 	@echo "make check   format, lint, types, import contracts, generated files, names and sizes"
 	@echo "make fresh   start the system twice in a clean clone with an empty home"
 	@echo "make soak    long runs with many steps, many events and injected faults"
+	@echo "make chaos   inject faults for about an hour; pass options with ARGS='--groups kill --seed 7'"
 	@echo "make sizes   compute volume sizes for RATE=10 events a second"
 	@echo "make sbom    write sbom.cdx.json, the bill of materials of the image"
 	@echo "make bench   compare speed with bare Postgres, nginx and a typical FastAPI stack"
@@ -40,6 +41,10 @@ fresh: $(VENV)/development
 soak: $(VENV)/development
 	@$(BIN)/python -m tests.harness.prepare
 	$(BIN)/python -m pytest -s -v --timeout 7200 tests/soak $(ARGS)
+
+chaos: $(VENV)/development
+	@$(BIN)/python -m tests.harness.prepare
+	$(BIN)/python -m tests.chaos $(ARGS)
 
 bench: $(VENV)/development
 	$(BIN)/python -m bench $(ARGS)

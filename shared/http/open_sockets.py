@@ -44,8 +44,8 @@ def open_sockets() -> Iterator[tuple[int, int]]:
 
 def endpoints_of(fd: int) -> Endpoints | None:
     """None if it is not a TCP socket or is already closed."""
-    with _borrowed(fd) as sock:
-        try:
+    try:
+        with _borrowed(fd) as sock:
             name = sock.getsockname()
             if not isinstance(name, tuple):
                 return None
@@ -53,13 +53,17 @@ def endpoints_of(fd: int) -> Endpoints | None:
                 return Endpoints(name[1], None)
             peer = sock.getpeername()
             return Endpoints(name[1], (str(peer[0]), str(peer[1])))
-        except OSError:
-            return None
+    except OSError:
+        return None
 
 
 def tcp_info(fd: int) -> TcpInfo | None:
+    """None if it is closed: another thread may have closed it since it was listed."""
     # Not `_borrowed`: this runs for every connection twice a second, and a context manager doubles its cost.
-    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=fd)
+    try:
+        sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fileno=fd)
+    except OSError:
+        return None
     try:
         info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO_SIZE)
         unacked, sent_ms, quiet_ms, acked, received, unsent = _INFO.unpack_from(info)

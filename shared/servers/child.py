@@ -51,6 +51,11 @@ class Child:
         )
 
     @property
+    def pid(self) -> int:
+        """Of the process that leads the server's group."""
+        return self._process.pid
+
+    @property
     def alive(self) -> bool:
         return self._process.poll() is None
 

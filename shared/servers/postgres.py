@@ -1,9 +1,10 @@
 """A private Postgres server on a loopback port, with the system's binaries or those of the wheel."""
 
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self
 
 from shared.servers.child import Child
@@ -60,17 +61,31 @@ class EmbeddedPostgres:
         self.log = log
 
     @classmethod
-    def start(cls, home: Path, *, durable: bool = True, binaries: PostgresBinaries | None = None) -> Self:
+    def start(
+        cls,
+        home: Path,
+        *,
+        durable: bool = True,
+        binaries: PostgresBinaries | None = None,
+        settings: Mapping[str, str] = MappingProxyType({}),
+    ) -> Self:
         """Starts on the data in `home`, which the first start creates. Raises `ServerProblem`."""
         home = home.absolute()
         with explained(home), ExitStack() as locks:
             locks.enter_context(lock_home(home))
-            server = cls._start(home, locks, durable, binaries)
+            server = cls._start(home, locks, durable, binaries, settings)
             server._locks = locks.pop_all()
             return server
 
     @classmethod
-    def _start(cls, home: Path, locks: ExitStack, durable: bool, binaries: PostgresBinaries | None) -> Self:
+    def _start(
+        cls,
+        home: Path,
+        locks: ExitStack,
+        durable: bool,
+        binaries: PostgresBinaries | None,
+        given: Mapping[str, str],
+    ) -> Self:
         state = read_state(home)
         run_as = unprivileged(state.folder(home) if state else home / "postgres", USERS)
         state = state or new_state(home, run_as, durable=durable)
@@ -91,7 +106,7 @@ class EmbeddedPostgres:
             if not (state.port and is_free(state.port)):
                 state.port = free_port()
                 write_state(home, state)
-            child = launch(binaries, data, state.port, run_as, log, durable)
+            child = launch(binaries, data, state.port, run_as, log, durable, given)
             if wait_until_ready(child, data):
                 return cls(child=child, locks=locks, state=state, data=data, origin=binaries.origin, log=log)
             log_tail = read_log_tail(log)
@@ -105,6 +120,10 @@ class EmbeddedPostgres:
 
     def url_of(self, database: str) -> str:
         return f"postgresql://postgres:{self._password}@127.0.0.1:{self.port}/{database}"
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
 
     @property
     def alive(self) -> bool:
@@ -140,9 +159,15 @@ def binaries_for(data: Path, run_as: RunAs, given: PostgresBinaries | None) -> P
 
 
 def launch(
-    binaries: PostgresBinaries, data: Path, port: int, run_as: RunAs, log: Path, durable: bool
+    binaries: PostgresBinaries,
+    data: Path,
+    port: int,
+    run_as: RunAs,
+    log: Path,
+    durable: bool,
+    given: Mapping[str, str] = MappingProxyType({}),
 ) -> Child:
-    settings = SETTINGS | ({} if durable else NOT_DURABLE) | {"port": str(port)}
+    settings = SETTINGS | ({} if durable else NOT_DURABLE) | dict(given) | {"port": str(port)}
     options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
     if log.exists() and log.stat().st_size > LOG_LIMIT:
         log.replace(log.with_suffix(".log.1"))

@@ -61,6 +61,11 @@ class PrivateRabbit:
     def alive(self) -> bool:
         return self._node is not None and self._node.alive
 
+    @property
+    def pid(self) -> int:
+        assert self._node is not None
+        return self._node.pid
+
     def start_again(self) -> None:
         """Restarts the node on the same data and port; returns once it accepts AMQP clients."""
         if self.alive:

@@ -13,7 +13,8 @@ POLL_SECONDS = 0.1
 
 
 class Balancer:
-    def __init__(self) -> None:
+    def __init__(self, poll_seconds: float) -> None:
+        self.poll_seconds = poll_seconds
         self.port = 0
         self.replicas: set[int] = set()
         self.ready: set[int] = set()
@@ -35,7 +36,7 @@ class Balancer:
             ports = list(self.replicas)
             answers = await asyncio.gather(*(_is_ready(port) for port in ports))
             self.ready = {port for port, ready in zip(ports, answers, strict=True) if ready}
-            await asyncio.sleep(POLL_SECONDS)
+            await asyncio.sleep(self.poll_seconds)
 
     async def until_ready(self, port: int) -> None:
         self.replicas.add(port)
@@ -48,8 +49,8 @@ class Balancer:
 
 
 @asynccontextmanager
-async def balancing() -> AsyncIterator[Balancer]:
-    balancer = Balancer()
+async def balancing(poll_seconds: float = POLL_SECONDS) -> AsyncIterator[Balancer]:
+    balancer = Balancer(poll_seconds)
     server = await asyncio.start_server(balancer.serve, "127.0.0.1", 0, backlog=512)
     balancer.port = server.sockets[0].getsockname()[1]
     watching = asyncio.create_task(balancer.watch())

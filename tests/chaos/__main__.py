@@ -1,0 +1,99 @@
+"""`make chaos`: the fault matrix against five services, with a ledger of every acknowledged answer."""
+
+import argparse
+import asyncio
+import logging
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from tests.chaos.faults.groups import GROUPS
+from tests.chaos.runner import Outcome, Plan, run
+from tests.chaos.table import markdown, plain
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make chaos", description=__doc__)
+    names = [group.name for group in GROUPS]
+    parser.add_argument("--groups", default=",".join(names), help=f"of {', '.join(names)}")
+    parser.add_argument("--faults", default="", help="only faults whose name contains this text")
+    parser.add_argument("--rounds", type=int, default=20, help="rounds of each group (20)")
+    parser.add_argument(
+        "--writes", type=int, default=290, help="acknowledged writes of a round, at least (290)"
+    )
+    parser.add_argument("--rate", type=float, default=60.0, help="writes per second (60)")
+    parser.add_argument("--seed", type=int, help="draws the same faults again")
+    parser.add_argument("--table", type=Path, help="write the table as markdown to this file")
+    parser.add_argument("--keep", type=Path, help="copy the services' logs to this folder")
+    return parser.parse_args()
+
+
+def main() -> int:
+    given = arguments()
+    seed = given.seed if given.seed is not None else secrets.randbelow(1_000_000)
+    wanted = given.groups.split(",")
+    groups = tuple(group.only(given.faults) for group in GROUPS if group.name in wanted)
+    plan = Plan(groups, given.rounds, given.writes, seed, given.rate)
+    folder = Path(tempfile.mkdtemp(prefix="studio-chaos-"))
+    folder.chmod(0o711)
+    started = time.monotonic()
+
+    def say(text: str) -> None:
+        sys.stdout.write(f"{time.monotonic() - started:6.0f} s  {text}\n")
+        sys.stdout.flush()
+
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    try:
+        outcome = asyncio.run(until_stopped(run(plan, folder, say)))
+    finally:
+        if given.keep is not None:
+            given.keep.mkdir(parents=True, exist_ok=True)
+            for log in folder.glob("*.log"):
+                shutil.copy(log, given.keep)
+        shutil.rmtree(folder, ignore_errors=True)
+    return report(outcome, seed, given.table)
+
+
+async def until_stopped(running: Coroutine[Any, Any, Outcome]) -> Outcome:
+    """SIGTERM stops it like Ctrl-C does: nothing that it started stays behind."""
+    task = asyncio.ensure_future(running)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await task
+
+
+def report(outcome: Outcome, seed: int, table: Path | None) -> int:
+    sys.stdout.write(f"\n{plain(outcome.results)}\n\n")
+    for skipped in outcome.skipped:
+        sys.stdout.write(f"{skipped}\n")
+    if table is not None:
+        command = f'make chaos ARGS="--seed {seed}"'
+        text = markdown(
+            outcome.results,
+            command=command,
+            commit=commit(),
+            minutes=outcome.seconds / 60,
+            notes=outcome.skipped,
+        )
+        table.write_text(text)
+        sys.stdout.write(f"The table is in {table}.\n")
+    problems = outcome.problems
+    sys.stdout.write(f"{len(problems)} problems; seed {seed}; {outcome.seconds / 60:.1f} minutes\n")
+    return 1 if problems else 0
+
+
+def commit() -> str:
+    words = ["git", "rev-parse", "--short", "HEAD"]
+    return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip() or "no commit"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

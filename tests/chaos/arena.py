@@ -1,0 +1,99 @@
+"""The system under fault: replicas of five services behind links that can fail, with servers of their own."""
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+
+from shared.servers.postgres import EmbeddedPostgres
+from shared.servers.rabbitmq import PrivateRabbit
+from tests.chaos.ledger import Ledger
+from tests.chaos.link import Link
+from tests.chaos.receiver import ChaosReceiver
+from tests.chaos.writers import Gateway
+from tests.harness.load_balancer import Balancer
+from tests.harness.system import Process, System
+
+DATABASE = "chaos"
+MOUNT_BYTES = 8 * 2**30
+# Whether each endpoint is fifo.
+ENDPOINTS = {"ordered": True, "unordered": False}
+
+
+class Arena:
+    def __init__(self, folder: Path, postgres: EmbeddedPostgres, rabbit: PrivateRabbit) -> None:
+        self.folder = folder
+        self.postgres = postgres
+        self.rabbit = rabbit
+        self.processes: dict[str, Process] = {}
+        self.ports: dict[str, int] = {}
+        self.links: dict[str, Link] = {}
+        self.balancers: dict[str, Balancer] = {}
+        self.receivers: dict[str, ChaosReceiver] = {}
+        self.gateways: list[Gateway] = []
+        self.ledger = Ledger(ENDPOINTS)
+        # A tmpfs that holds the data of Postgres, where one could be mounted.
+        self.mount: Path | None = None
+        self.postgres_settings: dict[str, str] = {}
+        self.system: System
+
+    @property
+    def database_url(self) -> str:
+        return self.postgres.url_of(DATABASE)
+
+    async def connect(self, database: str) -> "asyncpg.Connection[Any]":
+        """As the superuser, without any link between."""
+        settings = {"default_transaction_read_only": "off"}
+        return await asyncpg.connect(self.postgres.url_of(database), timeout=30, server_settings=settings)
+
+    async def rows(self, sql: str, *args: Any, database: str = DATABASE) -> list[Any]:
+        conn = await self.connect(database)
+        try:
+            return list(await conn.fetch(sql, *args, timeout=60))
+        finally:
+            await conn.close()
+
+    async def admin(self, sql: str, *args: Any) -> None:
+        """Beside the services' database, so that a fault can close that one."""
+        await self.rows(sql, *args, database="postgres")
+
+    async def start_postgres(self) -> None:
+        """On the same data and port."""
+        home, settings = self.folder / "pg", self.postgres_settings
+        self.postgres = await asyncio.to_thread(EmbeddedPostgres.start, home, durable=True, settings=settings)
+        for link in self.links_to("postgres"):
+            link.target_port = self.postgres.port
+
+    async def resize_mount(self, size: int | None) -> None:
+        """None is as much as it ever needs."""
+        words = ["mount", "-o", f"remount,size={size or MOUNT_BYTES}", str(self.mount)]
+        await asyncio.to_thread(subprocess.run, words, check=True)
+
+    def links_to(self, target: str) -> list[Link]:
+        return [link for name, link in self.links.items() if name.endswith(f">{target}")]
+
+    @asynccontextmanager
+    async def excused(self, process: str) -> AsyncIterator[None]:
+        """While a fault is in a gateway itself, it may be silent."""
+        async with AsyncExitStack() as stack:
+            for gateway in self.gateways:
+                if gateway.name == process:
+                    await stack.enter_async_context(gateway.excused())
+            yield
+
+    def signal(self, process: str, number: signal.Signals) -> None:
+        child = self.processes[process].child
+        assert child is not None
+        os.kill(child.pid, number)
+
+    async def until_ready(self, process: str) -> None:
+        await asyncio.to_thread(self.processes[process].wait_ready)
+
+    async def kill(self, process: str) -> None:
+        await asyncio.to_thread(self.processes[process].kill)

@@ -1,0 +1,87 @@
+"""Links that refuse, reset, swallow, delay or half-close, to servers, between services and to receivers."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from tests.chaos.arena import Arena
+from tests.chaos.faults.fault import Fault, Group, Injection
+from tests.chaos.link import ANSWERS, BOTH, REQUESTS, Link
+
+HALF_CLOSE_EVERY = 0.5
+
+
+def cut(start: Callable[[Link, random.Random], Awaitable[None]]) -> Injection:
+    @asynccontextmanager
+    async def inject(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
+        links = drawn_links(arena, draw)
+        for link in links:
+            await start(link, draw)
+        try:
+            yield ", ".join(link.name for link in links)
+        finally:
+            for link in links:
+                await link.heal()
+
+    return inject
+
+
+def drawn_links(arena: Arena, draw: random.Random) -> list[Link]:
+    """One link, or every link to one target: then no replica can stand in."""
+    link = arena.links[draw.choice(sorted(arena.links))]
+    if draw.random() < 0.5:
+        return [link]
+    target = link.name.rpartition(">")[2]
+    return [each for each in arena.links.values() if each.name.endswith(f">{target}")]
+
+
+async def refuse(link: Link, draw: random.Random) -> None:
+    await link.refuse()
+
+
+async def reset(link: Link, draw: random.Random) -> None:
+    link.reset()
+
+
+async def blackhole(link: Link, draw: random.Random) -> None:
+    link.hold(BOTH)
+
+
+async def one_way(link: Link, draw: random.Random) -> None:
+    link.hold(frozenset({draw.choice([REQUESTS, ANSWERS])}))
+
+
+async def delay(link: Link, draw: random.Random) -> None:
+    link.delay = draw.uniform(0.05, 0.4)
+
+
+@asynccontextmanager
+async def half_close(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
+    """Again and again: connections that are opened meanwhile are half-closed too."""
+    links, direction = drawn_links(arena, draw), draw.choice([REQUESTS, ANSWERS])
+
+    async def repeat() -> None:
+        while True:
+            for link in links:
+                link.half_close(direction)
+            await asyncio.sleep(HALF_CLOSE_EVERY)
+
+    task = asyncio.create_task(repeat())
+    try:
+        yield f"{direction} of {', '.join(link.name for link in links)}"
+    finally:
+        task.cancel()
+
+
+NETWORK = Group(
+    "network",
+    (
+        Fault("refuse", cut(refuse), (1.0, 6.0)),
+        Fault("reset", cut(reset), (1.0, 6.0)),
+        Fault("blackhole", cut(blackhole), (2.0, 14.0)),
+        Fault("delay", cut(delay), (2.0, 5.0)),
+        Fault("half-close", half_close, (1.0, 4.0)),
+        Fault("one way only", cut(one_way), (2.0, 14.0)),
+    ),
+)

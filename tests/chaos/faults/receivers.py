@@ -1,0 +1,36 @@
+"""Receivers that answer late, by halves, unasked, with errors or resets."""
+
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from tests.chaos.arena import Arena
+from tests.chaos.faults.fault import Fault, Group, Injection
+from tests.chaos.receiver import Manner
+
+
+def answers(manner: Manner) -> Injection:
+    @asynccontextmanager
+    async def inject(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
+        names = draw.choice([["ordered"], ["unordered"], ["ordered", "unordered"]])
+        for name in names:
+            arena.receivers[name].manner = manner
+        try:
+            yield ", ".join(names)
+        finally:
+            for name in names:
+                arena.receivers[name].manner = "ok"
+
+    return inject
+
+
+RECEIVERS = Group(
+    "receivers",
+    (
+        Fault("answers late", answers("late"), (3.0, 6.0)),
+        Fault("half an answer", answers("half"), (2.0, 5.0)),
+        Fault("unasked bytes after a 500", answers("unasked"), (2.0, 5.0)),
+        Fault("resets", answers("reset"), (2.0, 5.0)),
+        Fault("only errors", answers("error"), (2.0, 5.0)),
+    ),
+)

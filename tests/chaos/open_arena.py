@@ -1,0 +1,167 @@
+"""Opens the arena: servers, links, replicas, a studio with two endpoints."""
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import asyncpg
+
+from services.cli.secrets import with_secrets
+from shared.db.migrate import migrate
+from shared.servers.ports import free_port
+from shared.servers.postgres import EmbeddedPostgres
+from shared.servers.rabbitmq import PrivateRabbit
+from shared.settings import SERVICES, Settings
+from tests.chaos.arena import DATABASE, ENDPOINTS, MOUNT_BYTES, Arena
+from tests.chaos.link import linked
+from tests.chaos.receiver import receiving
+from tests.chaos.writers import Gateway
+from tests.harness.http import Client
+from tests.harness.load_balancer import balancing
+from tests.harness.system import Process, RunningSystem, System, environment_for
+
+REPLICAS = {"gateway": 2, "catalog": 1, "bookings": 2, "forms": 1, "webhooks": 2}
+# Short waits, and enough of them that no delivery is given up during a fault.
+RETRY_SCHEDULE = ",".join(["0.2", "0.4", "0.8", "1", *["2"] * 60])
+POLL_SECONDS = 0.3
+
+
+@asynccontextmanager
+async def open_arena(folder: Path) -> AsyncIterator[Arena]:
+    async with AsyncExitStack() as stack:
+        mount = _mounted(folder / "pg", stack)
+        # A tmpfs is memory, so that old WAL must not stay.
+        settings = {"max_wal_size": "128MB"}
+        postgres = await asyncio.to_thread(
+            EmbeddedPostgres.start, folder / "pg", durable=True, settings=settings
+        )
+        rabbit = await asyncio.to_thread(PrivateRabbit.start, folder / "rabbit")
+        arena = Arena(folder, postgres, rabbit)
+        arena.mount, arena.postgres_settings = mount, settings
+        stack.push_async_callback(_stop_servers, arena)
+        await _make_database(arena)
+        session = await stack.enter_async_context(
+            aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
+        )
+        await _start_services(arena, stack, session)
+        await _open_studio(arena, stack, session)
+        yield arena
+
+
+def _mounted(folder: Path, stack: AsyncExitStack) -> Path | None:
+    """For faults of the disk. Root alone may mount."""
+    folder.mkdir(mode=0o711)
+    words = ["mount", "-t", "tmpfs", "-o", f"size={MOUNT_BYTES},mode=0711", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(words, capture_output=True, check=False).returncode != 0:
+        return None
+    stack.callback(subprocess.run, ["umount", "--lazy", str(folder)], check=False)
+    return folder
+
+
+async def _stop_servers(arena: Arena) -> None:
+    with suppress(Exception):
+        await asyncio.to_thread(arena.rabbit.stop)
+    with suppress(Exception):
+        await asyncio.to_thread(arena.postgres.stop)
+
+
+async def _make_database(arena: Arena) -> None:
+    admin: asyncpg.Connection[Any] = await asyncpg.connect(arena.postgres.url)
+    await admin.execute(f"CREATE DATABASE {DATABASE}")
+    await admin.close()
+    await migrate(arena.database_url, SERVICES)
+
+
+async def _start_services(arena: Arena, stack: AsyncExitStack, session: aiohttp.ClientSession) -> None:
+    made = with_secrets(Settings(home=arena.folder / "home"), make=True)
+    for service in SERVICES:
+        arena.balancers[service] = await stack.enter_async_context(balancing(POLL_SECONDS))
+    operator_ports = {}
+    for name, service in _replicas():
+        environment, ready_port = await _environment(arena, stack, name, service)
+        if service == "gateway":
+            operator_ports[name] = free_port()
+            environment["STUDIO_OPERATOR_PORT"] = str(operator_ports[name])
+        url = f"http://127.0.0.1:{ready_port}/health/ready"
+        process = Process(["serve", service], environment, url, arena.folder / f"{name}.log")
+        arena.processes[name] = process
+        stack.callback(_end, process)
+        process.start()
+    for process in arena.processes.values():
+        await asyncio.to_thread(process.wait_ready)
+    for name, service in _replicas():
+        await arena.balancers[service].until_ready(arena.ports[name])
+    token = made.operator_tokens[0]
+    running = RunningSystem(arena.ports["gateway-1"], operator_ports["gateway-1"], token, arena.folder)
+    arena.system = System(running, session)
+
+
+def _replicas() -> Iterator[tuple[str, str]]:
+    for service, count in REPLICAS.items():
+        for number in range(1, count + 1):
+            yield f"{service}-{number}", service
+
+
+def _end(process: Process) -> None:
+    """Also one that a fault has left stopped."""
+    if process.child is not None and process.child.poll() is None:
+        process.child.send_signal(signal.SIGCONT)
+        process.kill()
+
+
+async def _environment(
+    arena: Arena, stack: AsyncExitStack, name: str, service: str
+) -> tuple[dict[str, str], int]:
+    """Each process has links of its own to Postgres, to the broker and, in a gateway, to each service."""
+
+    async def link(target: str, port: int) -> int:
+        made = await stack.enter_async_context(linked(f"{name}>{target}", port))
+        arena.links[made.name] = made
+        return made.port
+
+    arena.ports[name] = port = free_port()
+    settings = {
+        "STUDIO_DATABASE_URL": _at(arena.database_url, await link("postgres", arena.postgres.port)),
+        "STUDIO_AMQP_URL": _at(arena.rabbit.url, await link("rabbit", arena.rabbit.port)),
+        "STUDIO_PORT": str(port),
+        "STUDIO_WEBHOOK_RETRY_SCHEDULE": RETRY_SCHEDULE,
+        "STUDIO_POOL_SIZE": "8",
+    }
+    urls = {}
+    if service == "gateway":
+        for other in (each for each in SERVICES if each != "gateway"):
+            inside = await link(other, arena.balancers[other].port)
+            urls[f"STUDIO_{other.upper()}_URL"] = f"http://127.0.0.1:{inside}"
+    environment = environment_for(arena.folder / "home") | settings | urls
+    return environment, port
+
+
+def _at(url: str, port: int) -> str:
+    """The same URL on another port."""
+    head, _, tail = url.rpartition("127.0.0.1:")
+    return f"{head}127.0.0.1:{port}/{tail.partition('/')[2]}"
+
+
+async def _open_studio(arena: Arena, stack: AsyncExitStack, session: aiohttp.ClientSession) -> None:
+    system = arena.system
+    system.studio_id = await system.new_studio()
+    issued = await system.issue()
+    await system.operator.patch(f"/clients/{issued['client_id']}", {"rate": 100_000, "burst": 100_000})
+    for name in (each for each, service in _replicas() if service == "gateway"):
+        url = f"http://127.0.0.1:{arena.ports[name]}/partner/v1"
+        arena.gateways.append(Gateway(name, Client(session, url, {"X-Service-Key": issued["key"]})))
+    for name, fifo in ENDPOINTS.items():
+        receiver = await stack.enter_async_context(receiving(name, arena.ledger.note))
+        arena.receivers[name] = receiver
+        link = await stack.enter_async_context(linked(f"webhooks>{name}", receiver.port))
+        arena.links[link.name] = link
+        body = {"url": f"http://127.0.0.1:{link.port}/hook", "fifo": fifo}
+        reply = await arena.gateways[0].client.post("/webhook-endpoints", body)
+        assert reply.status == 201, reply.body
+        arena.ledger.secrets[name] = reply.json()["secret"]

@@ -1,0 +1,100 @@
+"""One round: write, inject, hold, heal, measure the recovery, let it settle, audit."""
+
+import asyncio
+import json
+import random
+import time
+
+from msgspec import Struct
+
+from tests.chaos.arena import Arena
+from tests.chaos.audit import SETTLE_SECONDS, Findings, balance, log_lines, settle
+from tests.chaos.faults.fault import Fault
+from tests.chaos.writers import Defects, Writers
+
+WARM_UP_SECONDS = 0.7
+# What each gateway must do again before it counts as recovered.
+KINDS = ("booking.created", "member.created", "lead.created")
+
+
+class Result(Struct):
+    group: str
+    fault: str
+    detail: str
+    acknowledged: int
+    recovered: float
+    findings: Findings
+    defects: Defects
+    evidence: list[str] = []
+
+    @property
+    def is_clean(self) -> bool:
+        return not self.problems()
+
+    def problems(self) -> list[str]:
+        """All of them, as sentences."""
+        lists = {
+            "lost": self.findings.lost,
+            "duplicated": self.findings.duplicated,
+            "corrupted": self.findings.corrupted,
+            "stuck": self.findings.stuck + self.defects.given_up,
+            "wrong status": self.defects.wrong_statuses,
+            "no answer": self.defects.unanswered,
+        }
+        return [f"{name}: {text}" for name, texts in lists.items() for text in texts]
+
+
+async def run_round(
+    arena: Arena,
+    writers: Writers,
+    group: str,
+    fault: Fault,
+    draw: random.Random,
+    *,
+    writes: int,
+    known: set[str],
+) -> Result:
+    writers.defects = Defects()
+    before = len(arena.ledger.writes)
+    writers.start()
+    try:
+        await asyncio.sleep(WARM_UP_SECONDS)
+        async with fault.inject(arena, draw) as detail:
+            await asyncio.sleep(draw.uniform(*fault.seconds))
+            healed = time.monotonic()
+        recovered = await _recovery(arena, writers, healed)
+        while len(arena.ledger.writes) - before < writes and time.monotonic() - healed < SETTLE_SECONDS:
+            await asyncio.sleep(0.05)
+    finally:
+        await writers.stop()
+    findings = await settle(arena)
+    await balance(arena, findings, known)
+    acknowledged = len(arena.ledger.writes) - before
+    result = Result(group, fault.name, detail, acknowledged, recovered, findings, writers.defects)
+    result.evidence = [
+        line for text in writers.defects.wrong_statuses for line in log_lines(arena.folder, request_id(text))
+    ]
+    return result
+
+
+async def _recovery(arena: Arena, writers: Writers, healed: float) -> float:
+    """Seconds until every gateway writes again and all that was acknowledged before has arrived."""
+    while time.monotonic() - healed < SETTLE_SECONDS:
+        writes_again = all(
+            writers.last_success.get((gateway.name, kind), 0.0) > healed
+            for gateway in arena.gateways
+            for kind in KINDS
+        )
+        if writes_again and not arena.ledger.missing(before=healed):
+            break
+        await asyncio.sleep(0.05)
+    return time.monotonic() - healed
+
+
+def request_id(defect: str) -> str:
+    """Of the answer that a defect quotes; a text that no log has where it has none."""
+    _, _, body = defect.partition("{")
+    try:
+        return str(json.loads("{" + body.rstrip("'\""))["error"]["request_id"])
+    except (ValueError, KeyError):
+        return "no request id"

@@ -1,0 +1,107 @@
+"""The fault matrix: groups of faults, a number of rounds each, members drawn by the seed."""
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from msgspec import Struct, structs
+
+from tests.chaos.arena import Arena
+from tests.chaos.faults.fault import Fault, Group
+from tests.chaos.open_arena import open_arena
+from tests.chaos.rounds import Result, run_round
+from tests.chaos.writers import Writers
+from tests.harness.bookable_studio import Bookable, bookable
+
+Say = Callable[[str], None]
+
+
+class Plan(Struct, frozen=True):
+    """`writes`: the least number of acknowledged writes in a round."""
+
+    groups: tuple[Group, ...]
+    rounds: int
+    writes: int
+    seed: int
+    rate: float = 60.0
+    classes: int = 100
+    members: int = 700
+
+
+class Outcome(Struct):
+    results: list[Result] = []
+    skipped: list[str] = []
+    seconds: float = 0.0
+
+    @property
+    def problems(self) -> list[str]:
+        return [
+            f"{result.group}, {result.fault} ({result.detail}): {problem}"
+            for result in self.results
+            for problem in (*result.problems(), *result.evidence)
+        ]
+
+
+async def run(plan: Plan, folder: Path, say: Say) -> Outcome:
+    outcome, started = Outcome(), time.monotonic()
+    groups = list(_possible(plan.groups, outcome, say))
+    say(f"seed {plan.seed}; {len(groups)} groups, {plan.rounds} rounds each; logs in {folder}")
+    async with open_arena(folder) as arena:
+        studio = bookable(classes=plan.classes, members=plan.members, seats=100_000)
+        await _import(arena, studio)
+        writers = Writers(arena.gateways, arena.ledger, studio, random.Random(plan.seed), plan.rate)
+        say(f"started after {time.monotonic() - started:.0f} s")
+        for group in groups:
+            await _run_group(plan, arena, writers, group, outcome, say)
+    outcome.seconds = time.monotonic() - started
+    return outcome
+
+
+def _possible(groups: Sequence[Group], outcome: Outcome, say: Say) -> Iterator[Group]:
+    """What this machine cannot do is left out, and said."""
+    for group in groups:
+        reasons = {group.name: group.missing()}
+        reasons |= {f"{group.name}, {fault.name}": fault.missing() for fault in group.faults}
+        for name, reason in reasons.items():
+            if reason is not None:
+                outcome.skipped.append(f"{name}: skipped, {reason}")
+                say(outcome.skipped[-1])
+        faults = tuple(fault for fault in group.faults if fault.missing() is None)
+        if faults and group.missing() is None:
+            yield structs.replace(group, faults=faults)
+
+
+async def _run_group(
+    plan: Plan, arena: Arena, writers: Writers, group: Group, outcome: Outcome, say: Say
+) -> None:
+    draw = random.Random(f"{plan.seed} {group.name}")
+    known: set[str] = set()
+    async with AsyncExitStack() as stack:
+        if group.setup is not None:
+            await stack.enter_async_context(group.setup(arena))
+        for number, fault in enumerate(drawn(group.faults, plan.rounds, draw), start=1):
+            result = await run_round(arena, writers, group.name, fault, draw, writes=plan.writes, known=known)
+            outcome.results.append(result)
+            verdict = "ok" if result.is_clean else f"{len(result.problems())} PROBLEMS"
+            say(
+                f"{group.name} {number}/{plan.rounds}: {fault.name} ({result.detail}); "
+                f"{result.acknowledged} acknowledged, {len(arena.ledger.writes):,} in all; "
+                f"recovered after {result.recovered:.1f} s; {verdict}"
+            )
+            for problem in (*result.problems()[:5], *result.evidence[:10]):
+                say(f"    {problem[:400]}")
+
+
+def drawn(faults: Sequence[Fault], rounds: int, draw: random.Random) -> list[Fault]:
+    """Each fault comes as often as the others, to within one; which comes when is drawn."""
+    found: list[Fault] = []
+    while len(found) < rounds:
+        found += draw.sample(faults, len(faults))
+    return found[:rounds]
+
+
+async def _import(arena: Arena, studio: Bookable) -> None:
+    for place in range(0, len(studio.lines), 500):
+        await arena.system.import_lines(studio.lines[place : place + 500])

@@ -1,0 +1,76 @@
+"""The results as a table, for a terminal and for docs/reliability.md."""
+
+import os
+import platform
+from collections.abc import Sequence
+
+from tests.chaos.rounds import Result
+
+COLUMNS = (
+    "group",
+    "fault",
+    "rounds",
+    "acknowledged",
+    "lost",
+    "duplicated",
+    "corrupted",
+    "stuck",
+    "500s",
+    "no answer",
+    "recovered, median",
+    "slowest",
+)
+
+
+def rows(results: Sequence[Result]) -> list[tuple[str, ...]]:
+    """One per fault, in the order of their first round, and the sum of all."""
+    names = dict.fromkeys((result.group, result.fault) for result in results)
+    table = [
+        _row(*name, [result for result in results if (result.group, result.fault) == name]) for name in names
+    ]
+    return [*table, _row("all", "", list(results))]
+
+
+def _row(group: str, fault: str, results: list[Result]) -> tuple[str, ...]:
+    times = sorted(result.recovered for result in results)
+    counts = (
+        len(results),
+        sum(result.acknowledged for result in results),
+        sum(len(result.findings.lost) for result in results),
+        sum(len(result.findings.duplicated) for result in results),
+        sum(len(result.findings.corrupted) for result in results),
+        sum(len(result.findings.stuck) + len(result.defects.given_up) for result in results),
+        sum(len(result.defects.wrong_statuses) for result in results),
+        sum(len(result.defects.unanswered) for result in results),
+    )
+    seconds = (f"{times[len(times) // 2]:.1f} s", f"{times[-1]:.1f} s") if times else ("", "")
+    return group, fault, *(f"{count:,}" for count in counts), *seconds
+
+
+def plain(results: Sequence[Result]) -> str:
+    table = [COLUMNS, *rows(results)]
+    widths = [max(len(row[place]) for row in table) for place in range(len(COLUMNS))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if place < 2 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    )
+
+
+def markdown(
+    results: Sequence[Result], *, command: str, commit: str, minutes: float, notes: Sequence[str]
+) -> str:
+    python = platform.python_version()
+    machine = f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}, Python {python}"
+    lines = [
+        f"`{command}` at {commit}, {minutes:.0f} minutes, on {machine}:",
+        "",
+        f"| {' | '.join(COLUMNS)} |",
+        f"|---|---|{'---:|' * (len(COLUMNS) - 2)}",
+        *(f"| {' | '.join(row)} |" for row in rows(results)),
+        "",
+        *(f"- {note}" for note in notes),
+    ]
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,22 @@
+"""The short form of `make chaos`: a few faults, drawn by a seed that a failure prints."""
+
+import secrets
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.faults.groups import SHORT
+from tests.chaos.runner import Plan, run
+from tests.chaos.table import plain
+
+
+@pytest.mark.timeout(600)
+async def test_nothing_is_lost_doubled_or_stuck_whatever_fails(server_home: Path) -> None:
+    """Every acknowledged write arrives once and unchanged, and no gateway answers 500 or not at all."""
+    seed = secrets.randbelow(1_000_000)
+    plan = Plan(SHORT, rounds=1, writes=60, seed=seed, rate=30.0, classes=20, members=100)
+    said: list[str] = []
+    outcome = await run(plan, server_home, said.append)
+    assert not outcome.problems, "\n".join([f"seed {seed}", *said, plain(outcome.results)])
+    assert len(outcome.results) == len(SHORT)
+    assert all(result.acknowledged >= 60 for result in outcome.results), plain(outcome.results)

@@ -1,0 +1,177 @@
+"""Partners that write without pause, retry until they know the outcome, and judge every answer."""
+
+import asyncio
+import itertools
+import random
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+from msgspec import Struct
+
+from shared.wire import new_id
+from tests.chaos.ledger import Fact, Ledger
+from tests.harness.bookable_studio import Bookable
+from tests.harness.http import Client, Reply
+
+ANSWER_SECONDS = 11.0
+GIVE_UP_SECONDS = 120.0
+RETRY_SECONDS = 0.2
+ALLOWED_ERRORS = frozenset({503, 504})
+
+
+class Gateway:
+    """`faulty` while a fault is in it: then it may be silent. `faults` tells that one came and went."""
+
+    def __init__(self, name: str, client: Client) -> None:
+        self.name = name
+        self.client = client
+        self.faulty = False
+        self.faults = 0
+
+    @asynccontextmanager
+    async def excused(self) -> AsyncIterator[None]:
+        self.faulty, self.faults = True, self.faults + 1
+        try:
+            yield
+        finally:
+            self.faulty = False
+
+
+class Defects(Struct):
+    """What no gateway may do that is up and reachable."""
+
+    wrong_statuses: list[str] = []
+    unanswered: list[str] = []
+    given_up: list[str] = []
+
+
+class Request(Struct, frozen=True):
+    kind: str
+    method: str
+    path: str
+    body: Any
+    headers: dict[str, str]
+
+
+class Writers:
+    """`rate` is of all writers together, in writes per second."""
+
+    def __init__(
+        self, gateways: list[Gateway], ledger: Ledger, studio: Bookable, draw: random.Random, rate: float
+    ) -> None:
+        self.gateways = gateways
+        self.ledger = ledger
+        self.draw = draw
+        self.count = max(4, int(rate / 4))
+        self.pause = self.count / rate
+        self.defects = Defects()
+        self.statuses: Counter[int] = Counter()
+        self.last_success: dict[tuple[str, str], float] = {}
+        self._turn = itertools.cycle(gateways)
+        pairs = list(itertools.product(studio.class_ids, studio.member_ids))
+        draw.shuffle(pairs)
+        self._pairs = iter(pairs)
+        self._booked: list[str] = []
+        self._running: list[asyncio.Task[None]] = []
+        self._over = asyncio.Event()
+
+    def start(self) -> None:
+        self._over.clear()
+        self._running = [asyncio.create_task(self._work()) for _ in range(self.count)]
+
+    async def stop(self) -> None:
+        """After each writer knows the outcome of its last write."""
+        self._over.set()
+        await asyncio.gather(*self._running)
+
+    async def _work(self) -> None:
+        await asyncio.sleep(self.draw.random() * self.pause)
+        while not self._over.is_set():
+            started = time.monotonic()
+            await self._write(self._next())
+            await asyncio.sleep(max(0.0, self.pause - (time.monotonic() - started)))
+
+    def _next(self) -> Request:
+        key = {"Idempotency-Key": new_id()}
+        chance = self.draw.random()
+        if chance < 0.2 and self._booked:
+            path = f"/bookings/{self._booked.pop(0)}"
+            return Request("booking.cancelled", "DELETE", path, None, key)
+        if chance < 0.6:
+            class_id, member_id = next(self._pairs)
+            body = {"class_id": class_id, "member_id": member_id}
+            return Request("booking.created", "POST", "/bookings", body, key)
+        email = f"{new_id()}@example.com"
+        if chance < 0.85:
+            body = {"email": email, "first_name": "Grace", "last_name": "Hopper"}
+            return Request("member.created", "POST", "/members", body, {})
+        return Request("lead.created", "POST", "/leads", {"email": email, "first_name": "Ada"}, {})
+
+    async def _write(self, request: Request) -> None:
+        deadline = time.monotonic() + GIVE_UP_SECONDS
+        while time.monotonic() < deadline:
+            gateway = next(self._turn)
+            reply = await self._send(gateway, request)
+            if reply is not None and (fact := outcome(request, reply)) is not None:
+                self._acknowledge(gateway, request, reply, fact)
+                return
+            await asyncio.sleep(RETRY_SECONDS)
+        self.defects.given_up.append(f"{request.method} {request.path} {request.headers}")
+
+    async def _send(self, gateway: Gateway, request: Request) -> Reply | None:
+        before, started = (gateway.faulty, gateway.faults), time.monotonic()
+        problem = ""
+        reply = None
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                reply = await gateway.client.send(
+                    request.method, request.path, request.body, headers=request.headers
+                )
+        except TimeoutError:
+            problem = f"no answer in {ANSWER_SECONDS:.0f} s"
+        except (aiohttp.ClientError, OSError) as error:
+            problem = repr(error)
+        untouched = before == (gateway.faulty, gateway.faults) and not gateway.faulty
+        where = f"{gateway.name}: {request.method} {request.path} after {time.monotonic() - started:.1f} s"
+        if reply is None:
+            if untouched:
+                self.defects.unanswered.append(f"{where}: {problem}")
+            return None
+        self.statuses[reply.status] += 1
+        if reply.status >= 500 and reply.status not in ALLOWED_ERRORS:
+            request_id = reply.headers.get("X-Request-Id", "")
+            self.defects.wrong_statuses.append(f"{where}: {reply.status} {request_id} {reply.body[:200]!r}")
+        return reply
+
+    def _acknowledge(self, gateway: Gateway, request: Request, reply: Reply, fact: Fact) -> None:
+        self.last_success[gateway.name, request.kind] = time.monotonic()
+        self.ledger.acknowledge(fact, gateway.name, shown_by_event(request, reply))
+        if request.kind == "booking.created":
+            self._booked.append(fact[1])
+
+
+def outcome(request: Request, reply: Reply) -> Fact | None:
+    """The fact that an answer acknowledges; None where the write has to be sent again."""
+    if 200 <= reply.status < 300:
+        if request.kind == "booking.cancelled":
+            return request.kind, request.path.rpartition("/")[2]
+        return request.kind, str(reply.json()["id"])
+    if reply.status == 409 and reply.code == "member_exists":
+        return request.kind, str(reply.json()["error"]["details"]["member_id"])
+    if reply.status in ALLOWED_ERRORS or reply.status >= 500 or reply.status == 429:
+        return None
+    if reply.status == 409 and reply.code == "idempotency_in_progress":
+        return None
+    raise AssertionError(f"{request.method} {request.path}: {reply.status} {reply.body!r}")
+
+
+def shown_by_event(request: Request, reply: Reply) -> dict[str, Any]:
+    """What the event must show too: the booking as it was answered, the email as it was sent."""
+    if request.kind == "booking.created":
+        booking: dict[str, Any] = reply.json()
+        return booking
+    return {"email": request.body["email"]} if request.body else {}
