@@ -36,10 +36,18 @@ def _about(state: Json) -> str:
         parts.append(state["problem"])
     figures = state.get("figures") or {}
     if "outbox_waiting" in figures:
-        waiting = figures["outbox_waiting"]
-        age = span(figures["outbox_age_seconds"])
-        parts.append(f"outbox {waiting} waiting, oldest {age}" if waiting else "outbox empty")
+        parts.append(_outbox(figures))
     return "; ".join(parts)
+
+
+def _outbox(figures: Json) -> str:
+    """Every event that the log has not acknowledged is in one of three states."""
+    states = ("waiting", "in_flight", "parked")
+    counted = {state: figures.get(f"outbox_{state}", 0) for state in states}
+    parts = [f"{count} {state.replace('_', ' ')}" for state, count in counted.items() if count]
+    if counted["waiting"] or counted["in_flight"]:
+        parts.append(f"oldest {span(figures['outbox_age_seconds'])}")
+    return f"outbox {', '.join(parts)}" if parts else "outbox empty"
 
 
 def _queue_figures(queues: list[Json]) -> Iterator[str]:

@@ -24,6 +24,7 @@ SQLSTATES = frozenset(
     {
         "25006",  # the server is read-only: a standby, or set so
         "3D000",  # the database is not there (any more, or yet)
+        "55000",  # the database takes no connections: closed by an administrator, or being dropped
         "55P03",  # a lock was not available in time
     }
 )

@@ -8,8 +8,12 @@ from contextlib import asynccontextmanager
 
 import aio_pika
 
+from shared.events.bus.topology import QUEUES, acknowledgements_of
 from tests.chaos.arena import Arena
 from tests.chaos.faults.fault import Fault, Group, Injection
+from tests.harness.system import TEST_SETTINGS
+
+PARTITIONS = int(TEST_SETTINGS["STUDIO_EVENT_PARTITIONS"])
 
 
 @asynccontextmanager
@@ -44,8 +48,9 @@ def controlled(on: tuple[str, ...], off: tuple[str, ...], *, then: tuple[str, ..
 @asynccontextmanager
 async def delete_queues(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
     """Some, or all of them."""
-    names = await asyncio.to_thread(listed, arena, "list_queues")
-    chosen = names if draw.random() < 0.3 else draw.sample(names, min(2, len(names)))
+    names = [name for queue in QUEUES for name in queue.names(PARTITIONS)]
+    names += [acknowledgements_of(source).name for source in ("bookings", "forms", "webhooks")]
+    chosen = names if draw.random() < 0.3 else draw.sample(names, 2)
     async with await aio_pika.connect(arena.rabbit.url) as connection:
         channel = await connection.channel()
         for name in chosen:
@@ -55,22 +60,13 @@ async def delete_queues(arena: Arena, draw: random.Random) -> AsyncIterator[str]
 
 @asynccontextmanager
 async def delete_exchanges(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
-    names = [
-        name
-        for name in await asyncio.to_thread(listed, arena, "list_exchanges")
-        if name and not name.startswith("amq.")
-    ]
+    names = [queue.exchange for queue in QUEUES]
     chosen = names if draw.random() < 0.3 else [draw.choice(names)]
     async with await aio_pika.connect(arena.rabbit.url) as connection:
         channel = await connection.channel()
         for name in chosen:
             await channel.exchange_delete(name)
-    yield "all" if chosen == names else ", ".join(chosen)
-
-
-def listed(arena: Arena, what: str) -> list[str]:
-    lines = arena.rabbit.control("--no-table-headers", what, "name").splitlines()
-    return sorted(line.strip() for line in lines)
+    yield ", ".join(chosen)
 
 
 BROKER = Group(

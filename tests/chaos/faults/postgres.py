@@ -117,6 +117,14 @@ POSTGRES = Group(
         Fault(
             "no connection left",
             configured(
+                f"ALTER DATABASE {DATABASE} CONNECTION LIMIT 0",
+                f"ALTER DATABASE {DATABASE} CONNECTION LIMIT -1",
+            ),
+            (2.0, 5.0),
+        ),
+        Fault(
+            "database closed to connections",
+            configured(
                 f"ALTER DATABASE {DATABASE} ALLOW_CONNECTIONS false",
                 f"ALTER DATABASE {DATABASE} ALLOW_CONNECTIONS true",
             ),

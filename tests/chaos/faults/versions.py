@@ -42,7 +42,7 @@ async def old_code(arena: Arena) -> AsyncIterator[None]:
         git("worktree", "remove", "--force", str(code_in(arena)))
 
 
-def beside(*, instead: bool) -> Injection:
+def with_old_replica(*, instead: bool) -> Injection:
     """`instead`: the old version replaces a replica of the new one, as in a rollback."""
 
     @asynccontextmanager
@@ -74,8 +74,8 @@ def beside(*, instead: bool) -> Injection:
 VERSIONS = Group(
     "versions",
     (
-        Fault("old replica beside the new", beside(instead=False), (2.0, 5.0)),
-        Fault("old replica instead of a new one", beside(instead=True), (2.0, 5.0)),
+        Fault("an old replica joins", with_old_replica(instead=False), (2.0, 5.0)),
+        Fault("an old replica replaces a new one", with_old_replica(instead=True), (2.0, 5.0)),
     ),
     old_code,
     missing,

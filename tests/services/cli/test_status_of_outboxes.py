@@ -1,0 +1,36 @@
+"""What `studioctl status` says of an outbox."""
+
+from typing import Any
+
+import pytest
+
+from services.cli.status_screen import status_lines
+
+
+def shown(**figures: Any) -> str:
+    return next(iter(status_lines({"bookings": {"status": "ready", "figures": figures}})))
+
+
+@pytest.mark.parametrize(
+    ("counts", "text"),
+    [
+        ((0, 0, 0), "outbox empty"),
+        ((3, 0, 0), "outbox 3 waiting, oldest"),
+        ((0, 4, 0), "outbox 4 in flight, oldest"),
+        ((1, 2, 5), "outbox 1 waiting, 2 in flight, 5 parked, oldest"),
+    ],
+    ids=["empty", "waiting", "in flight", "all three"],
+)
+def test_every_unacknowledged_event_is_shown_by_its_state(counts: tuple[int, int, int], text: str) -> None:
+    """An event in flight that nobody logs is as much of a problem as one that waits."""
+    waiting, in_flight, parked = counts
+    line = shown(
+        outbox_waiting=waiting, outbox_in_flight=in_flight, outbox_parked=parked, outbox_age_seconds=90.0
+    )
+    assert text in line
+
+
+def test_parked_events_have_no_age() -> None:
+    """They wait for a person, not for the broker."""
+    line = shown(outbox_waiting=0, outbox_in_flight=0, outbox_parked=2, outbox_age_seconds=0.0)
+    assert line.endswith("outbox 2 parked")
