@@ -1,15 +1,17 @@
-"""All API keys in memory, so that the hot path needs no query. Each replica polls for changes.
+"""The API keys in use, in memory, so that the hot path needs no query. Each replica polls for changes.
 
-A revoked key is refused within `POLL_SECONDS` and the time of one query. A key that nobody here has heard of
-yet is looked up once its checksum holds, so that a new one works at once.
+A revoked key is refused within `POLL_SECONDS` and the time of one query. A key that is not in memory is
+looked up once its checksum holds, so that a new one works at once. One that nobody uses is forgotten.
 """
 
 import hashlib
 import hmac
+import math
 import secrets
 import time
+from collections import deque
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import asyncpg
@@ -20,14 +22,20 @@ from services.gateway.errors import ExpiredKey, InvalidKey, RevokedKey
 from services.gateway.key_lookup import BatchedLookup
 from services.gateway.rules.key_text import hash_secret, parse_key
 from services.gateway.store import keys
-from shared.db.database import Database
+from shared.db.database import Connection, Database
 from shared.http.caller import LIFETIME_SECONDS, Caller, ServiceSigners
 
 log = structlog.get_logger("keys")
 
 POLL_SECONDS: Final = 0.5
-RELOAD_SECONDS: Final = 60.0
+# How often each key in memory is read again, a few at every poll: no change is missed for longer.
+REREAD_SECONDS: Final = 60.0
+FORGET_SECONDS: Final = 900.0
+# Covers changes that were stamped before the last poll and committed after it.
+OVERLAP: Final = timedelta(seconds=10)
+PAGE: Final = 1_000
 MAX_VERIFIED: Final = 10_000
+FIRST_ID: Final = "00000000-0000-0000-0000-000000000000"
 
 
 class CachedKey(Struct):
@@ -40,18 +48,28 @@ class CachedKey(Struct):
     expires_at: datetime | None
     expires: float
     revoked: bool
+    changed_at: datetime
+    used: float
     signed_until: float = 0.0
     signed: dict[str, bytes] = {}
 
 
 class KeyCache:
-    def __init__(self, db: Database, peppers: tuple[str, ...], signers: ServiceSigners) -> None:
+    def __init__(
+        self,
+        db: Database,
+        peppers: tuple[str, ...],
+        signers: ServiceSigners,
+        *,
+        forget_after: float = FORGET_SECONDS,
+    ) -> None:
         self._db = db
         self._peppers = peppers
         self._signers = signers
+        self._forget_after = forget_after
         self._keys: dict[str, CachedKey] = {}
         self._changed_at: datetime | None = None
-        self._reloaded = 0.0
+        self._to_reread: deque[str] = deque()
         self._used: dict[str, datetime] = {}
         self._salt = secrets.token_bytes(32)
         self._verified: dict[bytes, tuple[str, bytes]] = {}
@@ -76,6 +94,7 @@ class KeyCache:
         if key.expires < time.time():
             raise ExpiredKey
         self._used[key.id] = datetime.now(UTC)
+        key.used = time.monotonic()
         return key
 
     async def _verify(self, text: str, batched: bool) -> CachedKey:
@@ -101,20 +120,52 @@ class KeyCache:
             signed = key.signed[service] = self._signers.sign(service, key.caller, at=now)
         return signed
 
+    def __len__(self) -> int:
+        return len(self._keys)
+
     async def refresh(self) -> bool:
-        """One step of the polling loop."""
-        whole = time.monotonic() - self._reloaded > RELOAD_SECONDS
+        """One step of the polling loop. Its work grows with what changed, not with the number of keys."""
         async with self._db.connection() as conn:
-            rows = await keys.changed_since(conn, None if whole else self._changed_at)
+            if self._changed_at is None:
+                self._changed_at = await keys.current_time(conn)
+            since = self._changed_at - OVERLAP
+            after = (since, FIRST_ID)
+            while page := await keys.changed_since(conn, since, after, PAGE):
+                after = page[-1]
+                await self._reread(conn, [id_ for at, id_ in page if self._is_older(id_, at)])
+                if len(page) < PAGE:
+                    break
+            self._changed_at = max(self._changed_at, after[0])
+            await self._reread(conn, self._due_for_rereading())
             if self._used:
                 used, self._used = self._used, {}
                 await keys.record_use(conn, used)
-        if whole:
-            self._keys = {}
-            self._reloaded = time.monotonic()
-        for row in rows:
-            self._store(row)
         return False
+
+    def _is_older(self, key_id: str, changed_at: datetime) -> bool:
+        key = self._keys.get(key_id)
+        return key is not None and key.changed_at != changed_at
+
+    def _due_for_rereading(self) -> list[str]:
+        """The next few keys in turn, without those that are forgotten now."""
+        share = math.ceil(len(self._to_reread) * POLL_SECONDS / REREAD_SECONDS)
+        unused_since = time.monotonic() - self._forget_after
+        due = []
+        for key_id in [self._to_reread.popleft() for _ in range(min(PAGE, share))]:
+            key = self._keys.get(key_id)
+            if key is not None and key.used > unused_since:
+                self._to_reread.append(key_id)
+                due.append(key_id)
+            else:
+                self._keys.pop(key_id, None)
+        return due
+
+    async def _reread(self, conn: Connection, key_ids: list[str]) -> None:
+        if not key_ids:
+            return
+        found = {self._store(row).id for row in await keys.for_cache(conn, key_ids)}
+        for key_id in set(key_ids) - found:
+            self._keys.pop(key_id, None)
 
     async def _look_up(self, key_ids: Sequence[str]) -> set[str]:
         async with self._db.connection() as conn:
@@ -136,6 +187,7 @@ class KeyCache:
 
     def _store(self, row: asyncpg.Record) -> CachedKey:
         locations = row["location_ids"]
+        known = self._keys.get(row["id"])
         key = CachedKey(
             id=row["id"],
             name=row["name"],
@@ -152,8 +204,10 @@ class KeyCache:
             expires_at=row["expires_at"],
             expires=row["expires_at"].timestamp() if row["expires_at"] else float("inf"),
             revoked=row["revoked_at"] is not None,
+            changed_at=row["changed_at"],
+            used=known.used if known else time.monotonic(),
         )
+        if known is None:
+            self._to_reread.append(key.id)
         self._keys[key.id] = key
-        if self._changed_at is None or row["changed_at"] > self._changed_at:
-            self._changed_at = row["changed_at"]
         return key

@@ -107,23 +107,39 @@ async def record_use(conn: Connection, used: dict[str, datetime]) -> None:
     await conn.execute(USED, list(used), list(used.values()))
 
 
-# The overlap of ten seconds covers changes that were stamped before the last poll and committed after it.
+NOW = "SELECT clock_timestamp()"
+
+
+async def current_time(conn: Connection) -> datetime:
+    """The database's own, which stamps the changes."""
+    at: datetime = await conn.fetchval(NOW)
+    return at
+
+
 CHANGED = """
-SELECT k.id, k.studio_id, k.client_id, k.name, k.secret_hash, k.scopes, k.location_ids, k.expires_at,
-    k.revoked_at, c.rate, c.burst, k.changed_at
-FROM keys k JOIN clients c ON c.studio_id = k.studio_id AND c.id = k.client_id
-WHERE ($1::timestamptz IS NULL OR k.changed_at > $1 - interval '10 seconds')
-    AND ($2::uuid[] IS NULL OR k.id = ANY ($2))
+SELECT id, changed_at FROM keys
+WHERE changed_at > $1 AND (changed_at, id) > ($2, $3::uuid) ORDER BY changed_at, id LIMIT $4
 """
 
 
-async def changed_since(conn: Connection, at: datetime | None) -> list[asyncpg.Record]:
-    rows: list[Any] = await conn.fetch(CHANGED, at, None)
-    return rows
+async def changed_since(
+    conn: Connection, since: datetime, after: tuple[datetime, str], limit: int
+) -> list[tuple[datetime, str]]:
+    """When which keys changed, in pages."""
+    rows = await conn.fetch(CHANGED, since, *after, limit)
+    return [(row["changed_at"], row["id"]) for row in rows]
+
+
+FOR_CACHE = """
+SELECT k.id, k.studio_id, k.client_id, k.name, k.secret_hash, k.scopes, k.location_ids, k.expires_at,
+    k.revoked_at, c.rate, c.burst, k.changed_at
+FROM keys k JOIN clients c ON c.studio_id = k.studio_id AND c.id = k.client_id
+WHERE k.id = ANY ($1::uuid[])
+"""
 
 
 async def for_cache(conn: Connection, key_ids: Sequence[str]) -> list[asyncpg.Record]:
-    rows: list[Any] = await conn.fetch(CHANGED, None, key_ids)
+    rows: list[Any] = await conn.fetch(FOR_CACHE, key_ids)
     return rows
 
 
