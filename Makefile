@@ -24,7 +24,7 @@ up: $(VENV)/runtime
 
 test: $(VENV)/development
 	@$(BIN)/python -m tests.harness.prepare
-	$(BIN)/python -m pytest -n 2 $(ARGS)
+	$(BIN)/python -m tests.harness.run_suite $(ARGS)
 
 check: $(VENV)/development
 	$(BIN)/ruff format --check .

@@ -65,7 +65,7 @@ def writes(draw: st.DrawFn) -> tuple[str, str, Any]:
 
 
 @settings(
-    max_examples=200,
+    max_examples=100,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -10,7 +10,7 @@ from tests.services.forms.form_strategies import TYPES, answers, fields, has_rul
 from tests.services.forms.studio_client import Reply, StudioClient
 
 SETTINGS = settings(
-    max_examples=150,
+    max_examples=75,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
