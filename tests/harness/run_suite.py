@@ -20,10 +20,11 @@ def main(words: list[str]) -> int:
     failed = sorted(json.loads(FAILED.read_text())) if FAILED.exists() else []
     if code != TESTS_FAILED or not 0 < len(failed) <= MOST_REPEATED:
         return code
-    print(f"\nRunning the {len(failed)} failed again, alone.", flush=True)
+    sys.stdout.write(f"\nRunning the {len(failed)} failed again, alone.\n")
+    sys.stdout.flush()
     again = _pytest("--last-failed", *words)
     if again == 0:
-        print("Passed only when run alone:", *failed, sep="\n  ")
+        sys.stdout.write("\n  ".join(["Passed only when run alone:", *failed]) + "\n")
     return again
 
 
