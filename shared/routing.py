@@ -50,7 +50,11 @@ def _routes(owner: str, *rows: tuple[str, str, str]) -> Iterable[PartnerRoute]:
 
 
 ROUTES: Final[tuple[PartnerRoute, ...]] = (
-    *_routes(GATEWAY, ("GET", "/key", ANY_KEY)),
+    *_routes(
+        GATEWAY,
+        ("GET", "/key", ANY_KEY),
+        ("POST", "/console-sessions", ANY_KEY),
+    ),
     *_routes(
         "catalog",
         ("GET", "/studio", "studio:read"),

@@ -46,6 +46,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     operator_host: str = "127.0.0.1"
     operator_port: int = 8081
     operator_url: str | None = None
+    # Where browsers reach the partner port, for links into the console.
+    public_url: str | None = None
     key_peppers: tuple[str, ...] = ()
     caller_keys: tuple[str, ...] = ()
     # The gateway's: the key of each service, so that no service can sign for another one.
@@ -77,6 +79,9 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     def port_of(self, service: str) -> int:
         return self.port if self.port is not None else PORTS[service]
+
+    def public_origin(self) -> str | None:
+        return self.public_url.rstrip("/") if self.public_url else None
 
     def url_of(self, service: str) -> str:
         return self.service_urls.get(service, f"http://127.0.0.1:{PORTS[service]}")
@@ -127,6 +132,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         "host",
         "operator_host",
         "operator_url",
+        "public_url",
         "log_level",
         "otlp_endpoint",
     ):

@@ -1,12 +1,18 @@
-"""Who calls the operators' API: the holder of the operator token, or one studio's staff."""
+"""Who calls the operators' API: the holder of the operator token or one studio's staff, or their session."""
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 
 from services.gateway.errors import BadOperatorToken
-from services.gateway.rules.key_text import hash_secret, parse_staff_token
-from services.gateway.store import staff_tokens, studios
+from services.gateway.rules.console_cookie import OPERATOR_COOKIE, cookie_of, sent_by_page
+from services.gateway.rules.key_text import (
+    OPERATOR_SESSION_HEAD,
+    hash_secret,
+    parse_session,
+    parse_staff_token,
+)
+from services.gateway.store import operator_sessions, staff_tokens, studios
 from shared.db.database import Database
 from shared.http.caller import Caller
 
@@ -35,10 +41,15 @@ class OperatorAccess:
         kind, _, token = headers.get(b"authorization", b"").partition(b" ")
         caller = None
         if kind.lower() == b"bearer":
-            known = any(hmac.compare_digest(token, one) for one in self._tokens)
-            caller = OPERATOR if known else await self._staff(token, path)
+            caller = await self.holder_of(token, path)
+        elif not kind and sent_by_page(headers):
+            caller = await self._session(cookie_of(headers.items(), OPERATOR_COOKIE) or "", path)
         _recognised.set(caller)
         return caller is not None
+
+    async def holder_of(self, token: bytes, path: str = "") -> Caller | None:
+        known = any(hmac.compare_digest(token, one) for one in self._tokens)
+        return OPERATOR if known else await self._staff(token, path)
 
     def verify(self, headers: Mapping[bytes, bytes], request_id: str) -> Caller:
         caller = _recognised.get()
@@ -59,7 +70,44 @@ class OperatorAccess:
                 return None
             if row["stale"] or not hmac.compare_digest(hashes[0], row["secret_hash"]):
                 await staff_tokens.record_use(conn, row["studio_id"], parsed.id, hashes[0])
-        named = path.removeprefix(STUDIOS).partition("/")[0] if path.startswith(STUDIOS) else ""
-        if named and named.lower() not in (row["studio_id"], row["slug"]):
-            raise studios.unknown(named)
+        _refuse_other_studio(path, row["studio_id"], row["slug"])
         return Caller(studio_id=row["studio_id"], key_id=parsed.id, actor="operator", role=row["role"])
+
+    async def _session(self, cookie: str, path: str) -> Caller | None:
+        """A console session counts as the token that it was opened with, for as long as that one does."""
+        parsed = parse_session(cookie, OPERATOR_SESSION_HEAD)
+        if parsed is None or self._db is None:
+            return None
+        async with self._db.connection() as conn:
+            row = await operator_sessions.presented(conn, parsed.id)
+        if row is None or not self._is_hash_of(row["secret_hash"], [parsed.secret.encode()]):
+            return None
+        if row["staff_token_id"] is None:
+            return OPERATOR if self._is_hash_of(row["token_hash"], self._tokens) else None
+        _refuse_other_studio(path, row["studio_id"], row["slug"])
+        return Caller(
+            studio_id=row["studio_id"], key_id=row["staff_token_id"], actor="operator", role=row["role"]
+        )
+
+    async def end_session(self, cookie: str) -> None:
+        """Ends the session of this cookie; whose secret does not match ends nothing."""
+        parsed = parse_session(cookie, OPERATOR_SESSION_HEAD)
+        if parsed is None or self._db is None:
+            return
+        async with self._db.connection() as conn:
+            row = await operator_sessions.presented(conn, parsed.id)
+            if row is not None and self._is_hash_of(row["secret_hash"], [parsed.secret.encode()]):
+                await operator_sessions.end(conn, parsed.id)
+
+    def _is_hash_of(self, stored: bytes, secrets: Iterable[bytes]) -> bool:
+        return any(
+            hmac.compare_digest(hash_secret(pepper, secret.decode("utf-8", "replace")), stored)
+            for pepper in self._peppers
+            for secret in secrets
+        )
+
+
+def _refuse_other_studio(path: str, studio_id: str, slug: str | None) -> None:
+    named = path.removeprefix(STUDIOS).partition("/")[0] if path.startswith(STUDIOS) else ""
+    if named and named.lower() not in (studio_id, slug):
+        raise studios.unknown(named)

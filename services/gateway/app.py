@@ -9,15 +9,21 @@ from msgspec import Struct
 
 from services.gateway.access import OperatorAccess
 from services.gateway.actions.deactivate_clients import deactivate_clients
+from services.gateway.actions.delete_expired_sessions import delete_expired_sessions
 from services.gateway.context import OperatorContext
 from services.gateway.key_cache import POLL_SECONDS, KeyCache
+from services.gateway.routes.console import operator_sign_in, partner_sign_in
+from services.gateway.routes.console_sign_in import PATH as SIGN_IN
 from services.gateway.routes.operator import table
 from services.gateway.routes.operator.imports import ImportStream
 from services.gateway.routes.operator.pages import pages
 from services.gateway.routes.operator.staff import STAFF_PATHS, StaffForwarder
 from services.gateway.routes.operator.token_guess_limit import LimitedGuesses
+from services.gateway.routes.own_routes import OwnRoutes
 from services.gateway.routes.partner import PartnerApi
 from services.gateway.routes.partner_port import PartnerPort
+from services.gateway.rules.rate_limit import FailedKeyLimits
+from services.gateway.session_cache import SessionCache
 from services.gateway.upstream import HttpUpstream, Upstream
 from shared.background import Loop, running
 from shared.db.database import Database
@@ -62,6 +68,12 @@ def gateway_listeners(settings: Settings, partner_app: ASGIApp, operator_app: AS
     ]
 
 
+def local_origin(settings: Settings) -> str:
+    """Where a browser on this machine reaches the partner port."""
+    host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host
+    return f"http://{host}:{settings.port_of('gateway')}"
+
+
 def trusted_proxies(settings: Settings) -> TrustedProxies:
     return TrustedProxies(settings.trusted_proxies, settings.forwarded_header)
 
@@ -83,8 +95,19 @@ async def open_gateway(
     signers = ServiceSigners({name: settings.caller_keys_of(name) for name in UPSTREAMS})
     key_cache = KeyCache(db, settings.key_peppers, signers)
     await key_cache.refresh()
-    access = OperatorAccess(settings.operator_tokens, db, settings.key_peppers)
+    peppers = settings.key_peppers
+    access = OperatorAccess(settings.operator_tokens, db, peppers)
     proxies = trusted_proxies(settings)
+    sessions = SessionCache(db, peppers, key_cache)
+    failed_keys, failed_tokens = FailedKeyLimits(), FailedKeyLimits()
+    partner_api = PartnerApi(
+        key_cache,
+        upstreams,
+        proxies,
+        sessions=sessions,
+        own_routes=OwnRoutes(db, peppers, settings.public_origin()),
+        failed_keys=failed_keys,
+    )
     key_refresh = Loop("keys", key_cache.refresh, idle=POLL_SECONDS, stale_after=10, longest_pause=1)
 
     async def keys_are_fresh() -> str | None:
@@ -96,7 +119,9 @@ async def open_gateway(
         "gateway.keys": keys_are_fresh,
     }
     checks = {**own_checks, **(checks or {})}
-    context = OperatorContext(db, key_cache, settings.key_peppers, signers, operator_upstreams, own_checks)
+    public_origin = settings.public_origin() or local_origin(settings)
+    context = OperatorContext(db, key_cache, peppers, signers, operator_upstreams, own_checks, public_origin)
+    session_cleanup = Loop("expired sessions", partial(delete_expired_sessions, db), idle=60.0)
     client_deactivation = Loop("closed clients", partial(deactivate_clients, context), idle=1.0)
     staff = StaffForwarder(context, access)
     operator = build_service(
@@ -110,13 +135,16 @@ async def open_gateway(
             "/operator/v1/import": ImportStream(context, access),
             **dict.fromkeys(STAFF_PATHS, staff),
             **pages(),
+            SIGN_IN: operator_sign_in(db, peppers, access, failed_tokens, proxies),
         },
     )
     try:
-        async with running([key_refresh, client_deactivation]):
+        async with running([key_refresh, client_deactivation, session_cleanup]):
             yield Gateway(
-                PartnerPort(PartnerApi(key_cache, upstreams, proxies), checks),
-                LimitedGuesses(operator.app, access, proxies),
+                PartnerPort(
+                    partner_api, checks, partner_sign_in(db, peppers, sessions, failed_keys, proxies)
+                ),
+                LimitedGuesses(operator.app, access, proxies, failed_tokens),
             )
     finally:
         for upstream in {*upstreams.values(), *operator_upstreams.values()}:

@@ -21,6 +21,8 @@ class OperatorContext(Struct, frozen=True):
     upstreams: Mapping[str, Upstream]
     # The gateway's own, for its line of the status.
     checks: Mapping[str, Check]
+    # Where browsers reach the partner port.
+    public_origin: str = "http://127.0.0.1:8080"
 
     async def call_service(
         self,

@@ -1,6 +1,6 @@
 """The gateway's domain errors."""
 
-from shared.errors import Conflict, Unauthenticated
+from shared.errors import Conflict, Forbidden, Unauthenticated
 
 
 class MissingKey(Unauthenticated):
@@ -44,3 +44,28 @@ class StudioExists(Conflict):
 class SlugTaken(Conflict):
     code = "slug_taken"
     message = "Another studio already has this slug."
+
+
+class ConsoleLinkUsed(Unauthenticated):
+    code = "console_link_invalid"
+    message = "The link was used already, has expired, or is not one of ours; ask for a new one."
+
+
+class ConsoleSessionEnded(Unauthenticated):
+    code = "console_session_ended"
+    message = "The session has ended; open the console with a new link."
+
+
+class SessionCannotMakeSessions(Forbidden):
+    code = "console_session_not_allowed"
+    message = "A console session cannot make sessions; use the key itself, from a server."
+
+
+class NotFromThePage(Forbidden):
+    code = "not_from_the_console"
+    message = "Only the console's own page may send this."
+
+
+class ClientWithoutKey(Conflict):
+    code = "client_without_key"
+    message = "The client has no live key that a session could stand for."

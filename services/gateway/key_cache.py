@@ -52,6 +52,8 @@ class CachedKey(Struct):
     used: float
     signed_until: float = 0.0
     signed: dict[str, bytes] = {}
+    # Of the console session that stands for the key in this request.
+    session_id: str = ""
 
 
 class KeyCache:
@@ -107,6 +109,18 @@ class KeyCache:
             key = self._keys.get(parsed.id)
         if key is None or not await self._matches(key, parsed.secret):
             raise InvalidKey
+        return key
+
+    async def live(self, key_id: str) -> CachedKey:
+        """The key that a console session stands for; raises once it is revoked or expired."""
+        key = self._keys.get(key_id)
+        if key is None:
+            await self._look_up([key_id])
+            key = self._keys.get(key_id)
+        if key is None or key.revoked:
+            raise RevokedKey
+        if key.expires < time.time():
+            raise ExpiredKey
         return key
 
     def signed_caller(self, key: CachedKey, service: str) -> bytes:

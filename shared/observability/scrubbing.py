@@ -18,7 +18,7 @@ PRIVATE = (
 
 _LOGIN = re.compile(r"(?<=://)[^/\s@\"]+@")
 _EMAIL = re.compile(r"[\w.+%'-]+@[\w-]+(?:\.[\w-]+)+")
-_SECRET = re.compile(r"\b(?:spk_(?:live|test)_|whsec_|opt_)[\w+/=-]+")
+_SECRET = re.compile(r"\b(?:spk_(?:live|test)_|stf_|stc_|whsec_|opt_)[\w+/=-]+")
 _VALUE = re.compile(r"(constraint|relation|column|table|schema|role|function) (\"\w+\")|'[^']*'|\"[^\"]*\"")
 
 
@@ -26,7 +26,7 @@ def scrub(text: str) -> str:
     """Replaces emails, keys, secrets and logins in URLs. The substring checks keep the usual line cheap."""
     if "@" in text:
         text = _EMAIL.sub("[email]", _LOGIN.sub("[login]@", text))
-    if "spk_" in text or "whsec_" in text or "opt_" in text:
+    if "spk_" in text or "whsec_" in text or "opt_" in text or "stf_" in text or "stc_" in text:
         text = _SECRET.sub("[secret]", text)
     return text
 

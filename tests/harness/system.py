@@ -206,6 +206,9 @@ class System:
     def partner(self, key: str) -> Client:
         return Client(self._session, f"{self.running.partner_url}/partner/v1", {"X-Service-Key": key})
 
+    def client(self, base_url: str, headers: Mapping[str, str]) -> Client:
+        return Client(self._session, base_url, headers)
+
     async def import_lines(
         self, lines: Sequence[Mapping[str, Any]], studio: str | None = None
     ) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from services.bookings import app as bookings
 from services.catalog import app as catalog
 from services.cli.openapi.operation_ids import operation_id
 from services.forms import app as forms
+from services.gateway.errors import SessionCannotMakeSessions
+from services.gateway.wire.console_session import ConsoleSession, ConsoleSessionCreate
 from services.gateway.wire.key import OwnKey
 from services.webhooks import app as webhooks
 from shared.http.routes import NoQuery, Route
@@ -26,6 +28,23 @@ OWN_ROUTES: tuple[Route[Any], ...] = (
         summary="Read the key in use",
         description="The key's name, studio, scopes, locations, expiry and rate limit, without its secret.",
         answer=OwnKey,
+        tag="Key",
+    ),
+    Route(
+        method="POST",
+        path="/console-sessions",
+        handler=_answered_by_the_gateway,
+        summary="Make a link into the console",
+        description=(
+            "A link for a person's browser, so that the key stays on your server. It works once, within ten "
+            "minutes, and opens a session with the key's scopes or some of them. Revoking the key ends the "
+            "session. A session shares the client's rate limit and cannot make sessions."
+        ),
+        body=ConsoleSessionCreate,
+        optional_body=True,
+        answer=ConsoleSession,
+        status=201,
+        errors=(SessionCannotMakeSessions,),
         tag="Key",
     ),
 )

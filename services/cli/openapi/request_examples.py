@@ -58,6 +58,12 @@ EXAMPLES: dict[str, Any] = {
         "expires_at": None,
         "rate_limit": {"requests_per_second": 50, "burst": 200},
     },
+    "ConsoleSessionCreate": {"expires_in": 3600, "scopes": ["schedule:read", "webhooks:read"]},
+    "ConsoleSession": {
+        "object": "console_session",
+        "url": "https://api.example.com/console#token=stc_link_…",
+        "expires_at": "2026-08-03T13:00:00Z",
+    },
     "MemberCreate": {
         "email": "sam.keller@example.com",
         "first_name": "Sam",

@@ -12,10 +12,12 @@ from litestar.types import Receive, Scope, Send
 
 from services.gateway.errors import InvalidKey, MissingKey
 from services.gateway.key_cache import CachedKey, KeyCache
-from services.gateway.routes.own_key import own_key
+from services.gateway.routes.own_routes import OwnRoutes
 from services.gateway.routes.partner_request import PartnerRequest
+from services.gateway.rules.console_cookie import PARTNER_COOKIE, cookie_of, sent_by_page
 from services.gateway.rules.rate_limit import ClientLimits, FailedKeyLimits
 from services.gateway.rules.route_matching import RouteTable
+from services.gateway.session_cache import SessionCache
 from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamAnswer
 from shared.errors import (
     InsufficientScope,
@@ -53,14 +55,23 @@ Headers = list[tuple[bytes, bytes]]
 
 class PartnerApi:
     def __init__(
-        self, key_cache: KeyCache, upstreams: Mapping[str, Upstream], proxies: TrustedProxies
+        self,
+        key_cache: KeyCache,
+        upstreams: Mapping[str, Upstream],
+        proxies: TrustedProxies,
+        *,
+        sessions: SessionCache | None = None,
+        own_routes: OwnRoutes | None = None,
+        failed_keys: FailedKeyLimits | None = None,
     ) -> None:
         self._key_cache = key_cache
+        self._sessions = sessions
+        self._own_routes = own_routes
         self._proxies = proxies
         self._upstreams = upstreams
         self._table = RouteTable(ROUTES)
         self._limits = ClientLimits()
-        self._failed_keys = FailedKeyLimits()
+        self._failed_keys = failed_keys or FailedKeyLimits()
         self._metrics: dict[PartnerRoute | None, RouteMetrics] = {
             route: RouteMetrics("gateway", route.method, route.path) for route in ROUTES
         }
@@ -114,26 +125,35 @@ class PartnerApi:
         version = request.headers.get(VERSION_HEADER)
         if version is not None and version != API_VERSION.encode():
             raise UnsupportedApiVersion([API_VERSION])
-        if route.owner == GATEWAY:
-            return own_key(key, request.raw_headers)
+        if route.owner == GATEWAY and self._own_routes is not None:
+            return await self._own_routes.answer(route, request, key)
         return await self._forward(request, route, key)
 
     async def _authenticate(self, request: PartnerRequest) -> CachedKey:
         text = request.headers.get(KEY_HEADER)
-        if not text:
-            raise MissingKey
         now = time.monotonic()
         try:
+            if not text:
+                return await self._session(request)
             if not text.isascii():
                 raise InvalidKey
             # An address that has used up its refusals costs no query for each key that it makes up.
             batched = self._failed_keys.is_exhausted(request.address, now)
             return await self._key_cache.authenticate(text.decode(), batched=batched)
+        except MissingKey:
+            raise
         except Unauthenticated:
             wait = self._failed_keys.take(request.address, now)
             if wait is not None:
                 raise RateLimited(wait) from None
             raise
+
+    async def _session(self, request: PartnerRequest) -> CachedKey:
+        """The console's cookie counts as a key, but only in a request of the console's own page."""
+        cookie = cookie_of(request.raw_headers, PARTNER_COOKIE) if sent_by_page(request.headers) else None
+        if cookie is None or self._sessions is None:
+            raise MissingKey
+        return await self._sessions.authenticate(cookie)
 
     async def _forward(self, request: PartnerRequest, route: PartnerRoute, key: CachedKey) -> UpstreamAnswer:
         headers = [

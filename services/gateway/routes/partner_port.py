@@ -2,6 +2,7 @@
 
 from litestar.types import ASGIApp, Receive, Scope, Send
 
+from services.gateway.routes.console_sign_in import PATH as SIGN_IN
 from services.gateway.routes.static_files import static_file
 from shared.errors import MethodNotAllowed, NotFound
 from shared.http.answer import Answer
@@ -15,8 +16,9 @@ OPENAPI = f"{PREFIX}/openapi.json"
 class PartnerPort:
     """The whole partner port: a few public pages, and the partner API below its prefix."""
 
-    def __init__(self, partner_api: ASGIApp, checks: dict[str, Check]) -> None:
+    def __init__(self, partner_api: ASGIApp, checks: dict[str, Check], sign_in: ASGIApp) -> None:
         self._partner_api = partner_api
+        self._sign_in = sign_in
         health = health_routes(checks)
         # Metrics are the operators' and stay off the public port.
         self._pages: dict[str, ASGIApp] = {
@@ -34,6 +36,8 @@ class PartnerPort:
         page = self._pages.get(path)
         if page is None and (path.startswith(PREFIX + "/") or path == PREFIX):
             await self._partner_api(scope, receive, send)
+        elif path == SIGN_IN:
+            await self._sign_in(scope, receive, send)
         elif page is None:
             await _refuse(NotFound(), scope, send)
         elif scope.get("method") not in ("GET", "HEAD"):

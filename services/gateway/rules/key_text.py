@@ -19,6 +19,9 @@ SECRET_LENGTH: Final = 43  # 256 bits
 CHECKSUM_LENGTH: Final = 6  # 32 bits
 KEY_HEADS: Final = ("spk_live_", "spk_test_")
 STAFF_HEAD: Final = "stf_"
+LINK_HEAD: Final = "stc_link_"
+SESSION_HEAD: Final = "stc_sess_"
+OPERATOR_SESSION_HEAD: Final = "stc_oper_"
 LENGTH: Final = len(KEY_HEADS[0]) + ID_LENGTH + 1 + SECRET_LENGTH + CHECKSUM_LENGTH
 
 
@@ -42,8 +45,20 @@ def make_staff_token() -> NewKey:
     return _make(STAFF_HEAD)
 
 
-def _make(head: str) -> NewKey:
-    key_id = uuid.uuid4()
+def make_link() -> NewKey:
+    return _make(LINK_HEAD)
+
+
+def make_session(session_id: str) -> NewKey:
+    return _make(SESSION_HEAD, session_id)
+
+
+def make_operator_session() -> NewKey:
+    return _make(OPERATOR_SESSION_HEAD)
+
+
+def _make(head: str, known_id: str | None = None) -> NewKey:
+    key_id = uuid.UUID(known_id) if known_id else uuid.uuid4()
     prefix = head + base62(key_id.int, ID_LENGTH)
     secret = base62(int.from_bytes(secrets.token_bytes(32), "big"), SECRET_LENGTH)
     text = f"{prefix}_{secret}"
@@ -57,6 +72,10 @@ def parse_key(text: str) -> ParsedKey | None:
 
 def parse_staff_token(text: str) -> ParsedKey | None:
     return _parse(text, STAFF_HEAD) if text.startswith(STAFF_HEAD) else None
+
+
+def parse_session(text: str, head: str) -> ParsedKey | None:
+    return _parse(text, head) if text.startswith(head) else None
 
 
 def _parse(text: str, head: str) -> ParsedKey | None:

@@ -3,10 +3,12 @@
 from services.gateway.wire.key import Client
 from shared.db.database import Connection
 from shared.errors import NotFound
+from shared.http.caller import Caller
 from shared.wire import new_id
 
 DEFAULT_RATE = 50.0
 DEFAULT_BURST = 200
+AMBIGUOUS = "Several studios have a client of this name: use its id."
 
 # A client that gets a key again is live again.
 ENSURE = """
@@ -48,13 +50,35 @@ async def set_limits(conn: Connection, client: str, rate: float | None, burst: i
     """`client` is an id, or a name that only one client has."""
     found = await conn.fetch(FIND, client)
     if len(found) != 1:
-        text = (
-            "There is no such client."
-            if not found
-            else "Several studios have a client of this name: use its id."
-        )
-        raise NotFound(text)
+        raise NotFound(AMBIGUOUS if found else "There is no such client.")
     return Client(**await conn.fetchrow(SET, found[0]["id"], rate, burst))  # type: ignore[arg-type]
+
+
+FIND_OF_STUDIO = """
+SELECT id FROM clients WHERE (id::text = lower($1) OR name = $1) AND ($2::uuid IS NULL OR studio_id = $2)
+"""
+NEWEST_LIVE_KEY = """
+SELECT k.id, k.studio_id, k.client_id, k.scopes FROM keys k
+WHERE k.client_id = $1 AND k.studio_id = (SELECT studio_id FROM clients WHERE id = $1)
+    AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())
+ORDER BY k.created_at DESC, k.id DESC LIMIT 1
+"""
+
+
+async def newest_live_key(conn: Connection, client: str, studio_id: str | None) -> Caller | None:
+    """The newest key as a caller. `client` is an id or a name, among those of `studio_id` if given."""
+    found = await conn.fetch(FIND_OF_STUDIO, client, studio_id)
+    if len(found) != 1:
+        raise NotFound(AMBIGUOUS if found else "There is no such client.")
+    row = await conn.fetchrow(NEWEST_LIVE_KEY, found[0]["id"])
+    if row is None:
+        return None
+    return Caller(
+        studio_id=row["studio_id"],
+        client_id=row["client_id"],
+        key_id=row["id"],
+        scopes=frozenset(row["scopes"]),
+    )
 
 
 WITHOUT_LIVE_KEY = """

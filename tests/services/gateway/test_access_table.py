@@ -15,6 +15,7 @@ from msgspec import Struct
 from services.cli.demo import STUDIO_ID, demo_lines
 from shared.routing import ANY_KEY, ROUTES, SCOPES, PartnerRoute
 from shared.wire import new_id
+from tests.harness.console import session_of, with_session
 from tests.harness.http import Client, Reply
 from tests.harness.system import System
 from tests.services.gateway.test_other_studios import call, other_studios_ids
@@ -37,7 +38,12 @@ class Keys(Struct):
     expired: str
     revoked: str
     without: dict[str, str]  # by the scope that it lacks
-    # Console sessions join here: of another studio, of a role without the right, expired, and ended.
+    # Console sessions: the headers of a page that was signed in.
+    session_of_another_studio: dict[str, str]
+    session_of_another_location: dict[str, str]
+    session_without: dict[str, dict[str, str]]  # by the scope that it lacks, of a key that has them all
+    session_ended: dict[str, str]
+    session_of_revoked_key: dict[str, str]
 
 
 _keys: list[Keys] = []
@@ -67,6 +73,15 @@ async def _made(system: System) -> Keys:
         scope: await system.issue(*(one for one in SCOPES if one != scope), studio=STUDIO_ID, client="test")
         for scope in SCOPES
     }
+    sessions = {name: await session_of(system, key["key"]) for name, key in issued.items()}
+    ended = await session_of(system, issued["owner"]["key"])
+    assert (await system.site.send("DELETE", "/console/session", headers=ended)).status == 204
+    session_without = {
+        scope: await session_of(
+            system, issued["owner"]["key"], scopes=[one for one in SCOPES if one != scope]
+        )
+        for scope in SCOPES
+    }
     rotated = await system.operator.post(f"/keys/{issued['expired']['id']}/rotate", {"overlap": 0})
     assert rotated.status == 201, rotated.body
     assert (await system.operator.post(f"/keys/{issued['revoked']['id']}/revoke")).status == 200
@@ -77,6 +92,11 @@ async def _made(system: System) -> Keys:
         elsewhere=str(elsewhere["id"]),
         without={scope: key["key"] for scope, key in without.items()},
         **{name: key["key"] for name, key in issued.items()},
+        session_of_another_studio=sessions["of_another_studio"],
+        session_of_another_location=sessions["of_another_location"],
+        session_without=session_without,
+        session_ended=ended,
+        session_of_revoked_key=sessions["revoked"],
     )
 
 
@@ -111,12 +131,16 @@ async def read_of(system: System, key: str, route: PartnerRoute, ids: dict[str, 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
 async def test_nobody_gets_what_is_not_theirs(system: System, route: PartnerRoute) -> None:
-    """Foreign studio, location and client, a missing scope, an expired and a revoked key."""
+    """Foreign studio, location and client, a missing scope, an expired and a revoked key; as sessions too."""
     ids = (await other_studios_ids(system)) | {"key": new_id()}
     keys = await keys_of(system)
 
     async def ask(key: str) -> Reply:
         reply: Reply = await call(system.partner(key), route, ids)
+        return reply
+
+    async def ask_in_session(headers: dict[str, str]) -> Reply:
+        reply: Reply = await call(with_session(system, headers), route, ids)
         return reply
 
     await check_dead_keys(system, route, ids, keys)
@@ -125,12 +149,17 @@ async def test_nobody_gets_what_is_not_theirs(system: System, route: PartnerRout
     refused = await ask(keys.without[route.scope])
     assert (refused.status, refused.code) == (403, "insufficient_scope")
 
+    refused = await ask_in_session(keys.session_without[route.scope])
+    assert (refused.status, refused.code) == (403, "insufficient_scope")
+
     if parameters_of(route):
         assert (await ask(keys.of_another_studio)).status == 404
+        assert (await ask_in_session(keys.session_of_another_studio)).status == 404
         if any(name in OF_ONE_CLIENT for name in parameters_of(route)):
             assert (await ask(keys.of_another_client)).status == 404
         if any(name in AT_A_LOCATION for name in parameters_of(route)):
             assert (await ask(keys.of_another_location)).status == 404
+            assert (await ask_in_session(keys.session_of_another_location)).status == 404
         await check_location(system, route, ids, keys)
     elif route.method == "GET":
         await check_list(system, route, keys)
@@ -144,6 +173,10 @@ async def check_dead_keys(system: System, route: PartnerRoute, ids: dict[str, st
             client = Client(session, f"{system.running.partner_url}/partner/v1", {"X-Service-Key": key})
             refused = await call(client, route, ids)
             assert (refused.status, refused.code) == (401, code)
+        for headers in (keys.session_ended, keys.session_of_revoked_key):
+            client = Client(session, f"{system.running.partner_url}/partner/v1", headers)
+            refused = await call(client, route, ids)
+            assert (refused.status, refused.code) == (401, "console_session_ended")
 
 
 async def check_location(system: System, route: PartnerRoute, ids: dict[str, str], keys: Keys) -> None:

@@ -19,11 +19,17 @@ PREFIX: Final = "/operator/"
 class LimitedGuesses:
     """The operators' app. Who has a token is never held up, from whatever address others guess."""
 
-    def __init__(self, app: ASGIApp, access: OperatorAccess, proxies: TrustedProxies) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        access: OperatorAccess,
+        proxies: TrustedProxies,
+        failed: FailedKeyLimits | None = None,
+    ) -> None:
         self._app = app
         self._access = access
         self._proxies = proxies
-        self._failed = FailedKeyLimits()
+        self._failed = failed or FailedKeyLimits()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])

@@ -1,0 +1,54 @@
+"""A link into the console for a key, and its exchange for the cookie of a session."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from services.gateway.errors import ConsoleLinkUsed, RevokedKey
+from services.gateway.rules.key_text import LINK_HEAD, hash_secret, make_link, make_session, parse_session
+from services.gateway.store import console_sessions
+from services.gateway.wire.console_session import ConsoleSession, ConsoleSessionCreate
+from shared.db.database import Database
+from shared.errors import Invalid, Problem
+from shared.http.caller import Caller
+from shared.routing import SCOPES
+
+
+async def make_console_link(
+    db: Database, peppers: Sequence[str], caller: Caller, wanted: ConsoleSessionCreate, origin: str
+) -> ConsoleSession:
+    """The token is in the fragment: it is sent to no server and stands in no log of requests."""
+    scopes = _scopes(wanted.scopes, caller.scopes)
+    link = make_link()
+    link_hash = hash_secret(peppers[0], link.secret)
+    async with db.transaction() as conn:
+        expires_at = await console_sessions.add(
+            conn, caller, link, link_hash=link_hash, scopes=scopes, seconds=wanted.expires_in
+        )
+    if expires_at is None:
+        raise RevokedKey
+    return ConsoleSession(url=f"{origin}/console#token={link.text}", expires_at=expires_at)
+
+
+async def exchange_link(db: Database, peppers: Sequence[str], token: str) -> tuple[str, datetime]:
+    """The text of the session's cookie, and when the session ends. The link is used up."""
+    parsed = parse_session(token, LINK_HEAD)
+    if parsed is None:
+        raise ConsoleLinkUsed
+    session = make_session(parsed.id)
+    hashes = [hash_secret(pepper, parsed.secret) for pepper in peppers]
+    async with db.transaction() as conn:
+        expires_at = await console_sessions.exchange(
+            conn, parsed.id, hashes, hash_secret(peppers[0], session.secret)
+        )
+    if expires_at is None:
+        raise ConsoleLinkUsed
+    return session.text, expires_at
+
+
+def _scopes(wanted: Collection[str] | None, held: Collection[str]) -> list[str]:
+    if wanted is None:
+        return [scope for scope in SCOPES if scope in held]
+    if missing := sorted(set(wanted) - set(held)):
+        text = f"The key does not have {', '.join(scope[:100] for scope in missing)}."
+        raise Invalid([Problem(("body", "scopes"), text, "value_error")])
+    return [scope for scope in SCOPES if scope in wanted]

@@ -1,0 +1,48 @@
+"""The two consoles' sign-in, over the sessions of partners and of operators."""
+
+from services.gateway.access import OperatorAccess
+from services.gateway.actions.open_console import exchange_link
+from services.gateway.actions.open_operator_console import open_operator_console
+from services.gateway.errors import ConsoleSessionEnded
+from services.gateway.routes.console_sign_in import ConsoleSignIn, OpenedSession
+from services.gateway.rules.console_cookie import OPERATOR_COOKIE, PARTNER_COOKIE
+from services.gateway.rules.rate_limit import FailedKeyLimits
+from services.gateway.session_cache import SessionCache
+from services.gateway.wire.console_session import OperatorSignedIn, SignedIn
+from shared.db.database import Database
+from shared.http.client_address import TrustedProxies
+
+
+def partner_sign_in(
+    db: Database,
+    peppers: tuple[str, ...],
+    sessions: SessionCache,
+    failed: FailedKeyLimits,
+    proxies: TrustedProxies,
+) -> ConsoleSignIn:
+    async def sign_in(token: str) -> OpenedSession:
+        cookie, expires_at = await exchange_link(db, peppers, token)
+        return OpenedSession(cookie, expires_at, SignedIn(expires_at=expires_at))
+
+    async def sign_out(cookie: str) -> None:
+        try:
+            await sessions.end(cookie)
+        except ConsoleSessionEnded:
+            return
+
+    return ConsoleSignIn(PARTNER_COOKIE, sign_in, sign_out, failed, proxies)
+
+
+def operator_sign_in(
+    db: Database,
+    peppers: tuple[str, ...],
+    access: OperatorAccess,
+    failed: FailedKeyLimits,
+    proxies: TrustedProxies,
+) -> ConsoleSignIn:
+    async def sign_in(token: str) -> OpenedSession:
+        cookie, expires_at, caller = await open_operator_console(db, peppers, access, token)
+        told = OperatorSignedIn(expires_at=expires_at, role=caller.role, studio_id=caller.studio_id or None)
+        return OpenedSession(cookie, expires_at, told)
+
+    return ConsoleSignIn(OPERATOR_COOKIE, sign_in, access.end_session, failed, proxies)

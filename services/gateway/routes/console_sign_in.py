@@ -1,0 +1,90 @@
+"""`/console/session` of both ports: POST signs in and sets the cookie, DELETE signs out."""
+
+import time
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Any, Final
+
+from litestar.types import Receive, Scope, Send
+from msgspec import Struct
+
+from services.gateway.errors import NotFromThePage
+from services.gateway.rules.console_cookie import cookie_of, needs_secure, sent_by_page, set_cookie
+from services.gateway.rules.rate_limit import FailedKeyLimits
+from services.gateway.wire.console_session import SignIn
+from shared.errors import MethodNotAllowed, RateLimited, Unauthenticated
+from shared.http.answer import Answer
+from shared.http.client_address import TrustedProxies, address_of
+from shared.http.decoding import decode_body
+from shared.http.error_mapping import answer_for
+from shared.http.routes import checked_json, read_body
+from shared.http.service import request_id_of, send_answer
+from shared.wire import encode, now
+
+PATH: Final = "/console/session"
+MAX_BODY: Final = 4 * 1024
+
+
+class OpenedSession(Struct, frozen=True):
+    cookie: str
+    expires_at: datetime
+    told: Any
+
+
+OpenSession = Callable[[str], Awaitable[OpenedSession]]
+EndSession = Callable[[str], Awaitable[None]]
+
+
+class ConsoleSignIn:
+    """Guesses at tokens are limited by address, together with those at the API."""
+
+    def __init__(
+        self,
+        cookie: str,
+        open_session: OpenSession,
+        end_session: EndSession,
+        failed: FailedKeyLimits,
+        proxies: TrustedProxies,
+    ) -> None:
+        self._cookie = cookie
+        self._open = open_session
+        self._end = end_session
+        self._failed = failed
+        self._proxies = proxies
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request_id = request_id_of(scope)
+        try:
+            answer = await self._answer(scope, receive)
+        except Exception as problem:
+            answer = answer_for(problem, request_id)
+        await send_answer(send, answer, request_id)
+
+    async def _answer(self, scope: Scope, receive: Receive) -> Answer:
+        headers = dict(scope["headers"])
+        method = scope.get("method")
+        if method not in ("POST", "DELETE"):
+            raise MethodNotAllowed(["POST", "DELETE"])
+        if not sent_by_page(headers):
+            raise NotFromThePage
+        if method == "DELETE":
+            return await self._sign_out(scope, headers)
+        body = decode_body(SignIn, checked_json(await read_body(receive, headers, MAX_BODY), headers))
+        try:
+            opened = await self._open(body.token)
+        except Unauthenticated:
+            wait = self._failed.take(address_of(scope, headers, self._proxies), time.monotonic())
+            if wait is not None:
+                raise RateLimited(wait) from None
+            raise
+        seconds = max(1, int((opened.expires_at - now()).total_seconds()))
+        return self._with_cookie(Answer(encode(opened.told)), headers, opened.cookie, seconds)
+
+    async def _sign_out(self, scope: Scope, headers: dict[bytes, bytes]) -> Answer:
+        if cookie := cookie_of(scope["headers"], self._cookie):
+            await self._end(cookie)
+        return self._with_cookie(Answer(b"", 204), headers, "", 0)
+
+    def _with_cookie(self, answer: Answer, headers: dict[bytes, bytes], value: str, seconds: int) -> Answer:
+        cookie = set_cookie(self._cookie, value, seconds=seconds, secure=needs_secure(headers))
+        return Answer(answer.body, answer.status, (cookie, (b"cache-control", b"no-store")))

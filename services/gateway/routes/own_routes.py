@@ -1,0 +1,55 @@
+"""The partner routes that the gateway answers itself."""
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+from services.gateway.actions.open_console import make_console_link
+from services.gateway.errors import SessionCannotMakeSessions
+from services.gateway.key_cache import CachedKey
+from services.gateway.routes.own_key import own_key
+from services.gateway.routes.partner_request import PartnerRequest
+from services.gateway.rules.console_cookie import origin_for
+from services.gateway.upstream import UpstreamAnswer
+from services.gateway.wire.console_session import ConsoleSessionCreate
+from shared.db.database import Database
+from shared.http.decoding import decode_body
+from shared.http.routes import checked_json, read_body
+from shared.routing import PartnerRoute
+from shared.wire import encode
+
+MAX_SESSION_BODY: Final = 4 * 1024
+_HOST: Final = re.compile(rb"[A-Za-z0-9.:\[\]-]{1,255}\Z")
+
+Handler = Callable[[PartnerRequest, CachedKey], Awaitable[UpstreamAnswer]]
+
+
+class OwnRoutes:
+    def __init__(self, db: Database, peppers: Sequence[str], public_origin: str | None) -> None:
+        self._db = db
+        self._peppers = peppers
+        self._public_origin = public_origin
+        self._handlers: dict[tuple[str, str], Handler] = {
+            ("GET", "/key"): self._key,
+            ("POST", "/console-sessions"): self._console_session,
+        }
+
+    async def answer(self, route: PartnerRoute, request: PartnerRequest, key: CachedKey) -> UpstreamAnswer:
+        return await self._handlers[route.method, route.path](request, key)
+
+    async def _key(self, request: PartnerRequest, key: CachedKey) -> UpstreamAnswer:
+        return own_key(key, request.raw_headers)
+
+    async def _console_session(self, request: PartnerRequest, key: CachedKey) -> UpstreamAnswer:
+        if key.session_id:
+            raise SessionCannotMakeSessions
+        raw = await read_body(request.receive, request.headers, MAX_SESSION_BODY)
+        wanted = ConsoleSessionCreate()
+        if raw:
+            wanted = decode_body(ConsoleSessionCreate, checked_json(raw, request.headers))
+        host = request.headers.get(b"host", b"")
+        origin = self._public_origin or origin_for(host.decode() if _HOST.match(host) else "localhost")
+        made = await make_console_link(self._db, self._peppers, key.caller, wanted, origin)
+        body = encode(made)
+        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+        return UpstreamAnswer(201, [*headers, (b"cache-control", b"no-store")], body)

@@ -1,0 +1,60 @@
+"""The cookie of a console: when it counts, and with which attributes it is set.
+
+A browser sends a cookie along with requests that other sites cause. So it counts only with a header that no
+other site can add: for that a browser asks first, and this API allows nobody.
+"""
+
+from collections.abc import Iterable, Mapping
+from ipaddress import ip_address
+from typing import Final
+from urllib.parse import urlsplit
+
+PARTNER_COOKIE: Final = "studio_console"
+OPERATOR_COOKIE: Final = "studio_operator"
+PAGE_HEADER: Final = b"x-studio-console"
+FETCH_SITE: Final = b"sec-fetch-site"
+
+
+def sent_by_page(headers: Mapping[bytes, bytes]) -> bool:
+    """Whether the console's own page sent this request. Old browsers do not send `Sec-Fetch-Site`."""
+    return headers.get(PAGE_HEADER) == b"1" and headers.get(FETCH_SITE, b"same-origin") == b"same-origin"
+
+
+def cookie_of(headers: Iterable[tuple[bytes, bytes]], name: str) -> str | None:
+    """HTTP/2 may send cookies in several lines."""
+    start = name.encode() + b"="
+    for header, value in headers:
+        if header == b"cookie":
+            for part in value.split(b";"):
+                if (part := part.strip()).startswith(start):
+                    return part[len(start) :].decode("latin-1")
+    return None
+
+
+def set_cookie(name: str, value: str, *, seconds: int, secure: bool) -> tuple[bytes, bytes]:
+    text = f"{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict"
+    return b"set-cookie", (text + ("; Secure" if secure else "")).encode()
+
+
+def needs_secure(headers: Mapping[bytes, bytes]) -> bool:
+    """True but on loopback. The browser's own `Origin` counts first: a proxy may have changed `Host`."""
+    origin = headers.get(b"origin")
+    if origin is not None:
+        parts = urlsplit(origin.decode("latin-1"))
+        return not (parts.scheme == "http" and is_loopback(parts.netloc))
+    return not is_loopback(headers.get(b"host", b"").decode("latin-1"))
+
+
+def origin_for(host: str) -> str:
+    """Where a browser reaches us, if no setting says it: plain HTTP on loopback alone."""
+    return f"{'http' if is_loopback(host) else 'https'}://{host}"
+
+
+def is_loopback(host: str) -> bool:
+    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    if name.lower() == "localhost":
+        return True
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False

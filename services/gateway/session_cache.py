@@ -1,0 +1,92 @@
+"""Console sessions in memory. A session stands for its key, with fewer scopes and until it ends.
+
+The key's own state comes from the key cache, so a revoked key ends its sessions as fast as it ends itself.
+"""
+
+import hmac
+import time
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from services.gateway.errors import ConsoleSessionEnded, ExpiredKey, RevokedKey
+from services.gateway.key_cache import CachedKey, KeyCache
+from services.gateway.rules.key_text import SESSION_HEAD, hash_secret, parse_session
+from services.gateway.store import console_sessions
+from shared.db.database import Database
+
+# A session that was ended on another replica is refused here after this time.
+RECHECK_SECONDS: Final = 1.0
+MAX_CACHED: Final = 10_000
+
+
+class CachedSession(Struct):
+    secret_hash: bytes
+    studio_id: str
+    key_id: str
+    scopes: frozenset[str]
+    expires: float
+    checked: float
+    # The key as the key cache had it, and the same key limited to this session.
+    source: CachedKey | None = None
+    limited: CachedKey | None = None
+
+
+class SessionCache:
+    def __init__(self, db: Database, peppers: tuple[str, ...], key_cache: KeyCache) -> None:
+        self._db = db
+        self._peppers = peppers
+        self._key_cache = key_cache
+        self._sessions: dict[str, CachedSession] = {}
+
+    async def authenticate(self, text: str) -> CachedKey:
+        """The key that this cookie stands for, limited to the session's scopes."""
+        parsed = parse_session(text, SESSION_HEAD)
+        if parsed is None:
+            raise ConsoleSessionEnded
+        session = self._sessions.get(parsed.id)
+        if session is None or session.checked + RECHECK_SECONDS < time.monotonic():
+            session = await self._look_up(parsed.id)
+        if session is None or session.expires < time.time() or not self._matches(session, parsed.secret):
+            raise ConsoleSessionEnded
+        try:
+            key = await self._key_cache.live(session.key_id)
+        except (RevokedKey, ExpiredKey):
+            raise ConsoleSessionEnded from None
+        if session.limited is None or session.source is not key:
+            session.source, session.limited = key, _limited(key, session, parsed.id)
+        return session.limited
+
+    async def end(self, text: str) -> None:
+        key = await self.authenticate(text)
+        async with self._db.connection() as conn:
+            await console_sessions.end(conn, key.caller.studio_id, key.session_id)
+        self._sessions.pop(key.session_id, None)
+
+    async def _look_up(self, session_id: str) -> CachedSession | None:
+        async with self._db.connection() as conn:
+            row = await console_sessions.presented(conn, session_id)
+        if row is None:
+            self._sessions.pop(session_id, None)
+            return None
+        if len(self._sessions) >= MAX_CACHED:
+            self._sessions.clear()
+        session = self._sessions[session_id] = CachedSession(
+            secret_hash=row["secret_hash"],
+            studio_id=row["studio_id"],
+            key_id=row["key_id"],
+            scopes=frozenset(row["scopes"]),
+            expires=row["expires_at"].timestamp(),
+            checked=time.monotonic(),
+        )
+        return session
+
+    def _matches(self, session: CachedSession, secret: str) -> bool:
+        hashes = [hash_secret(pepper, secret) for pepper in self._peppers]
+        return any(hmac.compare_digest(one, session.secret_hash) for one in hashes)
+
+
+def _limited(key: CachedKey, session: CachedSession, session_id: str) -> CachedKey:
+    caller = msgspec.structs.replace(key.caller, scopes=session.scopes & key.caller.scopes)
+    return msgspec.structs.replace(key, caller=caller, session_id=session_id, signed_until=0.0, signed={})

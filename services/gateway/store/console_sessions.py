@@ -1,0 +1,83 @@
+"""Console sessions. Every statement binds studio, client and key, but for look-ups by a presented secret."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import asyncpg
+
+from services.gateway.rules.key_text import NewKey
+from shared.db.database import Connection
+from shared.http.caller import Caller
+
+# A session never outlives its key. Nothing is inserted for a key that is no longer live.
+INSERT = """
+INSERT INTO console_sessions
+    (studio_id, id, client_id, key_id, scopes, link_hash, link_expires_at, expires_at)
+SELECT k.studio_id, $4, k.client_id, k.id, $5, $6, clock_timestamp() + interval '10 minutes',
+    least(k.expires_at, clock_timestamp() + make_interval(secs => $7))
+FROM keys k
+WHERE k.studio_id = $1 AND k.client_id = $2 AND k.id = $3 AND k.revoked_at IS NULL
+    AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())
+RETURNING expires_at
+"""
+
+
+async def add(
+    conn: Connection, caller: Caller, link: NewKey, *, link_hash: bytes, scopes: Sequence[str], seconds: int
+) -> datetime | None:
+    """When the session ends; None if the caller's key is not live."""
+    values = (caller.studio_id, caller.client_id, caller.key_id, link.id, scopes, link_hash, float(seconds))
+    found: datetime | None = await conn.fetchval(INSERT, *values)
+    return found
+
+
+# One row lock decides between two that use a link at once: the second finds no link any more.
+EXCHANGE = """
+UPDATE console_sessions s SET link_hash = NULL, secret_hash = $3
+FROM keys k
+WHERE s.id = $1 AND s.link_hash = ANY ($2) AND s.ended_at IS NULL
+    AND s.link_expires_at > clock_timestamp() AND s.expires_at > clock_timestamp()
+    AND k.id = s.key_id AND k.studio_id = s.studio_id AND k.revoked_at IS NULL
+    AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())
+RETURNING s.expires_at
+"""
+
+
+async def exchange(
+    conn: Connection, session_id: str, link_hashes: Sequence[bytes], secret_hash: bytes
+) -> datetime | None:
+    """Uses the link up. None if there is no such link, or no longer."""
+    found: datetime | None = await conn.fetchval(EXCHANGE, session_id, link_hashes, secret_hash)
+    return found
+
+
+PRESENTED = """
+SELECT studio_id, key_id, scopes, secret_hash, expires_at FROM console_sessions
+WHERE id = $1 AND secret_hash IS NOT NULL AND ended_at IS NULL AND expires_at > clock_timestamp()
+"""
+
+
+async def presented(conn: Connection, session_id: str) -> asyncpg.Record | None:
+    """What a live session of this id has to match."""
+    return await conn.fetchrow(PRESENTED, session_id)
+
+
+END = "UPDATE console_sessions SET ended_at = clock_timestamp() WHERE studio_id = $1 AND id = $2"
+
+
+async def end(conn: Connection, studio_id: str, session_id: str) -> None:
+    await conn.execute(END, studio_id, session_id)
+
+
+# Expired rows of all studios.
+DELETE_EXPIRED = """
+DELETE FROM console_sessions WHERE id = ANY (ARRAY(
+    (SELECT id FROM console_sessions WHERE expires_at < clock_timestamp() LIMIT $1)
+    UNION ALL
+    (SELECT id FROM console_sessions WHERE secret_hash IS NULL AND link_expires_at < clock_timestamp()
+     LIMIT $1)))
+"""
+
+
+async def delete_expired(conn: Connection, limit: int) -> None:
+    await conn.execute(DELETE_EXPIRED, limit)

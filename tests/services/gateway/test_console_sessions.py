@@ -1,0 +1,271 @@
+"""Console sessions of partners: from a key to a link, a cookie, and their limits."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from http.cookies import SimpleCookie
+
+import pytest
+
+from services.gateway.rules.console_cookie import cookie_of, is_loopback, needs_secure, sent_by_page
+from services.gateway.rules.key_text import make_link, make_session
+from shared.routing import ROUTES, SCOPES
+from shared.wire import new_id
+from tests.harness.console import (
+    PAGE,
+    cookie_in,
+    exchange,
+    link_for,
+    session_of,
+    system_from_own_address,
+    with_session,
+)
+from tests.harness.eventually import eventually
+from tests.harness.system import RunningSystem, System
+
+
+@pytest.fixture
+async def system(running_system: RunningSystem) -> AsyncIterator[System]:
+    async with system_from_own_address(running_system) as system:
+        yield system
+
+
+async def test_a_key_becomes_a_link_and_the_link_a_session(system: System) -> None:
+    """201 with a url whose token is in the fragment; the session is that client with all the key's scopes."""
+    issued = await system.issue("studio:read", "webhooks:read")
+    made = await system.partner(issued["key"]).post("/console-sessions")
+    assert made.status == 201
+    body = made.json()
+    assert set(body) == {"object", "url", "expires_at"} and body["object"] == "console_session"
+    page, _, token = body["url"].partition("#token=")
+    assert page == f"{system.running.partner_url}/console" and token.startswith("stc_link_")
+    life = datetime.fromisoformat(body["expires_at"]) - datetime.now(UTC)
+    assert timedelta(minutes=50) < life <= timedelta(hours=1)
+    cookie = cookie_in(await exchange(system, token))
+    own = (await with_session(system, PAGE | {"Cookie": cookie}).get("/key")).json()
+    assert (own["id"], own["client_id"]) == (issued["id"], issued["client_id"])
+    assert own["scopes"] == ["studio:read", "webhooks:read"]
+
+
+async def test_a_link_works_once(system: System) -> None:
+    """Also for two at the same moment; what is no link, or a session's own text, opens nothing."""
+    token = await link_for(system, await system.key())
+    both = await asyncio.gather(*(exchange(system, token) for _ in range(4)))
+    assert sorted(reply.status for reply in both) == [200, 401, 401, 401]
+    for text in (token, make_link().text, make_session(new_id()).text, "stc_link_", ""):
+        again = await exchange(system, text)
+        assert again.status == 401 and "Set-Cookie" not in again.headers, text
+
+
+async def test_a_link_dies_with_its_key(system: System) -> None:
+    """A link of a revoked key opens nothing, and that key makes no more."""
+    issued = await system.issue()
+    token = await link_for(system, issued["key"])
+    assert (await system.operator.post(f"/keys/{issued['id']}/revoke")).status == 200
+    assert (await exchange(system, token)).status == 401
+    assert (await system.partner(issued["key"]).post("/console-sessions")).status == 401
+
+
+async def test_the_cookie_is_kept_from_scripts_and_from_other_sites(system: System) -> None:
+    """HttpOnly, SameSite=Strict, no longer than the session; Secure everywhere but on loopback."""
+    key = await system.key()
+    answer = await exchange(system, await link_for(system, key, expires_in=300))
+    (morsel,) = SimpleCookie(answer.headers["Set-Cookie"]).values()
+    assert morsel.key == "studio_console"
+    assert (morsel["httponly"], morsel["samesite"], morsel["secure"], morsel["path"]) == (
+        True,
+        "Strict",
+        "",
+        "/",
+    )
+    assert 200 < int(morsel["max-age"]) <= 300
+    assert answer.headers["Cache-Control"] == "no-store"
+    public = await exchange(system, await link_for(system, key), Origin="https://api.example.com")
+    assert "; Secure" in public.headers["Set-Cookie"]
+    named = await exchange(system, await link_for(system, key), Host="api.example.com")
+    assert "; Secure" in named.headers["Set-Cookie"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "secure"),
+    [
+        ({b"host": b"127.0.0.1:8080"}, False),
+        ({b"host": b"[::1]:8080"}, False),
+        ({b"host": b"localhost"}, False),
+        ({b"host": b"localhost.example.com"}, True),
+        ({b"host": b"127.0.0.1.example.com"}, True),
+        ({}, True),
+        # A proxy that ends TLS and renames the host.
+        ({b"host": b"127.0.0.1:8080", b"origin": b"https://api.example.com"}, True),
+        ({b"host": b"gateway", b"origin": b"http://localhost:8080"}, False),
+        ({b"host": b"127.0.0.1", b"origin": b"null"}, True),
+    ],
+    ids=["ipv4", "ipv6", "name", "lookalike", "lookalike-ip", "none", "proxy", "renamed", "opaque"],
+)
+def test_only_loopback_goes_without_secure(headers: dict[bytes, bytes], secure: bool) -> None:
+    """The browser's Origin counts before Host."""
+    assert needs_secure(headers) is secure
+
+
+def test_loopback_is_an_address_and_not_a_beginning() -> None:
+    """And what is not a host at all is not loopback."""
+    assert [
+        is_loopback(host) for host in ("127.8.8.8:1", "LOCALHOST:80", "10.0.0.1", "", "[::1", "[::2]:1")
+    ] == [
+        True,
+        True,
+        False,
+        False,
+        True,
+        False,
+    ]
+
+
+def test_a_cookie_is_found_by_its_whole_name() -> None:
+    """Among others, and when HTTP/2 splits them over lines."""
+    lines = [(b"cookie", b"x=1; not_studio_console=2"), (b"cookie", b"studio_console=3;y=4")]
+    assert cookie_of(lines, "studio_console") == "3"
+    assert cookie_of(lines[:1], "studio_console") is None
+
+
+def test_only_the_own_page_counts() -> None:
+    """The header, and a browser that says that the page is of the same origin."""
+    own = {b"x-studio-console": b"1"}
+    assert sent_by_page(own) and sent_by_page(own | {b"sec-fetch-site": b"same-origin"})
+    for other in ({}, {b"x-studio-console": b"0"}, own | {b"sec-fetch-site": b"cross-site"}):
+        assert not sent_by_page(other)
+    assert not sent_by_page(own | {b"sec-fetch-site": b"same-site"})
+
+
+async def test_another_site_cannot_use_the_session(system: System) -> None:
+    """Without the page's header the cookie is nothing, and no preflight lets another origin add it."""
+    headers = await session_of(system, await system.key())
+    assert (await with_session(system, headers).get("/key")).status == 200
+    cookie = {"Cookie": headers["Cookie"]}
+    refused = await with_session(system, cookie).get("/key")
+    assert (refused.status, refused.code) == (401, "missing_api_key")
+    foreign = headers | {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
+    assert (
+        await with_session(system, foreign).post("/webhook-endpoints", {"url": "https://a.b/"})
+    ).status == 401
+    asks = {
+        "Origin": "https://evil.example",
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "x-studio-console",
+    }
+    for path in ("/partner/v1/webhook-endpoints", "/console/session"):
+        preflight = await system.site.send("OPTIONS", path, headers=asks | cookie)
+        assert preflight.status >= 400
+        assert not [name for name in preflight.headers if name.lower().startswith("access-control")]
+
+
+async def test_another_site_can_sign_nobody_in_or_out(system: System) -> None:
+    """Both need the page's own header: nobody is put into a stranger's session."""
+    key = await system.key()
+    token, headers = await link_for(system, key), await session_of(system, key)
+    refused = await system.site.post("/console/session", {"token": token})
+    assert (refused.status, refused.code) == (403, "not_from_the_console")
+    cross = headers | {"Sec-Fetch-Site": "cross-site"}
+    assert (await system.site.send("DELETE", "/console/session", headers=cross)).status == 403
+    assert (await with_session(system, headers).get("/key")).status == 200
+    assert (await exchange(system, token)).status == 200, "a refused request uses no link up"
+
+
+async def test_a_session_has_its_scopes_and_no_others(system: System) -> None:
+    """A subset of the key's; every other route is refused, and no scope that the key lacks is given."""
+    key = await system.key(["studio:read", "schedule:read", "webhooks:read"])
+    client = with_session(system, await session_of(system, key, scopes=["webhooks:read"]))
+    assert (await client.get("/events")).status == 200
+    for path in ("/studio", "/classes", "/members"):
+        assert (await client.get(path)).code == "insufficient_scope"
+    for scopes in (["members:read"], ["studio:read", "everything"], []):
+        refused = await system.partner(key).post("/console-sessions", {"scopes": scopes})
+        assert refused.status == 422, scopes
+        assert refused.json()["detail"][0]["loc"][:2] == ["body", "scopes"]
+
+
+@pytest.mark.parametrize("seconds", [299, 86_401, "3600", None])
+async def test_a_session_lasts_five_minutes_to_a_day(system: System, seconds: object) -> None:
+    """300 to 86,400 seconds."""
+    refused = await system.partner(await system.key()).post("/console-sessions", {"expires_in": seconds})
+    assert refused.status == 422
+    assert refused.json()["detail"][0]["loc"] == ["body", "expires_in"]
+
+
+async def test_a_session_does_not_outlive_its_key(system: System) -> None:
+    """expires_at is the earlier of both."""
+    issued = await system.issue(expires_in=600)
+    made = (await system.partner(issued["key"]).post("/console-sessions", {"expires_in": 86_400})).json()
+    assert made["expires_at"] == issued["expires_at"]
+
+
+async def test_a_session_cannot_make_sessions(system: System) -> None:
+    """Only the key can: whoever takes over a browser does not prolong the stay."""
+    client = with_session(system, await session_of(system, await system.key()))
+    refused = await client.post("/console-sessions")
+    assert (refused.status, refused.code) == (403, "console_session_not_allowed")
+
+
+async def test_revoking_the_key_ends_its_sessions(system: System) -> None:
+    """As fast as the key itself, whatever the session has done before; other sessions go on."""
+    issued = await system.issue()
+    other = with_session(system, await session_of(system, await system.key()))
+    client = with_session(system, await session_of(system, issued["key"]))
+    assert (await client.get("/key")).status == 200
+    await system.operator.post(f"/keys/{issued['id']}/revoke")
+
+    async def refused() -> bool:
+        return (await client.get("/key")).status == 401
+
+    await eventually(refused)
+    assert (await client.get("/key")).code == "console_session_ended"
+    assert (await other.get("/key")).status == 200
+
+
+async def test_a_session_shares_the_clients_rate(system: System) -> None:
+    """One bucket for the client's keys and sessions alike."""
+    issued = await system.issue(client="Shared bucket")
+    headers = await session_of(system, issued["key"])
+    limits = {"rate": 0.01, "burst": 50}
+    assert (await system.operator.patch(f"/clients/{issued['client_id']}", limits)).status == 200
+    by_key = await system.partner(issued["key"]).get("/key")
+    by_session = await with_session(system, headers).get("/key")
+    left = [int(reply.headers["RateLimit-Remaining"]) for reply in (by_key, by_session)]
+    assert left[1] == left[0] - 1
+
+
+async def test_signing_out_ends_the_session_for_good(system: System) -> None:
+    """The cookie goes, and who kept a copy of it has nothing."""
+    headers = await session_of(system, await system.key())
+    gone = await system.site.send("DELETE", "/console/session", headers=headers)
+    assert gone.status == 204 and "Max-Age=0" in gone.headers["Set-Cookie"]
+    refused = await with_session(system, headers).get("/key")
+    assert (refused.status, refused.code) == (401, "console_session_ended")
+
+
+async def test_a_forged_cookie_is_refused(system: System) -> None:
+    """A good checksum with an unknown id, and a real id with another secret."""
+    headers = await session_of(system, await system.key())
+    real = headers["Cookie"].partition("=")[2]
+    forged = make_session(new_id()).text
+    for text in (forged, real[:31] + forged[31:], real[:-1], ""):
+        reply = await with_session(system, PAGE | {"Cookie": f"studio_console={text}"}).get("/key")
+        assert reply.status == 401, text
+    assert (await with_session(system, headers).get("/key")).status == 200
+
+
+async def test_no_secret_of_a_session_is_logged(system: System) -> None:
+    """Neither the link's token nor the cookie's value."""
+    token = await link_for(system, await system.key())
+    cookie = cookie_in(await exchange(system, token)).partition("=")[2]
+    await with_session(system, PAGE | {"Cookie": f"studio_console={cookie}", "X-Request-Id": cookie}).get(
+        "/key"
+    )
+    log = (system.running.logs / "up.log").read_text()
+    for secret in (token, cookie):
+        assert secret[-40:] not in log
+
+
+def test_every_scope_can_be_held_by_a_session() -> None:
+    """The list of scopes in a body may be as long as there are scopes."""
+    assert len(SCOPES) == len({route.scope for route in ROUTES} & set(SCOPES))

@@ -1,0 +1,127 @@
+"""Sessions of the operators' console: a token typed once, and a cookie that stands for it."""
+
+from collections.abc import AsyncIterator
+from http.cookies import SimpleCookie
+
+import pytest
+
+from services.gateway.access import OperatorAccess
+from services.gateway.actions.open_operator_console import open_operator_console
+from services.gateway.rules.key_text import make_operator_session
+from shared.db.database import Database
+from tests.harness.console import (
+    PAGE,
+    cookie_in,
+    exchange,
+    operator_sign_in,
+    operators_port,
+    system_from_own_address,
+    token_in,
+)
+from tests.harness.http import Client
+from tests.harness.system import RunningSystem, System
+
+
+@pytest.fixture
+async def system(running_system: RunningSystem) -> AsyncIterator[System]:
+    async with system_from_own_address(running_system) as system:
+        yield system
+
+
+async def staff_token(system: System, role: str) -> dict[str, str]:
+    path = f"/studios/{system.studio_id}/staff-tokens"
+    issued: dict[str, str] = (await system.operator.post(path, {"name": "Desk", "role": role})).json()
+    return issued
+
+
+async def signed_in(system: System, token: str) -> Client:
+    cookie = cookie_in(await operator_sign_in(system, token))
+    return system.client(f"{system.running.operator_url}/operator/v1", PAGE | {"Cookie": cookie})
+
+
+async def test_the_operator_token_opens_a_session_of_twelve_hours(system: System) -> None:
+    """The cookie is kept from scripts and other sites; the answer says whose session it is."""
+    answer = await operator_sign_in(system, system.running.operator_token)
+    assert answer.json() | {"expires_at": None} == {
+        "object": "operator_session",
+        "expires_at": None,
+        "role": "operator",
+        "studio_id": None,
+    }
+    (morsel,) = SimpleCookie(answer.headers["Set-Cookie"]).values()
+    assert (morsel.key, morsel["httponly"], morsel["samesite"]) == ("studio_operator", True, "Strict")
+    assert 11 * 3600 < int(morsel["max-age"]) <= 12 * 3600
+    client = await signed_in(system, system.running.operator_token)
+    assert (await client.get("/status")).status == 200
+
+
+async def test_a_staff_tokens_session_has_its_studio_and_role(system: System) -> None:
+    """Another studio is unknown, a higher role's routes are refused, and the session ends with the token."""
+    issued, other = await staff_token(system, "staff"), await system.new_studio()
+    client = await signed_in(system, issued["token"])
+    assert (await client.get(f"/studios/{system.studio_id}/classes")).status == 200
+    assert (await client.get(f"/studios/{other}/classes")).status == 404
+    for path in ("/keys", "/status"):
+        assert (await client.get(path)).code == "insufficient_role"
+    assert [row["id"] for row in (await client.get("/studios")).json()["data"]] == [system.studio_id]
+    path = f"/studios/{system.studio_id}/staff-tokens/{issued['id']}/revoke"
+    assert (await system.operator.post(path)).status == 200
+    assert (await client.get("/studios")).status == 401
+
+
+async def test_the_operators_cookie_counts_only_with_the_pages_header(system: System) -> None:
+    """Another site can send the cookie at most, and it signs nobody in."""
+    cookie = cookie_in(await operator_sign_in(system, system.running.operator_token))
+    base = f"{system.running.operator_url}/operator/v1"
+    for headers in ({"Cookie": cookie}, PAGE | {"Cookie": cookie, "Sec-Fetch-Site": "cross-site"}):
+        assert (await system.client(base, headers).get("/studios")).status == 401
+    body = {"token": system.running.operator_token}
+    refused = await operators_port(system).post("/console/session", body)
+    assert (refused.status, refused.code) == (403, "not_from_the_console")
+
+
+async def test_signing_out_ends_an_operators_session(system: System) -> None:
+    """The copy of a cookie is worth nothing afterwards."""
+    cookie = cookie_in(await operator_sign_in(system, system.running.operator_token))
+    headers = PAGE | {"Cookie": cookie}
+    assert (await operators_port(system).send("DELETE", "/console/session", headers=headers)).status == 204
+    client = system.client(f"{system.running.operator_url}/operator/v1", headers)
+    assert (await client.get("/studios")).status == 401
+
+
+async def test_a_wrong_token_opens_nothing(system: System) -> None:
+    """Not a partner's key either, and a session's own text is no token."""
+    for text in ("wrong", await system.key(), make_operator_session().text, ""):
+        refused = await operator_sign_in(system, text)
+        assert refused.status == 401 and "Set-Cookie" not in refused.headers
+
+
+async def test_a_session_ends_with_the_operator_token(database_url: str) -> None:
+    """Once a token is no longer configured, the sessions that it opened are nothing."""
+    db = await Database.connect(database_url, "gateway", size=1)
+    try:
+        access = OperatorAccess(("old", "new"), db, ("pepper",))
+        text, _, _ = await open_operator_console(db, ("pepper",), access, "old")
+        headers = {b"x-studio-console": b"1", b"cookie": f"studio_operator={text}".encode()}
+        assert await access.recognise(headers, "/operator/v1/studios")
+        assert not await OperatorAccess(("new",), db, ("pepper",)).recognise(headers, "/operator/v1/studios")
+    finally:
+        await db.close()
+
+
+async def test_an_operator_makes_a_console_link_for_a_client(system: System) -> None:
+    """For its newest live key; a manager for the own studio's clients alone."""
+    issued = await system.issue("studio:read", client="Partner Inc")
+    path = f"/clients/{issued['client_id']}/console-sessions"
+    made = await system.operator.post(path, {"expires_in": 300})
+    assert made.status == 201
+    assert (await exchange(system, token_in(made.json()["url"]))).status == 200
+    manager = system.client(
+        f"{system.running.operator_url}/operator/v1",
+        {"Authorization": f"Bearer {(await staff_token(system, 'manager'))['token']}"},
+    )
+    assert (await manager.post(path)).status == 201
+    foreign = await system.issue(studio=await system.new_studio())
+    assert (await manager.post(f"/clients/{foreign['client_id']}/console-sessions")).status == 404
+    await system.operator.post(f"/keys/{issued['id']}/revoke")
+    assert (await system.operator.post(path)).code == "client_without_key"
