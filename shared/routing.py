@@ -53,6 +53,7 @@ ROUTES: Final[tuple[PartnerRoute, ...]] = (
     *_routes(
         GATEWAY,
         ("GET", "/key", ANY_KEY),
+        ("GET", "/requests", ANY_KEY),
         ("POST", "/console-sessions", ANY_KEY),
     ),
     *_routes(

@@ -34,6 +34,14 @@ def demo_key(settings: Settings, operator_url: str) -> str:
     return str(issued["key"])
 
 
+def demo_console(settings: Settings, operator_url: str) -> str:
+    """A link into the demo client's console."""
+    client = OperatorClient(operator_url, settings.operator_tokens[0])
+    kept: dict[str, str] = json.loads((settings.home / DEMO_KEY).read_text())
+    key = client.get(f"/keys/{kept['id']}")
+    return str(client.post(f"/clients/{key['client_id']}/console-sessions")["url"])
+
+
 def _is_live(key: dict[str, Any]) -> bool:
     expires = key["expires_at"]
     return key["revoked_at"] is None and (expires is None or datetime.fromisoformat(expires) > now())

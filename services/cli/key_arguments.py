@@ -1,7 +1,15 @@
 """The words of the commands on keys and clients."""
 
-from services.cli import operator_commands, staff_commands
-from services.cli.command_words import Words, command, group, id_argument, studio_option, yes_option
+from services.cli import console_commands, operator_commands, staff_commands
+from services.cli.command_words import (
+    Words,
+    command,
+    group,
+    id_argument,
+    limit_option,
+    studio_option,
+    yes_option,
+)
 from services.cli.values import duration, positive
 
 _ID = "8c1f5e0a-3b0e-4d52-9a41-3f2f7f9b0c55"
@@ -11,6 +19,8 @@ def add_key_commands(words: Words) -> None:
     _keys(group(words, "keys", "partners' keys"))
     _clients(group(words, "clients", "partners' integrations and their rate limits"))
     _staff(group(words, "staff", "tokens of a studio's staff"))
+    _console(words)
+    _audit(group(words, "audit", "what operators and staff changed"))
 
 
 def _keys(words: Words) -> None:
@@ -103,3 +113,28 @@ def _staff(words: Words) -> None:
     id_argument(revoke)
     studio_option(revoke)
     yes_option(revoke)
+
+
+def _console(words: Words) -> None:
+    console = command(
+        words,
+        "console",
+        "print the operators' console, or a link into a client's console",
+        console_commands.console,
+        'console --client "Partner Inc"',
+    )
+    console.add_argument("--client", metavar="CLIENT", help="name or id; the link works once, for 10 minutes")
+    console.add_argument("--expires-in", type=duration, metavar="1h", help="how long the session lasts (1h)")
+    console.add_argument("--open", action="store_true", help="open it in a browser")
+
+
+def _audit(words: Words) -> None:
+    listing = command(
+        words,
+        "list",
+        "list writes of operators and staff, oldest first",
+        console_commands.list_audit,
+        "audit list --since 7d",
+    )
+    listing.add_argument("--since", type=duration, default="7d", metavar="7d", help="how far back (7d)")
+    limit_option(listing)

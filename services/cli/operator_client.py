@@ -17,7 +17,7 @@ RUN_FILE = "run.json"
 class OperatorClient:
     def __init__(self, url: str, token: str) -> None:
         parts = urlsplit(url)
-        self._url = url
+        self.url = url.rstrip("/")
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         self._connection = kind(parts.hostname or "127.0.0.1", parts.port, timeout=600)
         self._headers = {"Authorization": f"Bearer {token}"}
@@ -56,7 +56,7 @@ class OperatorClient:
             answer = self._connection.getresponse()
             raw = answer.read()
         except (OSError, http.client.HTTPException) as problem:
-            raise CommandFailed(f"The operators' API at {self._url} does not answer: {problem}") from None
+            raise CommandFailed(f"The operators' API at {self.url} does not answer: {problem}") from None
         if answer.status >= 400:
             raise CommandFailed(_refusal(answer.status, raw))
         return json.loads(raw) if raw else None

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from services.all_in_one import open_all
-from services.cli.demo_key import demo_key
+from services.cli.demo_key import demo_console, demo_key
 from services.cli.operator_client import RUN_FILE
 from services.cli.progress_steps import step
 from services.cli.run_async import run_async
@@ -68,7 +68,9 @@ async def run_up(settings: Settings, *, demo: bool, verbose: bool) -> None:
         write_private(run_file, json.dumps({"operator_url": operator_url}))
         stack.callback(run_file.unlink, missing_ok=True)
         key = await asyncio.to_thread(demo_key, settings, operator_url) if demo else None
+        console = await asyncio.to_thread(demo_console, settings, operator_url) if demo else None
         stopped = catch_stop_signals()
-        print(welcome(settings, key, time.monotonic() - began, log=file.path if file else None), flush=True)
+        seconds, log = time.monotonic() - began, file.path if file else None
+        print(welcome(settings, key, seconds, log=log, console=console), flush=True)
         await stopped
         print("Stopping.", file=sys.stderr, flush=True)

@@ -51,6 +51,9 @@ class OperatorAccess:
         known = any(hmac.compare_digest(token, one) for one in self._tokens)
         return OPERATOR if known else await self._staff(token, path)
 
+    def recognised(self) -> Caller | None:
+        return _recognised.get()
+
     def verify(self, headers: Mapping[bytes, bytes], request_id: str) -> Caller:
         caller = _recognised.get()
         if caller is None:

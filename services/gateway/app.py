@@ -12,9 +12,11 @@ from services.gateway.actions.deactivate_clients import deactivate_clients
 from services.gateway.actions.delete_expired_sessions import delete_expired_sessions
 from services.gateway.context import OperatorContext
 from services.gateway.key_cache import POLL_SECONDS, KeyCache
+from services.gateway.request_log import INTERVAL_SECONDS, RequestLog
 from services.gateway.routes.console import operator_sign_in, partner_sign_in
 from services.gateway.routes.console_sign_in import PATH as SIGN_IN
 from services.gateway.routes.operator import table
+from services.gateway.routes.operator.audit_trail import AuditTrail
 from services.gateway.routes.operator.imports import ImportStream
 from services.gateway.routes.operator.pages import pages
 from services.gateway.routes.operator.staff import STAFF_PATHS, StaffForwarder
@@ -99,12 +101,14 @@ async def open_gateway(
     access = OperatorAccess(settings.operator_tokens, db, peppers)
     proxies = trusted_proxies(settings)
     sessions = SessionCache(db, peppers, key_cache)
+    request_log = RequestLog(db)
     failed_keys, failed_tokens = FailedKeyLimits(), FailedKeyLimits()
     partner_api = PartnerApi(
         key_cache,
         upstreams,
         proxies,
         sessions=sessions,
+        request_log=request_log,
         own_routes=OwnRoutes(db, peppers, settings.public_origin()),
         failed_keys=failed_keys,
     )
@@ -122,6 +126,8 @@ async def open_gateway(
     public_origin = settings.public_origin() or local_origin(settings)
     context = OperatorContext(db, key_cache, peppers, signers, operator_upstreams, own_checks, public_origin)
     session_cleanup = Loop("expired sessions", partial(delete_expired_sessions, db), idle=60.0)
+    log_writing = Loop("request log", request_log.write, idle=INTERVAL_SECONDS)
+    log_cleanup = Loop("old requests", request_log.delete_old, idle=60.0)
     client_deactivation = Loop("closed clients", partial(deactivate_clients, context), idle=1.0)
     staff = StaffForwarder(context, access)
     operator = build_service(
@@ -139,12 +145,12 @@ async def open_gateway(
         },
     )
     try:
-        async with running([key_refresh, client_deactivation, session_cleanup]):
+        async with running([key_refresh, client_deactivation, session_cleanup, log_writing, log_cleanup]):
             yield Gateway(
                 PartnerPort(
                     partner_api, checks, partner_sign_in(db, peppers, sessions, failed_keys, proxies)
                 ),
-                LimitedGuesses(operator.app, access, proxies, failed_tokens),
+                LimitedGuesses(AuditTrail(operator.app, db, access), access, proxies, failed_tokens),
             )
     finally:
         for upstream in {*upstreams.values(), *operator_upstreams.values()}:

@@ -13,6 +13,9 @@ REQUEST_SECONDS = Histogram(
     "studio_request_seconds", "Time to answer a request.", ["service", "method", "route"], buckets=_FAST
 )
 REQUESTS = Counter("studio_requests_total", "Requests answered.", ["service", "method", "route", "status"])
+REQUEST_LOG_LEFT_OUT = Counter(
+    "studio_request_log_left_out_total", "Requests left out of the request log because too many came at once."
+)
 BOOKINGS = Counter("studio_bookings_total", "Booking requests by what became of them.", ["outcome"])
 REPLAYS = Counter("studio_idempotency_replays_total", "Writes answered from a kept answer.", ["service"])
 OUTBOX_AGE = Gauge("studio_outbox_age_seconds", "Age of the oldest event not yet logged.", ["service"])

@@ -8,10 +8,11 @@ from services.bookings import app as bookings
 from services.catalog import app as catalog
 from services.cli.openapi.operation_ids import operation_id
 from services.forms import app as forms
-from services.gateway.errors import SessionCannotMakeSessions
 from services.gateway.wire.console_session import ConsoleSession, ConsoleSessionCreate
 from services.gateway.wire.key import OwnKey
+from services.gateway.wire.request import LoggedRequest, RequestsQuery
 from services.webhooks import app as webhooks
+from shared.http.pages import Page
 from shared.http.routes import NoQuery, Route
 from shared.routing import ROUTES, PartnerRoute
 
@@ -31,6 +32,19 @@ OWN_ROUTES: tuple[Route[Any], ...] = (
         tag="Key",
     ),
     Route(
+        method="GET",
+        path="/requests",
+        handler=_answered_by_the_gateway,
+        summary="List your requests of the last seven days",
+        description=(
+            "What the client's keys asked for, newest first: method, route, status and duration, without "
+            "bodies. They appear within seconds. When very many come at once, some good ones are left out."
+        ),
+        query=RequestsQuery,
+        answer=Page[LoggedRequest],
+        tag="Key",
+    ),
+    Route(
         method="POST",
         path="/console-sessions",
         handler=_answered_by_the_gateway,
@@ -44,7 +58,6 @@ OWN_ROUTES: tuple[Route[Any], ...] = (
         optional_body=True,
         answer=ConsoleSession,
         status=201,
-        errors=(SessionCannotMakeSessions,),
         tag="Key",
     ),
 )

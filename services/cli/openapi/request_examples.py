@@ -58,6 +58,18 @@ EXAMPLES: dict[str, Any] = {
         "expires_at": None,
         "rate_limit": {"requests_per_second": 50, "burst": 200},
     },
+    "LoggedRequest": {
+        "id": "01989c3b-1a2b-7c3d-8e4f-5a6b7c8d9e0f",
+        "object": "request",
+        "request_id": "5e1f7c1e-6a0c-4b7d-9a41-3f2f7f9b0c55",
+        "at": "2026-08-03T12:00:00Z",
+        "method": "POST",
+        "route": "/bookings",
+        "status": 409,
+        "error_code": "class_full",
+        "duration_ms": 7.4,
+        "key_id": demo_id("key", "demo"),
+    },
     "ConsoleSessionCreate": {"expires_in": 3600, "scopes": ["schedule:read", "webhooks:read"]},
     "ConsoleSession": {
         "object": "console_session",

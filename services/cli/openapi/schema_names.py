@@ -5,6 +5,7 @@ from typing import Final
 RENAMED: Final = {
     "OwnKey": "Key",
     "RateLimit": "KeyRateLimit",
+    "LoggedRequest": "Request",
     "BookingCreate": "PartnerBookingCreate",
     "Cancellation": "MembershipCancellation",
     "Pause": "MembershipPause",

@@ -22,6 +22,10 @@ def own_key(key: CachedKey, request_headers: Headers) -> UpstreamAnswer:
             rate_limit=RateLimit(requests_per_second=key.rate, burst=key.burst),
         )
     )
+    return json_answer(body, request_headers)
+
+
+def json_answer(body: bytes, request_headers: Headers) -> UpstreamAnswer:
     answer = with_entity_tag(Answer(body), request_headers)
     headers = [(b"content-type", answer.content_type), *answer.headers]
     if answer.status == 200:

@@ -7,13 +7,15 @@ from typing import Final
 from services.gateway.actions.open_console import make_console_link
 from services.gateway.errors import SessionCannotMakeSessions
 from services.gateway.key_cache import CachedKey
-from services.gateway.routes.own_key import own_key
+from services.gateway.routes.own_key import json_answer, own_key
 from services.gateway.routes.partner_request import PartnerRequest
 from services.gateway.rules.console_cookie import origin_for
+from services.gateway.store import requests
 from services.gateway.upstream import UpstreamAnswer
 from services.gateway.wire.console_session import ConsoleSessionCreate
+from services.gateway.wire.request import RequestsQuery
 from shared.db.database import Database
-from shared.http.decoding import decode_body
+from shared.http.decoding import decode_body, decode_query
 from shared.http.routes import checked_json, read_body
 from shared.routing import PartnerRoute
 from shared.wire import encode
@@ -31,6 +33,7 @@ class OwnRoutes:
         self._public_origin = public_origin
         self._handlers: dict[tuple[str, str], Handler] = {
             ("GET", "/key"): self._key,
+            ("GET", "/requests"): self._requests,
             ("POST", "/console-sessions"): self._console_session,
         }
 
@@ -39,6 +42,12 @@ class OwnRoutes:
 
     async def _key(self, request: PartnerRequest, key: CachedKey) -> UpstreamAnswer:
         return own_key(key, request.raw_headers)
+
+    async def _requests(self, request: PartnerRequest, key: CachedKey) -> UpstreamAnswer:
+        query = decode_query(RequestsQuery, request.target.partition(b"?")[2])
+        async with self._db.connection() as conn:
+            page = await requests.page(conn, key.caller, query)
+        return json_answer(encode(page), request.raw_headers)
 
     async def _console_session(self, request: PartnerRequest, key: CachedKey) -> UpstreamAnswer:
         if key.session_id:

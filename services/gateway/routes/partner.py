@@ -12,6 +12,7 @@ from litestar.types import Receive, Scope, Send
 
 from services.gateway.errors import InvalidKey, MissingKey
 from services.gateway.key_cache import CachedKey, KeyCache
+from services.gateway.request_log import RequestLog, error_code_in
 from services.gateway.routes.own_routes import OwnRoutes
 from services.gateway.routes.partner_request import PartnerRequest
 from services.gateway.rules.console_cookie import PARTNER_COOKIE, cookie_of, sent_by_page
@@ -62,11 +63,13 @@ class PartnerApi:
         *,
         sessions: SessionCache | None = None,
         own_routes: OwnRoutes | None = None,
+        request_log: RequestLog | None = None,
         failed_keys: FailedKeyLimits | None = None,
     ) -> None:
         self._key_cache = key_cache
         self._sessions = sessions
         self._own_routes = own_routes
+        self._request_log = request_log
         self._proxies = proxies
         self._upstreams = upstreams
         self._table = RouteTable(ROUTES)
@@ -96,6 +99,19 @@ class PartnerApi:
                 failed=answer.status >= 500,
                 http__response__status_code=answer.status,
                 studio__request_id=request.id,
+            )
+        if self._request_log is not None and request.key is not None:
+            self._request_log.add(
+                (
+                    time.time(),
+                    request.key.caller,
+                    request.method,
+                    request.route.path if request.route else None,
+                    answer.status,
+                    error_code_in(answer.body) if answer.status >= 400 else None,
+                    seconds,
+                    request.id,
+                )
             )
         log_request(
             RequestLine(

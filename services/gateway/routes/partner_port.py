@@ -1,7 +1,8 @@
-"""What the partner port serves without a key: health, the OpenAPI document and the reference page."""
+"""What the partner port serves without a key: health, the OpenAPI document, the reference and the console."""
 
 from litestar.types import ASGIApp, Receive, Scope, Send
 
+from services.gateway.routes.console_files import console_files
 from services.gateway.routes.console_sign_in import PATH as SIGN_IN
 from services.gateway.routes.static_files import static_file
 from shared.errors import MethodNotAllowed, NotFound
@@ -29,6 +30,7 @@ class PartnerPort:
             "/docs": static_file("docs.html", b"text/html; charset=utf-8"),
             "/docs/page.css": static_file("page.css", b"text/css; charset=utf-8"),
             "/docs/page.js": static_file("page.js", b"text/javascript; charset=utf-8"),
+            **console_files("console.html"),
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -53,6 +53,11 @@ TEXTS: dict[str, str] = {
     "RosterEntry.status": "`confirmed`, `waitlisted`, `checked_in`, `no_show`, `cancelled` or `expired`.",
     "member_name": "Name of the member.",
     "member_email": "Email of the member, or null.",
+    "AuditEntry.at": "When it was done, in UTC.",
+    "actor": "`operator`, or the id of the staff token.",
+    "action": "What was done, such as `classes.cancel`.",
+    "target": "The id of what was changed or made; otherwise the studio, or nothing.",
+    "AuditEntry.request_id": "The id of the request.",
     "by": "How many numbers are skipped.",
     "studios": "How many studios were moved forward.",
     "ServiceStatus.status": "`ready`, `degraded` when requests are served but a part is not well, `not_ready`, or "

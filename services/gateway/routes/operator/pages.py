@@ -1,7 +1,8 @@
-"""What the operators' port serves without a token: the document and the reference page."""
+"""What the operators' port serves without a token: the document, the reference and the console's page."""
 
 from litestar.types import ASGIApp, Receive, Scope, Send
 
+from services.gateway.routes.console_files import console_files
 from services.gateway.routes.static_files import static_file
 from shared.errors import MethodNotAllowed
 from shared.http.error_mapping import answer_for
@@ -16,6 +17,7 @@ def pages() -> dict[str, ASGIApp]:
         "/docs": static_file("operators.html", b"text/html; charset=utf-8"),
         "/docs/page.css": static_file("page.css", b"text/css; charset=utf-8"),
         "/docs/page.js": static_file("page.js", b"text/javascript; charset=utf-8"),
+        **console_files("operators.html"),
     }
     return {path: _only_read(page) for path, page in files.items()}
 

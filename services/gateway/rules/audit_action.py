@@ -1,0 +1,36 @@
+"""What a write of the operators' API is called in the audit log, and what it is done to."""
+
+from typing import Final
+
+PREFIX: Final = "/operator/v1/"
+READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+# POST routes that change nothing.
+EVALUATIONS: Final = frozenset({"evaluate"})
+# Verbs that stand where other paths have an id.
+VERBS: Final = frozenset({"advance", "requeue"})
+SUFFIXES: Final = {"PUT": "update", "PATCH": "update", "DELETE": "delete"}
+MAX_LENGTH: Final = 200
+
+
+def is_write(method: str, path: str) -> bool:
+    return method not in READING and path.startswith(PREFIX) and path.rpartition("/")[2] not in EVALUATIONS
+
+
+def action_and_target(method: str, path: str) -> tuple[str, str]:
+    """`POST …/studios/mine/classes/ID/cancel` is `classes.cancel` of ID."""
+    parts = path.removeprefix(PREFIX).strip("/").split("/")
+    target = ""
+    if parts[0] == "studios" and len(parts) > 2:
+        target, parts = parts[1], parts[2:]
+    words = [part for at, part in enumerate(parts) if at % 2 == 0 or part in VERBS]
+    ids = [part for at, part in enumerate(parts) if at % 2 == 1 and part not in VERBS]
+    if method in SUFFIXES:
+        words.append(SUFFIXES[method])
+    elif words[-1].endswith("s"):
+        # A plural names a collection: something is made in it.
+        words.append("create")
+    return _plain(".".join(words)), _plain(ids[-1] if ids else target)
+
+
+def _plain(text: str) -> str:
+    return "".join(letter for letter in text if letter.isascii() and letter.isprintable())[:MAX_LENGTH]
