@@ -7,7 +7,6 @@ from http.cookies import SimpleCookie
 
 import pytest
 
-from services.gateway.rules.console_cookie import cookie_of, is_loopback, needs_secure, sent_by_page
 from services.gateway.rules.key_text import make_link, make_session
 from shared.routing import ROUTES, SCOPES
 from shared.wire import new_id
@@ -84,57 +83,6 @@ async def test_the_cookie_is_kept_from_scripts_and_from_other_sites(system: Syst
     assert "; Secure" in public.headers["Set-Cookie"]
     named = await exchange(system, await link_for(system, key), Host="api.example.com")
     assert "; Secure" in named.headers["Set-Cookie"]
-
-
-@pytest.mark.parametrize(
-    ("headers", "secure"),
-    [
-        ({b"host": b"127.0.0.1:8080"}, False),
-        ({b"host": b"[::1]:8080"}, False),
-        ({b"host": b"localhost"}, False),
-        ({b"host": b"localhost.example.com"}, True),
-        ({b"host": b"127.0.0.1.example.com"}, True),
-        ({}, True),
-        # A proxy that ends TLS and renames the host.
-        ({b"host": b"127.0.0.1:8080", b"origin": b"https://api.example.com"}, True),
-        ({b"host": b"gateway", b"origin": b"http://localhost:8080"}, False),
-        ({b"host": b"127.0.0.1", b"origin": b"null"}, True),
-    ],
-    ids=["ipv4", "ipv6", "name", "lookalike", "lookalike-ip", "none", "proxy", "renamed", "opaque"],
-)
-def test_only_loopback_goes_without_secure(headers: dict[bytes, bytes], secure: bool) -> None:
-    """The browser's Origin counts before Host."""
-    assert needs_secure(headers) is secure
-
-
-def test_loopback_is_an_address_and_not_a_beginning() -> None:
-    """And what is not a host at all is not loopback."""
-    assert [
-        is_loopback(host) for host in ("127.8.8.8:1", "LOCALHOST:80", "10.0.0.1", "", "[::1", "[::2]:1")
-    ] == [
-        True,
-        True,
-        False,
-        False,
-        True,
-        False,
-    ]
-
-
-def test_a_cookie_is_found_by_its_whole_name() -> None:
-    """Among others, and when HTTP/2 splits them over lines."""
-    lines = [(b"cookie", b"x=1; not_studio_console=2"), (b"cookie", b"studio_console=3;y=4")]
-    assert cookie_of(lines, "studio_console") == "3"
-    assert cookie_of(lines[:1], "studio_console") is None
-
-
-def test_only_the_own_page_counts() -> None:
-    """The header, and a browser that says that the page is of the same origin."""
-    own = {b"x-studio-console": b"1"}
-    assert sent_by_page(own) and sent_by_page(own | {b"sec-fetch-site": b"same-origin"})
-    for other in ({}, {b"x-studio-console": b"0"}, own | {b"sec-fetch-site": b"cross-site"}):
-        assert not sent_by_page(other)
-    assert not sent_by_page(own | {b"sec-fetch-site": b"same-site"})
 
 
 async def test_another_site_cannot_use_the_session(system: System) -> None:

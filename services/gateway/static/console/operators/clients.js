@@ -21,7 +21,7 @@ async function show(view, studio, place, told) {
   const again = (node) => show(view, studio, place, node);
   const [clients, keys] = await Promise.all([api.get("/clients", { studio: studio.id }), api.get("/keys", { studio: studio.id })]);
   place.replaceChildren(result, section("Keys", keyTable(api, studio, keys.data, result, again)), creation(api, studio, again),
-    section("Clients", table("Clients and their limits", [["Name", (row) => row.name], ["Requests a second", (row) => String(row.rate)], ["At once", (row) => String(row.burst)], ["", (row) => operator && button("Set limits", limits(api, row, result, again), { "aria-label": `Set limits of ${row.name}` })]], clients.data)));
+    section("Clients", table("Clients and their limits", [["Name", (row) => row.name], ["Requests a second", (row) => String(row.rate)], ["At once", (row) => String(row.burst)], ["Actions", (row) => operator && button("Set limits", limits(api, row, result, again), { "aria-label": `Set limits of ${row.name}` })]], clients.data)));
 }
 
 function keyTable(api, studio, rows, result, again) {
@@ -33,7 +33,7 @@ function keyTable(api, studio, rows, result, again) {
   return table(`Keys, times in ${studio.zone}`, [
     ["Name", (row) => row.name], ["Client", (row) => row.client_name], ["Key", (row) => code(`${row.prefix}_…`)], ["State", (row) => badge(state(row))], ["Scopes", (row) => String(row.scopes.length)],
     ["Last used", (row) => moment(row.last_used_at, studio.zone)], ["Expires", (row) => (row.expires_at ? moment(row.expires_at, studio.zone) : "never")],
-    ["", (row) => (state(row) === "live" ? [
+    ["Actions", (row) => (state(row) === "live" ? [
       button("Rotate", act("Rotate", row, `A second key for ${row.client_name} is made; ${row.name} stays valid for a day.`, { overlap: 86400 }, (made) => secretBox("New key", made.key)), { "aria-label": `Rotate ${row.name}` }), " ",
       button("Revoke", act("Revoke", row, `${row.name} of ${row.client_name} will be refused within two seconds, for good, and its console sessions end.`, {}, () => `${row.name} is revoked.`), { class: "act danger", "aria-label": `Revoke ${row.name}` })] : null)],
   ], rows);

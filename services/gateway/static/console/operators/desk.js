@@ -54,5 +54,5 @@ async function showClass(view, studio, id, details, told = "") {
   });
   details.replaceChildren(section(row.title, result, facts([["Starts", moment(row.start_time, studio.zone)], ["Status", badge(row.status)], ["Seats", `${row.booked_count} of ${row.capacity} taken`]]),
     row.status === "scheduled" && h("form", { class: "row", onsubmit: (event) => { event.preventDefault(); save(event); } }, field("Capacity", capacity), button("Save", null, { type: "submit" }), button("Cancel the class", cancel, { class: "act danger" })),
-    table("Roster", [["Member", (one) => one.member_name], ["Email", (one) => one.member_email], ["Status", (one) => badge(one.status)], ["Position", (one) => one.waitlist_position && String(one.waitlist_position)], ["", work]], roster.rows, "Nobody has booked.")));
+    table("Roster", [["Member", (one) => one.member_name], ["Email", (one) => one.member_email], ["Status", (one) => badge(one.status)], ["Position", (one) => one.waitlist_position && String(one.waitlist_position)], ["Actions", work]], roster.rows, "Nobody has booked.")));
 }

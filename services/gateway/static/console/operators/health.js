@@ -57,5 +57,5 @@ async function showQueues(api, place) {
     result.replaceChildren(`${requeued} sent back.`);
   });
   place.replaceChildren(table("Message queues", [["Queue", (row) => row.name], ["Waiting", (row) => String(row.waiting)], ["Parked", (row) => String(row.parked)],
-    ["", (row) => (row.parked ? [button("Look", look(row.name), { "aria-label": `Look at ${row.name}` }), button("Requeue", requeue(row.name), { "aria-label": `Requeue ${row.name}` })] : null)]], data, "No queues here: events travel inside the process."), result);
+    ["Actions", (row) => (row.parked ? [button("Look", look(row.name), { "aria-label": `Look at ${row.name}` }), button("Requeue", requeue(row.name), { "aria-label": `Requeue ${row.name}` })] : null)]], data, "No queues here: events travel inside the process."), result);
 }

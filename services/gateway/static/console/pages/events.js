@@ -18,7 +18,7 @@ export async function render(view) {
   const rows = table("Newest first", [
     ["Sequence", (event) => String(event.sequence)], ["At", (event) => moment(event.created_at, zone)], ["Type", (event) => code(event.type)],
     ["About", (event) => `${event.resource.object} ${event.resource.id.slice(0, 8)}`],
-    ["", (event) => h("a", { href: `#/events?id=${event.id}`, "aria-label": `Show event ${event.sequence}` }, "Show")],
+    ["Actions", (event) => h("a", { href: `#/events?id=${event.id}`, "aria-label": `Show event ${event.sequence}` }, "Show")],
   ], [], "No events yet. What happens in the studio appears here.");
   place.append(section("What happened",
     h("form", { class: "row", onsubmit: (event) => { event.preventDefault(); location.hash = `#/events?${new URLSearchParams({ type: kind.value.trim() })}`; } },

@@ -104,7 +104,7 @@ async function showDeliveries(view, path, place, status) {
   const list = await pagedTable("Deliveries, oldest first", [
     ["No.", (row) => String(row.sequence)], ["Event", (row) => h("a", { href: `#/events?id=${row.event_id}` }, row.event_type)], ["Status", (row) => badge(row.status)],
     ["Next try", (row) => row.next_attempt_at && moment(row.next_attempt_at, zone)], ["Attempts", (row) => attempts(row, zone)],
-    ["", (row) => may("webhooks:write") && button("Retry", retry(row), { "aria-label": `Retry delivery ${row.sequence}` })],
+    ["Actions", (row) => may("webhooks:write") && button("Retry", retry(row), { "aria-label": `Retry delivery ${row.sequence}` })],
   ], (cursor) => api.get(`${path}/deliveries`, { status, cursor }), "No deliveries.");
   place.replaceChildren(h("div", { class: "row" },
     field("Status", select([["", "all"], ["pending", "pending"], ["succeeded", "succeeded"], ["dead", "dead"]], status, again)), button("Refresh", () => again(status))), result, list);
