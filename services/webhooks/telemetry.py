@@ -78,6 +78,7 @@ async def update_gauges(db: Database, bus: Bus) -> bool:
         QUEUE_MESSAGES.labels(queue.name, "waiting").set(depth.waiting)
         QUEUE_MESSAGES.labels(queue.name, "parked").set(depth.parked)
     async with db.connection() as conn:
+        await stats.fold(conn)
         counts = await stats.counts(conn)
     DELIVERIES_OPEN.labels("pending").set(counts["pending"])
     DELIVERIES_OPEN.labels("dead").set(counts["dead"])
