@@ -1,6 +1,6 @@
 """`studioctl status` and `queues list` for a person at 3 a.m.: a line per service, and what to type next."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from services.cli.values import span
@@ -10,7 +10,7 @@ Json = dict[str, Any]
 SLOW_OUTBOX_SECONDS = 30
 
 
-def status_lines(services: dict[str, Json]) -> Iterator[str]:
+def status_lines(services: dict[str, Json], unacknowledged: Sequence[Json] = ()) -> Iterator[str]:
     wide = max(map(len, services))
     for name, state in services.items():
         yield f"{name:<{wide}}  {state['status']:<11}  {_about(state)}".rstrip()
@@ -22,8 +22,22 @@ def status_lines(services: dict[str, Json]) -> Iterator[str]:
             f"deliveries: {figures['pending_deliveries']} pending "
             f"(oldest {span(figures['oldest_pending_seconds'])}), {figures['dead_deliveries']} dead"
         )
+    yield from map(_overdue, unacknowledged)
     yield ""
     yield from next_steps(services)
+
+
+def _overdue(studio: Json) -> str:
+    """Whether the log has them tells what is missing: the event, or only its acknowledgement."""
+    states = [
+        f"{studio[state]} {state.replace('_', ' ')}"
+        for state in ("waiting", "in_flight", "parked")
+        if studio[state]
+    ]
+    text = f"overdue: {studio['service']}, studio {studio['studio_id']}: {', '.join(states)}"
+    if not studio["compared"]:
+        return f"{text}; the event log does not tell which it has"
+    return f"{text}; of the oldest {studio['compared']} the event log has {studio['logged']}"
 
 
 def _about(state: Json) -> str:

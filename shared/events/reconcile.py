@@ -11,14 +11,13 @@ from shared.db.database import Connection, Database
 from shared.events.bus import Bus, Queue
 from shared.events.leases import Leases
 from shared.events.outbox import backlog
+from shared.events.overdue import OVERDUE_SECONDS
 from shared.observability.metrics import OUTBOX_AGE, OUTBOX_EVENTS
 from shared.wire import is_id
 
 log = structlog.get_logger("reconcile")
 
 EVERY_SECONDS = 15.0
-# An acknowledgement usually takes less than a second.
-OVERDUE_SECONDS = 60.0
 STUDIOS_NAMED = 20
 # With more parked messages than this nobody is mended: which are missing is not known.
 PARKED_READ = 1000

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from shared.db.database import Database
 from shared.events.outbox import backlog
+from shared.events.overdue import OverdueStudio, studios_overdue
 from shared.http.routes import Call, Route
 
 
@@ -19,16 +20,19 @@ class OutboxFigures(Struct, kw_only=True):
     outbox_in_flight: int
     outbox_parked: int
     outbox_age_seconds: float
+    overdue_studios: list[OverdueStudio]
 
 
 async def get_figures(service: HasDatabase, call: Call[None, None]) -> OutboxFigures:
     async with service.db.connection() as conn:
         waiting = await backlog(conn)
+        overdue = await studios_overdue(conn)
     return OutboxFigures(
         outbox_waiting=waiting.waiting,
         outbox_in_flight=waiting.in_flight,
         outbox_parked=waiting.parked,
         outbox_age_seconds=waiting.age_seconds,
+        overdue_studios=overdue,
     )
 
 

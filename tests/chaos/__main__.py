@@ -18,7 +18,7 @@ import structlog
 
 from tests.chaos.faults.groups import GROUPS
 from tests.chaos.runner import Outcome, Plan, run
-from tests.chaos.table import markdown, plain
+from tests.chaos.table import markdown, plain, written_into
 
 
 def arguments() -> argparse.Namespace:
@@ -30,9 +30,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--writes", type=int, default=290, help="acknowledged writes of a round, at least (290)"
     )
-    parser.add_argument("--rate", type=float, default=60.0, help="writes per second (60)")
+    parser.add_argument("--rate", type=float, default=40.0, help="writes per second (40)")
     parser.add_argument("--seed", type=int, help="draws the same faults again")
-    parser.add_argument("--table", type=Path, help="write the table as markdown to this file")
+    parser.add_argument(
+        "--table", type=Path, help="write the table as markdown to this file, or between its marks"
+    )
     parser.add_argument("--keep", type=Path, help="copy the services' logs to this folder")
     return parser.parse_args()
 
@@ -83,7 +85,7 @@ def report(outcome: Outcome, seed: int, table: Path | None) -> int:
             minutes=outcome.seconds / 60,
             notes=outcome.skipped,
         )
-        table.write_text(text)
+        table.write_text(written_into(table.read_text() if table.exists() else "", text))
         sys.stdout.write(f"The table is in {table}.\n")
     problems = outcome.problems
     sys.stdout.write(f"{len(problems)} problems; seed {seed}; {outcome.seconds / 60:.1f} minutes\n")

@@ -93,7 +93,21 @@ class Arena:
         os.kill(child.pid, number)
 
     async def until_ready(self, process: str) -> None:
-        await asyncio.to_thread(self.processes[process].wait_ready)
+        await asyncio.to_thread(self.processes[process].wait_ready, 300.0)
 
     async def kill(self, process: str) -> None:
         await asyncio.to_thread(self.processes[process].kill)
+
+    async def repair(self) -> None:
+        """Starts and heals whatever a failed round has left behind."""
+        for link in self.links.values():
+            await link.heal()
+        await asyncio.to_thread(self.rabbit.start_again)
+        if not self.postgres.alive:
+            await self.start_postgres()
+        for name, process in self.processes.items():
+            if process.child is None or process.child.poll() is not None:
+                process.start()
+            self.signal(name, signal.SIGCONT)
+        for name in self.processes:
+            await self.until_ready(name)

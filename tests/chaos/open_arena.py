@@ -30,6 +30,8 @@ REPLICAS = {"gateway": 2, "catalog": 1, "bookings": 2, "forms": 1, "webhooks": 2
 # Short waits, and enough of them that no delivery is given up during a fault.
 RETRY_SCHEDULE = ",".join(["0.2", "0.4", "0.8", "1", *["2"] * 60])
 POLL_SECONDS = 0.3
+# Eight processes start at the same time.
+START_SECONDS = 300.0
 
 
 @asynccontextmanager
@@ -94,7 +96,7 @@ async def _start_services(arena: Arena, stack: AsyncExitStack, session: aiohttp.
         stack.callback(_end, process)
         process.start()
     for process in arena.processes.values():
-        await asyncio.to_thread(process.wait_ready)
+        await asyncio.to_thread(process.wait_ready, START_SECONDS)
     for name, service in _replicas():
         await arena.balancers[service].until_ready(arena.ports[name])
     token = made.operator_tokens[0]

@@ -95,6 +95,6 @@ def request_id(defect: str) -> str:
     """Of the answer that a defect quotes; a text that no log has where it has none."""
     _, _, body = defect.partition("{")
     try:
-        return str(json.loads("{" + body.rstrip("'\""))["error"]["request_id"])
+        return str(json.loads("{" + body)["error"]["request_id"])
     except (ValueError, KeyError):
         return "no request id"

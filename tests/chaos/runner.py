@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from tests.chaos.arena import Arena
+from tests.chaos.audit import Findings
 from tests.chaos.faults.fault import Fault, Group
 from tests.chaos.open_arena import open_arena
 from tests.chaos.rounds import Result, run_round
@@ -25,7 +26,7 @@ class Plan(Struct, frozen=True):
     rounds: int
     writes: int
     seed: int
-    rate: float = 60.0
+    rate: float = 40.0
     classes: int = 100
     members: int = 700
 
@@ -82,7 +83,7 @@ async def _run_group(
         if group.setup is not None:
             await stack.enter_async_context(group.setup(arena))
         for number, fault in enumerate(drawn(group.faults, plan.rounds, draw), start=1):
-            result = await run_round(arena, writers, group.name, fault, draw, writes=plan.writes, known=known)
+            result = await _one_round(plan, arena, writers, group, fault, draw, known)
             outcome.results.append(result)
             verdict = "ok" if result.is_clean else f"{len(result.problems())} PROBLEMS"
             say(
@@ -92,6 +93,24 @@ async def _run_group(
             )
             for problem in (*result.problems()[:5], *result.evidence[:10]):
                 say(f"    {problem[:400]}")
+
+
+async def _one_round(
+    plan: Plan,
+    arena: Arena,
+    writers: Writers,
+    group: Group,
+    fault: Fault,
+    draw: random.Random,
+    known: set[str],
+) -> Result:
+    """A round that cannot be run to its end is a finding too, and the next ones still run."""
+    try:
+        return await run_round(arena, writers, group.name, fault, draw, writes=plan.writes, known=known)
+    except Exception as problem:
+        findings = Findings(stuck=[f"the round failed: {problem!r}"])
+        await arena.repair()
+        return Result(group.name, fault.name, "", 0, 0.0, findings, writers.defects)
 
 
 def drawn(faults: Sequence[Fault], rounds: int, draw: random.Random) -> list[Fault]:

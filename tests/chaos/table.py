@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tests.chaos.rounds import Result
 
+BEGIN, END = "<!-- make chaos: begin -->", "<!-- make chaos: end -->"
 COLUMNS = (
     "group",
     "fault",
@@ -74,3 +75,10 @@ def markdown(
         *(f"- {note}" for note in notes),
     ]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def written_into(document: str, table: str) -> str:
+    """The table between the two marks of a document; the table alone where there are none."""
+    before, begin, rest = document.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    return f"{before}{begin}\n{table}{end}{after}" if begin and end else table

@@ -75,8 +75,8 @@ class Process:
                 cwd=self.code,
             )
 
-    def wait_ready(self) -> None:
-        deadline = time.monotonic() + START_SECONDS
+    def wait_ready(self, seconds: float = START_SECONDS) -> None:
+        deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             assert self.child is not None
             if self.child.poll() is not None:

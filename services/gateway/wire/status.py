@@ -14,9 +14,24 @@ class ServiceStatus(Struct, kw_only=True):
     figures: dict[str, Any] | UnsetType = UNSET
 
 
+class Unacknowledged(Struct, kw_only=True):
+    """Events of one studio that the event log should have acknowledged by now, by their state."""
+
+    service: str
+    studio_id: Id
+    waiting: int
+    in_flight: int
+    parked: int
+    compared: Annotated[int, Meta(description="How many of them were looked up in the event log.")]
+    logged: Annotated[int, Meta(description="How many of those the event log has.")]
+
+
 class SystemStatus(Struct, kw_only=True):
     object: Literal["status"] = "status"
     services: dict[str, ServiceStatus]
+    unacknowledged: Annotated[
+        list[Unacknowledged], Meta(description="Studios whose events are overdue. Empty when all is well.")
+    ]
 
 
 class Erasure(Struct, kw_only=True):

@@ -25,6 +25,18 @@ async def lock_counters(conn: Connection, studio_ids: Sequence[str]) -> dict[str
     return {row["studio_id"]: row["last_sequence"] for row in await conn.fetch(LOCK, studio_ids)}
 
 
+KNOWN = """
+SELECT e.id::text FROM unnest($1::uuid[], $2::uuid[]) AS wanted (studio_id, id)
+JOIN events e ON e.studio_id = wanted.studio_id AND e.id = wanted.id
+"""
+
+
+async def known(conn: Connection, events: Sequence[tuple[str, str]]) -> list[str]:
+    """Which of these events, by studio and id, are in the log."""
+    rows = await conn.fetch(KNOWN, [studio for studio, _ in events], [id_ for _, id_ in events])
+    return [row["id"] for row in rows]
+
+
 POSITION = "SELECT last_sequence FROM event_counters WHERE studio_id = $1"
 
 

@@ -58,6 +58,21 @@ class WebhooksStats(Struct, kw_only=True):
     running_recoveries: int
 
 
+class EventLookup(Body, frozen=True, kw_only=True):
+    studio_id: Id
+    event_id: Id
+
+
+class KnownEventsQuery(Body, frozen=True, kw_only=True):
+    """As many as the outboxes name at most."""
+
+    events: Annotated[list[EventLookup], Meta(max_length=2000)]
+
+
+class KnownEvents(Struct, kw_only=True):
+    event_ids: list[str]
+
+
 class Erased(Struct, kw_only=True):
     events: int
     deliveries: int

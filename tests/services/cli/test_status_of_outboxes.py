@@ -34,3 +34,17 @@ def test_parked_events_have_no_age() -> None:
     """They wait for a person, not for the broker."""
     line = shown(outbox_waiting=0, outbox_in_flight=0, outbox_parked=2, outbox_age_seconds=0.0)
     assert line.endswith("outbox 2 parked")
+
+
+def test_an_overdue_studio_is_named_with_what_the_log_has() -> None:
+    """An event that is logged only lacks its acknowledgement; one that is not has reached nobody."""
+    studio = {"service": "bookings", "studio_id": "s1", "waiting": 1, "in_flight": 0, "parked": 2}
+    services = {"bookings": {"status": "ready"}}
+    [line] = [
+        line
+        for line in status_lines(services, [studio | {"compared": 3, "logged": 2}])
+        if line.startswith("overdue")
+    ]
+    assert line == ("overdue: bookings, studio s1: 1 waiting, 2 parked; of the oldest 3 the event log has 2")
+    lines = list(status_lines(services, [studio | {"compared": 0, "logged": 0}]))
+    assert any("does not tell" in line for line in lines), "the log is away"
