@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 ARGS ?=
 RATE ?= 10
 
-.PHONY: up test check fresh soak chaos bench bench-compare lock sizes sbom clean help
+.PHONY: up test check fresh screenshots soak chaos bench bench-compare lock sizes sbom clean help
 
 help:
 	@echo "make up      start everything (Ctrl-C stops it); pass options with ARGS='--port 9000'"
 	@echo "make test    install dependencies and run the tests"
 	@echo "make check   format, lint, types, import contracts, generated files, names and sizes"
 	@echo "make fresh   start the system twice in a clean clone with an empty home"
+	@echo "make screenshots   write pictures of the consoles to docs/console"
 	@echo "make soak    long runs with many steps, many events and injected faults"
 	@echo "make chaos   inject faults for about an hour; pass options with ARGS='--groups kill --seed 7'"
 	@echo "make sizes   compute volume sizes for RATE=10 events a second"
@@ -37,6 +38,9 @@ check: $(VENV)/development
 
 fresh: $(VENV)/development
 	$(BIN)/python -m tests.fresh
+
+screenshots: $(VENV)/development
+	$(BIN)/python -m tests.screenshots
 
 soak: $(VENV)/development
 	@$(BIN)/python -m tests.harness.prepare

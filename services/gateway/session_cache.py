@@ -5,6 +5,7 @@ The key's own state comes from the key cache, so a revoked key ends its sessions
 
 import hmac
 import time
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -12,6 +13,7 @@ from msgspec import Struct
 
 from services.gateway.errors import ConsoleSessionEnded, ExpiredKey, RevokedKey
 from services.gateway.key_cache import CachedKey, KeyCache
+from services.gateway.key_lookup import BatchedLookup
 from services.gateway.rules.key_text import SESSION_HEAD, hash_secret, parse_session
 from services.gateway.store import console_sessions
 from shared.db.database import Database
@@ -39,15 +41,22 @@ class SessionCache:
         self._peppers = peppers
         self._key_cache = key_cache
         self._sessions: dict[str, CachedSession] = {}
+        self._batches = BatchedLookup(self._look_up)
 
-    async def authenticate(self, text: str) -> CachedKey:
-        """The key that this cookie stands for, limited to the session's scopes."""
+    async def authenticate(self, text: str, *, batched: bool = False) -> CachedKey:
+        """The key that this cookie stands for, limited to the session's scopes.
+
+        `batched`: an unknown session is looked up with others, a moment later, as an unknown key is.
+        """
         parsed = parse_session(text, SESSION_HEAD)
         if parsed is None:
             raise ConsoleSessionEnded
         session = self._sessions.get(parsed.id)
-        if session is None or session.checked + RECHECK_SECONDS < time.monotonic():
-            session = await self._look_up(parsed.id)
+        if session is None and batched:
+            await self._batches.wait_for(parsed.id)
+        elif session is None or session.checked + RECHECK_SECONDS < time.monotonic():
+            await self._look_up([parsed.id])
+        session = self._sessions.get(parsed.id)
         if session is None or session.expires < time.time() or not self._matches(session, parsed.secret):
             raise ConsoleSessionEnded
         try:
@@ -64,23 +73,23 @@ class SessionCache:
             await console_sessions.end(conn, key.caller.studio_id, key.session_id)
         self._sessions.pop(key.session_id, None)
 
-    async def _look_up(self, session_id: str) -> CachedSession | None:
+    async def _look_up(self, session_ids: Sequence[str]) -> set[str]:
         async with self._db.connection() as conn:
-            row = await console_sessions.presented(conn, session_id)
-        if row is None:
+            rows = await console_sessions.presented(conn, session_ids)
+        for session_id in session_ids:
             self._sessions.pop(session_id, None)
-            return None
         if len(self._sessions) >= MAX_CACHED:
             self._sessions.clear()
-        session = self._sessions[session_id] = CachedSession(
-            secret_hash=row["secret_hash"],
-            studio_id=row["studio_id"],
-            key_id=row["key_id"],
-            scopes=frozenset(row["scopes"]),
-            expires=row["expires_at"].timestamp(),
-            checked=time.monotonic(),
-        )
-        return session
+        for row in rows:
+            self._sessions[row["id"]] = CachedSession(
+                secret_hash=row["secret_hash"],
+                studio_id=row["studio_id"],
+                key_id=row["key_id"],
+                scopes=frozenset(row["scopes"]),
+                expires=row["expires_at"].timestamp(),
+                checked=time.monotonic(),
+            )
+        return {row["id"] for row in rows}
 
     def _matches(self, session: CachedSession, secret: str) -> bool:
         hashes = [hash_secret(pepper, secret) for pepper in self._peppers]

@@ -6,6 +6,7 @@ import sys
 from shared.servers.postgres_binaries import find_postgres
 from shared.servers.problem import ServerProblem
 from shared.servers.rabbitmq_binaries import find_rabbitmq, install_if_debian_root
+from tests.harness.browser import MISSING, install_chromium
 from tests.harness.containers import docker_answers
 
 DOCKER = "Docker, through testcontainers"
@@ -14,6 +15,7 @@ DOCKER = "Docker, through testcontainers"
 def main() -> int:
     try:
         sys.stdout.write(f"Postgres: {postgres()}\nRabbitMQ: {rabbitmq()}\n")
+        sys.stdout.write(f"Chromium: {install_chromium() or MISSING}\n")
     except ServerProblem as problem:
         sys.stderr.write(f"{problem.message}\n")
         return 1

@@ -149,12 +149,12 @@ class PartnerApi:
         text = request.headers.get(KEY_HEADER)
         now = time.monotonic()
         try:
-            if not text:
-                return await self._session(request)
-            if not text.isascii():
-                raise InvalidKey
             # An address that has used up its refusals costs no query for each key that it makes up.
             batched = self._failed_keys.is_exhausted(request.address, now)
+            if not text:
+                return await self._session(request, batched)
+            if not text.isascii():
+                raise InvalidKey
             return await self._key_cache.authenticate(text.decode(), batched=batched)
         except MissingKey:
             raise
@@ -164,12 +164,12 @@ class PartnerApi:
                 raise RateLimited(wait) from None
             raise
 
-    async def _session(self, request: PartnerRequest) -> CachedKey:
+    async def _session(self, request: PartnerRequest, batched: bool) -> CachedKey:
         """The console's cookie counts as a key, but only in a request of the console's own page."""
         cookie = cookie_of(request.raw_headers, PARTNER_COOKIE) if sent_by_page(request.headers) else None
         if cookie is None or self._sessions is None:
             raise MissingKey
-        return await self._sessions.authenticate(cookie)
+        return await self._sessions.authenticate(cookie, batched=batched)
 
     async def _forward(self, request: PartnerRequest, route: PartnerRoute, key: CachedKey) -> UpstreamAnswer:
         headers = [

@@ -1,6 +1,7 @@
 """What a write of the operators' API is called in the audit log, and what it is done to."""
 
 from typing import Final
+from urllib.parse import parse_qsl
 
 PREFIX: Final = "/operator/v1/"
 READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -16,10 +17,10 @@ def is_write(method: str, path: str) -> bool:
     return method not in READING and path.startswith(PREFIX) and path.rpartition("/")[2] not in EVALUATIONS
 
 
-def action_and_target(method: str, path: str) -> tuple[str, str]:
-    """`POST …/studios/mine/classes/ID/cancel` is `classes.cancel` of ID."""
+def action_and_target(method: str, path: str, query: bytes = b"") -> tuple[str, str]:
+    """`POST …/studios/mine/classes/ID/cancel` is `classes.cancel` of ID; an import is of its studio."""
     parts = path.removeprefix(PREFIX).strip("/").split("/")
-    target = ""
+    target = dict(parse_qsl(query.decode("latin-1"))).get("studio", "") if query else ""
     if parts[0] == "studios" and len(parts) > 2:
         target, parts = parts[1], parts[2:]
     words = [part for at, part in enumerate(parts) if at % 2 == 0 or part in VERBS]

@@ -52,14 +52,15 @@ async def exchange(
 
 
 PRESENTED = """
-SELECT studio_id, key_id, scopes, secret_hash, expires_at FROM console_sessions
-WHERE id = $1 AND secret_hash IS NOT NULL AND ended_at IS NULL AND expires_at > clock_timestamp()
+SELECT id, studio_id, key_id, scopes, secret_hash, expires_at FROM console_sessions
+WHERE id = ANY ($1) AND secret_hash IS NOT NULL AND ended_at IS NULL AND expires_at > clock_timestamp()
 """
 
 
-async def presented(conn: Connection, session_id: str) -> asyncpg.Record | None:
-    """What a live session of this id has to match."""
-    return await conn.fetchrow(PRESENTED, session_id)
+async def presented(conn: Connection, session_ids: Sequence[str]) -> list[asyncpg.Record]:
+    """What live sessions of these ids have to match."""
+    rows: list[asyncpg.Record] = await conn.fetch(PRESENTED, session_ids)
+    return rows
 
 
 END = "UPDATE console_sessions SET ended_at = clock_timestamp() WHERE studio_id = $1 AND id = $2"

@@ -37,6 +37,11 @@ def test_an_action_is_named_after_its_path(method: str, path: str, expected: tup
     assert action_and_target(method, f"/operator/v1/{path}") == expected
 
 
+def test_an_import_is_of_the_studio_that_the_query_names() -> None:
+    """Its path has no id."""
+    assert action_and_target("POST", "/operator/v1/import", b"first_line=1&studio=mine") == ("import", "mine")
+
+
 def test_reading_is_no_write() -> None:
     """A POST that only evaluates reads, too."""
     assert not is_write("GET", "/operator/v1/keys")

@@ -95,8 +95,8 @@ async def test_under_a_storm_refused_requests_stay_and_the_rest_is_counted(datab
         for number in range(10 * BATCH):
             log.add(a_row(500 if number % 20 == 0 else 200, 1_700_000_000.0 + number, caller))
         refused = BATCH // 2
-        assert REQUEST_LOG_LEFT_OUT._value.get() - before == 10 * BATCH - BATCH - refused
         await log.write()
+        assert REQUEST_LOG_LEFT_OUT._value.get() - before == 10 * BATCH - BATCH - refused
         async with db.connection() as conn:
             query = RequestsQuery(status_class="5xx", limit=200)
             assert len((await requests.page(conn, caller, query)).data) == 200

@@ -42,7 +42,7 @@ class AuditTrail:
         request_id = request_id_of(scope)
         others = [header for header in scope["headers"] if header[0] != REQUEST_ID_HEADER]
         scope["headers"] = [*others, (REQUEST_ID_HEADER, request_id.encode())]
-        action, target = action_and_target(method, path)
+        action, target = action_and_target(method, path, scope["query_string"])
         try:
             async with self._db.connection() as conn:
                 entry_id = await audit_log.add(

@@ -1,0 +1,123 @@
+"""Debian's Chromium, started once for all browser tests. Each test has a context of its own in it."""
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome-stable")
+MISSING = "There is no Chromium here; install it with `apt-get install chromium`."
+START_SECONDS = 60
+# No sandbox for root, no host but loopback, and nothing that Chromium asks for by itself.
+ARGUMENTS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
+    "--remote-debugging-port=0",
+)
+
+
+def find_chromium() -> str | None:
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+def install_chromium() -> str | None:
+    """Its path. As root on Debian it is installed first if missing; elsewhere its tests are skipped."""
+    if found := find_chromium():
+        return found
+    if os.geteuid() != 0 or not Path("/etc/debian_version").exists() or not shutil.which("apt-get"):
+        return None
+    env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    for command in ("update", "install -y --no-install-recommends chromium"):
+        if subprocess.run(["apt-get", "-qq", *command.split()], env=env, capture_output=True).returncode:
+            return None
+    return find_chromium()
+
+
+@contextmanager
+def running_chromium(path: str, folder: Path) -> Iterator[str]:
+    """The address at which tests connect to it."""
+    profile = folder / "profile"
+    with (folder / "chromium.log").open("wb") as log:
+        child = subprocess.Popen([path, *ARGUMENTS, f"--user-data-dir={profile}"], stdout=log, stderr=log)
+    try:
+        yield _address(child, profile / "DevToolsActivePort")
+    finally:
+        child.terminate()
+        try:
+            child.wait(10)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+
+
+def _address(child: "subprocess.Popen[bytes]", port_file: Path) -> str:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        assert child.poll() is None, f"Chromium ended with {child.returncode}"
+        lines = port_file.read_text().splitlines() if port_file.exists() else []
+        if len(lines) >= 2:
+            return f"http://127.0.0.1:{lines[0]}"
+        time.sleep(0.05)
+    raise AssertionError(f"Chromium is not ready after {START_SECONDS} s")
+
+
+@asynccontextmanager
+async def connected(address: str) -> AsyncIterator[Browser]:
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.connect_over_cdp(address)
+        yield browser
+        await browser.close()
+
+
+class Tab:
+    """A page in a context of its own, with all that went wrong in it."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.problems: list[str] = []
+        self.foreign: list[str] = []
+        page.set_default_timeout(30_000)
+        page.on("pageerror", lambda problem: self.problems.append(str(problem)))
+        page.on("console", self._heard)
+        page.on("request", self._requested)
+
+    def _heard(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and "Content Security Policy" in message.text:
+            self.problems.append(message.text)
+
+    def _requested(self, request: Request) -> None:
+        if not request.url.startswith(("http://127.0.0.1:", "http://localhost:", "data:", "blob:", "about:")):
+            self.foreign.append(request.url)
+
+    async def show(self, page: str) -> None:
+        """Opens a page of the console by its link, and waits until it is drawn."""
+        await self.page.click(f'#nav a[data-page="{page}"]')
+        await self.page.wait_for_selector(f'#nav a[data-page="{page}"][aria-current]')
+        await self.page.wait_for_selector("#view .page:not([aria-busy])")
+
+    def check(self) -> None:
+        """No error in a script, no violation of the policy, nothing from outside."""
+        assert self.problems == []
+        assert self.foreign == []
+
+
+@asynccontextmanager
+async def new_tab(browser: Browser) -> AsyncIterator[Tab]:
+    context = await browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
+    try:
+        yield Tab(await context.new_page())
+    finally:
+        await context.close()

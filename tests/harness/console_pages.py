@@ -1,0 +1,50 @@
+"""The consoles as a person uses them: signing in, and a studio with something on every page."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from shared.wire import new_id
+from tests.harness.bookable_studio import Bookable, bookable
+from tests.harness.browser import Tab
+from tests.harness.system import System
+
+PARTNER_PAGES = ("start", "schedule", "webhooks", "events", "requests")
+OPERATOR_PAGES = ("health", "studios", "clients", "imports", "desk", "deliveries", "links", "audit")
+
+
+async def open_partner_console(tab: Tab, system: System, key: str, **body: Any) -> str:
+    """Signs in by a fresh link, which is returned."""
+    made = await system.partner(key).post("/console-sessions", body)
+    assert made.status == 201, made.body
+    url = str(made.json()["url"])
+    await tab.page.goto(url)
+    await tab.page.wait_for_selector("#nav a[aria-current]")
+    return url
+
+
+async def open_operator_console(tab: Tab, system: System, token: str | None = None) -> None:
+    await tab.page.goto(f"{system.running.operator_url}/console")
+    await tab.page.get_by_label("Token").fill(token or system.running.operator_token)
+    await tab.page.get_by_role("button", name="Sign in").click()
+    await tab.page.wait_for_selector("#nav a[aria-current]")
+
+
+async def class_of_today(system: System, *, title: str = "Flow", name: str = "Ada") -> Bookable:
+    """A class within this week that can be booked, and a member with this first name."""
+    made = bookable(seats=5)
+    start = datetime.now(UTC) + timedelta(minutes=10)
+    for line in made.lines:
+        if line["object"] == "class":
+            line |= {"title": title, "start_time": start.isoformat()}
+            line["end_time"] = (start + timedelta(hours=1)).isoformat()
+        if line["object"] == "member":
+            line["first_name"] = name
+    await system.import_lines(made.lines)
+    return made
+
+
+async def book(system: System, key: str, made: Bookable) -> str:
+    body = {"class_id": made.class_ids[0], "member_id": made.member_ids[0]}
+    booked = await system.partner(key).post("/bookings", body, headers={"Idempotency-Key": new_id()})
+    assert booked.status == 201, booked.body
+    return str(booked.json()["id"])

@@ -1,0 +1,65 @@
+"""axe-core finds nothing on any page, light and dark, on a desktop and on a phone."""
+
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any
+
+from tests.harness.browser import Tab
+from tests.harness.console_pages import (
+    OPERATOR_PAGES,
+    PARTNER_PAGES,
+    book,
+    class_of_today,
+    open_operator_console,
+    open_partner_console,
+)
+from tests.harness.system import System
+
+AXE = (resources.files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
+DESKTOP, PHONE = (1280, 900), (390, 844)
+# Colours alone differ between light and dark, so the dark pages are measured for contrast.
+EVERYTHING: dict[str, Any] = {"resultTypes": ["violations"]}
+CONTRAST: dict[str, Any] = EVERYTHING | {"runOnly": ["color-contrast"]}
+
+
+async def violations(tab: Tab, options: dict[str, Any]) -> list[str]:
+    found = await tab.page.evaluate("options => axe.run(document, options)", options)
+    return [f"{one['id']}: {[node['target'] for node in one['nodes']][:3]}" for one in found["violations"]]
+
+
+async def check_pages(tab: Tab, pages: Sequence[str]) -> None:
+    await tab.page.evaluate(AXE)
+    for page in pages:
+        await tab.page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
+        await tab.show(page)
+        for width, height in (DESKTOP, PHONE):
+            await tab.page.set_viewport_size({"width": width, "height": height})
+            assert await tab.page.evaluate("document.documentElement.scrollWidth") <= width, page
+            for scheme, options in (("dark", CONTRAST), ("light", EVERYTHING)):
+                await tab.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+                await tab.page.wait_for_selector(f'html[data-theme="{scheme}"]')
+                assert await violations(tab, options) == [], (page, width, scheme)
+
+
+async def test_the_partner_console_passes_axe(tab: Tab, system: System) -> None:
+    """With a class, an event, an endpoint and a request to show."""
+    key = await system.key()
+    await book(system, key, await class_of_today(system))
+    await system.partner(key).post("/webhook-endpoints", {"url": "https://example.com/hook"})
+    await open_partner_console(tab, system, key)
+    await check_pages(tab, PARTNER_PAGES)
+
+
+async def test_the_operators_console_passes_axe(tab: Tab, system: System) -> None:
+    """Every page of it."""
+    await system.issue()
+    await open_operator_console(tab, system)
+    await check_pages(tab, OPERATOR_PAGES)
+
+
+async def test_axe_would_find_a_picture_without_words(tab: Tab, system: System) -> None:
+    """The check can fail."""
+    await open_partner_console(tab, system, await system.key())
+    await tab.page.evaluate(AXE)
+    await tab.page.evaluate("document.querySelector('#view').append(document.createElement('img'))")
+    assert [one.partition(":")[0] for one in await violations(tab, EVERYTHING)] == ["image-alt"]
