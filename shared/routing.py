@@ -123,6 +123,7 @@ ROUTES: Final[tuple[PartnerRoute, ...]] = (
         ("POST", "/webhook-deliveries/{delivery_id}/retry", "webhooks:write"),
         ("GET", "/events", "webhooks:read"),
         ("GET", "/events/{event_id}", "webhooks:read"),
+        ("GET", "/event-types", "webhooks:read"),
     ),
 )
 

@@ -1,21 +1,28 @@
 """The envelope: an event's bytes on the bus, and how consumers read them back."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
-from shared.events.kinds import Event, EventResource
+from shared.events.event import Audience, Data, Event, EventResource
 from shared.wire import API_VERSION, Id, Instant, encode
 
 
 class EventData(Struct):
-    object: Struct | Raw | dict[str, Any]
+    """`previous`: the changed fields of a `*.updated` before it. `active`: only for an instructor."""
+
+    object: Data
+    previous: Data | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
 
 
 class Envelope(Struct, kw_only=True):
-    """The event on the bus: what partners see, less the `sequence` that the event log gives out."""
+    """The event on the bus: what partners see, less the `sequence` that the event log gives out.
+
+    `audience` and `moved_to` are for the event log alone, which never shows them.
+    """
 
     id: Id
     object: Literal["event"] = "event"
@@ -27,6 +34,8 @@ class Envelope(Struct, kw_only=True):
     resource: EventResource
     request_id: str | None
     data: Raw
+    audience: Audience | UnsetType = UNSET
+    moved_to: Id | UnsetType = UNSET
 
 
 def render(event: Event) -> bytes:
@@ -40,7 +49,9 @@ def render(event: Event) -> bytes:
             location_id=event.location_id,
             resource=event.resource,
             request_id=event.request_id,
-            data=Raw(encode(EventData(event.data))),
+            data=Raw(encode(EventData(event.data, event.previous, event.active))),
+            audience=event.audience or UNSET,
+            moved_to=event.moved_to or UNSET,
         )
     )
 

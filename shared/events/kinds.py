@@ -1,113 +1,156 @@
-"""The envelope, and one tagged struct per event kind. Event names live here once, as tags."""
+"""Every kind of event, once. The OpenAPI document, `GET /event-types`, the docs page and the visibility rules
+come from this table: to add a kind, add a row.
+"""
 
-from datetime import datetime
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any
 
-from msgspec import Raw, Struct, field
+from shared.events.event import Kind
 
-from shared.wire import Id, new_id, now
-
-
-class EventResource(Struct, frozen=True):
-    """What the event is about. `version` grows with each change, so that outdated events can be ignored."""
-
-    object: str
-    id: Id
-    version: int
+KINDS: dict[str, Kind] = {}
 
 
-class Event(Struct, kw_only=True, frozen=True, tag_field="type"):
-    """A producer hands it to the outbox; `data` is the resource as its GET shows it, a struct or ready JSON.
-
-    `traceparent` travels beside the envelope, in the message's headers, and is never shown to a partner.
-    `aggregate` names what must stay in order, the resource unless said: its events leave as they were put in.
-    """
-
-    scope: ClassVar[str | None] = None
-    location_bound: ClassVar[bool] = False
-
-    studio_id: str
-    location_id: str | None = None
-    resource: EventResource
-    data: Struct | Raw | dict[str, Any]
-    request_id: str | None = None
-    traceparent: str | None = None
-    aggregate: str | None = None
-    id: str = field(default_factory=new_id)
-    created_at: datetime = field(default_factory=now)
-
-    @property
-    def type(self) -> str:
-        return kind_of(type(self))
-
-
-class BookingCreated(Event, frozen=True, tag="booking.created"):
-    scope = "bookings:read"
-    location_bound = True
-
-
-class BookingConfirmed(Event, frozen=True, tag="booking.confirmed"):
-    """A promotion from the waitlist; the booking keeps its id."""
-
-    scope = "bookings:read"
-    location_bound = True
-
-
-class BookingCancelled(Event, frozen=True, tag="booking.cancelled"):
-    scope = "bookings:read"
-    location_bound = True
-
-
-class WaitlistUpdated(Event, frozen=True, tag="waitlist.updated"):
-    """On joining, on every change of position and on leaving."""
-
-    scope = "bookings:read"
-    location_bound = True
-
-
-class ClassCancelled(Event, frozen=True, tag="class.cancelled"):
-    scope = "schedule:read"
-    location_bound = True
-
-
-class MemberCreated(Event, frozen=True, tag="member.created"):
-    scope = "members:read"
-
-
-class LeadCreated(Event, frozen=True, tag="lead.created"):
-    scope = "leads:read"
-
-
-class LeadUpdated(Event, frozen=True, tag="lead.updated"):
-    scope = "leads:read"
-
-
-class FormSubmitted(Event, frozen=True, tag="form.submitted"):
-    """Thin: `data` is `{id, object, form_id}`, and the submission is fetched by its id."""
-
-    scope = "form_submissions:read"
-
-
-class WebhookTest(Event, frozen=True, tag="webhook.test"):
-    """Sent on request to one endpoint; it needs no scope and reaches nobody else."""
-
-
-def kind_of(event: type[Event]) -> str:
-    return str(event.__struct_config__.tag)
-
-
-KINDS: dict[str, type[Event]] = {
-    kind_of(kind): kind
-    for kind in (
-        BookingCreated,
-        BookingConfirmed,
-        BookingCancelled,
-        WaitlistUpdated,
-        ClassCancelled,
-        MemberCreated,
-        LeadCreated,
-        LeadUpdated,
-        FormSubmitted,
-        WebhookTest,
+def _kind(
+    name: str,
+    description: str,
+    *,
+    resource: str,
+    scopes: tuple[str, ...],
+    bound: bool = False,
+    thin: tuple[str, ...] = (),
+    previous: dict[str, Any] | None = None,
+    **example: Any,
+) -> Kind:
+    """`example`: what the event changed in the example of its resource."""
+    kind = KINDS[name] = Kind(
+        name=name,
+        resource=resource,
+        scopes=scopes,
+        description=description,
+        location_bound=bound,
+        thin=thin,
+        example=example,
+        previous=previous,
     )
-}
+    return kind
+
+
+ONLY_ID = ("id", "object")
+
+_booking = partial(_kind, resource="booking", scopes=("bookings:read",), bound=True)
+BookingCreated = _booking("booking.created", "A booking was created, confirmed or waitlisted")
+BookingConfirmed = _booking("booking.confirmed", "A waitlisted booking was confirmed; it keeps its id")
+BookingCancelled = _booking("booking.cancelled", "A booking was cancelled", status="cancelled")
+BookingCheckedIn = _booking("booking.checked_in", "The member has checked in", status="checked_in")
+BookingNoShow = _booking("booking.no_show", "The member did not come", status="no_show")
+BookingExpired = _booking(
+    "booking.expired", "The class of a waitlisted booking has started", status="expired"
+)
+BookingUpdated = _booking(
+    "booking.updated",
+    "A booking was corrected, for example a check-in undone",
+    previous={"status": "checked_in"},
+)
+
+WaitlistUpdated = _kind(
+    "waitlist.updated",
+    "A waitlist entry was added, moved or removed",
+    resource="waitlist",
+    scopes=("bookings:read",),
+    bound=True,
+)
+
+_class = partial(_kind, resource="class", scopes=("schedule:read",), bound=True)
+ClassCreated = _class("class.created", "A class was added to the schedule")
+ClassUpdated = _class(
+    "class.updated", "A class was changed, in more than its counts", previous={"capacity": 10}
+)
+ClassCancelled = _class(
+    "class.cancelled", "A class was cancelled", status="cancelled", booked_count=0, available_count=20
+)
+ClassFull = _class("class.full", "The last seat of a class was taken", booked_count=20, available_count=0)
+ClassReopened = _class(
+    "class.reopened", "A full class has a free seat again", booked_count=19, available_count=1
+)
+
+_member = partial(_kind, resource="member", scopes=("members:read",))
+MemberCreated = _member("member.created", "A member was created")
+MemberUpdated = _member("member.updated", "A member's profile was changed", previous={"first_name": "Eva"})
+MemberErased = _member(
+    "member.erased", "A member was erased: drop your copy, fetch what is left", thin=ONLY_ID
+)
+
+_membership = partial(_kind, resource="membership", scopes=("members:read",))
+MembershipCreated = _membership("membership.created", "A member has a new membership")
+MembershipUpdated = _membership(
+    "membership.updated",
+    "A membership was changed, or its dates have changed it",
+    previous={"status": "paused"},
+)
+
+_purchase = partial(_kind, resource="purchase", scopes=("purchases:read",), bound=True)
+PurchaseCreated = _purchase("purchase.created", "A purchase was recorded")
+PurchaseUpdated = _purchase("purchase.updated", "A purchase was changed", previous={"status": "pending"})
+
+_lead = partial(_kind, resource="lead", scopes=("leads:read",))
+LeadCreated = _lead("lead.created", "A lead was created")
+LeadUpdated = _lead("lead.updated", "A lead was changed")
+LeadErased = _lead("lead.erased", "A lead was erased: drop your copy, fetch what is left", thin=ONLY_ID)
+
+# Who may only read forms gets these about published forms, and `{id, object, status}` when one no longer is.
+_form = partial(_kind, resource="form", scopes=("forms:read", "forms:write"))
+FormCreated = _form("form.created", "A form was created; without `forms:write` only a published one is told")
+FormUpdated = _form(
+    "form.updated",
+    "A form or its status was changed; without `forms:write` only what happens to a published one is told",
+    previous={"title": "Intake"},
+)
+
+_submission = partial(
+    _kind, resource="form_submission", scopes=("form_submissions:read",), thin=("id", "object", "form_id")
+)
+FormSubmitted = _submission("form.submitted", "A form was submitted; fetch the submission by its id")
+SubmissionUpdated = _submission(
+    "submission.updated", "A submission was reviewed, rejected or made anonymous; fetch it by its id"
+)
+
+StudioUpdated = _kind(
+    "studio.updated",
+    "The studio was changed",
+    resource="studio",
+    scopes=("studio:read",),
+    previous={"name": "Flow"},
+)
+_location = partial(_kind, resource="location", scopes=("studio:read",), bound=True)
+LocationCreated = _location("location.created", "The studio has a new location")
+LocationUpdated = _location("location.updated", "A location was changed", previous={"name": "Downtown"})
+_room = partial(_kind, resource="room", scopes=("schedule:read",), bound=True)
+RoomCreated = _room("room.created", "A location has a new room")
+RoomUpdated = _room("room.updated", "A room was changed", previous={"capacity": 10})
+_class_type = partial(_kind, resource="class_type", scopes=("schedule:read",))
+ClassTypeCreated = _class_type("class_type.created", "The studio has a new type of class")
+ClassTypeUpdated = _class_type("class_type.updated", "A class type was changed", previous={"name": "Flow"})
+_instructor = partial(_kind, resource="instructor", scopes=("schedule:read",))
+InstructorCreated = _instructor(
+    "instructor.created", "An instructor has joined; `data.active` tells whether the list shows them"
+)
+InstructorUpdated = _instructor(
+    "instructor.updated",
+    "An instructor was changed, has left or is back: `data.active`",
+    previous={"name": "Sam"},
+)
+_product = partial(_kind, resource="product", scopes=("catalog:read",))
+ProductCreated = _product("product.created", "The studio sells a new product")
+ProductUpdated = _product(
+    "product.updated", "A product or one of its prices was changed", previous={"active": False}
+)
+
+_endpoint = partial(_kind, resource="webhook_endpoint")
+WebhookEndpointDisabled = _endpoint(
+    "webhook_endpoint.disabled",
+    "An endpoint of your client was disabled; told to the others",
+    scopes=("webhooks:read",),
+    status="disabled",
+    disabled_reason="gone",
+)
+WebhookTest = _endpoint("webhook.test", "A test event that you requested", scopes=())

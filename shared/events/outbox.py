@@ -7,7 +7,7 @@ from msgspec import Struct
 from shared.db.database import Connection
 from shared.events.buckets import bucket_of
 from shared.events.envelope import render
-from shared.events.kinds import Event
+from shared.events.event import Event
 
 
 class OutboxRow(Struct, frozen=True):

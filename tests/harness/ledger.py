@@ -11,7 +11,8 @@ import asyncpg
 from msgspec import Struct
 
 from shared.db.database import Database
-from shared.events.kinds import BookingCreated, Event, EventResource, LeadCreated
+from shared.events.event import Event, EventResource
+from shared.events.kinds import BookingCreated, LeadCreated
 from shared.events.outbox import add_events
 from shared.wire import new_id
 from tests.harness.pipeline import Pipeline

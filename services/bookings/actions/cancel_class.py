@@ -10,7 +10,8 @@ from services.bookings.store import bookings, classes, studios
 from services.bookings.wire.classes import Class, ClassStatus
 from shared.db.database import Connection
 from shared.errors import NotFound
-from shared.events.kinds import ClassCancelled, EventResource
+from shared.events.event import EventResource
+from shared.events.kinds import ClassCancelled
 from shared.events.outbox import add_event
 from shared.http.caller import Caller
 

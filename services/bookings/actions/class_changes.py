@@ -18,7 +18,8 @@ from services.bookings.store.waitlist_row import WaitlistRow
 from services.bookings.wire.bookings import BookingStatus, CancellationReceipt
 from services.bookings.wire.waitlist import WaitlistStatus
 from shared.db.database import Connection
-from shared.events.kinds import BookingCancelled, BookingConfirmed, Event
+from shared.events.event import Event, Kind
+from shared.events.kinds import BookingCancelled, BookingConfirmed
 from shared.events.outbox import add_events
 from shared.http.caller import Caller
 from shared.wire import new_id
@@ -37,7 +38,7 @@ class ClassChanges:
         self._changed: dict[str, BookingRow] = {}
         self._credits: Counter[str] = Counter()
         self._receipts: list[ReceiptRow] = []
-        self._booking_events: list[tuple[type[Event], BookingRow]] = []
+        self._booking_events: list[tuple[Kind, BookingRow]] = []
         self._locked_members: frozenset[str] = frozenset()
 
     @classmethod

@@ -6,7 +6,8 @@ from services.bookings.store import members, studios
 from services.bookings.wire.members import Member, MemberCreate
 from shared.emails import normalize_email
 from shared.errors import Problem
-from shared.events.kinds import EventResource, MemberCreated
+from shared.events.event import EventResource
+from shared.events.kinds import MemberCreated
 from shared.events.outbox import add_event
 from shared.http.caller import Caller
 from shared.http.routes import PartialBody

@@ -4,12 +4,13 @@ from datetime import datetime
 
 from services.bookings.store.booking_row import BookingRow
 from services.bookings.store.waitlist_row import WaitlistRow
-from shared.events.kinds import Event, EventResource, WaitlistUpdated
+from shared.events.event import Event, EventResource, Kind
+from shared.events.kinds import WaitlistUpdated
 from shared.http.caller import Caller
 
 
 def booking_event(
-    kind: type[Event], caller: Caller, booking: BookingRow, now: datetime, *, position: int | None = None
+    kind: Kind, caller: Caller, booking: BookingRow, now: datetime, *, position: int | None = None
 ) -> Event:
     return kind(
         studio_id=caller.studio_id,

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import services.gateway
+import services.webhooks
 from services.cli.openapi.document import document_bytes
+from services.cli.openapi.event_types import event_types_bytes
 from services.cli.openapi.operator_document import operator_document_bytes
 
 STATIC = Path(services.gateway.__path__[0]) / "static"
@@ -14,18 +16,22 @@ DOCUMENTS: dict[str, Callable[[], bytes]] = {
     "openapi.json": document_bytes,
     "operators.json": operator_document_bytes,
 }
+EVENT_TYPES = Path(services.webhooks.__path__[0]) / "event_types.json"
 
 
-def main(arguments: list[str] | None = None, *, folder: Path = STATIC) -> int:
+def main(
+    arguments: list[str] | None = None, *, folder: Path = STATIC, event_types: Path = EVENT_TYPES
+) -> int:
     parser = argparse.ArgumentParser(prog="python -m services.cli.openapi", description=__doc__)
     choice = parser.add_mutually_exclusive_group()
-    choice.add_argument("--write", action="store_true", help="write the files that the gateway serves")
+    choice.add_argument("--write", action="store_true", help="write the files that the services serve")
     choice.add_argument("--check", action="store_true", help="exit 1 when one of them is stale")
     options = parser.parse_args(arguments)
     if not options.write and not options.check:
         sys.stdout.buffer.write(document_bytes())
         return 0
     made = {folder / name: document() for name, document in DOCUMENTS.items()}
+    made[event_types] = event_types_bytes()
     if options.write:
         folder.mkdir(parents=True, exist_ok=True)
         for path, content in made.items():

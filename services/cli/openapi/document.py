@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from services.cli.openapi.error_responses import ERROR_TYPES, shared_responses
-from services.cli.openapi.events import EVENT_TYPES, webhooks
+from services.cli.openapi.events import event_types, webhooks
 from services.cli.openapi.headers import HEADERS
 from services.cli.openapi.limits import limits_by_text
 from services.cli.openapi.operations import Operation, operations
@@ -22,7 +22,7 @@ Json = dict[str, Any]
 def document() -> Json:
     known = operations()
     types = [kind for operation in known for kind in operation.types]
-    schemas = Schemas([*types, *ERROR_TYPES, *EVENT_TYPES])
+    schemas = Schemas([*types, *ERROR_TYPES, *event_types()])
     paths: dict[str, Json] = defaultdict(dict)
     for operation in known:
         paths[operation.path][operation.method.lower()] = _operation(operation, schemas)

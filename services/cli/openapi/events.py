@@ -1,78 +1,52 @@
-"""The `webhooks` section: one entry per event kind, all in the same envelope."""
+"""The `webhooks` section: one entry per row of the table of event kinds, all in the same envelope."""
 
+from functools import cache
 from typing import Any
 
-from services.bookings.wire.bookings import Booking
-from services.bookings.wire.classes import Class
-from services.bookings.wire.members import Member
-from services.bookings.wire.waitlist import WaitlistEntry
+import msgspec
+from msgspec import Struct
+
 from services.cli.openapi.examples import example_of
+from services.cli.openapi.operations import operations
 from services.cli.openapi.request_examples import FORM_ID, SUBMISSION_ID
 from services.cli.openapi.schemas import Schemas
 from services.cli.openapi.webhook_examples import event_example
-from services.forms.wire.leads import Lead
-from services.webhooks.wire.endpoints import Endpoint
 from services.webhooks.wire.events import EventRead
-from shared.events import kinds as events
-from shared.events.kinds import Event, kind_of
+from shared.events.event import Kind
+from shared.events.kinds import KINDS
 
 Json = dict[str, Any]
-
-# What `data.object` holds; a form submission is sent without its answers.
-RESOURCES: dict[type[Event], Any] = {
-    events.BookingCreated: Booking,
-    events.BookingConfirmed: Booking,
-    events.BookingCancelled: Booking,
-    events.WaitlistUpdated: WaitlistEntry,
-    events.ClassCancelled: Class,
-    events.MemberCreated: Member,
-    events.LeadCreated: Lead,
-    events.LeadUpdated: Lead,
-    events.FormSubmitted: None,
-    events.WebhookTest: Endpoint,
-}
-SUMMARIES: dict[type[Event], str] = {
-    events.BookingCreated: "A booking was created, confirmed or waitlisted",
-    events.BookingConfirmed: "A waitlisted booking was confirmed",
-    events.BookingCancelled: "A booking was cancelled",
-    events.WaitlistUpdated: "A waitlist entry was added, moved or removed",
-    events.ClassCancelled: "A class was cancelled",
-    events.MemberCreated: "A member was created",
-    events.LeadCreated: "A lead was created",
-    events.LeadUpdated: "A lead was changed",
-    events.FormSubmitted: "A form was submitted",
-    events.WebhookTest: "A test event that you requested",
-}
-EVENT_TYPES = (EventRead, *(kind for kind in RESOURCES.values() if kind is not None))
-# How the example of the resource differs after the event.
-CHANGED_FIELDS: dict[type[Event], Json] = {
-    events.BookingCancelled: {"status": "cancelled"},
-    events.ClassCancelled: {"status": "cancelled", "booked_count": 0, "available_count": 20},
-}
 _UUID: Json = {"type": "string", "format": "uuid"}
-THIN: Json = {
-    "type": "object",
-    "description": "Fetch the submission by its id.",
-    "properties": {"id": _UUID, "object": {"const": "form_submission"}, "form_id": _UUID},
-    "required": ["id", "object", "form_id"],
-}
-THIN_EXAMPLE: Json = {"id": SUBMISSION_ID, "object": "form_submission", "form_id": FORM_ID}
+
+
+@cache
+def resources() -> dict[str, type[Struct]]:
+    """The struct of each resource, by its `object`: what the GET of one of them answers."""
+    found: dict[str, type[Struct]] = {}
+    for operation in operations():
+        answer = operation.route.answer
+        if operation.method != "GET" or not (isinstance(answer, type) and issubclass(answer, Struct)):
+            continue
+        for field in msgspec.structs.fields(answer):
+            if field.name == "object" and field.default != "list":
+                found.setdefault(str(field.default), answer)
+    return found
+
+
+def event_types() -> list[Any]:
+    """The types that need a schema."""
+    return [EventRead, *{kind.resource: resources()[kind.resource] for kind in KINDS.values()}.values()]
 
 
 def webhooks(schemas: Schemas) -> Json:
-    return {kind_of(kind): {"post": _delivery(kind, schemas)} for kind in events.KINDS.values()}
+    return {kind.name: {"post": _delivery(kind, schemas)} for kind in KINDS.values()}
 
 
-def _delivery(kind: type[Event], schemas: Schemas) -> Json:
-    name = kind_of(kind)
-    resource = RESOURCES[kind]
-    schema, example = THIN, THIN_EXAMPLE
-    if resource is not None:
-        schema, example = schemas.of(resource), {**example_of(resource), **CHANGED_FIELDS.get(kind, {})}
+def _delivery(kind: Kind, schemas: Schemas) -> Json:
     needs = f"Required scope: `{kind.scope}`." if kind.scope else "No scope is required."
     return {
-        "operationId": "on_" + name.replace(".", "_"),
-        "summary": SUMMARIES[kind],
+        "operationId": "on_" + kind.name.replace(".", "_"),
+        "summary": kind.description,
         "description": f"{needs} Answer 2xx within 15 seconds; otherwise the delivery is retried.",
         "tags": ["Webhooks"],
         "x-required-scope": kind.scope,
@@ -81,10 +55,7 @@ def _delivery(kind: type[Event], schemas: Schemas) -> Json:
         "requestBody": {
             "required": True,
             "content": {
-                "application/json": {
-                    "schema": _envelope(name, schema, schemas),
-                    "example": event_example(name, example, located=kind.location_bound),
-                }
+                "application/json": {"schema": event_schema(kind, schemas), "example": kind_example(kind)}
             },
         },
         "responses": {
@@ -115,11 +86,57 @@ def _header(name: str, description: str, schema: Json) -> Json:
     return {"name": name, "in": "header", "required": True, "description": description, "schema": schema}
 
 
-def _envelope(name: str, resource: Json, schemas: Schemas) -> Json:
+def event_schema(kind: Kind, schemas: Schemas) -> Json:
     """The event as `GET /events` returns it, with the `type` and `data` of this kind."""
     event = schemas.resolved(EventRead)
+    data: Json = {"object": _object_schema(kind, schemas)}
+    if kind.previous is not None:
+        data["previous"] = {
+            "type": "object",
+            "description": "The fields that have changed, with the values they had before.",
+        }
+    if kind.resource == "instructor":
+        data["active"] = {"type": "boolean", "description": "Whether the list of instructors shows them."}
     own: Json = {
-        "type": {"type": "string", "const": name},
-        "data": {"type": "object", "properties": {"object": resource}, "required": ["object"]},
+        "type": {"type": "string", "const": kind.name},
+        "data": {"type": "object", "properties": data, "required": ["object"]},
     }
     return {"type": "object", "properties": {**event["properties"], **own}, "required": event["required"]}
+
+
+def _object_schema(kind: Kind, schemas: Schemas) -> Json:
+    whole = schemas.of(resources()[kind.resource])
+    only_id = _thin_schema(
+        kind, ("id", "object"), "The resource has moved to a location that the key may not see."
+    )
+    if kind.thin:
+        return _thin_schema(kind, kind.thin, "Fetch the rest by its id.")
+    if kind.location_bound and kind.name.endswith(".updated") and kind.resource != "waitlist":
+        return {"anyOf": [whole, only_id]}
+    if kind.resource == "form" and kind.name.endswith(".updated"):
+        unpublished = "The form is no longer published, and the key has no `forms:write`."
+        return {"anyOf": [whole, _thin_schema(kind, ("id", "object", "status"), unpublished)]}
+    return whole
+
+
+def _thin_schema(kind: Kind, fields: tuple[str, ...], description: str) -> Json:
+    constant: Json = {"object": {"type": "string", "const": kind.resource}, "status": {"type": "string"}}
+    return {
+        "type": "object",
+        "description": description,
+        "properties": {name: constant.get(name, _UUID) for name in fields},
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def kind_example(kind: Kind) -> Json:
+    known: Json = {"id": SUBMISSION_ID, "object": "form_submission", "form_id": FORM_ID}
+    whole = known if kind.resource == "form_submission" else example_of(resources()[kind.resource])
+    resource = {name: whole[name] for name in kind.thin} if kind.thin else {**whole, **kind.example}
+    example = event_example(kind.name, resource, located=kind.location_bound)
+    if kind.previous is not None:
+        example["data"]["previous"] = kind.previous
+    if kind.resource == "instructor":
+        example["data"]["active"] = True
+    return example

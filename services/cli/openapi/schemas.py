@@ -10,7 +10,7 @@ from msgspec import Struct
 from services.cli.openapi.descriptions import TEXTS, describe
 from services.cli.openapi.schema_names import public_name
 from shared.errors import Problem
-from shared.events.kinds import EventResource
+from shared.events.event import EventResource
 from shared.http.error_mapping import ErrorBody, ErrorInfo, ValidationErrorBody
 from shared.http.pages import Page
 from shared.wire import Query, Resource

@@ -22,7 +22,8 @@ from services.forms.wire.submissions import FormSubmission, FormSubmissionCreate
 from shared.db.database import Connection
 from shared.emails import normalize_email
 from shared.errors import Invalid
-from shared.events.kinds import Event, EventResource, FormSubmitted
+from shared.events.event import Event, EventResource
+from shared.events.kinds import FormSubmitted
 from shared.events.outbox import add_events
 from shared.http.caller import Caller
 from shared.wire import new_id, now
@@ -98,7 +99,7 @@ async def _add_form_context(
     return lead_updated(caller, await leads.update(conn, caller, lead))
 
 
-def _submitted(caller: Caller, submission: FormSubmission) -> FormSubmitted:
+def _submitted(caller: Caller, submission: FormSubmission) -> Event:
     """Thin: the answers are fetched by id, with the scope that reading them needs."""
     return FormSubmitted(
         studio_id=caller.studio_id,

@@ -1,11 +1,12 @@
 """Builds the events of leads and form submissions."""
 
 from services.forms.wire.leads import StaffLead, partner_view
-from shared.events.kinds import EventResource, LeadCreated, LeadUpdated
+from shared.events.event import Event, EventResource
+from shared.events.kinds import LeadCreated, LeadUpdated
 from shared.http.caller import Caller
 
 
-def lead_created(caller: Caller, lead: StaffLead) -> LeadCreated:
+def lead_created(caller: Caller, lead: StaffLead) -> Event:
     return LeadCreated(
         studio_id=caller.studio_id,
         resource=EventResource("lead", lead.id, lead.version),
@@ -15,7 +16,7 @@ def lead_created(caller: Caller, lead: StaffLead) -> LeadCreated:
     )
 
 
-def lead_updated(caller: Caller, lead: StaffLead) -> LeadUpdated:
+def lead_updated(caller: Caller, lead: StaffLead) -> Event:
     return LeadUpdated(
         studio_id=caller.studio_id,
         resource=EventResource("lead", lead.id, lead.version),

@@ -8,7 +8,7 @@ from services.webhooks.context import Webhooks
 from services.webhooks.errors import TooManyEndpoints
 from services.webhooks.rules.signing import new_secret
 from services.webhooks.rules.urls import url_problem
-from services.webhooks.rules.visibility import scopes_needed
+from services.webhooks.rules.visibility import missing_scopes
 from services.webhooks.store import endpoints, secrets
 from services.webhooks.wire.endpoints import EndpointCreate, EndpointWithSecret, with_secret
 from shared.errors import InsufficientScope, Problem
@@ -41,9 +41,8 @@ async def create_endpoint(service: Webhooks, caller: Caller, body: EndpointCreat
 
 
 def require_scopes(event_types: Sequence[str], granted: frozenset[str]) -> None:
-    for scope in scopes_needed(event_types):
-        if scope not in granted:
-            raise InsufficientScope(scope, granted)
+    for scope in missing_scopes(event_types, granted):
+        raise InsufficientScope(scope, granted)
 
 
 async def check_endpoint(service: Webhooks, caller: Caller, given: PartialBody) -> list[Problem]:

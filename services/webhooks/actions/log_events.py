@@ -8,7 +8,7 @@ from itertools import islice
 import msgspec
 
 from services.webhooks.context import Webhooks
-from services.webhooks.rules.visibility import Subscriber
+from services.webhooks.rules.visibility import Subscriber, channel_name, kind_of
 from services.webhooks.store import deliveries, endpoints, event_log
 from services.webhooks.store.deliveries import NewDelivery
 from services.webhooks.store.event_log import StoredEvent
@@ -114,9 +114,10 @@ async def add_to_log(
                 studio_id=envelope.studio_id,
                 id=envelope.id,
                 sequence=sequence,
-                type=envelope.type,
+                type=channel_name(envelope.type, envelope.audience or None),
                 location_id=envelope.location_id,
                 client_id=client_id,
+                moved_to=envelope.moved_to or None,
                 created_at=envelope.created_at,
                 body=render_logged(envelope, sequence),
                 traceparent=traces.get(envelope.id) if traces else None,
@@ -143,7 +144,9 @@ class Pairs:
     def __iter__(self) -> Iterator[tuple[StoredEvent, str]]:
         for event in self._events:
             for subscriber in self._by_studio[event.studio_id]:
-                if subscriber.wants(event.type, event.location_id):
+                if subscriber.wants(
+                    event.type, event.location_id, client_id=event.client_id, moved_to=event.moved_to
+                ):
                     yield event, subscriber.id
 
 
@@ -172,4 +175,5 @@ def _numbered(pairs: Iterable[tuple[StoredEvent, str]], last: dict[str, int]) ->
         last[endpoint_id] += 1
         # A microsecond apart, so that the order by creation is the order by sequence.
         at += timedelta(microseconds=1)
-        yield NewDelivery(event.studio_id, new_id(), endpoint_id, event.id, event.type, last[endpoint_id], at)
+        kind = kind_of(event.type)
+        yield NewDelivery(event.studio_id, new_id(), endpoint_id, event.id, kind, last[endpoint_id], at)

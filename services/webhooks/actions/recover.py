@@ -91,4 +91,4 @@ def _was_missed(item: Candidate, recovery: RunningRecovery) -> bool:
         return item.delivery_status == "dead" and item.event.created_at >= recovery.since
     if item.delivery_id is not None:
         return item.delivery_status == "dead"
-    return recovery.subscriber.wants(item.event.type, item.event.location_id)
+    return recovery.subscriber.wants(item.event.type, item.event.location_id, moved_to=item.event.moved_to)

@@ -8,7 +8,8 @@ from services.webhooks.store import deliveries
 from services.webhooks.wire.deliveries import Delivery
 from shared.errors import NotFound
 from shared.events.envelope import read_envelope, render
-from shared.events.kinds import EventResource, WebhookTest
+from shared.events.event import EventResource
+from shared.events.kinds import WebhookTest
 from shared.http.caller import Caller
 
 

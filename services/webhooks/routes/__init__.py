@@ -1,7 +1,7 @@
 """Decode, call once, return."""
 
 from services.webhooks.context import Webhooks
-from services.webhooks.routes import deliveries, endpoints, events, internal, recoveries, staff
+from services.webhooks.routes import deliveries, endpoints, event_types, events, internal, recoveries, staff
 from shared.http.routes import Route
 
 ROUTES: list[Route[Webhooks]] = [
@@ -9,6 +9,7 @@ ROUTES: list[Route[Webhooks]] = [
     *recoveries.ROUTES,
     *deliveries.ROUTES,
     *events.ROUTES,
+    *event_types.ROUTES,
     *staff.ROUTES,
     *internal.ROUTES,
 ]

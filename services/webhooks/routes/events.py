@@ -1,11 +1,11 @@
 """The event log. Responses are the stored bytes, the same as the webhook body."""
 
 from services.webhooks.context import Webhooks
-from services.webhooks.store import event_reading
-from services.webhooks.wire.events import EventRead, EventsQuery
+from services.webhooks.store import event_log, event_reading
+from services.webhooks.wire.events import EventPage, EventRead, EventsQuery
 from shared.errors import NotFound
 from shared.http.answer import Answer
-from shared.http.pages import Page, fetch_by_size
+from shared.http.pages import fetch_by_size
 from shared.http.routes import Call, Route
 from shared.wire import encode
 
@@ -13,6 +13,8 @@ from shared.wire import encode
 async def list_events(service: Webhooks, call: Call[EventsQuery, None]) -> Answer:
     query = call.query
     async with service.db.connection() as conn:
+        # Before the page: what comes between the two is not in the page, and must not be skipped.
+        latest = await event_log.position(conn, call.caller)
         place = await event_reading.sequence_of_cursor(conn, call.caller, query.cursor)
 
         async def fetch(after: int, count: int) -> list[event_reading.EventBody]:
@@ -28,10 +30,11 @@ async def list_events(service: Webhooks, call: Call[EventsQuery, None]) -> Answe
             size_of=lambda event: len(event.body),
         )
     cursor = shown[-1].id if more else None
-    body = b'{"object":"list","data":[%b],"has_more":%b,"next_cursor":%b}' % (
+    body = b'{"object":"list","data":[%b],"has_more":%b,"next_cursor":%b,"latest_sequence":%d}' % (
         b",".join(event.body for event in shown),
         encode(more),
         encode(cursor),
+        max(latest, shown[-1].sequence) if shown else latest,
     )
     return Answer(body)
 
@@ -52,7 +55,7 @@ ROUTES: list[Route[Webhooks]] = [
         summary="List events in order",
         description="The events that the key may see, kept for 30 days. Use `after_sequence` to catch up.",
         query=EventsQuery,
-        answer=Page[EventRead],
+        answer=EventPage,
     ),
     Route(
         method="GET",

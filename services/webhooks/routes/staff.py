@@ -10,7 +10,7 @@ from services.webhooks.routes.recoveries import recover
 from services.webhooks.store import event_log, studio_deliveries
 from services.webhooks.wire.deliveries import Delivery, StudioDeliveriesQuery
 from services.webhooks.wire.endpoints import Endpoint, Recover, Recovery
-from services.webhooks.wire.events import EventRead, EventsQuery, Position
+from services.webhooks.wire.events import EventPage, EventsQuery, Position
 from services.webhooks.wire.operators import (
     Parked,
     ParkedQuery,
@@ -144,7 +144,7 @@ ROUTES: list[Route[Webhooks]] = [
         handler=list_events,
         summary="List a studio's events in order",
         query=EventsQuery,
-        answer=Page[EventRead],
+        answer=EventPage,
         staff=True,
         role="manager",
     ),

@@ -4,7 +4,40 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
-from shared.events.kinds import KINDS, Event
+from shared.events.event import Audience, Kind
+from shared.events.kinds import KINDS
+
+SEPARATOR = "+"
+
+
+class Channel(Struct, frozen=True):
+    """A kind, or the part of its events that has an audience of its own.
+
+    The event log stores the channel's name where the kind's would be: a view is a set of channels, and a page
+    reads only rows that it shows.
+    """
+
+    kind: Kind
+    audience: Audience | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind.name}{SEPARATOR}{self.audience}" if self.audience else self.kind.name
+
+
+CHANNELS = {
+    channel.name: channel
+    for kind in KINDS.values()
+    for channel in (Channel(kind), *(Channel(kind, audience) for audience in Audience))
+}
+
+
+def channel_name(kind: str, audience: Audience | None) -> str:
+    return Channel(KINDS[kind], audience).name
+
+
+def kind_of(channel: str) -> str:
+    return channel.partition(SEPARATOR)[0]
 
 
 class View(Struct, frozen=True):
@@ -13,21 +46,36 @@ class View(Struct, frozen=True):
     scopes: frozenset[str]
     location_ids: frozenset[str] | None
 
-    def kinds(self) -> list[str]:
-        """The kinds that the scopes allow, in the order of `KINDS`."""
-        return [name for name, kind in KINDS.items() if _scope_allows(kind, self.scopes)]
+    def channels(self) -> list[Channel]:
+        """In the order of `KINDS`; location-bound ones are then limited to the locations."""
+        return [channel for channel in CHANNELS.values() if self._includes(channel)]
 
-    def shows(self, type_: str, location_id: str | None) -> bool:
+    def shows(self, channel: str, location_id: str | None, moved_to: str | None) -> bool:
         """Studio-wide kinds are always shown. Others need a permitted location."""
-        kind = KINDS.get(type_)
-        if kind is None or not _scope_allows(kind, self.scopes):
+        found = CHANNELS.get(channel)
+        if found is None or not self._includes(found):
             return False
-        if self.location_ids is None or not kind.location_bound:
+        if self.location_ids is None or not found.kind.location_bound:
             return True
+        if found.audience is Audience.LEFT_LOCATION and moved_to in self.location_ids:
+            return False
         return location_id is not None and location_id in self.location_ids
 
+    def _includes(self, channel: Channel) -> bool:
+        if not _scope_allows(channel.kind, self.scopes):
+            return False
+        match channel.audience:
+            case None:
+                return True
+            case Audience.FORM_WRITERS:
+                return channel.kind.resource == "form" and "forms:write" in self.scopes
+            case Audience.FORM_READERS:
+                return channel.kind.resource == "form" and "forms:write" not in self.scopes
+            case Audience.LEFT_LOCATION:
+                return channel.kind.location_bound and self.location_ids is not None
 
-EVERYTHING = View(frozenset(kind.scope for kind in KINDS.values() if kind.scope), None)
+
+EVERYTHING = View(frozenset(scope for kind in KINDS.values() for scope in kind.scopes), None)
 
 
 class Subscriber(Struct, frozen=True):
@@ -35,22 +83,30 @@ class Subscriber(Struct, frozen=True):
 
     id: str
     studio_id: str
+    client_id: str
     event_types: frozenset[str]
     view: View
 
-    def wants(self, type_: str, location_id: str | None) -> bool:
-        """An empty list of types means all that the view shows."""
-        return (not self.event_types or type_ in self.event_types) and self.view.shows(type_, location_id)
+    def wants(
+        self,
+        channel: str,
+        location_id: str | None,
+        *,
+        client_id: str | None = None,
+        moved_to: str | None = None,
+    ) -> bool:
+        """An empty list of types means all that the view shows. `client_id`: nobody else sees the event."""
+        if client_id is not None and client_id != self.client_id:
+            return False
+        subscribed = not self.event_types or kind_of(channel) in self.event_types
+        return subscribed and self.view.shows(channel, location_id, moved_to)
 
 
-def scopes_needed(event_types: Collection[str]) -> list[str]:
-    """The read scopes that these kinds need, sorted."""
-    return sorted({scope for name in event_types if (scope := KINDS[name].scope)})
+def missing_scopes(event_types: Collection[str], granted: frozenset[str]) -> list[str]:
+    """What a key would need beside `granted` to see these kinds, sorted."""
+    kinds = (KINDS[name] for name in event_types)
+    return sorted(kind.scopes[0] for kind in kinds if not _scope_allows(kind, granted))
 
 
-def is_location_bound(type_: str) -> bool:
-    return KINDS[type_].location_bound
-
-
-def _scope_allows(kind: type[Event], scopes: frozenset[str]) -> bool:
-    return kind.scope is None or kind.scope in scopes
+def _scope_allows(kind: Kind, scopes: frozenset[str]) -> bool:
+    return not kind.scopes or any(scope in scopes for scope in kind.scopes)

@@ -189,7 +189,7 @@ async def enabled_of_client(conn: Connection, studio_id: str, client_id: str) ->
 
 
 SUBSCRIBERS = """
-SELECT id, studio_id, event_types, scopes, location_ids FROM endpoints
+SELECT id, studio_id, client_id, event_types, scopes, location_ids FROM endpoints
 WHERE studio_id = ANY($1::uuid[]) AND status = 'enabled' AND deleted_at IS NULL ORDER BY id
 """
 
@@ -200,6 +200,7 @@ async def subscribers(conn: Connection, studio_ids: Sequence[str]) -> list[Subsc
         Subscriber(
             id=row["id"],
             studio_id=row["studio_id"],
+            client_id=row["client_id"],
             event_types=frozenset(row["event_types"]),
             view=View(
                 frozenset(row["scopes"]),

@@ -64,21 +64,25 @@ async def known_ids(conn: Connection, studio_ids: Sequence[str], ids: Sequence[s
 
 
 class StoredEvent(Struct, frozen=True, kw_only=True):
+    """`type` is the name of a channel (rules/visibility.py): the kind, and the audience where it has one."""
+
     studio_id: str
     id: str
     sequence: int
     type: str
     location_id: str | None
     client_id: str | None = None
+    moved_to: str | None = None
     created_at: datetime
     body: bytes
     traceparent: str | None = None
 
 
 INSERT = """
-INSERT INTO events (studio_id, id, sequence, type, location_id, client_id, created_at, body, traceparent)
+INSERT INTO events (studio_id, id, sequence, type, location_id, client_id, created_at, body, traceparent,
+                    moved_to)
 SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::uuid[], $6::text[],
-                     $7::timestamptz[], $8::bytea[], $9::text[])
+                     $7::timestamptz[], $8::bytea[], $9::text[], $10::uuid[])
 """
 
 
@@ -94,6 +98,7 @@ async def insert_events(conn: Connection, events: Sequence[StoredEvent]) -> None
         [event.created_at for event in events],
         [event.body for event in events],
         [event.traceparent for event in events],
+        [event.moved_to for event in events],
     )
 
 

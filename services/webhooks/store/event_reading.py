@@ -3,7 +3,7 @@
 import asyncpg
 from msgspec import Struct
 
-from services.webhooks.rules.visibility import EVERYTHING, View, is_location_bound
+from services.webhooks.rules.visibility import EVERYTHING, View
 from shared.db.database import Connection
 from shared.errors import InvalidCursor
 from shared.http.caller import Caller
@@ -25,13 +25,13 @@ def view_of(caller: Caller) -> View:
 
 
 def _may_see(caller: Caller, row: asyncpg.Record) -> bool:
-    """A test event has a `client_id`: only that client and operators see it."""
-    if not view_of(caller).shows(row["type"], row["location_id"]):
+    """An event with a `client_id` is for that client; operators see it too."""
+    if not view_of(caller).shows(row["type"], row["location_id"], row["moved_to"]):
         return False
     return row["client_id"] in (None, caller.client_id) or caller.actor == "operator"
 
 
-PLACE = "SELECT sequence, type, location_id, client_id FROM events WHERE studio_id = $1 AND id = $2"
+PLACE = "SELECT sequence, type, location_id, client_id, moved_to FROM events WHERE studio_id = $1 AND id = $2"
 
 
 async def sequence_of_cursor(conn: Connection, caller: Caller, cursor: str | None) -> int:
@@ -45,18 +45,20 @@ async def sequence_of_cursor(conn: Connection, caller: Caller, cursor: str | Non
     return sequence
 
 
-# One index scan up to the limit per kind, and per permitted location for location-bound kinds.
+# One index scan up to the limit per channel, and per permitted location for location-bound ones. What moved
+# between two permitted locations is left out at the first: the event at the second tells it.
 BY_KIND = """
 SELECT found.id, found.sequence, found.body FROM (
-    SELECT e.* FROM unnest($3::text[]) AS kind CROSS JOIN LATERAL (
+    SELECT e.* FROM unnest($3::text[]) AS channel CROSS JOIN LATERAL (
         SELECT id, sequence, body FROM events
-        WHERE studio_id = $1 AND type = kind AND sequence > $2
+        WHERE studio_id = $1 AND type = channel AND sequence > $2
           AND (client_id IS NULL OR client_id = $5 OR $6)
         ORDER BY sequence LIMIT $4) AS e
     UNION ALL
-    SELECT e.* FROM unnest($7::text[], $8::uuid[]) AS place (kind, location) CROSS JOIN LATERAL (
+    SELECT e.* FROM unnest($7::text[], $8::uuid[]) AS place (channel, location) CROSS JOIN LATERAL (
         SELECT id, sequence, body FROM events
-        WHERE studio_id = $1 AND location_id = place.location AND type = place.kind AND sequence > $2
+        WHERE studio_id = $1 AND location_id = place.location AND type = place.channel AND sequence > $2
+          AND (moved_to IS NULL OR moved_to <> ALL ($9::uuid[]))
         ORDER BY sequence LIMIT $4) AS e
 ) AS found ORDER BY found.sequence LIMIT $4
 """
@@ -66,24 +68,30 @@ async def list_events(
     conn: Connection, caller: Caller, *, after: int, type_: str | None, limit: int
 ) -> list[EventBody]:
     view = view_of(caller)
-    kinds = [kind for kind in view.kinds() if type_ is None or kind == type_]
-    bound = [kind for kind in kinds if is_location_bound(kind)] if view.location_ids is not None else []
-    places = [(kind, location) for kind in bound for location in sorted(view.location_ids or ())]
+    locations = sorted(view.location_ids or ())
+    limited = view.location_ids is not None
+    channels = [channel for channel in view.channels() if type_ is None or channel.kind.name == type_]
+    bound = [channel.name for channel in channels if limited and channel.kind.location_bound]
+    places = [(channel, location) for channel in bound for location in locations]
     rows = await conn.fetch(
         BY_KIND,
         caller.studio_id,
         after,
-        [kind for kind in kinds if kind not in bound],
+        [channel.name for channel in channels if channel.name not in bound],
         limit,
         caller.client_id,
         caller.actor == "operator",
-        [kind for kind, _ in places],
+        [channel for channel, _ in places],
         [location for _, location in places],
+        locations,
     )
     return [EventBody(row["id"], row["sequence"], row["body"]) for row in rows]
 
 
-GET = "SELECT id, sequence, type, location_id, client_id, body FROM events WHERE studio_id = $1 AND id = $2"
+GET = """
+SELECT id, sequence, type, location_id, client_id, moved_to, body FROM events
+WHERE studio_id = $1 AND id = $2
+"""
 
 
 async def get_event(conn: Connection, caller: Caller, event_id: str) -> EventBody | None:

@@ -71,8 +71,8 @@ class RunningRecovery(Struct, frozen=True, kw_only=True):
 
 
 RUNNING = """
-SELECT r.studio_id, r.id, r.since, r.after_sequence, r.until_sequence, r.endpoint_id, e.event_types, e.scopes,
-       e.location_ids
+SELECT r.studio_id, r.id, r.since, r.after_sequence, r.until_sequence, r.endpoint_id, e.client_id,
+       e.event_types, e.scopes, e.location_ids
 FROM recoveries r JOIN endpoints e ON e.studio_id = r.studio_id AND e.id = r.endpoint_id
 WHERE r.status = 'running' AND e.status = 'enabled' AND e.deleted_at IS NULL
 ORDER BY r.stepped_at, r.created_at LIMIT $1
@@ -94,6 +94,7 @@ async def take_turns(conn: Connection, limit: int) -> list[RunningRecovery]:
             subscriber=Subscriber(
                 row["endpoint_id"],
                 row["studio_id"],
+                row["client_id"],
                 frozenset(row["event_types"]),
                 View(
                     frozenset(row["scopes"]),
@@ -117,7 +118,8 @@ async def open_deliveries(conn: Connection, endpoint_id: str, at_most: int) -> i
 
 # The next batch of events, each with this endpoint's delivery of it, if there is one.
 NEXT_BATCH = """
-SELECT e.id, e.sequence, e.type, e.location_id, e.client_id, e.created_at, d.id AS delivery_id, d.status
+SELECT e.id, e.sequence, e.type, e.location_id, e.client_id, e.moved_to, e.created_at,
+       d.id AS delivery_id, d.status
 FROM events e LEFT JOIN deliveries d
   ON d.studio_id = e.studio_id AND d.event_id = e.id AND d.endpoint_id = $4
 WHERE e.studio_id = $1 AND e.sequence > $2 AND e.sequence <= $3 ORDER BY e.sequence LIMIT $5
@@ -148,6 +150,7 @@ async def next_batch(conn: Connection, recovery: RunningRecovery, limit: int) ->
                 type=row["type"],
                 location_id=row["location_id"],
                 client_id=row["client_id"],
+                moved_to=row["moved_to"],
                 created_at=row["created_at"],
                 body=b"",
             ),

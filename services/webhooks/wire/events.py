@@ -4,18 +4,24 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from services.webhooks.wire.endpoints import EventType
 from shared.events.envelope import Envelope
-from shared.events.kinds import EventResource
+from shared.events.event import EventResource
 from shared.wire import Id, Instant, PageQuery, Resource, encode
 
 
 class EventObject(Struct):
-    """The resource as its GET returns it."""
-
-    object: dict[str, Any]
+    object: Annotated[dict[str, Any], Meta(description="The resource as its GET returns it.")]
+    previous: Annotated[
+        dict[str, Any] | UnsetType,
+        Meta(description="Only of an `*.updated` event: the changed fields with the values they had before."),
+    ] = UNSET
+    active: Annotated[
+        bool | UnsetType,
+        Meta(description="Only of an instructor: whether the list of instructors shows them."),
+    ] = UNSET
 
 
 class EventRead(Resource, kw_only=True):
@@ -32,6 +38,22 @@ class EventRead(Resource, kw_only=True):
     resource: EventResource
     request_id: str | None
     data: EventObject
+
+
+class EventPage(Resource, kw_only=True):
+    """For the OpenAPI document, too."""
+
+    object: Literal["list"] = "list"
+    data: list[EventRead]
+    has_more: bool
+    next_cursor: str | None
+    latest_sequence: Annotated[
+        int,
+        Meta(
+            description="The sequence of the studio's newest event when the page was read, even if the key "
+            "may not see it. Read it before you list resources, and follow the events after it."
+        ),
+    ]
 
 
 class LoggedEvent(Struct, kw_only=True):

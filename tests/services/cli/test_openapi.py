@@ -133,11 +133,15 @@ def test_the_same_code_gives_the_same_bytes() -> None:
 def test_a_stale_file_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`--check` fails before `--write` and after any change of the file, and passes in between."""
     target = tmp_path / "openapi.json"
-    assert main(["--check"], folder=tmp_path) == 1
-    assert main(["--write"], folder=tmp_path) == 0
-    assert main(["--check"], folder=tmp_path) == 0
-    target.write_bytes(target.read_bytes() + b" ")
-    assert main(["--check"], folder=tmp_path) == 1
+    kinds = tmp_path / "event_types.json"
+    assert main(["--check"], folder=tmp_path, event_types=kinds) == 1
+    assert main(["--write"], folder=tmp_path, event_types=kinds) == 0
+    assert main(["--check"], folder=tmp_path, event_types=kinds) == 0
+    for file in (target, kinds):
+        whole = file.read_bytes()
+        file.write_bytes(whole + b" ")
+        assert main(["--check"], folder=tmp_path, event_types=kinds) == 1
+        file.write_bytes(whole)
     assert "--write" in capsys.readouterr().err
 
 

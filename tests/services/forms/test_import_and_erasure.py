@@ -5,7 +5,8 @@ from typing import Any
 
 from shared.events.bus import NEW_MEMBERS, Message
 from shared.events.envelope import render
-from shared.events.kinds import EventResource, MemberCreated
+from shared.events.event import EventResource
+from shared.events.kinds import MemberCreated
 from shared.wire import new_id
 from tests.services.forms.studio_client import StudioClient, field
 

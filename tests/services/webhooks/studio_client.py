@@ -18,7 +18,8 @@ from services.webhooks.dispatcher import lane
 from shared.events.bus import EVENT_LOG, Bus, Message
 from shared.events.bus.memory import MemoryBus
 from shared.events.envelope import render
-from shared.events.kinds import BookingCreated, Event, EventResource
+from shared.events.event import Event, EventResource, Kind
+from shared.events.kinds import BookingCreated
 from shared.http.caller import CALLER_HEADER, Caller, CallerSigner
 from shared.http.service import Service
 from shared.settings import Settings
@@ -86,7 +87,7 @@ class StudioClient:
         made: dict[str, Any] = reply.json()
         return made
 
-    def event(self, kind: type[Event] = BookingCreated, **fields: Any) -> Event:
+    def event(self, kind: Kind = BookingCreated, **fields: Any) -> Event:
         resource = EventResource("booking", new_id(), 1)
         known: dict[str, Any] = {
             "studio_id": self.studio_id,

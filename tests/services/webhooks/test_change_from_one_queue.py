@@ -11,7 +11,8 @@ from shared.events.bus import EVENT_LOG, QUEUES
 from shared.events.bus.declarations import queue_arguments
 from shared.events.bus.rabbit import RabbitBus
 from shared.events.envelope import render
-from shared.events.kinds import BookingCreated, Event, EventResource
+from shared.events.event import Event, EventResource
+from shared.events.kinds import BookingCreated
 from shared.events.outbox import add_events
 from shared.events.relay import Relay
 from shared.wire import new_id

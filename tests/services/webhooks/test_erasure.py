@@ -6,7 +6,8 @@ import json
 from aiohttp import web
 
 from shared.events.bus import Message
-from shared.events.kinds import BookingCreated, EventResource, LeadCreated, MemberCreated
+from shared.events.event import EventResource
+from shared.events.kinds import BookingCreated, LeadCreated, MemberCreated
 from shared.events.outbox import add_events
 from shared.events.outbox_erasure import anonymize_outbox
 from shared.wire import new_id

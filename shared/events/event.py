@@ -1,0 +1,114 @@
+"""An event as its producer hands it to the outbox, and what every event of a kind has in common."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from msgspec import UNSET, Raw, Struct, UnsetType, field
+
+from shared.wire import Id, new_id, now
+
+Data = Struct | Raw | dict[str, Any]
+
+
+class EventResource(Struct, frozen=True):
+    """What the event is about. `version` grows with each change, so that outdated events can be ignored."""
+
+    object: str
+    id: Id
+    version: int
+
+
+class Audience(StrEnum):
+    """Who gets an event, where the scope and the location of its kind do not tell it."""
+
+    FORM_WRITERS = "form_writers"
+    """The form is not published: only for keys with `forms:write`."""
+
+    FORM_READERS = "form_readers"
+    """The form is no longer published: for keys that may only read, and so cannot see it any more."""
+
+    LEFT_LOCATION = "left_location"
+    """The resource has left the event's location: for keys that cannot see where it is now."""
+
+
+class Kind(Struct, frozen=True, kw_only=True):
+    """A row of the table in shared/events/kinds.py. Calling it makes an event.
+
+    `resource` is the `object` of the resource. `scopes`: any of them is enough; none: no scope is needed.
+    `thin` names the fields of `data.object` where it is not the whole resource. `example` is how the
+    resource's example differs after the event, `previous` what its `data.previous` holds.
+    """
+
+    name: str
+    resource: str
+    scopes: tuple[str, ...]
+    description: str
+    location_bound: bool = False
+    thin: tuple[str, ...] = ()
+    example: dict[str, Any] = field(default_factory=dict)
+    previous: dict[str, Any] | None = None
+
+    @property
+    def scope(self) -> str | None:
+        """The one that a subscriber is told to ask for."""
+        return self.scopes[0] if self.scopes else None
+
+    def __call__(
+        self,
+        *,
+        studio_id: str,
+        resource: EventResource,
+        data: Data,
+        location_id: str | None = None,
+        previous: Data | UnsetType = UNSET,
+        active: bool | UnsetType = UNSET,
+        audience: Audience | None = None,
+        moved_to: str | None = None,
+        request_id: str | None = None,
+        traceparent: str | None = None,
+        aggregate: str | None = None,
+        created_at: datetime | None = None,
+    ) -> "Event":
+        return Event(
+            kind=self,
+            studio_id=studio_id,
+            location_id=location_id,
+            resource=resource,
+            data=data,
+            previous=previous,
+            active=active,
+            audience=audience,
+            moved_to=moved_to,
+            request_id=request_id,
+            traceparent=traceparent,
+            aggregate=aggregate,
+            created_at=created_at or now(),
+        )
+
+
+class Event(Struct, kw_only=True, frozen=True):
+    """`data` is the resource as its GET shows it, a struct or ready JSON; `previous` its fields before.
+
+    `traceparent`, `audience` and `moved_to` are never shown to a partner. `aggregate` names what must stay in
+    order, the resource unless said: its events leave as they were put in.
+    """
+
+    kind: Kind
+    studio_id: str
+    location_id: str | None = None
+    resource: EventResource
+    data: Data
+    previous: Data | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+    audience: Audience | None = None
+    moved_to: str | None = None
+    request_id: str | None = None
+    traceparent: str | None = None
+    aggregate: str | None = None
+    id: str = field(default_factory=new_id)
+    created_at: datetime = field(default_factory=now)
+
+    @property
+    def type(self) -> str:
+        return self.kind.name

@@ -1,0 +1,114 @@
+"""The kinds of event: one table, and what is made of it."""
+
+import jsonschema  # type: ignore[import-untyped]
+
+from services.webhooks.rules.visibility import View
+from shared.events.event import Audience
+from shared.events.kinds import KINDS, ClassUpdated, FormUpdated, WebhookEndpointDisabled
+from shared.routing import SCOPES
+from tests.services.webhooks.studio_client import StudioClient
+
+
+async def test_every_kind_is_listed_with_a_schema_that_its_example_obeys(client: StudioClient) -> None:
+    """`GET /event-types` is the table of kinds; a schema stands on its own."""
+    reply = await client.call("GET", "/event-types")
+    listed = {kind["name"]: kind for kind in reply.json()["data"]}
+    assert list(listed) == list(KINDS)
+    for name, kind in listed.items():
+        assert kind["object"] == "event_type" and kind["description"]
+        assert kind["scope"] == KINDS[name].scope
+        jsonschema.validate(kind["example"], kind["schema"])
+        assert kind["example"]["type"] == name
+        wrong = kind["example"] | {"type": "another.kind"}
+        assert not jsonschema.Draft202012Validator(kind["schema"]).is_valid(wrong)
+
+
+def test_every_kind_names_a_known_scope() -> None:
+    """A misspelt scope would hide the kind from everybody. Only the test event needs none."""
+    assert all(scope in SCOPES for kind in KINDS.values() for scope in kind.scopes)
+    assert [name for name, kind in KINDS.items() if not kind.scopes] == ["webhook.test"]
+
+
+async def test_the_newest_sequence_is_told_whatever_the_key_may_see(client: StudioClient) -> None:
+    """Whoever follows from it misses nothing, and an empty page tells it too."""
+    assert (await client.call("GET", "/events")).json()["latest_sequence"] == 0
+    await client.publish_some(3)
+    page = (await client.call("GET", "/events", limit=2)).json()
+    assert [event["sequence"] for event in page["data"]] == [1, 2]
+    assert page["latest_sequence"] == 3
+    blind = client.caller(scopes=frozenset({"webhooks:read"}))
+    assert (await client.call("GET", "/events", caller=blind)).json()["latest_sequence"] == 3
+
+
+A, B, C = "a", "b", "c"
+
+
+def test_what_moves_is_told_at_the_old_location_only_to_who_loses_sight_of_it() -> None:
+    """Whoever sees the new location gets the whole resource there, and nothing thin beside it."""
+    channel = f"{ClassUpdated.name}+{Audience.LEFT_LOCATION}"
+    scopes = frozenset({"schedule:read"})
+    for locations, seen in ((None, False), ({A}, True), ({B}, False), ({A, B}, False), ({A, C}, True)):
+        view = View(scopes, None if locations is None else frozenset(locations))
+        assert view.shows(channel, A, B) is seen, locations
+    assert View(scopes, frozenset({A})).shows(channel, A, None)
+    assert not View(frozenset({"members:read"}), frozenset({A})).shows(channel, A, B)
+
+
+def test_a_form_that_is_not_published_is_told_by_scope() -> None:
+    """Writers get everything; readers what is published, and that it no longer is."""
+    reader = View(frozenset({"forms:read"}), None)
+    writer = View(frozenset({"forms:write"}), None)
+    both = View(frozenset({"forms:read", "forms:write"}), None)
+    writers, readers = (f"{FormUpdated.name}+{one}" for one in (Audience.FORM_WRITERS, Audience.FORM_READERS))
+    assert [view.shows(FormUpdated.name, None, None) for view in (reader, writer, both)] == [True] * 3
+    assert [view.shows(writers, None, None) for view in (reader, writer, both)] == [False, True, True]
+    assert [view.shows(readers, None, None) for view in (reader, writer, both)] == [True, False, False]
+    assert not View(frozenset({"leads:read"}), None).shows(FormUpdated.name, None, None)
+
+
+async def test_the_log_and_the_deliveries_obey_the_audience(client: StudioClient) -> None:
+    """A draft reaches writers, a form that was unpublished reaches readers thin; the kind is the same."""
+    form = {"id": client.studio_id, "object": "form", "status": "draft"}
+    scopes = client.caller().scopes
+    reader = client.caller(scopes=scopes | {"forms:read"})
+    writer = client.caller(scopes=scopes | {"forms:read", "forms:write"})
+    hook = await client.endpoint("http://127.0.0.1:9/", caller=reader, event_types=["form.updated"])
+    for audience, data in (
+        (None, form | {"title": "published"}),
+        (Audience.FORM_WRITERS, form | {"title": "secret"}),
+        (Audience.FORM_READERS, form),
+    ):
+        await client.publish(client.event(FormUpdated, audience=audience, data=data))
+
+    async def titles(caller: object) -> list[str | None]:
+        page = await client.call("GET", "/events", caller=caller, type="form.updated")  # type: ignore[arg-type]
+        return [event["data"]["object"].get("title") for event in page.json()["data"]]
+
+    assert await titles(reader) == ["published", None]
+    assert await titles(writer) == ["published", "secret"]
+    delivered = await client.deliveries(hook["id"])
+    assert [one["event_type"] for one in delivered] == ["form.updated", "form.updated"]
+
+
+async def test_a_page_leaves_out_moves_between_two_permitted_locations(client: StudioClient) -> None:
+    """The same rule in the log's own query."""
+    old, new, third = (client.event().id for _ in range(3))
+    for moved_to in (new, third, None):
+        await client.publish(
+            client.event(ClassUpdated, location_id=old, audience=Audience.LEFT_LOCATION, moved_to=moved_to)
+        )
+
+    async def seen(*locations: str) -> list[int]:
+        caller = client.caller(location_ids=locations or None)
+        page = await client.call("GET", "/events", caller=caller)
+        return [event["sequence"] for event in page.json()["data"]]
+
+    assert await seen(old) == [1, 2, 3]
+    assert await seen(old, new) == [2, 3]
+    assert await seen(new) == []
+    assert await seen() == []
+
+
+def test_the_kind_of_another_clients_endpoint_needs_a_scope() -> None:
+    """It names an endpoint, which only `webhooks:read` may list."""
+    assert WebhookEndpointDisabled.scopes == ("webhooks:read",)
