@@ -22,7 +22,7 @@ USERS = {
 BEHIND = ("catalog", "bookings", "forms", "webhooks")
 NEEDED = {
     "gateway": ("key_pepper", "operator_token"),
-    "catalog": (),
+    "catalog": ("amqp_url",),
     "bookings": ("amqp_url",),
     "forms": ("amqp_url",),
     "webhooks": ("webhook_key", "amqp_url"),

@@ -2,8 +2,10 @@
 
 from msgspec import Struct
 
+from shared.background import Wakeup
 from shared.db.database import Database
 
 
 class Catalog(Struct, frozen=True):
     db: Database
+    wakeup: Wakeup

@@ -115,6 +115,7 @@ def _import(words: Words) -> None:
     )
     load.add_argument("file", metavar="FILE|-")
     load.add_argument("--studio", metavar="SLUG|ID", help="for lines that name no studio_id")
+    load.add_argument("--no-events", action="store_true", help="tell nobody: for a first load")
 
 
 def _people(words: Words) -> None:

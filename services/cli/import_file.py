@@ -15,13 +15,16 @@ CHUNK_BYTES: Final = 8 * 1024 * 1024
 MAX_REPORTED: Final = 1000
 
 
-def import_path(client: OperatorClient, name: str, studio: str | None) -> dict[str, Any]:
+def import_path(
+    client: OperatorClient, name: str, studio: str | None, *, send_events: bool = True
+) -> dict[str, Any]:
     if name == "-":
-        return import_stream(client, sys.stdin.buffer, studio, size=None)
+        return import_stream(client, sys.stdin.buffer, studio, size=None, send_events=send_events)
     path = Path(name)
     try:
         with path.open("rb") as file:
-            return import_stream(client, file, studio, size=path.stat().st_size)
+            size = path.stat().st_size
+            return import_stream(client, file, studio, size=size, send_events=send_events)
     except OSError as problem:
         raise CommandFailed(f"{name} cannot be read: {problem.strerror}") from None
 
@@ -33,6 +36,7 @@ def import_stream(
     *,
     size: int | None,
     progress: bool = True,
+    send_events: bool = True,
 ) -> dict[str, Any]:
     report: dict[str, Any] = {
         "object": "import_report",
@@ -45,6 +49,8 @@ def import_stream(
         with _progress(size, shown=progress and sys.stderr.isatty()) as advance:
             for first, count, chunk in _chunks(file):
                 query = {"studio": studio, "first_line": str(first)}
+                if not send_events:
+                    query["events"] = "false"
                 answer = client.request("POST", "/import", chunk, query=query)
                 report["lines"] += count
                 report["imported"] += answer["imported"]

@@ -82,7 +82,7 @@ def set_client(settings: Settings, given: argparse.Namespace) -> None:
 
 
 def import_file(settings: Settings, given: argparse.Namespace) -> int:
-    report = import_path(client_for(settings), given.file, given.studio)
+    report = import_path(client_for(settings), given.file, given.studio, send_events=not given.no_events)
     # The bad lines were told on stderr as they were found.
     shown = {**report, "rejected": None} if as_table(given.json) else report
     show({name: value for name, value in shown.items() if value is not None}, as_json=given.json)

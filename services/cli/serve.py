@@ -33,7 +33,7 @@ def serve(settings: Settings, given: argparse.Namespace) -> None:
         raise CommandFailed(f"{service} cannot start without {' and '.join(missing)}.")
     if settings.database_url is None:
         raise CommandFailed(f"{service} cannot start without STUDIO_DATABASE_URL.")
-    if settings.amqp_url is None and service not in ("gateway", "catalog"):
+    if settings.amqp_url is None and service != "gateway":
         raise CommandFailed(f"{service} cannot start without STUDIO_AMQP_URL: its events would reach nobody.")
     set_up_logging(settings, service)
     set_up_tracing(settings, service)

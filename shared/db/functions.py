@@ -20,7 +20,7 @@ log = structlog.get_logger("migrate")
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Services that publish events have the outbox, and its functions, in their own schema.
-PRODUCERS = ("bookings", "forms", "webhooks")
+PRODUCERS = ("catalog", "bookings", "forms", "webhooks")
 
 
 class FunctionFile(Struct, frozen=True):

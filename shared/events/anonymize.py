@@ -21,7 +21,29 @@ def anonymize(value: Any, ids: Collection[str], emails: Collection[str]) -> Any:
         return value
     if value.get("id") in ids or any(str(value.get(key, "")).lower() in emails for key in EMAILS):
         return {key: _blank(key, item, str(value.get("id", "person"))) for key, item in value.items()}
-    return {key: anonymize(item, ids, emails) for key, item in value.items()}
+    if value.get("member_id") in ids:
+        return {key: _without_reason(item) for key, item in value.items()}
+    blanked = {key: anonymize(item, ids, emails) for key, item in value.items()}
+    if _is_about(value.get("object"), ids, emails):
+        # The old values of an event stand beside the person, without the person's id.
+        previous = value.get("previous")
+        if isinstance(previous, dict):
+            blanked["previous"] = {
+                key: _without_reason(_blank(key, old, "person")) for key, old in previous.items()
+            }
+    return blanked
+
+
+def _is_about(value: Any, ids: Collection[str], emails: Collection[str]) -> bool:
+    if not isinstance(value, dict):
+        return False
+    known = value.get("id") in ids or value.get("member_id") in ids
+    return known or any(str(value.get(key, "")).lower() in emails for key in EMAILS)
+
+
+def _without_reason(item: Any) -> Any:
+    """A pause and a cancellation hold what staff wrote about the member."""
+    return item | {"reason": None} if isinstance(item, dict) and "reason" in item else item
 
 
 def _blank(key: str, item: Any, owner: str) -> Any:

@@ -26,7 +26,7 @@ class Audience(StrEnum):
     """The form is not published: only for keys with `forms:write`."""
 
     FORM_READERS = "form_readers"
-    """The form is no longer published: for keys that may only read, and so cannot see it any more."""
+    """What a key without `forms:write` is told when a form is published, or no longer is."""
 
     LEFT_LOCATION = "left_location"
     """The resource has left the event's location: for keys that cannot see where it is now."""

@@ -1,6 +1,7 @@
 """The part of the import that every service shares: bulk writes, with each bad line reported."""
 
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -78,6 +79,35 @@ def usable_lines(
         else:
             usable.append(decoded)
     return usable, rejected
+
+
+async def changed_lines(
+    db: Database,
+    lines: Sequence[Decoded[T]],
+    changed: Callable[[Connection, Sequence[Decoded[T]]], Awaitable[Sequence[int]]],
+) -> Sequence[Decoded[T]]:
+    """Without the lines that would change nothing. `changed` compares in the database and gives places.
+
+    Two lines of one id are both kept: the second is compared with what the first has not written yet. Values
+    that the comparison cannot read are left to the write, which names the line.
+    """
+    if not lines:
+        return lines
+    try:
+        async with db.connection() as conn:
+            places = set(await changed(conn, lines))
+    except (asyncpg.IntegrityConstraintViolationError, asyncpg.DataError):
+        return lines
+    ids = Counter((line.studio_id, _id_of(line.value)) for line in lines)
+    return [
+        line
+        for place, line in enumerate(lines)
+        if place in places or ids[line.studio_id, _id_of(line.value)] > 1
+    ]
+
+
+def _id_of(value: Any) -> Any:
+    return value["id"] if isinstance(value, dict) else value.id
 
 
 Write = Callable[[Connection, Sequence[Decoded[T]]], Awaitable[None]]

@@ -15,7 +15,7 @@ from tests.deploy.network_reachability import reached_from, reaches, selects
 
 BEHIND = ("catalog", "bookings", "forms", "webhooks-log")
 SCRAPED = (*BEHIND, "webhooks-dispatch")
-PUBLISHING = ("bookings", "forms", "webhooks-log", "webhooks-dispatch")
+PUBLISHING = ("catalog", "bookings", "forms", "webhooks-log", "webhooks-dispatch")
 # Whose pods stand behind a Service of another name.
 BEHIND_A_NAME = {"studio-broker": "broker", "webhooks": "webhooks-log"}
 # The operators' pods are not in our manifests. These are the labels that CloudNativePG (pkg/specs) and the

@@ -210,20 +210,21 @@ class System:
         return Client(self._session, base_url, headers)
 
     async def import_lines(
-        self, lines: Sequence[Mapping[str, Any]], studio: str | None = None
+        self, lines: Sequence[Mapping[str, Any]], studio: str | None = None, *, send_events: bool = False
     ) -> dict[str, Any]:
-        """All lines must be valid; use `try_import` for those that are not."""
+        """All lines must be valid; use `try_import` for those that are not. A first load, unless said."""
         raw = b"\n".join(json.dumps(line).encode() for line in lines)
         brings_studio = any(line["object"] == "studio" for line in lines)
-        report = await self._import(raw, None if brings_studio else studio or self.studio_id)
+        named = None if brings_studio else studio or self.studio_id
+        report = await self._import(raw, named, send_events=send_events)
         assert report["rejected"] == [], report["rejected"][:5]
         return report
 
     async def try_import(self, raw: bytes, studio: str | None = None) -> dict[str, Any]:
         return await self._import(raw, studio or self.studio_id)
 
-    async def _import(self, raw: bytes, studio: str | None) -> dict[str, Any]:
-        answer = await self.operator.post("/import", raw=raw, studio=studio)
+    async def _import(self, raw: bytes, studio: str | None, *, send_events: bool = True) -> dict[str, Any]:
+        answer = await self.operator.post("/import", raw=raw, studio=studio, events=str(send_events).lower())
         assert answer.status == 200, answer.body
         report: dict[str, Any] = answer.json()
         return report

@@ -3,6 +3,7 @@
 import msgspec
 
 from services.bookings.actions.class_changes import ClassChanges
+from services.bookings.actions.event_builders import class_event
 from services.bookings.context import Bookings
 from services.bookings.errors import InvalidStateTransition
 from services.bookings.rules.cancellation import terms_by_studio
@@ -10,7 +11,6 @@ from services.bookings.store import bookings, classes, studios
 from services.bookings.wire.classes import Class, ClassStatus
 from shared.db.database import Connection
 from shared.errors import NotFound
-from shared.events.event import EventResource
 from shared.events.kinds import ClassCancelled
 from shared.events.outbox import add_event
 from shared.http.caller import Caller
@@ -27,19 +27,8 @@ async def cancel_class(service: Bookings, caller: Caller, class_id: str, reason:
         changes.class_ = msgspec.structs.replace(changes.class_, status=ClassStatus.CANCELLED)
         await changes.save(conn)
         class_ = await classes.get_existing(conn, caller, class_id)
-        await add_event(
-            conn,
-            ClassCancelled(
-                studio_id=caller.studio_id,
-                location_id=class_.location_id,
-                resource=EventResource("class", class_id, changes.class_.version),
-                data=class_,
-                request_id=caller.request_id or None,
-                traceparent=caller.traceparent,
-                aggregate=f"class:{class_id}",
-                created_at=changes.now,
-            ),
-        )
+        version = changes.class_.version
+        await add_event(conn, class_event(ClassCancelled, caller, class_, version, changes.now))
     service.wakeup.notify()
     return class_
 

@@ -6,6 +6,8 @@ import msgspec
 from msgspec import UNSET
 
 from services.bookings.actions.class_changes import ClassChanges
+from services.bookings.actions.event_builders import COUNTS, class_event
+from services.bookings.actions.moved_bookings import moved_bookings
 from services.bookings.actions.promote_waitlist import promote_waitlist
 from services.bookings.context import Bookings
 from services.bookings.errors import InvalidStateTransition
@@ -13,6 +15,9 @@ from services.bookings.rules.class_times import time_problems
 from services.bookings.store import classes, locks, studios
 from services.bookings.wire.classes import Class, ClassChange, ClassStatus
 from shared.errors import Invalid, NotFound
+from shared.events.changes import previous_values, told_to_both
+from shared.events.kinds import ClassUpdated
+from shared.events.outbox import add_events
 from shared.http.caller import Caller
 
 
@@ -27,10 +32,18 @@ async def change_class(service: Bookings, caller: Caller, class_id: str, body: C
         await classes.change(conn, caller, class_id, values)
         changes = await ClassChanges.lock(conn, caller, class_id)
         assert changes is not None
+        changes.was_full = before.class_.seats_left <= 0
+        if shown.location_id != changes.class_.location_id:
+            left = {class_id: shown.location_id}
+            await add_events(conn, await moved_bookings(conn, caller, changes.now, left))
         await changes.load_waitlist(conn)
         await promote_waitlist(conn, changes, await studios.policy(conn, caller))
-        await changes.save(conn)
+        await changes.save(conn, class_event_follows=True)
         answer = await classes.get_existing(conn, caller, class_id)
+        if previous := previous_values(shown, answer, COUNTS):
+            version, now = changes.class_.version, changes.now
+            event = class_event(ClassUpdated, caller, answer, version, now, previous=previous)
+            await add_events(conn, told_to_both(event, shown.location_id))
     service.wakeup.notify()
     return answer
 

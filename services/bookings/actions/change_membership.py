@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from services.bookings.actions.event_builders import membership_event
 from services.bookings.context import Bookings
 from services.bookings.errors import InvalidStateTransition
 from services.bookings.rules.membership_dates import status_at
@@ -17,6 +18,9 @@ from services.bookings.wire.memberships import (
 )
 from shared.db.database import Connection
 from shared.errors import Invalid, NotFound, Problem
+from shared.events.changes import previous_values
+from shared.events.kinds import MembershipUpdated
+from shared.events.outbox import add_event
 from shared.http.caller import Caller
 
 
@@ -26,7 +30,9 @@ async def pause_membership(
     async with service.db.transaction() as conn:
         membership, now = await _locked(conn, caller, membership_id, MembershipStatus.PAUSED)
         pause = Pause(paused_at=now, resumes_at=body.resumes_at, reason=body.reason)
-        return await _change(conn, caller, membership, MembershipStatus.PAUSED, pause=pause)
+        changed = await _change(conn, caller, membership, MembershipStatus.PAUSED, pause=pause)
+    service.wakeup.notify()
+    return changed
 
 
 async def resume_membership(service: Bookings, caller: Caller, membership_id: str) -> Membership:
@@ -35,7 +41,9 @@ async def resume_membership(service: Bookings, caller: Caller, membership_id: st
         if membership.status is not MembershipStatus.PAUSED:
             others = MEMBERSHIP[membership.status] - {MembershipStatus.ACTIVE}
             raise InvalidStateTransition(membership.status, MembershipStatus.ACTIVE, list(others))
-        return await _change(conn, caller, membership, MembershipStatus.ACTIVE, pause=None)
+        changed = await _change(conn, caller, membership, MembershipStatus.ACTIVE, pause=None)
+    service.wakeup.notify()
+    return changed
 
 
 async def cancel_membership(
@@ -59,7 +67,10 @@ async def cancel_membership(
         )
         membership.auto_renew = False
         status = membership.status if later else MembershipStatus.CANCELLED
-        return await _change(conn, caller, membership, status, pause=membership.pause if later else None)
+        pause = membership.pause if later else None
+        changed = await _change(conn, caller, membership, status, pause=pause)
+    service.wakeup.notify()
+    return changed
 
 
 async def update_due_membership(service: Bookings, caller: Caller, membership_id: str) -> None:
@@ -70,6 +81,7 @@ async def update_due_membership(service: Bookings, caller: Caller, membership_id
         status = status_at(term.facts, term.now)
         if status is not membership.status:
             await _change(conn, caller, membership, status, pause=None)
+    service.wakeup.notify()
 
 
 async def _locked(
@@ -96,6 +108,7 @@ async def _lock(conn: Connection, caller: Caller, membership_id: str) -> Members
 async def _change(
     conn: Connection, caller: Caller, membership: Membership, status: MembershipStatus, *, pause: Pause | None
 ) -> Membership:
+    before = await memberships.get(conn, caller, membership.id)
     await memberships.change(
         conn,
         caller,
@@ -106,5 +119,7 @@ async def _change(
         cancellation=membership.cancellation,
     )
     changed = await memberships.get(conn, caller, membership.id)
-    assert changed is not None
+    assert changed is not None and before is not None
+    previous = previous_values(before, changed)
+    await add_event(conn, membership_event(MembershipUpdated, caller, changed, previous=previous))
     return changed

@@ -5,21 +5,23 @@ from collections.abc import Iterable
 from datetime import datetime
 
 import msgspec
+from msgspec import UNSET
 
-from services.bookings.actions.event_builders import booking_event, waitlist_event
+from services.bookings.actions.event_builders import Previous, booking_event, class_event, waitlist_event
 from services.bookings.actions.receipts import build_receipt
 from services.bookings.rules.booking_facts import ClassFacts, MemberFacts, SpotFacts
 from services.bookings.rules.cancellation import Terms
 from services.bookings.rules.transitions import SEATED, seat_change
-from services.bookings.store import bookings, locks, save_class_changes, waitlist
+from services.bookings.store import bookings, classes, locks, save_class_changes, waitlist
 from services.bookings.store.booking_row import BookingRow
 from services.bookings.store.save_class_changes import CreditChange, ReceiptRow
 from services.bookings.store.waitlist_row import WaitlistRow
 from services.bookings.wire.bookings import BookingStatus, CancellationReceipt
+from services.bookings.wire.classes import ClassStatus
 from services.bookings.wire.waitlist import WaitlistStatus
 from shared.db.database import Connection
 from shared.events.event import Event, Kind
-from shared.events.kinds import BookingCancelled, BookingConfirmed
+from shared.events.kinds import BookingCancelled, BookingConfirmed, ClassFull, ClassReopened
 from shared.events.outbox import add_events
 from shared.http.caller import Caller
 from shared.wire import new_id
@@ -31,6 +33,7 @@ class ClassChanges:
     def __init__(self, caller: Caller, class_: ClassFacts, now: datetime) -> None:
         self.caller = caller
         self.class_ = class_
+        self.was_full = class_.seats_left <= 0
         self.now = now
         self.waiting: list[WaitlistRow] = []
         self.bookings: dict[str, BookingRow] = {}
@@ -38,7 +41,7 @@ class ClassChanges:
         self._changed: dict[str, BookingRow] = {}
         self._credits: Counter[str] = Counter()
         self._receipts: list[ReceiptRow] = []
-        self._booking_events: list[tuple[Kind, BookingRow]] = []
+        self._booking_events: list[tuple[Kind, BookingRow, Previous]] = []
         self._locked_members: frozenset[str] = frozenset()
 
     @classmethod
@@ -46,6 +49,10 @@ class ClassChanges:
         """Locks the class. None where the studio has no such class."""
         locked = await locks.lock_class(conn, caller, class_id)
         return cls(caller, locked.class_, locked.now) if locked else None
+
+    def tell(self, kind: Kind, booking: BookingRow, previous: Previous = UNSET) -> None:
+        """An event about the booking as it is on `save`."""
+        self._booking_events.append((kind, booking, previous))
 
     async def load_waitlist(self, conn: Connection) -> None:
         if self.class_.waitlist_count == 0:
@@ -91,7 +98,7 @@ class ClassChanges:
             **msgspec.structs.asdict(terms),
         )
         self._receipts.append(receipt)
-        self._booking_events.append((BookingCancelled, booking))
+        self.tell(BookingCancelled, booking)
         return build_receipt(receipt, booking)
 
     def confirm(self, entry: WaitlistRow, *, credits_charged: int, spot_id: str | None) -> None:
@@ -103,7 +110,7 @@ class ClassChanges:
         booking.promoted_at = self.now
         if credits_charged:
             self._credits[booking.member_id] -= credits_charged
-        self._booking_events.append((BookingConfirmed, booking))
+        self.tell(BookingConfirmed, booking)
 
     def leave_waitlist(self, entry: WaitlistRow, status: WaitlistStatus) -> None:
         """Final. The entry keeps its last position; those behind it move up on `save`."""
@@ -121,9 +128,12 @@ class ClassChanges:
         freed = {booking.class_spot_id for booking in self._changed.values() if booking.status not in SEATED}
         return [SpotFacts(id=spot.id, taken=spot.taken and spot.id not in freed) for spot in spots]
 
-    async def save(self, conn: Connection, *, send_events: bool = True) -> None:
-        """An import sends no events."""
+    async def save(
+        self, conn: Connection, *, send_events: bool = True, class_event_follows: bool = False
+    ) -> None:
+        """`class_event_follows`: it gets the class's new version, and the one before is free."""
         self._renumber_waitlist()
+        version = self.class_.version + (not class_event_follows)
         assert set(self._credits) <= self._locked_members
         self.class_ = msgspec.structs.replace(self.class_, version=self.class_.version + 1)
         await save_class_changes.save(
@@ -137,7 +147,7 @@ class ClassChanges:
             receipts=self._receipts,
         )
         if send_events:
-            await add_events(conn, self._events())
+            await add_events(conn, [*self._events(), *await self._availability_events(conn, version)])
 
     def _renumber_waitlist(self) -> None:
         for position, entry in enumerate(self.waiting, 1):
@@ -147,7 +157,16 @@ class ClassChanges:
                 self._entries[entry.id] = entry
 
     def _events(self) -> Iterable[Event]:
-        for kind, booking in self._booking_events:
-            yield booking_event(kind, self.caller, booking, self.now)
+        for kind, booking, previous in self._booking_events:
+            yield booking_event(kind, self.caller, booking, self.now, previous=previous)
         for entry in self._entries.values():
             yield waitlist_event(self.caller, entry, self.now)
+
+    async def _availability_events(self, conn: Connection, version: int) -> list[Event]:
+        """A cancelled class tells its counts with its cancellation."""
+        is_full = self.class_.seats_left <= 0
+        if is_full == self.was_full or self.class_.status is ClassStatus.CANCELLED:
+            return []
+        shown = await classes.get_existing(conn, self.caller, self.class_.id)
+        kind = ClassFull if is_full else ClassReopened
+        return [class_event(kind, self.caller, shown, version, self.now)]

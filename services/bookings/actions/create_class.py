@@ -2,15 +2,18 @@
 
 import msgspec
 
+from services.bookings.actions.event_builders import class_event
 from services.bookings.context import Bookings
 from services.bookings.errors import ClassExists
 from services.bookings.rules.class_times import time_problems
 from services.bookings.store import classes
 from services.bookings.wire.classes import Class, ClassCreate
 from shared.errors import Problem
+from shared.events.kinds import ClassCreated
+from shared.events.outbox import add_event
 from shared.http.caller import Caller
 from shared.http.routes import PartialBody
-from shared.wire import new_id
+from shared.wire import new_id, now
 
 
 async def check_new_class(service: Bookings, caller: Caller, given: PartialBody) -> list[Problem]:
@@ -24,4 +27,7 @@ async def create_class(service: Bookings, caller: Caller, body: ClassCreate) -> 
     async with service.db.transaction() as conn:
         if not await classes.insert(conn, caller, class_id, values):
             raise ClassExists(param="id")
-        return await classes.get_existing(conn, caller, class_id)
+        class_ = await classes.get_existing(conn, caller, class_id)
+        await add_event(conn, class_event(ClassCreated, caller, class_, 1, now()))
+    service.wakeup.notify()
+    return class_

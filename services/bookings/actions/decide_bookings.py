@@ -1,6 +1,6 @@
 """Decides the bookings of a batch one by one: each sees the effect of those before it."""
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from services.bookings.actions.event_builders import booking_event, waitlist_event
@@ -22,8 +22,9 @@ from services.bookings.store.waitlist_row import WaitlistRow
 from services.bookings.wire.bookings import BookingCreate, BookingStatus
 from services.bookings.wire.waitlist import WaitlistStatus
 from shared.errors import NotFound
-from shared.events.kinds import BookingCreated
-from shared.events.outbox import row_of
+from shared.events.event import EventResource
+from shared.events.kinds import BookingCreated, ClassFull
+from shared.events.outbox import OutboxRow, row_of
 from shared.http.answer import Answer
 from shared.http.caller import Caller
 from shared.wire import encode, new_id
@@ -73,6 +74,7 @@ class BatchDecider:
             booking=booking,
             entry=entry,
             events=[row_of(event) for event in events],
+            class_full=_class_full(caller, facts) if entry is None and facts.class_.seats_left == 1 else None,
         )
         return DecidedBooking(answer, outcome, booking.status.value)
 
@@ -89,6 +91,26 @@ class BatchDecider:
         self._classes[studio_id, class_id] = facts.class_, facts.spots
         self._credits[studio_id, member_id] = facts.member.credits
         self._live[studio_id, class_id, member_id] = facts.live
+
+
+def _class_full(caller: Caller, facts: BookingFacts) -> OutboxRow:
+    """`facts` are those from before the booking. The class itself is added as its row is stored: the facts do
+    not hold what it shows, and reading it would be another round trip.
+    """
+    class_ = facts.class_
+    row = row_of(
+        ClassFull(
+            studio_id=caller.studio_id,
+            location_id=class_.location_id,
+            resource=EventResource("class", class_.id, class_.version + 1),
+            data=Raw(b"null"),
+            request_id=caller.request_id or None,
+            traceparent=caller.traceparent,
+            aggregate=f"class:{class_.id}",
+            created_at=facts.now,
+        )
+    )
+    return replace(row, envelope=row.envelope.removesuffix(b"null}}"))
 
 
 def _visible_class(stored: StoredFacts, caller: Caller) -> str | None:

@@ -4,11 +4,15 @@ from typing import Any
 
 import msgspec
 
+from services.bookings.actions.event_builders import membership_event
 from services.bookings.context import Bookings
-from services.bookings.store import locks, members
+from services.bookings.store import locks, members, memberships
 from services.bookings.wire.erasure import Erased
 from shared.db.database import Connection
 from shared.emails import normalized_emails
+from shared.events.event import Event, EventResource
+from shared.events.kinds import MemberErased, MembershipUpdated
+from shared.events.outbox import add_events
 from shared.events.outbox_erasure import anonymize_outbox
 from shared.http.caller import Caller
 from shared.http.erasure import PersonToErase
@@ -38,11 +42,28 @@ async def _erase(conn: Connection, caller: Caller, member_id: str, erased: Erase
     erased.member_ids.append(member_id)
     if member.email:
         erased.emails.append(member.email)
-    await members.erase(conn, caller, member_id)
+    version, changed = await members.erase(conn, caller, member_id)
+    await add_events(conn, await _events(conn, caller, member_id, version, changed))
     for row in await members.stored_answers(conn, caller, member_id):
         answer = _without_reason(row["body"])
         if answer is not None:
             await members.replace_answer(conn, caller, row["client_id"], row["key"], answer)
+
+
+async def _events(
+    conn: Connection, caller: Caller, member_id: str, version: int, changed: list[str]
+) -> list[Event]:
+    """Without the old values, which are what is erased."""
+    erased = MemberErased(
+        studio_id=caller.studio_id,
+        resource=EventResource("member", member_id, version),
+        data={"id": member_id, "object": "member"},
+        request_id=caller.request_id or None,
+        traceparent=caller.traceparent,
+    )
+    found = [await memberships.get(conn, caller, membership_id) for membership_id in changed]
+    updated = [membership_event(MembershipUpdated, caller, one) for one in found if one is not None]
+    return [erased, *updated]
 
 
 def _without_reason(body: bytes) -> bytes | None:

@@ -10,6 +10,7 @@ from services.bookings.context import Bookings
 from services.bookings.store import classes, studios
 from services.bookings.wire.bookings import BookingStatus
 from services.bookings.wire.waitlist import WaitlistStatus
+from shared.events.kinds import BookingExpired
 from shared.http.caller import Caller
 
 
@@ -28,7 +29,9 @@ async def expire_waitlist(service: Bookings, caller: Caller, class_id: str) -> N
         await changes.load_waitlist(conn)
         for entry in list(changes.waiting):
             changes.leave_waitlist(entry, WaitlistStatus.EXPIRED)
-            changes.set_status(changes.bookings[entry.booking_id], BookingStatus.EXPIRED)
+            booking = changes.bookings[entry.booking_id]
+            changes.set_status(booking, BookingStatus.EXPIRED)
+            changes.tell(BookingExpired, booking)
         await changes.save(conn)
     service.wakeup.notify()
 

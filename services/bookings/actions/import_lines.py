@@ -1,10 +1,11 @@
-"""Upserts a batch of import lines and reports those that cannot be used. Sends no events."""
+"""Upserts the lines of a batch that change something, tells what changed, and reports unusable lines."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import msgspec
 
+from services.bookings.actions.import_events import SeatChanges, Writer, telling
 from services.bookings.actions.reconcile_imported_classes import reconcile_imported_classes
 from services.bookings.context import Bookings
 from services.bookings.rules.class_times import problem_with_times
@@ -14,14 +15,17 @@ from services.bookings.store import (
     import_locks,
     import_members,
     import_references,
+    import_shown,
     import_waitlist,
     studios,
 )
+from services.bookings.store.import_changes import CHANGED, changed
 from services.bookings.store.import_locks import LOCK_MEMBERS, Lines
 from services.bookings.store.purchases import grant_credits
 from services.bookings.wire import import_lines as wire
 from shared.db.database import Connection
 from shared.emails import normalize_email
+from shared.events import kinds
 from shared.http.import_phones import refuse_phones
 from shared.http.importing import (
     Decoded,
@@ -30,11 +34,14 @@ from shared.http.importing import (
     Rejected,
     apply_batch,
     apply_lines,
+    changed_lines,
     usable_lines,
 )
 
 
-async def import_lines(service: Bookings, lines: Sequence[ImportLine]) -> ImportReport:
+async def import_lines(
+    service: Bookings, lines: Sequence[ImportLine], *, send_events: bool = True
+) -> ImportReport:
     usable, rejected = usable_lines(wire.AnyImported, lines, _fill_and_check)
 
     async def regions_of(studio_ids: set[str]) -> dict[str, str]:
@@ -50,23 +57,48 @@ async def import_lines(service: Bookings, lines: Sequence[ImportLine]) -> Import
         if kind is wire.ImportedMember:
             group, refused = await refuse_phones(group, lambda member: member.phone, regions_of)
             rejected += refused
+        group = await _changed(service, kind, group)
+        write = TELLING.get(kind, write) if send_events else write
         if group:
             rejected += await apply_batch(service.db, group, _under_locks(_rows(group), lock, write))
-    rejected += await _import_seats(service, usable)
+    rejected += await _import_seats(service, usable, send_events=send_events)
+    service.wakeup.notify()
     return ImportReport(imported=len(lines) - len(rejected), rejected=rejected)
 
 
-async def _import_seats(service: Bookings, usable: Sequence[Decoded[Any]]) -> list[Rejected]:
+async def _changed(service: Bookings, kind: type[Any], group: list[Decoded[Any]]) -> list[Decoded[Any]]:
+    """Without the lines that change nothing. Copies of studios and locations are few and always written."""
+    if kind not in CHANGED:
+        return group
+
+    async def compare(conn: Connection, lines: Sequence[Decoded[Any]]) -> list[int]:
+        return await changed(conn, kind, _rows(lines))
+
+    return list(await changed_lines(service.db, group, compare))
+
+
+async def _import_seats(
+    service: Bookings, usable: Sequence[Decoded[Any]], *, send_events: bool
+) -> list[Rejected]:
     """Classes, spots, bookings and waitlist entries, in one transaction with the promotions that follow."""
-    groups = [(group, write) for kind, write in SEAT_WRITERS if (group := _of_kind(usable, kind))]
+    groups = [
+        (group, write)
+        for kind, write in SEAT_WRITERS
+        if (group := await _changed(service, kind, _of_kind(usable, kind)))
+    ]
     rows = [row for group, _ in groups for row in _rows(group)]
     rejected: list[Rejected] = []
     if rows:
         async with service.db.transaction() as conn:
             await import_locks.lock_classes_and_members(conn, rows)
+            changes = SeatChanges(rows)
+            if send_events:
+                await changes.read_before(conn)
             for group, write in groups:
                 rejected += await apply_lines(conn, group, _under_locks([], None, write))
             await reconcile_imported_classes(conn, rows)
+            if send_events:
+                await changes.tell(conn)
     return rejected
 
 
@@ -74,7 +106,6 @@ def _of_kind(lines: Sequence[Decoded[Any]], kind: type[Any]) -> list[Decoded[Any
     return [line for line in lines if isinstance(line.value, kind)]
 
 
-Writer = Callable[[Connection, Lines], Awaitable[None]]
 Locker = Callable[[Connection, Lines], Awaitable[None]]
 
 
@@ -132,6 +163,24 @@ WRITERS: tuple[tuple[type[Any], Locker | None, Writer], ...] = (
     (wire.ImportedMembership, _lock(LOCK_MEMBERS, "member_id"), import_members.write_memberships),
     (wire.ImportedPurchase, _lock(LOCK_MEMBERS, "member_id"), import_members.write_purchases),
 )
+# The rest is told by SeatChanges, or is a copy of what catalog tells.
+TELLING: dict[type[Any], Writer] = {
+    wire.ImportedMember: telling(
+        import_members.write_members, import_shown.shown_members, kinds.MemberCreated, kinds.MemberUpdated
+    ),
+    wire.ImportedMembership: telling(
+        import_members.write_memberships,
+        import_shown.shown_memberships,
+        kinds.MembershipCreated,
+        kinds.MembershipUpdated,
+    ),
+    wire.ImportedPurchase: telling(
+        import_members.write_purchases,
+        import_shown.shown_purchases,
+        kinds.PurchaseCreated,
+        kinds.PurchaseUpdated,
+    ),
+}
 SEAT_WRITERS: tuple[tuple[type[Any], Writer], ...] = (
     (wire.ImportedClass, import_classes.write_classes),
     (wire.ImportedSpot, import_classes.write_spots),

@@ -11,7 +11,11 @@ from services.bookings.store.booking_row import BookingRow
 from services.bookings.wire.bookings import Booking, BookingStatus
 from shared.db.database import Connection
 from shared.errors import NotFound
+from shared.events.changes import previous_values
+from shared.events.kinds import BookingCheckedIn, BookingNoShow, BookingUpdated
 from shared.http.caller import Caller
+
+KINDS = {BookingStatus.CHECKED_IN: BookingCheckedIn, BookingStatus.NO_SHOW: BookingNoShow}
 
 
 async def record_attendance(
@@ -27,13 +31,22 @@ async def record_attendance(
         if status not in allowed:
             raise InvalidStateTransition(booking.status, status, list(allowed))
         await changes.load_waitlist(conn)
+        before = booking.to_wire()
         if booking.status not in SEATED and status in SEATED:
             await _seat_again(conn, changes, booking)
         changes.set_status(booking, status)
+        _tell(changes, before, booking)
         await promote_waitlist(conn, changes, await studios.policy(conn, caller))
         await changes.save(conn)
     service.wakeup.notify()
     return booking.to_wire()
+
+
+def _tell(changes: ClassChanges, before: Booking, booking: BookingRow) -> None:
+    if booking.status is BookingStatus.CONFIRMED:
+        changes.tell(BookingUpdated, booking, previous_values(before, booking.to_wire()))
+    else:
+        changes.tell(KINDS[booking.status], booking)
 
 
 async def _seat_again(conn: Connection, changes: ClassChanges, booking: BookingRow) -> None:

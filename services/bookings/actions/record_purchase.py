@@ -1,10 +1,13 @@
 """Staff record a purchase; a completed one grants its credits in the same transaction."""
 
+from services.bookings.actions.event_builders import purchase_event
 from services.bookings.context import Bookings
 from services.bookings.errors import PurchaseExists
 from services.bookings.store import locks, purchases
 from services.bookings.wire.purchases import Purchase, PurchaseCreate
 from shared.errors import NotFound
+from shared.events.kinds import PurchaseCreated
+from shared.events.outbox import add_event
 from shared.http.caller import Caller
 from shared.wire import new_id
 
@@ -21,4 +24,6 @@ async def record_purchase(service: Bookings, caller: Caller, body: PurchaseCreat
         await purchases.grant_credits(conn, caller.studio_id, [body.member_id])
         purchase = await purchases.get(conn, caller, purchase_id)
         assert purchase is not None
-        return purchase
+        await add_event(conn, purchase_event(PurchaseCreated, caller, purchase, 1, body.location_id))
+    service.wakeup.notify()
+    return purchase

@@ -1,6 +1,7 @@
 """Reads and lists bookings."""
 
 import asyncpg
+import msgspec
 
 from services.bookings.store.booking_class_start import add_class_start
 from services.bookings.store.booking_row import BOOKING_COLUMNS, BookingRow, booking_row
@@ -106,3 +107,21 @@ WHERE w.studio_id = $1 AND w.class_id = $2 AND w.status = 'waiting'
 
 async def read_waiting(conn: Connection, caller: Caller, class_id: str) -> list[BookingRow]:
     return [booking_row(row) for row in await conn.fetch(READ_WAITING, caller.studio_id, class_id)]
+
+
+OF_CLASSES = f"""
+SELECT {", ".join("b." + column.strip() for column in BOOKING_COLUMNS.split(","))}, (
+    SELECT w.position FROM waitlist w
+    WHERE w.studio_id = b.studio_id AND w.booking_id = b.id AND w.status = 'waiting') AS position
+FROM bookings b WHERE b.studio_id = $1 AND b.class_id = ANY ($2::uuid[])
+ORDER BY b.created_at, b.id
+"""  # noqa: S608
+
+
+async def of_classes(
+    conn: Connection, caller: Caller, class_ids: list[str]
+) -> list[tuple[BookingRow, int | None]]:
+    """All of them, with the place of those who wait."""
+    rows = [dict(row) for row in await conn.fetch(OF_CLASSES, caller.studio_id, class_ids)]
+    positions = [row.pop("position") for row in rows]
+    return [(msgspec.convert(row, BookingRow), place) for row, place in zip(rows, positions, strict=True)]

@@ -105,12 +105,12 @@ WHERE old.studio_id = $1 AND old.id = $2 AND c.studio_id = $1 AND c.id = $2
 # Bookings and entries carry their class's location, which lists filter by.
 UPDATE_LOCATION = (
     """
-UPDATE bookings b SET location_id = c.location_id FROM classes c
+UPDATE bookings b SET location_id = c.location_id, version = b.version + 1 FROM classes c
 WHERE c.studio_id = $1 AND c.id = ANY ($2::uuid[]) AND b.studio_id = $1 AND b.class_id = c.id
   AND b.location_id IS DISTINCT FROM c.location_id
 """,
     """
-UPDATE waitlist w SET location_id = c.location_id FROM classes c
+UPDATE waitlist w SET location_id = c.location_id, version = w.version + 1 FROM classes c
 WHERE c.studio_id = $1 AND c.id = ANY ($2::uuid[]) AND w.studio_id = $1 AND w.class_id = c.id
   AND w.location_id IS DISTINCT FROM c.location_id
 """,

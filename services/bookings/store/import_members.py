@@ -69,7 +69,7 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
     product_key = excluded.product_key, product_type = excluded.product_type,
     quantity = excluded.quantity, amount_total = excluded.amount_total,
     currency = excluded.currency, refunded_amount = excluded.refunded_amount, status = excluded.status,
-    location_id = excluded.location_id, created_at = excluded.created_at
+    location_id = excluded.location_id, created_at = excluded.created_at, version = purchases.version + 1
 """
 
 

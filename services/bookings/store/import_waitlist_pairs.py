@@ -19,7 +19,7 @@ WHERE w.studio_id = line.studio_id AND w.class_id = line.class_id AND w.status =
   AND b.status = 'waitlisted' AND w.booking_id IS DISTINCT FROM b.id
 """,
     """
-UPDATE waitlist w SET position = dense.position
+UPDATE waitlist w SET position = dense.position, version = w.version + 1
 FROM (SELECT w.studio_id, w.id, row_number() OVER (
           PARTITION BY w.studio_id, w.class_id
           ORDER BY w.imported_as NULLS LAST, w.position, w.created_at, w.id) AS position

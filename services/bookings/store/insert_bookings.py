@@ -1,6 +1,6 @@
 """The second half of a booking, for a whole batch: one statement writes everything."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -14,7 +14,10 @@ from shared.events.outbox import OutboxRow
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
-    """What a request led to. A refusal has no booking; a waitlisted booking has an entry."""
+    """What a request led to. A refusal has no booking; a waitlisted booking has an entry.
+
+    `class_full`: the booking took the last seat. The envelope ends where the class begins.
+    """
 
     studio_id: str
     client_id: str
@@ -22,6 +25,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     booking: BookingRow | None = None
     entry: WaitlistRow | None = None
     events: Sequence[OutboxRow] = ()
+    class_full: OutboxRow | None = None
 
 
 # One statement: round trips are most of a booking's cost, and on a busy class the time its lock is held.
@@ -55,13 +59,19 @@ WITH booked AS (
          AS entry (studio_id, id, class_id, member_id, booking_id, location_id, position, at)
 ), outboxed AS (
     INSERT INTO outbox (event_id, type, aggregate, envelope, traceparent, studio_id, bucket)
-    SELECT event_id, type, aggregate, envelope, traceparent, studio_id, bucket
+    SELECT event_id, type, aggregate,
+           CASE WHEN full_class IS NULL THEN envelope ELSE envelope || (
+               SELECT convert_to(
+                   concat(c.json_head, c.capacity, ',"available_count":0', c.json_tail, '}}}}'), 'UTF8')
+               FROM classes c WHERE c.studio_id = event.studio_id AND c.id = full_class) END,
+           traceparent, studio_id, bucket
     FROM unnest($19::uuid[], $20::text[], $21::text[], $22::bytea[], $23::text[], $24::uuid[],
-                $25::smallint[])
-         WITH ORDINALITY AS event (event_id, type, aggregate, envelope, traceparent, studio_id, bucket, place)
+                $25::smallint[], $26::uuid[])
+         WITH ORDINALITY AS event (event_id, type, aggregate, envelope, traceparent, studio_id, bucket,
+                                   full_class, place)
     ORDER BY place
 )
-{upsert_answers(26)}
+{upsert_answers(27)}
 """  # noqa: S608
 
 
@@ -69,11 +79,18 @@ async def insert(conn: Connection, outcomes: Sequence[Outcome]) -> None:
     """In the given order; their events get the same order."""
     made = [(o.studio_id, *_booking_values(o.booking)) for o in outcomes if o.booking]
     queued = [(o.studio_id, *_entry_values(o.entry, o.booking)) for o in outcomes if o.entry and o.booking]
-    events = [msgspec.structs.astuple(event) for o in outcomes for event in o.events]
+    events = [row for o in outcomes for row in _event_values(o)]
     answers = [(o.studio_id, o.client_id, *msgspec.structs.astuple(o.answer)) for o in outcomes]
     await conn.execute(
-        INSERT, *_columns(made, 10), *_columns(queued, 8), *_columns(events, 7), *_columns(answers, 8)
+        INSERT, *_columns(made, 10), *_columns(queued, 8), *_columns(events, 8), *_columns(answers, 8)
     )
+
+
+def _event_values(outcome: Outcome) -> Iterator[tuple[Any, ...]]:
+    for event in outcome.events:
+        yield (*msgspec.structs.astuple(event), None)
+    if outcome.class_full is not None and outcome.booking is not None:
+        yield (*msgspec.structs.astuple(outcome.class_full), outcome.booking.class_id)
 
 
 def _booking_values(booking: BookingRow) -> tuple[Any, ...]:

@@ -88,20 +88,21 @@ async def id_by_email(conn: Connection, caller: Caller, email: str) -> str | Non
 ERASE = """
 UPDATE members SET name = 'Erased', first_name = 'Erased', last_name = '', email = NULL, phone = NULL,
     membership_type = NULL, version = version + 1
-WHERE studio_id = $1 AND id = $2
+WHERE studio_id = $1 AND id = $2 RETURNING version
 """
 # Free text that staff or partners wrote about the person.
-ERASE_TEXTS = (
-    """
+ERASE_MEMBERSHIPS = """
 UPDATE memberships SET pause = CASE WHEN pause IS NOT NULL THEN pause || '{"reason": null}' END,
-    cancellation = CASE WHEN cancellation IS NOT NULL THEN cancellation || '{"reason": null}' END
+    cancellation = CASE WHEN cancellation IS NOT NULL THEN cancellation || '{"reason": null}' END,
+    state_version = state_version + 1
 WHERE studio_id = $1 AND member_id = $2
-""",
-    """
+  AND (pause ->> 'reason' IS NOT NULL OR cancellation ->> 'reason' IS NOT NULL)
+RETURNING id
+"""
+ERASE_REASONS = """
 UPDATE cancellations SET reason = NULL
 WHERE studio_id = $1 AND booking_id IN (SELECT id FROM bookings WHERE studio_id = $1 AND member_id = $2)
-""",
-)
+"""
 STORED_ANSWERS = """
 SELECT k.client_id, k.key, k.body
 FROM idempotency_keys k JOIN bookings b ON b.studio_id = $1 AND b.id = k.resource_id
@@ -110,10 +111,15 @@ FOR UPDATE OF k
 """
 
 
-async def erase(conn: Connection, caller: Caller, member_id: str) -> None:
-    """The row stays, so that counts and history stay correct; personal data goes."""
-    for statement in (ERASE, *ERASE_TEXTS):
-        await conn.execute(statement, caller.studio_id, member_id)
+async def erase(conn: Connection, caller: Caller, member_id: str) -> tuple[int, list[str]]:
+    """The row stays, so that counts and history stay correct; personal data goes.
+
+    The member's new version, and the ids of the memberships that have changed with it.
+    """
+    version: int = await conn.fetchval(ERASE, caller.studio_id, member_id)
+    rows = await conn.fetch(ERASE_MEMBERSHIPS, caller.studio_id, member_id)
+    await conn.execute(ERASE_REASONS, caller.studio_id, member_id)
+    return version, [row["id"] for row in rows]
 
 
 async def stored_answers(conn: Connection, caller: Caller, member_id: str) -> list[asyncpg.Record]:

@@ -20,7 +20,7 @@ t.id, t.member_id, t.product_id, t.status, t.auto_renew, t.state_version, t.paus
 TABLE = ListedTable(table="memberships", columns=WIRE_COLUMNS, located=False)
 
 
-def _membership(values: dict[str, Any]) -> Membership:
+def membership_of(values: dict[str, Any]) -> Membership:
     """Pause and cancellation are stored as JSON, so their timestamps are text until converted."""
     return msgspec.convert({"object": "membership", **values}, Membership)
 
@@ -28,7 +28,7 @@ def _membership(values: dict[str, Any]) -> Membership:
 async def list_page(conn: Connection, caller: Caller, member_id: str, query: PageQuery) -> list[Membership]:
     filters = Filters(narrow={"member_id": member_id})
     rows = await fetch_page(conn, caller, TABLE, filters, cursor=query.cursor, limit=query.limit)
-    return [_membership(wire_values(row)) for row in rows]
+    return [membership_of(wire_values(row)) for row in rows]
 
 
 GET = f"SELECT {WIRE_COLUMNS} FROM memberships t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608
@@ -36,7 +36,7 @@ GET = f"SELECT {WIRE_COLUMNS} FROM memberships t WHERE t.studio_id = $1 AND t.id
 
 async def get(conn: Connection, caller: Caller, membership_id: str) -> Membership | None:
     row = await conn.fetchrow(GET, caller.studio_id, membership_id)
-    return _membership(dict(row)) if row else None
+    return membership_of(dict(row)) if row else None
 
 
 class Term(Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ t.refunded_amount, t.status, t.created_at
 TABLE = ListedTable(table="purchases", columns=WIRE_COLUMNS)
 
 
-def _purchase(values: dict[str, Any]) -> Purchase:
+def purchase_of(values: dict[str, Any]) -> Purchase:
     values["amount_total"] = format_money(values["amount_total"])
     values["refunded_amount"] = format_money(values["refunded_amount"])
     return Purchase(**values)
@@ -24,7 +24,7 @@ def _purchase(values: dict[str, Any]) -> Purchase:
 async def list_page(conn: Connection, caller: Caller, query: PurchasesQuery) -> list[Purchase]:
     filters = Filters(narrow={"member_id": query.member_id})
     rows = await fetch_page(conn, caller, TABLE, filters, cursor=query.cursor, limit=query.limit)
-    return [_purchase(wire_values(row)) for row in rows]
+    return [purchase_of(wire_values(row)) for row in rows]
 
 
 GET = f"""
@@ -38,7 +38,7 @@ async def get(conn: Connection, caller: Caller, purchase_id: str) -> Purchase | 
         return None
     values = dict(row)
     values.pop("location_id")
-    return _purchase(values)
+    return purchase_of(values)
 
 
 INSERT = """

@@ -39,3 +39,15 @@ WHERE studio_id = $1 AND class_id = $2 AND status = 'waiting' ORDER BY position
 async def read_waiting(conn: Connection, caller: Caller, class_id: str) -> list[WaitlistRow]:
     """In order of position. Call it under the class's lock."""
     return [waitlist_row(row) for row in await conn.fetch(READ_WAITING, caller.studio_id, class_id)]
+
+
+# An imported entry that has left the waitlist may have no booking; nobody who asks needs it.
+OF_CLASSES = f"""
+SELECT {WAITLIST_COLUMNS.replace("booking_id", "coalesce(booking_id, id) AS booking_id")}
+FROM waitlist WHERE studio_id = $1 AND class_id = ANY ($2::uuid[])
+ORDER BY created_at, id
+"""  # noqa: S608
+
+
+async def of_classes(conn: Connection, caller: Caller, class_ids: list[str]) -> list[WaitlistRow]:
+    return [waitlist_row(row) for row in await conn.fetch(OF_CLASSES, caller.studio_id, class_ids)]

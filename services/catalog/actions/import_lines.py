@@ -1,22 +1,109 @@
-"""Upserts a batch of import lines, each kind in one statement, and reports the lines that cannot be used."""
+"""Upserts the lines of a batch that change something, tells what changed, and reports unusable lines."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from decimal import Decimal
+from typing import Any
 from zoneinfo import available_timezones
 
+from msgspec import Struct
+
 from services.catalog.context import Catalog
-from services.catalog.store import import_lines as import_store
+from services.catalog.store import import_lines as store
+from services.catalog.store import shown
+from services.catalog.wire import import_lines as wire
+from services.catalog.wire.class_type import ClassType
 from services.catalog.wire.import_lines import AnyImported, ImportedLocation, ImportedProduct, ImportedStudio
-from shared.http.importing import ImportLine, ImportReport, apply_batch, usable_lines
+from services.catalog.wire.instructor import Instructor
+from services.catalog.wire.location import Location
+from services.catalog.wire.room import Room
+from services.catalog.wire.studio import Studio
+from shared.db.database import Connection
+from shared.events import kinds
+from shared.events.changes import ShownById, change_events
+from shared.events.event import Kind
+from shared.events.outbox import add_events
+from shared.http.importing import (
+    Decoded,
+    ImportLine,
+    ImportReport,
+    Write,
+    apply_batch,
+    changed_lines,
+    usable_lines,
+)
+
+Lines = Sequence[Decoded[Any]]
 
 
-async def import_lines(catalog: Catalog, lines: Sequence[ImportLine]) -> ImportReport:
+class Importer(Struct, frozen=True, kw_only=True):
+    """How the lines of one kind are compared, written and told. A new studio is not told: nobody listens."""
+
+    line: type[Any]
+    changed: Callable[[Connection, Lines], Awaitable[list[int]]]
+    write: Write[Any]
+    read: Callable[[Connection, Lines], Awaitable[ShownById]]
+    created: Kind | None
+    updated: Kind
+
+    async def write_and_tell(self, conn: Connection, lines: Lines) -> None:
+        await store.lock_import(conn, lines)
+        before = await self.read(conn, lines)
+        await self.write(conn, lines)
+        after = await self.read(conn, lines)
+        if self.created is None:
+            after = {key: found for key, found in after.items() if key in before}
+        await add_events(conn, change_events(self.created or self.updated, self.updated, before, after))
+
+
+def _of_table(
+    line: type[Any], table: store.Table, struct: type[Struct], created: Kind | None, updated: Kind
+) -> Importer:
+    return Importer(
+        line=line,
+        changed=table.changed,
+        write=table.write,
+        read=lambda conn, lines: shown.read_shown(conn, struct, lines),
+        created=created,
+        updated=updated,
+    )
+
+
+# Referenced kinds go first, so that the lines of a batch may come in any order.
+IMPORTERS = (
+    _of_table(wire.ImportedStudio, store.STUDIOS, Studio, None, kinds.StudioUpdated),
+    _of_table(wire.ImportedLocation, store.LOCATIONS, Location, kinds.LocationCreated, kinds.LocationUpdated),
+    _of_table(wire.ImportedRoom, store.ROOMS, Room, kinds.RoomCreated, kinds.RoomUpdated),
+    _of_table(
+        wire.ImportedClassType, store.CLASS_TYPES, ClassType, kinds.ClassTypeCreated, kinds.ClassTypeUpdated
+    ),
+    _of_table(
+        wire.ImportedInstructor,
+        store.INSTRUCTORS,
+        Instructor,
+        kinds.InstructorCreated,
+        kinds.InstructorUpdated,
+    ),
+    Importer(
+        line=wire.ImportedProduct,
+        changed=store.changed_products,
+        write=store.write_products,
+        read=shown.read_products,
+        created=kinds.ProductCreated,
+        updated=kinds.ProductUpdated,
+    ),
+)
+
+
+async def import_lines(
+    catalog: Catalog, lines: Sequence[ImportLine], *, send_events: bool = True
+) -> ImportReport:
     usable, rejected = usable_lines(AnyImported, lines, _refusal)
-    # Referenced kinds go first, so that the lines of a batch may come in any order.
-    for kind, write in import_store.WRITERS:
-        rejected += await apply_batch(
-            catalog.db, [line for line in usable if isinstance(line.value, kind)], write
-        )
+    for importer in IMPORTERS:
+        lines_of_kind = [line for line in usable if isinstance(line.value, importer.line)]
+        own = await changed_lines(catalog.db, lines_of_kind, importer.changed)
+        write = importer.write_and_tell if send_events else importer.write
+        rejected += await apply_batch(catalog.db, own, write)
+    catalog.wakeup.notify()
     return ImportReport(imported=len(lines) - len(rejected), rejected=rejected)
 
 

@@ -24,6 +24,16 @@ async def get(conn: Connection, caller: Caller, product_id: str) -> Product:
     return (await _with_prices(conn, caller, [row]))[0]
 
 
+OF_IDS = """
+SELECT id, key, name, product_type, active, client_visible, credits_granted
+FROM products WHERE studio_id = $1 AND id = ANY ($2::uuid[])
+"""
+
+
+async def of_ids(conn: Connection, caller: Caller, ids: Sequence[str]) -> list[Product]:
+    return await _with_prices(conn, caller, await conn.fetch(OF_IDS, caller.studio_id, ids))
+
+
 CURSOR = "SELECT created_at, id FROM products WHERE studio_id = $1 AND id = $2"
 PAGE = """
 SELECT id, key, name, product_type, active, client_visible, credits_granted FROM products

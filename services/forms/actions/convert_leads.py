@@ -58,4 +58,4 @@ async def _convert(conn: Connection, envelope: Envelope, email: str, traceparent
         return
     converted = structs.replace(lead, status=LeadStatus.CONVERTED, lifecycle_stage=LifecycleStage.MEMBER)
     if converted != lead:
-        await add_event(conn, lead_updated(caller, await leads.update(conn, caller, converted)))
+        await add_event(conn, lead_updated(caller, lead, await leads.update(conn, caller, converted)))

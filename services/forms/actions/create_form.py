@@ -2,12 +2,14 @@
 
 from msgspec import UNSET
 
+from services.forms.actions.event_builders import form_events
 from services.forms.context import Forms
 from services.forms.rules.form_json import fields_to_store, settings_to_store
 from services.forms.rules.slugs import slug_of
 from services.forms.store import forms
 from services.forms.store.forms import FormContent
 from services.forms.wire.forms import Form, FormStatus, PartnerFormCreate, RawFormJson
+from shared.events.outbox import add_events
 from shared.http.caller import Caller
 from shared.wire import new_id
 
@@ -23,4 +25,7 @@ async def create_form(service: Forms, caller: Caller, body: PartnerFormCreate, r
         status=FormStatus(body.status),
     )
     async with service.db.transaction() as conn:
-        return await forms.insert(conn, caller, form_id, written)
+        form = await forms.insert(conn, caller, form_id, written)
+        await add_events(conn, form_events(caller, None, form))
+    service.wakeup.notify()
+    return form

@@ -57,7 +57,7 @@ async def _fill_blanks(
         metadata=Raw(with_blanks_filled(bytes(known.metadata), metadata)),
     )
     if _content(filled) != _content(known):
-        await add_event(conn, lead_updated(caller, await leads.update(conn, caller, filled)))
+        await add_event(conn, lead_updated(caller, known, await leads.update(conn, caller, filled)))
 
 
 def _content(lead: StaffLead) -> tuple[str, str | None, bytes]:

@@ -5,10 +5,10 @@ them. A form without limits is not locked, so that many people can submit at onc
 same moment, submissions in flight may still be stored.
 """
 
-from msgspec import Raw
+from msgspec import Raw, structs
 
 from services.forms.actions.evaluate_form import evaluation_of
-from services.forms.actions.event_builders import lead_updated
+from services.forms.actions.event_builders import SubmissionReference, lead_updated, submission_event
 from services.forms.context import Forms
 from services.forms.errors import AlreadySubmitted, SubmissionLimitReached
 from services.forms.rules.form_access import require_published, require_visible
@@ -22,7 +22,7 @@ from services.forms.wire.submissions import FormSubmission, FormSubmissionCreate
 from shared.db.database import Connection
 from shared.emails import normalize_email
 from shared.errors import Invalid
-from shared.events.event import Event, EventResource
+from shared.events.event import Event
 from shared.events.kinds import FormSubmitted
 from shared.events.outbox import add_events
 from shared.http.caller import Caller
@@ -52,7 +52,8 @@ async def create_submission(
         lead = await leads.find_locked(conn, caller, email)
         lead_id = lead.id if lead else None
         submission.created_at = await submissions.insert(conn, caller, submission, lead_id)
-        events: list[Event] = [_submitted(caller, submission)]
+        reference = SubmissionReference(submission.id, submission.form_id, 1)
+        events: list[Event] = [submission_event(FormSubmitted, caller, reference)]
         if lead is not None:
             events.append(await _add_form_context(conn, caller, lead, form, submission))
         await add_events(conn, events)
@@ -95,16 +96,5 @@ async def _add_form_context(
         submission_id=submission.id,
         at=submission.created_at,
     )
-    lead.metadata = Raw(text.encode())
-    return lead_updated(caller, await leads.update(conn, caller, lead))
-
-
-def _submitted(caller: Caller, submission: FormSubmission) -> Event:
-    """Thin: the answers are fetched by id, with the scope that reading them needs."""
-    return FormSubmitted(
-        studio_id=caller.studio_id,
-        resource=EventResource("form_submission", submission.id, 1),
-        data={"id": submission.id, "object": "form_submission", "form_id": submission.form_id},
-        request_id=caller.request_id or None,
-        traceparent=caller.traceparent,
-    )
+    changed = structs.replace(lead, metadata=Raw(text.encode()))
+    return lead_updated(caller, lead, await leads.update(conn, caller, changed))

@@ -1,9 +1,11 @@
 """Anonymize a person in leads and submissions. Idempotent."""
 
+from services.forms.actions.event_builders import SubmissionReference, lead_erased, submission_updated
 from services.forms.context import Forms
 from services.forms.store import erasure
 from services.forms.wire.erasure import Erased
 from shared.emails import normalized_emails
+from shared.events.outbox import add_events
 from shared.events.outbox_erasure import anonymize_outbox
 from shared.http.caller import Caller
 from shared.http.erasure import PersonToErase
@@ -18,5 +20,8 @@ async def erase_person(service: Forms, caller: Caller, person: PersonToErase) ->
         leads = await erasure.erase_leads(conn, caller, lead_ids)
         submissions = await erasure.erase_submissions(conn, caller, emails, lead_ids)
         await anonymize_outbox(conn, caller.studio_id, lead_ids, emails)
+        await add_events(conn, [lead_erased(caller, lead_id, version) for lead_id, version in leads.items()])
+        changed = [SubmissionReference(*submission) for submission in submissions]
+        await add_events(conn, [submission_updated(caller, submission) for submission in changed])
     service.wakeup.notify()
-    return Erased(leads=leads, submissions=submissions, emails=sorted(emails), lead_ids=lead_ids)
+    return Erased(leads=len(leads), submissions=len(submissions), emails=sorted(emails), lead_ids=lead_ids)

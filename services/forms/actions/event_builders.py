@@ -1,9 +1,27 @@
-"""Builds the events of leads and form submissions."""
+"""Builds the events of forms, submissions and leads."""
 
+from msgspec import UNSET, Struct, structs
+
+from services.forms.wire.forms import Form, FormStatus
 from services.forms.wire.leads import StaffLead, partner_view
-from shared.events.event import Event, EventResource
-from shared.events.kinds import LeadCreated, LeadUpdated
+from shared.events.changes import previous_values
+from shared.events.event import Audience, Event, EventResource, Kind
+from shared.events.kinds import (
+    FormCreated,
+    FormUpdated,
+    LeadCreated,
+    LeadErased,
+    LeadUpdated,
+    SubmissionUpdated,
+)
 from shared.http.caller import Caller
+from shared.wire import new_id
+
+
+class SubmissionReference(Struct, frozen=True):
+    id: str
+    form_id: str
+    version: int
 
 
 def lead_created(caller: Caller, lead: StaffLead) -> Event:
@@ -16,11 +34,62 @@ def lead_created(caller: Caller, lead: StaffLead) -> Event:
     )
 
 
-def lead_updated(caller: Caller, lead: StaffLead) -> Event:
+def lead_updated(caller: Caller, before: StaffLead, lead: StaffLead) -> Event:
     return LeadUpdated(
         studio_id=caller.studio_id,
         resource=EventResource("lead", lead.id, lead.version),
         data=partner_view(lead),
+        previous=previous_values(partner_view(before), partner_view(lead)),
         request_id=caller.request_id or None,
         traceparent=caller.traceparent,
     )
+
+
+def lead_erased(caller: Caller, lead_id: str, version: int) -> Event:
+    return LeadErased(
+        studio_id=caller.studio_id,
+        resource=EventResource("lead", lead_id, version),
+        data={"id": lead_id, "object": "lead"},
+        request_id=caller.request_id or None,
+        traceparent=caller.traceparent,
+    )
+
+
+def submission_event(kind: Kind, caller: Caller, submission: SubmissionReference) -> Event:
+    """Thin: the answers are fetched by id, with the scope that reading them needs."""
+    return kind(
+        studio_id=caller.studio_id,
+        resource=EventResource("form_submission", submission.id, submission.version),
+        data={"id": submission.id, "object": "form_submission", "form_id": submission.form_id},
+        request_id=caller.request_id or None,
+        traceparent=caller.traceparent,
+    )
+
+
+def submission_updated(caller: Caller, submission: SubmissionReference) -> Event:
+    return submission_event(SubmissionUpdated, caller, submission)
+
+
+def form_events(caller: Caller, before: Form | None, form: Form) -> list[Event]:
+    """One for who may write forms, one for who may only read; or one for both, where they see the same."""
+    event = (FormCreated if before is None else FormUpdated)(
+        studio_id=caller.studio_id,
+        resource=EventResource("form", form.id, form.version),
+        data=form,
+        previous=previous_values(before, form) if before is not None else UNSET,
+        request_id=caller.request_id or None,
+        traceparent=caller.traceparent,
+    )
+    is_shown = form.status is FormStatus.PUBLISHED
+    was_shown = is_shown if before is None else before.status is FormStatus.PUBLISHED
+    if is_shown and was_shown:
+        return [event]
+    for_writers = structs.replace(event, audience=Audience.FORM_WRITERS)
+    if not is_shown and not was_shown:
+        return [for_writers]
+    # What the form was before it was published is nothing that a reader could see.
+    shown = form if is_shown else {"id": form.id, "object": "form", "status": form.status}
+    for_readers = structs.replace(
+        event, id=new_id(), data=shown, previous=UNSET, audience=Audience.FORM_READERS
+    )
+    return [for_writers, for_readers]

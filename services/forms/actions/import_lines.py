@@ -1,22 +1,32 @@
-"""Upserts a batch of import lines, each kind in one statement, and reports the lines that cannot be used.
-
-Sends no events: what is imported happened elsewhere.
-"""
+"""Upserts the lines of a batch that change something, tells what changed, and reports unusable lines."""
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import partial
 
+from services.forms.actions.import_events import telling
 from services.forms.context import Forms
 from services.forms.rules.import_rows import row_to_store
 from services.forms.store import studios
-from services.forms.store.import_lines import WRITERS, Row
+from services.forms.store.import_lines import CHANGED, WRITERS, Row, changed
 from services.forms.wire.import_lines import AnyImported, ImportedLead
+from shared.db.database import Connection
 from shared.errors import Invalid
 from shared.http.import_phones import refuse_phones
-from shared.http.importing import Decoded, ImportLine, ImportReport, Rejected, apply_batch, decode_line
+from shared.http.importing import (
+    Decoded,
+    ImportLine,
+    ImportReport,
+    Rejected,
+    apply_batch,
+    changed_lines,
+    decode_line,
+)
 
 
-async def import_lines(service: Forms, lines: Sequence[ImportLine]) -> ImportReport:
+async def import_lines(
+    service: Forms, lines: Sequence[ImportLine], *, send_events: bool = True
+) -> ImportReport:
     usable: dict[type, list[Decoded[Row]]] = defaultdict(list)
     rejected: list[Rejected] = []
     for line in lines:
@@ -44,6 +54,13 @@ async def import_lines(service: Forms, lines: Sequence[ImportLine]) -> ImportRep
         if kind is ImportedLead:
             usable[kind], refused = await refuse_phones(usable[kind], lambda lead: lead["phone"], regions_of)
             rejected += refused
-        rejected += await apply_batch(service.db, usable[kind], write)
+        own = await changed_lines(service.db, usable[kind], partial(_changed, kind))
+        rejected += await apply_batch(service.db, own, telling(kind, write) if send_events else write)
+    service.wakeup.notify()
     rejected.sort(key=lambda one: one.line)
     return ImportReport(imported=len(lines) - len(rejected), rejected=rejected)
+
+
+async def _changed(kind: type, conn: Connection, lines: Sequence[Decoded[Row]]) -> Sequence[int]:
+    """A studio's line is always written: there are few."""
+    return await changed(conn, kind, lines) if kind in CHANGED else range(len(lines))

@@ -2,12 +2,14 @@
 
 from msgspec import UNSET
 
+from services.forms.actions.event_builders import form_events
 from services.forms.context import Forms
 from services.forms.rules.form_json import fields_to_store, settings_to_store
 from services.forms.rules.transitions import FORM_STATES, require_transition
 from services.forms.store import forms
 from services.forms.store.forms import FormContent
 from services.forms.wire.forms import Form, RawFormJson, StudioFormUpdate
+from shared.events.outbox import add_events
 from shared.http.caller import Caller
 
 
@@ -28,7 +30,10 @@ async def update_form(
         )
         if written == _content(old):
             return old
-        return await forms.update(conn, caller, old, written)
+        form = await forms.update(conn, caller, old, written)
+        await add_events(conn, form_events(caller, old, form))
+    service.wakeup.notify()
+    return form
 
 
 def _content(form: Form) -> FormContent:

@@ -35,7 +35,8 @@ async def update_lead(
             if changed is not None:
                 if changed.email != lead.email:
                     await submissions.keep_for_lead(conn, caller, lead.id, lead.email)
-                await add_event(conn, lead_updated(caller, await leads.update(conn, caller, changed)))
+                updated = await leads.update(conn, caller, changed)
+                await add_event(conn, lead_updated(caller, lead, updated))
     except asyncpg.UniqueViolationError as problem:
         if problem.constraint_name != "leads_one_per_email":
             raise

@@ -39,13 +39,13 @@ WHERE studio_id = $1 AND id = ANY ($2) AND NOT (
     email = 'erased-' || id || '@erased.invalid' AND first_name = '' AND metadata::text = '{}'
     AND num_nonnulls(last_name, phone, notes) = 0
     AND coalesce(source, 'partner_api') IN ('partner_api', 'waitlist'))
-RETURNING id
+RETURNING id, version
 """
 
 
-async def erase_leads(conn: Connection, caller: Caller, lead_ids: Sequence[str]) -> int:
-    """Returns how many leads had anything left to erase."""
-    return len(await conn.fetch(LEADS, caller.studio_id, lead_ids))
+async def erase_leads(conn: Connection, caller: Caller, lead_ids: Sequence[str]) -> dict[str, int]:
+    """The leads that had anything left to erase, with their new versions."""
+    return {row["id"]: row["version"] for row in await conn.fetch(LEADS, caller.studio_id, lead_ids)}
 
 
 # Consents stay: they hold the policy and the decision, but no personal data.
@@ -54,12 +54,13 @@ UPDATE form_submissions SET submitter_email = 'erased-' || id || '@erased.invali
     data = '{}', version = version + 1
 WHERE studio_id = $1 AND (submitter_email = ANY ($2) OR lead_id = ANY ($3))
     AND submitter_email <> 'erased-' || id || '@erased.invalid'
-RETURNING id
+RETURNING id, form_id, version
 """
 
 
 async def erase_submissions(
     conn: Connection, caller: Caller, emails: Collection[str], lead_ids: Collection[str]
-) -> int:
-    """By email, or by the lead, which may have changed its email since."""
-    return len(await conn.fetch(SUBMISSIONS, caller.studio_id, list(emails), list(lead_ids)))
+) -> list[tuple[str, str, int]]:
+    """By email, or by the lead, which may have changed its email since. Their ids, forms and new versions."""
+    rows = await conn.fetch(SUBMISSIONS, caller.studio_id, list(emails), list(lead_ids))
+    return [(row["id"], row["form_id"], row["version"]) for row in rows]

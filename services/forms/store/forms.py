@@ -19,7 +19,7 @@ FROM forms WHERE studio_id = $1 AND id = $2
 
 
 async def get(conn: Connection, caller: Caller, form_id: str) -> Form:
-    return _form(await conn.fetchrow(GET, caller.studio_id, form_id))
+    return form_of(await conn.fetchrow(GET, caller.studio_id, form_id))
 
 
 GET_LOCKED = """
@@ -30,7 +30,7 @@ FROM forms WHERE studio_id = $1 AND id = $2 FOR NO KEY UPDATE
 
 async def get_locked(conn: Connection, caller: Caller, form_id: str) -> Form:
     """Locks the form: no one can change it, or submit to it if limited, until the transaction ends."""
-    return _form(await conn.fetchrow(GET_LOCKED, caller.studio_id, form_id))
+    return form_of(await conn.fetchrow(GET_LOCKED, caller.studio_id, form_id))
 
 
 # A caller who cannot see drafts cannot use one as a cursor; a form archived since still works as one.
@@ -54,7 +54,7 @@ ORDER BY created_at, id LIMIT $4
 async def page(conn: Connection, caller: Caller, query: FormsQuery, *, drafts_known: bool) -> Page[Form]:
     after = await start_after(conn, CURSOR, query.cursor, caller.studio_id, drafts_known)
     sql = ALL if query.include_drafts else PUBLISHED
-    return await page_by_size(conn, sql, (caller.studio_id,), after, query.limit, _form)
+    return await page_by_size(conn, sql, (caller.studio_id,), after, query.limit, form_of)
 
 
 class FormContent(Struct, frozen=True, kw_only=True):
@@ -115,7 +115,7 @@ def _written(form_id: str, form: FormContent, *, version: int) -> Form:
     )
 
 
-def _form(row: Any) -> Form:
+def form_of(row: Any) -> Form:
     if row is None:
         raise NotFound
     return Form(

@@ -15,7 +15,7 @@ SELECT pg_advisory_xact_lock(hashtextextended('import:' || studio, 0)) FROM unne
 """
 
 
-async def _lock_import(conn: Connection, lines: Sequence[Decoded[Row]]) -> None:
+async def lock_import(conn: Connection, lines: Sequence[Decoded[Row]]) -> None:
     await conn.execute(LOCK_IMPORT, sorted({line.studio_id for line in lines}))
 
 
@@ -45,7 +45,7 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
 
 
 async def write_forms(conn: Connection, lines: Sequence[Decoded[Row]]) -> None:
-    await _lock_import(conn, lines)
+    await lock_import(conn, lines)
     await conn.execute(FORMS, _with_studio(lines))
 
 
@@ -69,7 +69,7 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
 
 
 async def write_submissions(conn: Connection, lines: Sequence[Decoded[Row]]) -> None:
-    await _lock_import(conn, lines)
+    await lock_import(conn, lines)
     await conn.execute(SUBMISSIONS, _with_studio(lines))
 
 
@@ -101,7 +101,7 @@ WHERE form_submissions.studio_id = leads.studio_id AND form_submissions.submitte
 
 
 async def write_leads(conn: Connection, lines: Sequence[Decoded[Row]]) -> None:
-    await _lock_import(conn, lines)
+    await lock_import(conn, lines)
     rows = _with_studio(lines)
     await conn.execute(KEEP_SUBMISSIONS, rows)
     await conn.execute(LEADS, rows)
@@ -110,6 +110,48 @@ async def write_leads(conn: Connection, lines: Sequence[Decoded[Row]]) -> None:
 def _with_studio(lines: Sequence[Decoded[Row]]) -> list[Row]:
     """With the studio that the operator named, whatever the line says."""
     return [line.value | {"studio_id": line.studio_id} for line in lines]
+
+
+# The lines that are new or differ, by place. JSON is compared as text, as it is shown.
+CHANGED: dict[type, str] = {
+    ImportedForm: """
+SELECT n.ordinality FROM ROWS FROM (jsonb_to_recordset($1) AS (
+    studio_id uuid, id uuid, title text, slug text, description text, fields text, settings text, status text,
+    version integer)) WITH ORDINALITY AS n
+WHERE NOT EXISTS (
+    SELECT FROM forms old WHERE old.studio_id = n.studio_id AND old.id = n.id
+      AND (old.title, old.slug, old.description, old.fields::text, old.settings::text, old.status)
+          IS NOT DISTINCT FROM (n.title, n.slug, n.description, n.fields, n.settings, n.status)
+      AND old.version >= coalesce(n.version, 1))
+""",
+    ImportedSubmission: """
+SELECT n.ordinality FROM ROWS FROM (jsonb_to_recordset($1) AS (
+    studio_id uuid, id uuid, form_id uuid, form_version integer, submitter_name text, submitter_email text,
+    data text, consents text, status text)) WITH ORDINALITY AS n
+WHERE NOT EXISTS (
+    SELECT FROM form_submissions old WHERE old.studio_id = n.studio_id AND old.id = n.id
+      AND (old.form_id, old.form_version, old.submitter_name, old.submitter_email, old.data::text,
+           old.consents::text, old.status)
+          IS NOT DISTINCT FROM (n.form_id, n.form_version, n.submitter_name, n.submitter_email, n.data,
+           n.consents, n.status))
+""",
+    ImportedLead: """
+SELECT n.ordinality FROM ROWS FROM (jsonb_to_recordset($1) AS (
+    studio_id uuid, id uuid, email text, first_name text, last_name text, phone text, source text,
+    status text, lifecycle_stage text, notes text, metadata text)) WITH ORDINALITY AS n
+WHERE NOT EXISTS (
+    SELECT FROM leads old WHERE old.studio_id = n.studio_id AND old.id = n.id
+      AND (old.email, old.first_name, old.last_name, old.phone, old.source, old.status, old.lifecycle_stage,
+           old.notes, old.metadata::text)
+          IS NOT DISTINCT FROM (n.email, n.first_name, n.last_name, n.phone, n.source, n.status,
+           n.lifecycle_stage, n.notes, n.metadata))
+""",
+}
+
+
+async def changed(conn: Connection, kind: type, lines: Sequence[Decoded[Row]]) -> list[int]:
+    """Places, from 0. It locks and writes nothing."""
+    return [row["ordinality"] - 1 for row in await conn.fetch(CHANGED[kind], _with_studio(lines))]
 
 
 # Referenced kinds go first, so that the lines of a batch may come in any order.

@@ -22,7 +22,7 @@ async def get(conn: Connection, caller: Caller, lead_id: str) -> StaffLead:
     row = await conn.fetchrow(GET, caller.studio_id, lead_id)
     if row is None:
         raise NotFound
-    return _lead(row)
+    return lead_of(row)
 
 
 GET_LOCKED = """
@@ -36,7 +36,7 @@ async def get_locked(conn: Connection, caller: Caller, lead_id: str) -> StaffLea
     row = await conn.fetchrow(GET_LOCKED, caller.studio_id, lead_id)
     if row is None:
         raise NotFound
-    return _lead(row)
+    return lead_of(row)
 
 
 FIND_LOCKED = """
@@ -48,7 +48,7 @@ FROM leads WHERE studio_id = $1 AND email = $2 FOR NO KEY UPDATE
 
 async def find_locked(conn: Connection, caller: Caller, email: str) -> StaffLead | None:
     row = await conn.fetchrow(FIND_LOCKED, caller.studio_id, email)
-    return _lead(row) if row is not None else None
+    return lead_of(row) if row is not None else None
 
 
 ID_OF = "SELECT id FROM leads WHERE studio_id = $1 AND email = $2"
@@ -70,7 +70,7 @@ ORDER BY created_at, id LIMIT $4
 
 async def page(conn: Connection, caller: Caller, query: PageQuery) -> Page[StaffLead]:
     after = await start_after(conn, CURSOR, query.cursor, caller.studio_id)
-    return await page_by_size(conn, PAGE, (caller.studio_id,), after, query.limit, _lead)
+    return await page_by_size(conn, PAGE, (caller.studio_id,), after, query.limit, lead_of)
 
 
 # Waits for a concurrent insert of the same email, then does nothing: only one row is created.
@@ -88,7 +88,7 @@ async def insert_if_new(
 ) -> StaffLead | None:
     """None if the studio already has a lead with this email."""
     row = await conn.fetchrow(INSERT, caller.studio_id, lead_id, email, first_name, source, metadata)
-    return _lead(row) if row is not None else None
+    return lead_of(row) if row is not None else None
 
 
 UPDATE = """
@@ -117,10 +117,10 @@ async def update(conn: Connection, caller: Caller, lead: StaffLead) -> StaffLead
         lead.notes,
         bytes(lead.metadata).decode(),
     )
-    return _lead(row)
+    return lead_of(row)
 
 
-def _lead(row: Any) -> StaffLead:
+def lead_of(row: Any) -> StaffLead:
     stage = row["lifecycle_stage"]
     return StaffLead(
         id=row["id"],

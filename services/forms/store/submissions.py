@@ -120,11 +120,13 @@ async def keep_for_lead(conn: Connection, caller: Caller, lead_id: str, email: s
 
 SET_STATUS = """
 UPDATE form_submissions SET status = $3, version = version + 1 WHERE studio_id = $1 AND id = $2
+RETURNING version
 """
 
 
-async def set_status(conn: Connection, caller: Caller, submission_id: str, status: SubmissionStatus) -> None:
-    await conn.execute(SET_STATUS, caller.studio_id, submission_id, status)
+async def set_status(conn: Connection, caller: Caller, submission_id: str, status: SubmissionStatus) -> int:
+    """The submission's new version."""
+    return int(await conn.fetchval(SET_STATUS, caller.studio_id, submission_id, status))
 
 
 def _submission(row: Any) -> FormSubmission:

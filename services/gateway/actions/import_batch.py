@@ -53,9 +53,17 @@ _BOM = b"\xef\xbb\xbf"
 class ImportBatch:
     """Collects lines and sends them in batches. `imported` and `rejected` grow with each batch."""
 
-    def __init__(self, context: OperatorContext, request_id: str, studio: str | None = None) -> None:
+    def __init__(
+        self,
+        context: OperatorContext,
+        request_id: str,
+        studio: str | None = None,
+        *,
+        send_events: bool = True,
+    ) -> None:
         self._context = context
         self._request_id = request_id
+        self._path = f"/internal/import?send_events={str(send_events).lower()}"
         self._studio = None if studio is None else studio.lower()
         self._lines: list[tuple[tuple[str, ...], ImportLine]] = []
         self._bytes = 0
@@ -165,7 +173,7 @@ class ImportBatch:
 
     async def _send_share(self, owner: str, share: list[ImportLine]) -> ImportReport:
         answer = await self._context.call_service(
-            owner, "POST", "/internal/import", request_id=self._request_id, body=encode(share)
+            owner, "POST", self._path, request_id=self._request_id, body=encode(share)
         )
         body = answer.body
         if answer.stream is not None:

@@ -3,9 +3,10 @@
 from msgspec import UNSET, structs
 
 from services.webhooks.actions.create_endpoint import require_scopes, unique
+from services.webhooks.actions.disable_endpoints import disable_endpoints, tell_disabled
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.visibility import View
-from services.webhooks.store import endpoints, lanes
+from services.webhooks.store import endpoints, event_log, lanes
 from services.webhooks.store.endpoints import StoredEndpoint
 from services.webhooks.wire.endpoints import Endpoint, EndpointUpdate
 from shared.db.database import Connection
@@ -20,10 +21,15 @@ async def change_endpoint(
         stored = await use_endpoint(conn, caller, endpoint_id, lock=True)
         changed = changed_by(stored, body)
         require_scopes(changed.event_types, stored.view.scopes)
+        disables = changed.status == "disabled" and stored.shown.status == "enabled"
+        if disables:
+            await event_log.lock_counters(conn, [caller.studio_id])
         updated = await endpoints.update(conn, caller, changed)
         await lanes.changed(conn, endpoint_id)
         if changed.status == "enabled" and stored.shown.status == "disabled":
             await lanes.resume(conn, endpoint_id)
+        if disables:
+            await tell_disabled(conn, caller.studio_id, [endpoint_id], caller.request_id)
     service.wakeup.notify()
     return updated.shown
 
@@ -82,7 +88,7 @@ async def disable_endpoints_of_key(service: Webhooks, studio_id: str, key_id: st
     """The key leaked, so whoever had it may have pointed them at a server of their own."""
     async with service.db.transaction() as conn:
         ids = await endpoints.enabled_of_key(conn, studio_id, key_id)
-        await endpoints.disable(conn, studio_id, ids, "key_revoked")
+        await disable_endpoints(conn, studio_id, ids, "key_revoked")
     service.wakeup.notify()
     return len(ids)
 
@@ -91,6 +97,6 @@ async def disable_client(service: Webhooks, studio_id: str, client_id: str) -> i
     """Its last key was revoked, so nothing more is sent."""
     async with service.db.transaction() as conn:
         ids = await endpoints.enabled_of_client(conn, studio_id, client_id)
-        await endpoints.disable(conn, studio_id, ids, "client_revoked")
+        await disable_endpoints(conn, studio_id, ids, "client_revoked")
     service.wakeup.notify()
     return len(ids)

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import structlog
 
+from services.webhooks.actions.disable_endpoints import disable_endpoints
 from services.webhooks.dispatcher.attempt import completed, headers_for
 from services.webhooks.dispatcher.batcher import Batcher
 from services.webhooks.dispatcher.completion import Completer
@@ -16,7 +17,7 @@ from services.webhooks.dispatcher.sender import Sender, Sent
 from services.webhooks.rules import circuit_breaker
 from services.webhooks.rules.circuit_breaker import Breaker
 from services.webhooks.secret_cipher import SecretCipher
-from services.webhooks.store import endpoints, lanes
+from services.webhooks.store import lanes
 from services.webhooks.store.attempts import Due, Wanted
 from services.webhooks.store.lane_batches import Release, Target
 from services.webhooks.store.lanes import Lease
@@ -131,5 +132,5 @@ class InFlight:
 
     async def _disable(self, reason: str) -> None:
         log.warning("endpoint_disabled", endpoint_id=self._lease.endpoint_id, reason=reason)
-        async with self._resources.database.connection() as conn:
-            await endpoints.disable(conn, self._lease.studio_id, [self._lease.endpoint_id], reason)
+        async with self._resources.database.transaction() as conn:
+            await disable_endpoints(conn, self._lease.studio_id, [self._lease.endpoint_id], reason)

@@ -147,15 +147,17 @@ async def mark_deleted(conn: Connection, caller: Caller, endpoint_id: str) -> No
 DISABLE = """
 WITH off AS (
     UPDATE endpoints SET status = 'disabled', disabled_reason = $3
-    WHERE studio_id = $1 AND id = ANY($2::uuid[]) AND status = 'enabled' RETURNING id
+    WHERE studio_id = $1 AND id = ANY($2::uuid[]) AND status = 'enabled' AND deleted_at IS NULL RETURNING id
 )
 UPDATE lanes SET due_at = 'infinity', wakes = wakes + 1, changes = changes + 1
-WHERE endpoint_id IN (SELECT id FROM off)
+WHERE endpoint_id IN (SELECT id FROM off) RETURNING endpoint_id
 """
 
 
-async def disable(conn: Connection, studio_id: str, endpoint_ids: Sequence[str], reason: str) -> None:
-    await conn.execute(DISABLE, studio_id, list(endpoint_ids), reason)
+async def disable(conn: Connection, studio_id: str, endpoint_ids: Sequence[str], reason: str) -> list[str]:
+    """Those that were enabled."""
+    rows = await conn.fetch(DISABLE, studio_id, list(endpoint_ids), reason)
+    return sorted(row["endpoint_id"] for row in rows)
 
 
 LOCK_CLIENT = "SELECT pg_advisory_xact_lock(hashtextextended('endpoints ' || $1::text || ' ' || $2::text, 0))"

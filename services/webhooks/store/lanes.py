@@ -107,6 +107,14 @@ async def changed(conn: Connection, endpoint_id: str) -> None:
     await conn.execute(CHANGED, endpoint_id)
 
 
+VERSION = "SELECT changes FROM lanes WHERE endpoint_id = $1"
+
+
+async def version(conn: Connection, endpoint_id: str) -> int:
+    """Grows with each change of the endpoint."""
+    return int(await conn.fetchval(VERSION, endpoint_id))
+
+
 CHANGED_ALL = "UPDATE lanes SET wakes = wakes + 1, changes = changes + 1 WHERE studio_id = $1"
 
 

@@ -10,10 +10,11 @@ if TYPE_CHECKING:
 
 @contextmanager
 def without_events(studio: "Studio") -> Iterator[None]:
-    """An import sends no events."""
+    """As `studioctl import --no-events`."""
     before = len(studio.events)
     yield
     del studio.events[before:]
+    studio.note_availability()
 
 
 def settle(studio: "Studio", c: int) -> None:

@@ -17,6 +17,22 @@ class Studio:
     bookings: list[Booking] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     events: list[tuple[str, int]] = field(default_factory=list)
+    known_full: list[bool] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.note_availability()
+
+    def note_availability(self) -> None:
+        """What partners know now; an import without events changes it silently."""
+        self.known_full = [len(self.seated(c)) >= course.capacity for c, course in enumerate(self.courses)]
+
+    def tell_availability(self) -> None:
+        """At the end of every operation. A cancelled class tells its counts with its cancellation."""
+        before = self.known_full
+        self.note_availability()
+        for c, (was_full, is_full) in enumerate(zip(before, self.known_full, strict=True)):
+            if was_full != is_full and self.courses[c].status != "cancelled":
+                self.events.append(("class.full" if is_full else "class.reopened", c))
 
     def seated(self, course: int) -> list[int]:
         return [
@@ -138,6 +154,8 @@ class Studio:
     def set_capacity(self, c: int, capacity: int) -> bool:
         if self.courses[c].status == "cancelled":
             return False
+        if self.courses[c].capacity != capacity:
+            self.events.append(("class.updated", c))
         self.courses[c].capacity = capacity
         self.promote_waitlist(c)
         self.renumber_waitlist(c)
@@ -156,9 +174,11 @@ class Studio:
 
     def start_course(self, c: int) -> None:
         self.courses[c].started = True
+        self.events.append(("class.updated", c))
         for entry in self.queue(c):
             self.entries[entry].status = "expired"
             self.bookings[self.entries[entry].booking].status = "expired"
+            self.events.append(("booking.expired", self.entries[entry].booking))
             self.events.append(("waitlist.updated", entry))
 
     def record_attendance(self, n: int, status: str) -> bool:
@@ -175,6 +195,7 @@ class Studio:
             if booking.spot is not None and self.spot_is_taken(booking.course, booking.spot):
                 booking.spot = self.free_spot(booking.course)
         booking.status = status
+        self.events.append(("booking.updated" if status == "confirmed" else f"booking.{status}", n))
         self.promote_waitlist(booking.course)
         self.renumber_waitlist(booking.course)
         return True

@@ -62,6 +62,8 @@ async def _compare_events(machine: "StudioMachine", shown: dict[str, dict[str, A
     events = [event for event in events if event["studio_id"] == machine.client.caller.studio_id]
     machine.last_event = rows[-1]["id"] if rows else machine.last_event
     ids = {"booking": machine.bookings, "waitlist": machine.entries, "class": machine.classes}
+    events = [event for event in events if event["resource"]["object"] in ids]
+    machine.model.tell_availability()
     expected = Counter((kind, ids[kind.split(".")[0]][n]) for kind, n in machine.model.events)
     machine.model.events.clear()
     assert Counter((event["type"], event["resource"]["id"]) for event in events) == expected

@@ -58,7 +58,8 @@ async def test_cancelling_in_time_costs_nothing_and_gives_the_credit_back(client
     assert await credits_of(client, person) == 10
     assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 0
     assert (await client.get_ok(f"/bookings/{booking['id']}"))["status"] == "cancelled"
-    assert [event["type"] for event in await client.events()] == ["booking.created", "booking.cancelled"]
+    told = [event["type"] for event in await client.events()]
+    assert told == ["booking.created", "class.full", "booking.cancelled", "class.reopened"]
 
 
 async def test_cancelling_late_is_assessed_and_forfeits(client: StudioClient) -> None:

@@ -44,7 +44,7 @@ async def test_a_full_class_adds_to_the_waitlist(client: StudioClient) -> None:
     entries = (await client.get_ok("/waitlist", class_id=class_["id"]))["data"]
     assert [(entry["position"], entry["status"]) for entry in entries] == [(1, "waiting"), (2, "waiting")]
     kinds = [event["type"] for event in await client.events()]
-    assert kinds == ["booking.created"] + ["booking.created", "waitlist.updated"] * 2
+    assert kinds == ["booking.created", "class.full"] + ["booking.created", "waitlist.updated"] * 2
 
 
 async def error_answer(

@@ -120,12 +120,13 @@ async def test_the_waitlist_of_a_started_class_expires_by_itself(client: StudioC
     await expire_waitlists(client.service)
     entries = await client.list_all("/waitlist")
     assert [(entry["status"], entry["position"]) for entry in entries] == [("expired", 1), ("expired", 2)]
-    assert [event["type"] for event in (await client.events())[before:]] == ["waitlist.updated"] * 2
+    told = [event["type"] for event in (await client.events())[before:]]
+    assert told == ["booking.expired"] * 2 + ["waitlist.updated"] * 2
     statuses = [(await client.get_ok(f"/bookings/{booking['id']}"))["status"] for booking in bookings]
     assert statuses == ["confirmed", "expired", "expired"]
     assert (await client.cancel(bookings[1]["id"])).details == {"status": "expired"}
     await expire_waitlists(client.service)
-    assert len(await client.events()) == before + 2
+    assert len(await client.events()) == before + 4
 
 
 async def test_memberships_are_paused_resumed_and_cancelled(client: StudioClient) -> None:

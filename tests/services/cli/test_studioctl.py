@@ -114,7 +114,7 @@ async def test_status_tells_of_every_service(system: System) -> None:
     assert set(services) == {"gateway", "catalog", "bookings", "forms", "webhooks"}
     figures = services["webhooks"]["figures"]
     assert {"outbox_age_seconds", "queues", "dead_deliveries"} <= set(figures)
-    for producer in ("bookings", "forms"):
+    for producer in ("catalog", "bookings", "forms"):
         assert "outbox_age_seconds" in services[producer]["figures"]
 
 

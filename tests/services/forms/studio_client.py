@@ -58,9 +58,21 @@ class EventRecorder:
             self._more.notify_all()
 
     async def first(self, count: int) -> list[dict[str, Any]]:
-        async with asyncio.timeout(10), self._more:
-            await self._more.wait_for(lambda: len(self.events) >= count)
-        return self.events[:count]
+        """Without those of the forms that a test needs."""
+        async with asyncio.timeout(30), self._more:
+            await self._more.wait_for(lambda: len(self._about_people()) >= count)
+        return self._about_people()[:count]
+
+    def _about_people(self) -> list[dict[str, Any]]:
+        return [event for event in self.events if event["resource"]["object"] != "form"]
+
+    async def of_resource(self, resource_id: str, count: int) -> list[dict[str, Any]]:
+        def found() -> list[dict[str, Any]]:
+            return [event for event in self.events if event["resource"]["id"] == resource_id]
+
+        async with asyncio.timeout(30), self._more:
+            await self._more.wait_for(lambda: len(found()) >= count)
+        return found()[:count]
 
 
 class StudioClient:
@@ -114,12 +126,14 @@ class StudioClient:
     ) -> Reply:
         return await self.post(f"/forms/{form['id']}/submissions", {"submitter_email": email, "data": data})
 
-    async def import_lines(self, *resources: Any) -> Any:
+    async def import_lines(self, *resources: Any, send_events: bool = False) -> Any:
         lines = [
             {"number": number, "studio_id": self.id, "resource": resource}
             for number, resource in enumerate(resources, 1)
         ]
-        reply = await self.post("/internal/import", lines, actor="operator")
+        reply = await self.post(
+            f"/internal/import?send_events={str(send_events).lower()}", lines, actor="operator"
+        )
         assert reply.status == 200, reply.body
         return reply.json
 

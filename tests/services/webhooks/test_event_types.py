@@ -86,7 +86,7 @@ async def test_the_log_and_the_deliveries_obey_the_audience(client: StudioClient
 
     assert await titles(reader) == ["published", None]
     assert await titles(writer) == ["published", "secret"]
-    delivered = await client.deliveries(hook["id"])
+    delivered = await client.deliveries(hook["id"], caller=reader)
     assert [one["event_type"] for one in delivered] == ["form.updated", "form.updated"]
 
 

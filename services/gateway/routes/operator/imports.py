@@ -64,7 +64,8 @@ class ImportStream:
             return (await studios.find_for(conn, caller, named or caller.studio_id)).id
 
     async def _import(self, receive: Receive, query: dict[str, str], request_id: str) -> ImportAnswer:
-        batch = ImportBatch(self._context, request_id, query.get("studio"))
+        send_events = query.get("events") != "false"
+        batch = ImportBatch(self._context, request_id, query.get("studio"), send_events=send_events)
         # `studioctl` sends a file in chunks and says at which line each one starts.
         given = query.get("first_line", "")
         first = int(given) if given.isascii() and given.isdigit() and len(given) < 16 else 1

@@ -1,0 +1,156 @@
+"""What an import has changed, told from what was shown before and after its lines were written."""
+
+from collections.abc import Awaitable, Callable
+
+from msgspec import UNSET, structs
+
+from services.bookings.actions.event_builders import COUNTS
+from services.bookings.store import import_shown as shown
+from services.bookings.store.import_locks import Lines, classes_of
+from services.bookings.wire.bookings import BookingStatus
+from services.bookings.wire.classes import ClassStatus
+from shared.db.database import Connection
+from shared.events import kinds
+from shared.events.changes import Shown, ShownById, change_events
+from shared.events.event import Event, EventResource, Kind
+from shared.events.outbox import add_events
+
+Writer = Callable[[Connection, Lines], Awaitable[None]]
+Read = Callable[[Connection, Lines], Awaitable[ShownById]]
+
+
+def telling(write: Writer, read: Read, created: Kind, updated: Kind) -> Writer:
+    """`write`, and the events of what it has changed, in the same transaction."""
+
+    async def write_and_tell(conn: Connection, lines: Lines) -> None:
+        before = await read(conn, lines)
+        await write(conn, lines)
+        await add_events(conn, change_events(created, updated, before, await read(conn, lines)))
+
+    return write_and_tell
+
+
+# The kind of a booking's new status. Any other change of a booking is `booking.updated`.
+BY_STATUS = {
+    BookingStatus.CONFIRMED: kinds.BookingConfirmed,
+    BookingStatus.CANCELLED: kinds.BookingCancelled,
+    BookingStatus.CHECKED_IN: kinds.BookingCheckedIn,
+    BookingStatus.NO_SHOW: kinds.BookingNoShow,
+    BookingStatus.EXPIRED: kinds.BookingExpired,
+}
+
+
+class SeatChanges:
+    """The classes, bookings and waitlist entries that a batch of lines may change."""
+
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
+        self._affected: Lines = []
+        self._before: tuple[ShownById, ShownById, ShownById] = {}, {}, {}
+
+    async def read_before(self, conn: Connection) -> None:
+        """Under the locks of the classes."""
+        others = await shown.partners(conn, self._lines)
+        self._affected = [
+            {
+                "studio_id": line["studio_id"],
+                "id": line["id"],
+                "class_id": line.get("class_id") or line["id"],
+                "whole": "class_id" not in line,
+                "other": others.get((str(line["studio_id"]), str(line["id"])), []),
+            }
+            for line in self._lines
+        ]
+        self._before = await self._read(conn)
+
+    async def tell(self, conn: Connection) -> None:
+        """After everything that the lines have caused."""
+        bookings, entries = self._before[1], self._before[2]
+        # Whoever was promoted or cancelled has left the waitlist, and is named now to be found again.
+        self._affected += [
+            {"studio_id": studio, "id": one, "class_id": None, "whole": False, "other": []}
+            for studio, one in (*bookings, *entries)
+        ]
+        classes, now_booked, now_waiting = await self._read(conn)
+        await add_events(conn, _class_events(self._before[0], classes))
+        await add_events(conn, _booking_events(bookings, now_booked))
+        waitlist = change_events(
+            kinds.WaitlistUpdated, kinds.WaitlistUpdated, entries, now_waiting, aggregate="class:{class_id}"
+        )
+        await add_events(conn, [*waitlist, *_gone(kinds.WaitlistUpdated, entries, now_waiting)])
+
+    async def _read(self, conn: Connection) -> tuple[ShownById, ShownById, ShownById]:
+        return (
+            await shown.shown_classes(conn, classes_of(self._lines)),
+            await shown.shown_bookings(conn, self._affected),
+            await shown.shown_entries(conn, self._affected),
+        )
+
+
+def _class_events(before: ShownById, after: ShownById) -> list[Event]:
+    events = change_events(
+        kinds.ClassCreated, kinds.ClassUpdated, before, after, leave_out=COUNTS, aggregate="class:{id}"
+    )
+    told = [_cancelled(event) for event in events]
+    for key, now in after.items():
+        old = before.get(key)
+        if old is None or _is_cancelled(now) or _is_full(old) == _is_full(now):
+            continue
+        kind = kinds.ClassFull if _is_full(now) else kinds.ClassReopened
+        told.append(
+            kind(
+                studio_id=key[0],
+                location_id=now.location_id,
+                resource=EventResource("class", key[1], now.version),
+                data=now.data,
+                aggregate=f"class:{key[1]}",
+            )
+        )
+    return told
+
+
+def _cancelled(event: Event) -> Event:
+    """`class.cancelled` where the line has cancelled the class, whatever else it has changed."""
+    previous = event.previous if isinstance(event.previous, dict) else {}
+    if "status" in previous and getattr(event.data, "status", None) is ClassStatus.CANCELLED:
+        return structs.replace(event, kind=kinds.ClassCancelled, previous=UNSET)
+    return event
+
+
+def _is_cancelled(class_: Shown) -> bool:
+    return getattr(class_.data, "status", None) is ClassStatus.CANCELLED
+
+
+def _is_full(class_: Shown) -> bool:
+    return getattr(class_.data, "available_count", None) == 0
+
+
+def _booking_events(before: ShownById, after: ShownById) -> list[Event]:
+    events = change_events(
+        kinds.BookingCreated,
+        kinds.BookingUpdated,
+        before,
+        after,
+        leave_out=("waitlist_position",),
+        aggregate="class:{class_id}",
+    )
+    named = []
+    for event in events:
+        changed = isinstance(event.previous, dict) and "status" in event.previous
+        kind = BY_STATUS.get(getattr(event.data, "status", BookingStatus.WAITLISTED)) if changed else None
+        named.append(structs.replace(event, kind=kind, previous=UNSET) if kind else event)
+    return [*named, *_gone(kinds.BookingUpdated, before, after)]
+
+
+def _gone(kind: Kind, before: ShownById, after: ShownById) -> list[Event]:
+    """A placeholder that its own line has replaced: `{id, object}`, and a GET answers 404."""
+    return [
+        kind(
+            studio_id=studio_id,
+            location_id=old.location_id,
+            resource=EventResource(kind.resource, resource_id, old.version + 1),
+            data={"id": resource_id, "object": kind.resource},
+        )
+        for (studio_id, resource_id), old in before.items()
+        if (studio_id, resource_id) not in after
+    ]

@@ -1,0 +1,80 @@
+"""What an event tells of a change: the old values, and that a resource has left a location."""
+
+from collections.abc import Collection
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType, structs
+
+from shared.events.event import Audience, Event, EventResource, Kind
+from shared.wire import new_id
+
+
+def previous_values(before: Struct, after: Struct, leave_out: Collection[str] = ()) -> dict[str, Any]:
+    """The shown fields that differ, with the values they had. Empty: nothing to tell."""
+    return {
+        name: old
+        for name in before.__struct_fields__
+        if name not in leave_out and (old := getattr(before, name)) != getattr(after, name)
+    }
+
+
+def told_to_both(event: Event, old_location_id: str | None) -> list[Event]:
+    """The event at the resource's location; and at the one it has left, for who cannot see it any more."""
+    if old_location_id is None or old_location_id == event.location_id:
+        return [event]
+    left = structs.replace(
+        event,
+        id=new_id(),
+        location_id=old_location_id,
+        data={"id": event.resource.id, "object": event.resource.object},
+        previous=UNSET,
+        active=UNSET,
+        audience=Audience.LEFT_LOCATION,
+        moved_to=event.location_id,
+    )
+    return [event, left]
+
+
+class Shown(Struct, frozen=True, kw_only=True):
+    """A resource as partners see it at one moment of a transaction. `active`: see `EventData`."""
+
+    data: Struct
+    version: int
+    location_id: str | None = None
+    active: bool | UnsetType = UNSET
+
+
+ShownById = dict[tuple[str, str], Shown]
+
+
+def change_events(
+    created: Kind,
+    updated: Kind,
+    before: ShownById,
+    after: ShownById,
+    *,
+    leave_out: Collection[str] = (),
+    aggregate: str | None = None,
+) -> list[Event]:
+    """What a bulk write has done, told from what was shown before and after it. Keys are studio and id.
+
+    `aggregate` names the resource that the events of others have to stay in order with, as `{class_id}`.
+    """
+    events: list[Event] = []
+    for (studio_id, resource_id), now in after.items():
+        old = before.get((studio_id, resource_id))
+        previous = previous_values(old.data, now.data, leave_out) if old else {}
+        if old and not previous and (old.active, old.location_id) == (now.active, now.location_id):
+            continue
+        kind = updated if old else created
+        event = kind(
+            studio_id=studio_id,
+            location_id=now.location_id,
+            resource=EventResource(kind.resource, resource_id, now.version),
+            data=now.data,
+            previous=previous if old else UNSET,
+            active=now.active,
+            aggregate=aggregate.format(**structs.asdict(now.data)) if aggregate else None,
+        )
+        events += told_to_both(event, old.location_id if old else None)
+    return events

@@ -1,0 +1,172 @@
+"""Every change of a class, booking, membership or purchase tells itself in its own transaction."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from services.bookings.actions.expire_waitlists import expire_waitlists
+from services.bookings.actions.update_due_memberships import update_due_memberships
+from shared.wire import new_id
+from tests.harness.bookable_studio import Bookable, bookable
+from tests.services.bookings.studio_client import StudioClient
+
+
+@pytest.fixture
+async def studio(client: StudioClient) -> Bookable:
+    made = bookable(members=3, seats=1)
+    await client.import_all(*made.lines)
+    return made
+
+
+async def told(client: StudioClient, *, since: int = 0) -> list[Any]:
+    return (await client.events())[since:]
+
+
+def kinds(events: list[Any]) -> list[str]:
+    return [event["type"] for event in events]
+
+
+async def test_the_last_seat_tells_that_the_class_is_full(client: StudioClient, studio: Bookable) -> None:
+    """In the booking's own statement; the class is the one that a GET shows."""
+    class_id = studio.class_ids[0]
+    await client.book(class_id, studio.member_ids[0])
+    created, full = await told(client)
+    assert (created["type"], full["type"]) == ("booking.created", "class.full")
+    shown = await client.get_ok(f"/classes/{class_id}")
+    assert full["data"] == {"object": shown} and shown["available_count"] == 0
+    assert full["resource"]["version"] == 2
+    await client.book(class_id, studio.member_ids[1], join_waitlist=True)
+    assert kinds(await told(client, since=2)) == ["booking.created", "waitlist.updated"]
+
+
+async def test_a_cancellation_reopens_a_class_unless_somebody_moves_up(
+    client: StudioClient, studio: Bookable
+) -> None:
+    """`available_count` leaves 0 only when nobody waits."""
+    class_id = studio.class_ids[0]
+    first = (await client.book(class_id, studio.member_ids[0])).json["id"]
+    second = (await client.book(class_id, studio.member_ids[1], join_waitlist=True)).json["id"]
+    since = len(await told(client))
+    await client.cancel(first)
+    assert kinds(await told(client, since=since)) == [
+        "booking.cancelled",
+        "booking.confirmed",
+        "waitlist.updated",
+    ]
+    since = len(await told(client))
+    await client.cancel(second)
+    cancelled, reopened = await told(client, since=since)
+    assert (cancelled["type"], reopened["type"]) == ("booking.cancelled", "class.reopened")
+    assert reopened["data"]["object"] == await client.get_ok(f"/classes/{class_id}")
+
+
+async def test_staff_changes_of_a_class_tell_what_was_before(client: StudioClient, studio: Bookable) -> None:
+    """The counts are no change of a class, and a change that changes nothing is not told."""
+    class_id, staff = studio.class_ids[0], client.staff
+    before = await client.get_ok(f"/classes/{class_id}")
+    await staff.call("PATCH", f"/staff/classes/{class_id}", {"title": "Slow", "capacity": 2})
+    (updated,) = await told(client)
+    assert updated["type"] == "class.updated"
+    assert updated["data"]["previous"] == {"title": before["title"], "capacity": 1}
+    assert updated["data"]["object"] == await client.get_ok(f"/classes/{class_id}")
+    await staff.call("PATCH", f"/staff/classes/{class_id}", {"title": "Slow"})
+    assert len(await told(client)) == 1
+    await staff.call("PATCH", f"/staff/classes/{class_id}", {"capacity": 0})
+    assert kinds(await told(client, since=1)) == ["class.full", "class.updated"]
+
+
+async def test_a_new_class_and_a_purchase_are_told(client: StudioClient, studio: Bookable) -> None:
+    """As their GET shows them."""
+    start = datetime.now(UTC) + timedelta(days=1)
+    body = {"title": "New", "start_time": start, "end_time": start + timedelta(hours=1), "capacity": 3}
+    made = (await client.staff.call("POST", "/staff/classes", body)).json
+    product = next(line["id"] for line in studio.lines if line["object"] == "product")
+    location = new_id()
+    bought = await client.staff.call(
+        "POST",
+        "/staff/purchases",
+        {"member_id": studio.member_ids[0], "product_id": product, "location_id": location},
+    )
+    created, purchased = await told(client)
+    assert created["type"] == "class.created" and created["data"] == {"object": made}
+    assert purchased["type"] == "purchase.created" and purchased["data"] == {"object": bought.json}
+    assert purchased["location_id"] == location
+
+
+async def test_attendance_is_told(client: StudioClient, studio: Bookable) -> None:
+    """Checked in, undone with the old values, checked in again."""
+    booking_id = (await client.book(studio.class_ids[0], studio.member_ids[0])).json["id"]
+    since = len(await told(client))
+    for step in ("check-in", "undo-check-in"):
+        reply = await client.staff.call("POST", f"/staff/bookings/{booking_id}/{step}")
+        assert reply.status == 200, reply.body
+    checked, undone = await told(client, since=since)
+    assert checked["type"] == "booking.checked_in" and "previous" not in checked["data"]
+    assert undone["type"] == "booking.updated"
+    assert undone["data"]["previous"] == {
+        "status": "checked_in",
+        "updated_at": checked["data"]["object"]["updated_at"],
+    }
+    assert undone["data"]["object"] == await client.get_ok(f"/bookings/{booking_id}")
+    assert undone["resource"]["version"] == checked["resource"]["version"] + 1
+
+
+async def test_a_no_show_and_an_expired_place_are_told(client: StudioClient, studio: Bookable) -> None:
+    """The loop tells what it does as staff do. The seat of a no-show is free again."""
+    class_id = studio.class_ids[0]
+    seated = (await client.book(class_id, studio.member_ids[0])).json["id"]
+    waiting = (await client.book(class_id, studio.member_ids[1], join_waitlist=True)).json["id"]
+    async with client.service.db.connection() as conn:
+        await conn.execute(
+            "UPDATE classes SET start_time = now() - interval '1 minute' WHERE id = $1", class_id
+        )
+    since = len(await told(client))
+    await expire_waitlists(client.service)
+    expired, left = await told(client, since=since)
+    assert (expired["type"], left["type"]) == ("booking.expired", "waitlist.updated")
+    assert expired["data"]["object"] == await client.get_ok(f"/bookings/{waiting}")
+    await client.staff.call("POST", f"/staff/bookings/{seated}/no-show")
+    assert kinds(await told(client, since=since + 2)) == ["booking.no_show", "class.reopened"]
+
+
+async def test_memberships_tell_the_desk_and_their_dates(client: StudioClient, studio: Bookable) -> None:
+    """A pause, its end by the clock, a cancellation: each with the old values."""
+    membership = next(line["id"] for line in studio.lines if line["object"] == "membership")
+    path = f"/staff/memberships/{membership}"
+    soon = datetime.now(UTC) + timedelta(milliseconds=1)
+    await client.staff.call("POST", f"{path}/pause", {"resumes_at": soon})
+    async with client.service.db.connection() as conn:
+        await conn.execute("UPDATE memberships SET due_at = now() WHERE id = $1", membership)
+        await conn.execute("SELECT pg_sleep(0.01)")
+    await update_due_memberships(client.service)
+    await client.staff.call("POST", f"{path}/cancel", {})
+    events = await told(client)
+    assert kinds(events) == ["membership.updated"] * 3
+    assert [event["data"]["previous"]["status"] for event in events] == ["active", "paused", "active"]
+    assert events[-1]["data"]["object"] == await client.get_ok(f"/memberships/{membership}")
+    assert [event["resource"]["version"] for event in events] == [2, 3, 4]
+
+
+async def test_a_class_that_moves_is_told_to_both_locations(client: StudioClient, studio: Bookable) -> None:
+    """With its bookings and its waitlist. Who cannot see the new location gets `{id, object}` only."""
+    old, new, class_id = new_id(), new_id(), studio.class_ids[0]
+    await client.staff.call("PATCH", f"/staff/classes/{class_id}", {"location_id": old})
+    booking = (await client.book(class_id, studio.member_ids[0])).json["id"]
+    await client.book(class_id, studio.member_ids[1], join_waitlist=True)
+    since = len(await told(client))
+    await client.staff.call("PATCH", f"/staff/classes/{class_id}", {"location_id": new})
+    events = await told(client, since=since)
+    assert sorted(kinds(events)) == sorted(
+        ["class.updated"] * 2 + ["booking.updated"] * 4 + ["waitlist.updated"] * 2
+    )
+    for event in events:
+        thin = set(event["data"]["object"]) == {"id", "object"}
+        assert (event["location_id"] == old) is thin
+        assert event.get("audience") == ("left_location" if thin else None)
+        assert event.get("moved_to") == (new if thin else None)
+    (whole,) = (
+        event for event in events if event["resource"]["id"] == booking and event["location_id"] == new
+    )
+    assert whole["data"]["object"] == await client.get_ok(f"/bookings/{booking}")
+    assert whole["resource"]["version"] == 2

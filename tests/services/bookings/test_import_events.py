@@ -1,0 +1,194 @@
+"""An import compares: what a line changes is told, and a line that changes nothing writes nothing."""
+
+from typing import Any
+
+import pytest
+
+from shared.wire import new_id
+from tests.services.bookings.import_samples import (
+    a_class,
+    a_member,
+    a_membership,
+    a_product,
+    a_purchase,
+)
+from tests.services.bookings.studio_client import StudioClient
+
+TABLES = ("classes", "class_spots", "members", "memberships", "purchases", "bookings", "waitlist", "products")
+PLACES = "SELECT ctid::text, xmin::text, xmax::text FROM {table} ORDER BY 1"
+
+
+async def rows_of(client: StudioClient) -> dict[str, list[tuple[Any, ...]]]:
+    """Where each row lies and who wrote or locked it: a write or a lock changes one of the two."""
+    async with client.service.db.connection() as conn:
+        return {
+            table: [tuple(row) for row in await conn.fetch(PLACES.format(table=table))] for table in TABLES
+        }
+
+
+class Studio:
+    """One of everything that bookings imports."""
+
+    def __init__(self) -> None:
+        self.product = a_product()
+        self.people = [a_member() for _ in range(3)]
+        self.membership = a_membership(self.people[0]["id"])
+        self.purchase = a_purchase(self.people[0]["id"], self.product)
+        self.class_ = a_class(capacity=1)
+        class_id = self.class_["id"]
+        self.spot = {"object": "class_spot", "id": new_id(), "class_id": class_id, "label": "A", "order": 1}
+        self.booking = _booking(class_id, self.people[0]["id"], "confirmed")
+        self.waiting = _booking(class_id, self.people[1]["id"], "waitlisted")
+        self.entry = {
+            "object": "waitlist",
+            "id": new_id(),
+            "class_id": class_id,
+            "member_id": self.people[1]["id"],
+            "position": 1,
+            "status": "waiting",
+        }
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        return [
+            self.product,
+            *self.people,
+            self.membership,
+            self.purchase,
+            self.class_,
+            self.spot,
+            self.booking,
+            self.waiting,
+            self.entry,
+        ]
+
+
+def _booking(class_id: str, member_id: str, status: str) -> dict[str, Any]:
+    return {
+        "object": "booking",
+        "id": new_id(),
+        "class_id": class_id,
+        "member_id": member_id,
+        "status": status,
+    }
+
+
+@pytest.fixture
+async def studio(client: StudioClient) -> Studio:
+    made = Studio()
+    await client.import_all(*made.lines)
+    return made
+
+
+async def told(client: StudioClient, *lines: dict[str, Any]) -> list[Any]:
+    """The events of these lines."""
+    since = len(await client.events())
+    await client.import_all(*lines, send_events=True)
+    return (await client.events())[since:]
+
+
+async def test_lines_that_change_nothing_write_nothing(client: StudioClient, studio: Studio) -> None:
+    """No row is written or even locked, and nothing is told. A changed line beside them is."""
+    before = await rows_of(client)
+    assert await told(client, *studio.lines) == []
+    assert await rows_of(client) == before
+    (event,) = await told(client, *studio.lines, studio.people[2] | {"first_name": "Grace"})
+    assert (event["type"], event["data"]["previous"]) == (
+        "member.updated",
+        {"name": "Ada Byron", "first_name": "Ada"},
+    )
+
+
+async def test_a_first_load_can_be_told_too(client: StudioClient) -> None:
+    """Everything is `created`, as its GET shows it."""
+    studio = Studio()
+    events = await told(client, *studio.lines)
+    kinds = [event["type"] for event in events]
+    assert sorted(kinds) == sorted(
+        ["member.created"] * 3
+        + ["membership.created", "purchase.created", "class.created"]
+        + ["booking.created"] * 2
+        + ["waitlist.updated"]
+    )
+    paths = {"class": "classes", "waitlist": "waitlist"}
+    for event in events:
+        resource = event["resource"]
+        path = paths.get(resource["object"], f"{resource['object']}s")
+        assert event["data"]["object"] == await client.get_ok(f"/{path}/{resource['id']}")
+
+
+async def test_each_kind_of_line_tells_its_old_values(client: StudioClient, studio: Studio) -> None:
+    """Only what the line has changed, and only what partners see."""
+    for line, change, kind, previous in (
+        (studio.class_, {"title": "Slow"}, "class.updated", {"title": "Flow"}),
+        (
+            studio.membership,
+            {"auto_renew": False},
+            "membership.updated",
+            {"auto_renew": True, "state_version": 1},
+        ),
+        (studio.purchase, {"quantity": 2}, "purchase.updated", {"quantity": 1}),
+    ):
+        line |= change
+        (event,) = await told(client, line)
+        assert (event["type"], event["data"]["previous"]) == (kind, previous)
+        assert event["resource"]["version"] > 1
+    assert await told(client, studio.people[0] | {"phone": "+12125550147"}) == []
+
+
+async def test_a_freed_seat_tells_everything_that_follows(client: StudioClient, studio: Studio) -> None:
+    """A line cancels the seated booking: who waited is confirmed, and the class stays full."""
+    events = await told(client, studio.booking | {"status": "cancelled"})
+    assert sorted(event["type"] for event in events) == [
+        "booking.cancelled",
+        "booking.confirmed",
+        "waitlist.updated",
+    ]
+    confirmed = next(event for event in events if event["type"] == "booking.confirmed")
+    assert confirmed["resource"]["id"] == studio.waiting["id"]
+    assert confirmed["data"] == {"object": await client.get_ok(f"/bookings/{studio.waiting['id']}")}
+    (cancelled, reopened) = await told(client, studio.waiting | {"status": "cancelled"})
+    assert {cancelled["type"], reopened["type"]} == {"booking.cancelled", "class.reopened"}
+
+
+async def test_a_cancelled_class_tells_its_bookings(client: StudioClient, studio: Studio) -> None:
+    """As when staff cancel it: `class.cancelled`, and each booking."""
+    events = await told(client, studio.class_ | {"status": "cancelled"})
+    assert sorted(event["type"] for event in events) == [
+        "booking.cancelled",
+        "booking.cancelled",
+        "class.cancelled",
+        "waitlist.updated",
+    ]
+    assert ["waitlist.updated"] == [event["type"] for event in events if "previous" in event["data"]]
+
+
+async def test_a_class_that_an_import_moves_is_told_to_both(client: StudioClient, studio: Studio) -> None:
+    """With its bookings and its waitlist, as when staff move it."""
+    old, new = new_id(), new_id()
+    await client.import_all(studio.class_ | {"location_id": old})
+    events = await told(client, studio.class_ | {"location_id": new})
+    kinds = [event["type"] for event in events]
+    assert sorted(kinds) == ["booking.updated"] * 4 + ["class.updated"] * 2 + ["waitlist.updated"] * 2
+    for event in events:
+        thin = event["location_id"] == old
+        assert (set(event["data"]["object"]) == {"id", "object"}) is thin
+
+
+async def test_a_placeholder_that_is_replaced_is_told_as_gone(client: StudioClient) -> None:
+    """The other half of a waitlist pair comes in a later batch: a copy of the placeholder must go."""
+    studio = Studio()
+    await client.import_all(*(line for line in studio.lines if line is not studio.entry))
+    (placeholder,) = await client.list_all("/waitlist")
+    events = await told(client, studio.entry)
+    by_id = {event["resource"]["id"]: event for event in events}
+    assert set(by_id) == {placeholder["id"], studio.entry["id"]}
+    assert by_id[placeholder["id"]]["data"]["object"] == {"id": placeholder["id"], "object": "waitlist"}
+    assert (await client.get(f"/waitlist/{placeholder['id']}")).status == 404
+
+
+async def test_two_lines_of_one_id_are_both_written(client: StudioClient, studio: Studio) -> None:
+    """The second is what was stored; without it the first would stay."""
+    person = studio.people[2]
+    await client.import_lines(person | {"first_name": "Grace"}, person, send_events=True)
+    assert (await client.get_ok(f"/members/{person['id']}"))["first_name"] == "Ada"

@@ -1,0 +1,88 @@
+"""The catalog tells what an import changes, and nothing where it changes nothing."""
+
+from typing import Any
+
+from tests.harness import import_lines
+from tests.harness.eventually import eventually
+from tests.harness.system import System
+
+SCOPES = ("studio:read", "schedule:read", "catalog:read", "webhooks:read")
+
+
+async def events_after(system: System, key: str, sequence: int, count: int) -> list[dict[str, Any]]:
+    """So many events after the sequence; they come through the outbox, the bus and the log."""
+
+    async def found() -> list[dict[str, Any]] | None:
+        page = (await system.partner(key).get("/events", after_sequence=sequence, limit=200)).json()
+        return page["data"] if len(page["data"]) >= count else None
+
+    return await eventually(found)
+
+
+async def latest(system: System, key: str) -> int:
+    return int((await system.partner(key).get("/events")).json()["latest_sequence"])
+
+
+async def test_every_kind_of_the_catalog_is_told_once(system: System) -> None:
+    """Created and updated, each as its GET shows it, with the old values; unchanged lines are silent."""
+    key = await system.key(*SCOPES)
+    place, other = import_lines.location(), import_lines.location(name="Uptown")
+    room, class_type = import_lines.room(place["id"]), import_lines.class_type()
+    instructor, product = import_lines.instructor(), import_lines.product()
+    lines = [place, other, room, class_type, instructor, product]
+    since = await latest(system, key)
+    await system.import_lines(lines, send_events=True)
+    created = await events_after(system, key, since, 6)
+    assert sorted(event["type"] for event in created) == [
+        "class_type.created",
+        "instructor.created",
+        "location.created",
+        "location.created",
+        "product.created",
+        "room.created",
+    ]
+    for event in created:
+        resource = event["resource"]
+        path = "/" + resource["object"].replace("_", "-") + f"s/{resource['id']}"
+        assert event["data"]["object"] == (await system.partner(key).get(path)).json()
+        assert event["data"].get("active") == (True if resource["object"] == "instructor" else None)
+    since = created[-1]["sequence"]
+    cheaper = product | {"prices": [product["prices"][0] | {"amount": "9.00"}]}
+    gone = instructor | {"active": False}
+    moved = room | {"location_id": other["id"]}
+    await system.import_lines(lines, send_events=True)
+    await system.import_lines(
+        [place | {"city": "Boston"}, moved, class_type | {"name": "Slow"}, gone, cheaper], send_events=True
+    )
+    updated = await events_after(system, key, since, 5)
+    previous = {event["type"]: event["data"]["previous"] for event in updated}
+    assert set(previous) == {
+        "location.updated",
+        "room.updated",
+        "class_type.updated",
+        "instructor.updated",
+        "product.updated",
+    }
+    assert previous["location.updated"] == {"city": "New York"}
+    assert previous["room.updated"] == {"location_id": place["id"]}
+    assert previous["instructor.updated"] == {}
+    assert previous["product.updated"]["prices"][0]["amount"] == "25.00"
+    (left,) = [event for event in updated if event["type"] == "instructor.updated"]
+    assert left["data"]["active"] is False
+    assert await latest(system, key) == since + 6, "one more for the location that the room has left"
+    only_old = await system.key(*SCOPES, locations=[place["id"]])
+    seen = await events_after(system, only_old, since, 4)
+    (thin,) = [event for event in seen if event["type"] == "room.updated"]
+    assert thin["data"] == {"object": {"id": room["id"], "object": "room"}}
+    assert thin["location_id"] == place["id"]
+
+
+async def test_the_studio_tells_its_changes(system: System) -> None:
+    """Not its creation, which nobody could follow."""
+    key = await system.key(*SCOPES)
+    shown = (await system.partner(key).get("/studio")).json()
+    since = await latest(system, key)
+    await system.import_lines([shown], send_events=True)
+    await system.import_lines([shown | {"name": "Renamed"}], send_events=True)
+    (event,) = await events_after(system, key, since, 1)
+    assert (event["type"], event["data"]["previous"]) == ("studio.updated", {"name": shown["name"]})
