@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from shared.db.database import Connection
 from shared.http.importing import Decoded
@@ -124,7 +124,8 @@ def _with_studio(lines: Sequence[Decoded[Any]]) -> list[dict[str, Any]]:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in value.__struct_fields__}
+    fields = {name: getattr(value, name) for name in value.__struct_fields__}
+    return {name: value for name, value in fields.items() if value is not UNSET}
 
 
 # One import per studio at a time: what was before is then what the lines have changed.

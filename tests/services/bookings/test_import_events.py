@@ -160,7 +160,7 @@ async def test_a_cancelled_class_tells_its_bookings(client: StudioClient, studio
         "class.cancelled",
         "waitlist.updated",
     ]
-    assert ["waitlist.updated"] == [event["type"] for event in events if "previous" in event["data"]]
+    assert [event["type"] for event in events if "previous" in event["data"]] == ["waitlist.updated"]
 
 
 async def test_a_class_that_an_import_moves_is_told_to_both(client: StudioClient, studio: Studio) -> None:

@@ -16,7 +16,8 @@ async def events_after(system: System, key: str, sequence: int, count: int) -> l
         page = (await system.partner(key).get("/events", after_sequence=sequence, limit=200)).json()
         return page["data"] if len(page["data"]) >= count else None
 
-    return await eventually(found)
+    events: list[dict[str, Any]] = await eventually(found)
+    return events
 
 
 async def latest(system: System, key: str) -> int:
@@ -25,7 +26,7 @@ async def latest(system: System, key: str) -> int:
 
 async def test_every_kind_of_the_catalog_is_told_once(system: System) -> None:
     """Created and updated, each as its GET shows it, with the old values; unchanged lines are silent."""
-    key = await system.key(*SCOPES)
+    key = await system.key(SCOPES)
     place, other = import_lines.location(), import_lines.location(name="Uptown")
     room, class_type = import_lines.room(place["id"]), import_lines.class_type()
     instructor, product = import_lines.instructor(), import_lines.product()
@@ -70,7 +71,7 @@ async def test_every_kind_of_the_catalog_is_told_once(system: System) -> None:
     (left,) = [event for event in updated if event["type"] == "instructor.updated"]
     assert left["data"]["active"] is False
     assert await latest(system, key) == since + 6, "one more for the location that the room has left"
-    only_old = await system.key(*SCOPES, locations=[place["id"]])
+    only_old = await system.key(SCOPES, locations=[place["id"]])
     seen = await events_after(system, only_old, since, 4)
     (thin,) = [event for event in seen if event["type"] == "room.updated"]
     assert thin["data"] == {"object": {"id": room["id"], "object": "room"}}
@@ -79,7 +80,7 @@ async def test_every_kind_of_the_catalog_is_told_once(system: System) -> None:
 
 async def test_the_studio_tells_its_changes(system: System) -> None:
     """Not its creation, which nobody could follow."""
-    key = await system.key(*SCOPES)
+    key = await system.key(SCOPES)
     shown = (await system.partner(key).get("/studio")).json()
     since = await latest(system, key)
     await system.import_lines([shown], send_events=True)
