@@ -19,7 +19,7 @@ Writer = Callable[[Connection, Lines], Awaitable[None]]
 Read = Callable[[Connection, Lines], Awaitable[ShownById]]
 
 
-def telling(write: Writer, read: Read, created: Kind, updated: Kind) -> Writer:
+def with_events(write: Writer, read: Read, created: Kind, updated: Kind) -> Writer:
     """`write`, and the events of what it has changed, in the same transaction."""
 
     async def write_and_tell(conn: Connection, lines: Lines) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from services.bookings.actions.import_events import SeatChanges, Writer, telling
+from services.bookings.actions.import_events import SeatChanges, Writer, with_events
 from services.bookings.actions.reconcile_imported_classes import reconcile_imported_classes
 from services.bookings.context import Bookings
 from services.bookings.rules.class_times import problem_with_times
@@ -58,7 +58,7 @@ async def import_lines(
             group, refused = await refuse_phones(group, lambda member: member.phone, regions_of)
             rejected += refused
         group = await _changed(service, kind, group)
-        write = TELLING.get(kind, write) if send_events else write
+        write = WRITERS_WITH_EVENTS.get(kind, write) if send_events else write
         if group:
             rejected += await apply_batch(service.db, group, _under_locks(_rows(group), lock, write))
     rejected += await _import_seats(service, usable, send_events=send_events)
@@ -164,17 +164,17 @@ WRITERS: tuple[tuple[type[Any], Locker | None, Writer], ...] = (
     (wire.ImportedPurchase, _lock(LOCK_MEMBERS, "member_id"), import_members.write_purchases),
 )
 # The rest is told by SeatChanges, or is a copy of what catalog tells.
-TELLING: dict[type[Any], Writer] = {
-    wire.ImportedMember: telling(
+WRITERS_WITH_EVENTS: dict[type[Any], Writer] = {
+    wire.ImportedMember: with_events(
         import_members.write_members, import_shown.shown_members, kinds.MemberCreated, kinds.MemberUpdated
     ),
-    wire.ImportedMembership: telling(
+    wire.ImportedMembership: with_events(
         import_members.write_memberships,
         import_shown.shown_memberships,
         kinds.MembershipCreated,
         kinds.MembershipUpdated,
     ),
-    wire.ImportedPurchase: telling(
+    wire.ImportedPurchase: with_events(
         import_members.write_purchases,
         import_shown.shown_purchases,
         kinds.PurchaseCreated,

@@ -25,7 +25,7 @@ Lines = Sequence[Decoded[Any]]
 Read = Callable[[Connection, Lines], Awaitable[dict[tuple[str, str], Any]]]
 
 
-def telling(kind: type, write: Write[Any]) -> Write[Any]:
+def with_events(kind: type, write: Write[Any]) -> Write[Any]:
     """`write`, and the events of what it has changed, in the same transaction."""
     if kind not in TOLD:
         return write

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import partial
 
-from services.forms.actions.import_events import telling
+from services.forms.actions.import_events import with_events
 from services.forms.context import Forms
 from services.forms.rules.import_rows import row_to_store
 from services.forms.store import studios
@@ -55,7 +55,7 @@ async def import_lines(
             usable[kind], refused = await refuse_phones(usable[kind], lambda lead: lead["phone"], regions_of)
             rejected += refused
         own = await changed_lines(service.db, usable[kind], partial(_changed, kind))
-        rejected += await apply_batch(service.db, own, telling(kind, write) if send_events else write)
+        rejected += await apply_batch(service.db, own, with_events(kind, write) if send_events else write)
     service.wakeup.notify()
     rejected.sort(key=lambda one: one.line)
     return ImportReport(imported=len(lines) - len(rejected), rejected=rejected)
