@@ -174,3 +174,24 @@ def test_each_service_gets_the_secrets_it_needs_and_no_other() -> None:
                 wanted -= {"STUDIO_CALLER_KEY"}
                 wanted |= {f"STUDIO_CALLER_KEY_{other.upper()}" for other in SERVICES if other != "gateway"}
             assert given - {"STUDIO_AMQP_URL"} == wanted
+
+
+def test_production_checks_the_databases_certificate_and_its_name() -> None:
+    """`sslmode=require` encrypts, but talks to whoever answers. The URL must not say it: it would win."""
+    manifests = overlay("production")
+    settings = named(manifests, "ConfigMap")["studio-settings"]["data"]
+    assert (settings["PGSSLMODE"], settings["PGSSLROOTCERT"]) == (
+        "verify-full",
+        "/etc/studio/database/ca.crt",
+    )
+    assert "sslmode" not in (KUBERNETES / "secrets.example.yaml").read_text()
+    for pod in pods(manifests).values():
+        [container] = pod["containers"]
+        assert {"name": "studio-settings"} in [source.get("configMapRef") for source in container["envFrom"]]
+        [mount] = [one for one in container["volumeMounts"] if one["name"] == "database-ca"]
+        [volume] = [one for one in pod["volumes"] if one["name"] == "database-ca"]
+        assert mount["mountPath"] == "/etc/studio/database" and mount["readOnly"]
+        assert volume["secret"] == {
+            "secretName": "studio-db-ca",
+            "items": [{"key": "ca.crt", "path": "ca.crt"}],
+        }
