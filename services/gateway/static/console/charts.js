@@ -11,7 +11,8 @@ export function seats(taken, capacity, waiting = 0) {
 }
 
 // The last values of a figure as a line.
-export function trend(values, label) {
+export function trend(measured, label) {
+  const values = measured.length === 1 ? [measured[0], measured[0]] : measured;
   const highest = Math.max(1, ...values);
   const step = values.length > 1 ? 120 / (values.length - 1) : 120;
   const points = values.map((value, at) => `${(at * step).toFixed(1)},${(28 - (value / highest) * 26).toFixed(1)}`).join(" ");

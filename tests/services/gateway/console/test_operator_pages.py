@@ -42,6 +42,25 @@ async def test_a_typed_token_opens_every_page_and_is_kept_nowhere(tab: Tab, syst
     await expect(tab.page.locator(".problem")).to_contain_text("invalid_operator_token")
 
 
+async def test_traffic_is_read_off_the_metrics(tab: Tab, system: System) -> None:
+    """The gateway's requests of all routes, their rate, failures and latencies between two readings."""
+    lines = [
+        'studio_requests_total{method="GET",route="/classes/{class_id}",service="gateway",status="200"} 8.0',
+        'studio_requests_total{method="GET",route="",service="gateway",status="503"} 2.0',
+        'studio_requests_total{method="GET",route="/x",service="catalog",status="200"} 99.0',
+        'studio_request_seconds_bucket{le="0.005",route="/classes/{class_id}",service="gateway"} 9.0',
+        'studio_request_seconds_bucket{le="0.01",route="/classes/{class_id}",service="gateway"} 10.0',
+        'studio_request_seconds_bucket{le="+Inf",route="/classes/{class_id}",service="gateway"} 10.0',
+    ]
+    await tab.page.goto(f"{system.running.operator_url}/console")
+    measured = await tab.page.evaluate(
+        """async (text) => { const traffic = await import("/console/operators/traffic.js");
+        return traffic.between(traffic.readMetrics(""), traffic.readMetrics(text), 5); }""",
+        "\n".join(lines),
+    )
+    assert list(measured.values()) == [2, 0.4, 5, 10]
+
+
 async def test_a_file_with_bad_lines_is_imported_and_they_are_named(tab: Tab, system: System) -> None:
     """Good lines are stored although others are bad; each bad one by its number and reason."""
     good = {"object": "location", "id": new_id(), "name": MARKUP, "timezone": "UTC", "active": True}

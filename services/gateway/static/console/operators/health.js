@@ -4,6 +4,7 @@ import { trend } from "../charts.js";
 import { repeat } from "../live.js";
 import { guarded } from "../shell.js";
 import { table } from "../tables.js";
+import { between, readMetrics } from "./traffic.js";
 
 export const title = "Health";
 const KEPT = 60;
@@ -12,7 +13,8 @@ export async function render({ place, api, signal }) {
   const services = h("div", { class: "page" });
   const queues = h("div", {});
   const history = new Map();
-  place.append(services, section("Queues", queues));
+  const traffic = h("div", { class: "figures" }, "Measured from now on.");
+  place.append(section("Traffic of this gateway", traffic), services, section("Queues", queues));
   let quiet = false;
   const step = async () => {
     try {
@@ -20,19 +22,31 @@ export async function render({ place, api, signal }) {
       services.replaceChildren(...Object.entries(status.services).map(([name, service]) => card(name, service, history)));
     } catch (error) { services.replaceChildren(h("p", { role: "alert" }, error.message)); }
     quiet = true;
+    await measure(traffic, history, signal).catch(() => {});
   };
   await step();
   await guarded(queues, () => showQueues(api, queues))();
   repeat(step, 5, signal);
 }
 
+// A figure with its last values as a line.
+function drawn(history, name, figure, value) {
+  const key = `${name} ${figure}`;
+  const values = [...(history.get(key) || []), value].slice(-KEPT);
+  history.set(key, values);
+  return h("div", {}, h("small", {}, `${figure}: ${value}`), trend(values, figure));
+}
+
+async function measure(place, history, signal) {
+  const answer = await fetch("/metrics", { signal, cache: "no-store" });
+  const now = { at: performance.now(), ...readMetrics(await answer.text()) };
+  const before = history.get("metrics");
+  history.set("metrics", now);
+  if (before) place.replaceChildren(...Object.entries(between(before, now, (now.at - before.at) / 1000)).map(([figure, value]) => drawn(history, "traffic", figure, value)));
+}
+
 function card(name, service, history) {
-  const figures = [...numbers(service.figures || {})].map(([figure, value]) => {
-    const key = `${name} ${figure}`;
-    const values = [...(history.get(key) || []), value].slice(-KEPT);
-    history.set(key, values);
-    return h("div", {}, h("small", {}, `${figure}: ${value}`), trend(values, figure));
-  });
+  const figures = [...numbers(service.figures || {})].map(([figure, value]) => drawn(history, name, figure, value));
   const parts = Object.entries(service.parts || {}).map(([part, state]) => [part, state]);
   return section(name, h("p", {}, badge(service.status), service.problem ? ` ${service.problem}` : ""), facts(parts), figures.length ? h("div", { class: "figures" }, figures) : null);
 }
