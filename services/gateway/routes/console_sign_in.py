@@ -12,7 +12,7 @@ from services.gateway.errors import NotFromThePage
 from services.gateway.rules.console_cookie import cookie_of, needs_secure, sent_by_page, set_cookie
 from services.gateway.rules.rate_limit import FailedKeyLimits
 from services.gateway.wire.console_session import SignIn
-from shared.errors import MethodNotAllowed, RateLimited, Unauthenticated
+from shared.errors import BodyTooLarge, MethodNotAllowed, RateLimited, Unauthenticated
 from shared.http.answer import Answer
 from shared.http.client_address import TrustedProxies, address_of
 from shared.http.decoding import decode_body
@@ -69,7 +69,7 @@ class ConsoleSignIn:
             raise NotFromThePage
         if method == "DELETE":
             return await self._sign_out(scope, headers)
-        body = decode_body(SignIn, checked_json(await read_body(receive, headers, MAX_BODY), headers))
+        body = decode_body(SignIn, checked_json(await _read(receive, headers), headers))
         try:
             opened = await self._open(body.token)
         except Unauthenticated:
@@ -88,3 +88,11 @@ class ConsoleSignIn:
     def _with_cookie(self, answer: Answer, headers: dict[bytes, bytes], value: str, seconds: int) -> Answer:
         cookie = set_cookie(self._cookie, value, seconds=seconds, secure=needs_secure(headers))
         return Answer(answer.body, answer.status, (cookie, (b"cache-control", b"no-store")))
+
+
+async def _read(receive: Receive, headers: dict[bytes, bytes]) -> bytes:
+    """Nobody without a session makes us hold more than a token's length."""
+    try:
+        return await read_body(receive, headers, MAX_BODY)
+    except BodyTooLarge:
+        raise BodyTooLarge("The body is larger than 4 KiB.") from None

@@ -16,11 +16,10 @@ from services.gateway.wire.console_session import ConsoleSessionCreate
 from services.gateway.wire.request import RequestsQuery
 from shared.db.database import Database
 from shared.http.decoding import decode_body, decode_query
-from shared.http.routes import checked_json, read_body
+from shared.http.routes import MAX_BODY, checked_json, read_body
 from shared.routing import PartnerRoute
 from shared.wire import encode
 
-MAX_SESSION_BODY: Final = 4 * 1024
 _HOST: Final = re.compile(rb"[A-Za-z0-9.:\[\]-]{1,255}\Z")
 
 Handler = Callable[[PartnerRequest, CachedKey], Awaitable[UpstreamAnswer]]
@@ -52,7 +51,7 @@ class OwnRoutes:
     async def _console_session(self, request: PartnerRequest, key: CachedKey) -> UpstreamAnswer:
         if key.session_id:
             raise SessionCannotMakeSessions
-        raw = await read_body(request.receive, request.headers, MAX_SESSION_BODY)
+        raw = await read_body(request.receive, request.headers, MAX_BODY)
         wanted = ConsoleSessionCreate()
         if raw:
             wanted = decode_body(ConsoleSessionCreate, checked_json(raw, request.headers))

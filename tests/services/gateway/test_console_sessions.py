@@ -107,6 +107,16 @@ async def test_another_site_cannot_use_the_session(system: System) -> None:
         assert not [name for name in preflight.headers if name.lower().startswith("access-control")]
 
 
+async def test_a_sign_in_is_a_small_json_body(system: System) -> None:
+    """Anything else is refused as elsewhere, before it is looked at."""
+    for raw, status in ((b"{", 422), (b'{"token": 1}', 422), (b'{"token":"' + b"x" * 5000, 413)):
+        sent = await system.site.post("/console/session", raw=raw, headers=PAGE)
+        assert sent.status == status, raw[:20]
+    plain = PAGE | {"Content-Type": "text/plain"}
+    assert (await system.site.post("/console/session", raw=b"{}", headers=plain)).status == 415
+    assert (await system.site.get("/console/session")).status == 405
+
+
 async def test_another_site_can_sign_nobody_in_or_out(system: System) -> None:
     """Both need the page's own header: nobody is put into a stranger's session."""
     key = await system.key()
