@@ -11,7 +11,7 @@ from typing import Any
 
 import asyncpg
 
-from shared.servers.postgres import EmbeddedPostgres
+from shared.servers.postgres import EmbeddedPostgres, PostgresBinaries
 from shared.servers.rabbitmq import PrivateRabbit
 from tests.chaos.ledger import Ledger
 from tests.chaos.link import Link
@@ -41,6 +41,7 @@ class Arena:
         # A tmpfs that holds the data of Postgres, where one could be mounted.
         self.mount: Path | None = None
         self.postgres_settings: dict[str, str] = {}
+        self.postgres_binaries: PostgresBinaries | None = None
         self.system: System
 
     @property
@@ -65,8 +66,13 @@ class Arena:
 
     async def start_postgres(self) -> None:
         """On the same data and port."""
-        home, settings = self.folder / "pg", self.postgres_settings
-        self.postgres = await asyncio.to_thread(EmbeddedPostgres.start, home, durable=True, settings=settings)
+        self.postgres = await asyncio.to_thread(
+            EmbeddedPostgres.start,
+            self.folder / "pg",
+            durable=True,
+            binaries=self.postgres_binaries,
+            settings=self.postgres_settings,
+        )
         for link in self.links_to("postgres"):
             link.target_port = self.postgres.port
 

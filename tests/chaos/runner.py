@@ -13,7 +13,7 @@ from tests.chaos.audit import Findings
 from tests.chaos.faults.fault import Fault, Group
 from tests.chaos.open_arena import open_arena
 from tests.chaos.rounds import Result, run_round
-from tests.chaos.writers import Writers
+from tests.chaos.writers import Defects, Writers
 from tests.harness.bookable_studio import Bookable, bookable
 
 Say = Callable[[str], None]
@@ -55,7 +55,13 @@ async def run(plan: Plan, folder: Path, say: Say) -> Outcome:
         writers = Writers(arena.gateways, arena.ledger, studio, random.Random(plan.seed), plan.rate)
         say(f"started after {time.monotonic() - started:.0f} s")
         for group in groups:
-            await _run_group(plan, arena, writers, group, outcome, say)
+            try:
+                await _run_group(plan, arena, writers, group, outcome, say)
+            except Exception as problem:
+                findings = Findings(stuck=[f"the group could not be set up or ended: {problem!r}"])
+                outcome.results.append(Result(group.name, "", "", 0, 0.0, findings, Defects()))
+                say(f"{group.name}: {findings.stuck[0][:400]}")
+                await arena.repair()
     outcome.seconds = time.monotonic() - started
     return outcome
 

@@ -10,7 +10,7 @@ from tests.chaos.runner import Plan, run
 from tests.chaos.table import plain
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 async def test_nothing_is_lost_doubled_or_stuck_whatever_fails(server_home: Path) -> None:
     """Every acknowledged write arrives once and unchanged, and no gateway answers 500 or not at all."""
     seed = secrets.randbelow(1_000_000)

@@ -19,7 +19,7 @@ KNOWN = "/internal/events/known"
 async def compare_with_log(
     context: OperatorContext, services: Mapping[str, Mapping[str, Any]], request_id: str
 ) -> list[Unacknowledged]:
-    """Nothing while all is well: then no studio has overdue events, and the log is not lookups."""
+    """Nothing while all is well: then no studio has overdue events, and the log is not queried."""
     overdue = [
         (name, studio)
         for name, state in services.items()

@@ -5,11 +5,16 @@ import random
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Literal
 
+from msgspec import structs
+
+from shared.servers.postgres_binaries import PostgresBinaries, find_postgres
 from tests.chaos.arena import Arena
 from tests.chaos.faults.fault import Fault, Group, Injection
 
 LIBRARIES = "/usr/lib/*/faketime/libfaketimeMT.so.1"
+POSTGRES = "postgres"
 STEPS = (-3600, -60, -5, 5, 60, 3600)
 
 
@@ -24,22 +29,47 @@ def missing() -> str | None:
 @asynccontextmanager
 async def fake_clocks(arena: Arena) -> AsyncIterator[None]:
     """Every process is started again with a clock of its own, and once more without it at the end."""
+    await restart_postgres(arena, faked_postgres(arena))
     before = {name: process.environment for name, process in arena.processes.items()}
     for name, process in arena.processes.items():
-        set_clocks(arena, [name], 0)
-        process.environment = process.environment | {
-            "LD_PRELOAD": str(library()),
-            "FAKETIME_TIMESTAMP_FILE": str(clock_of(arena, name)),
-            "FAKETIME_CACHE_DURATION": "1",
-            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-        }
+        process.environment = process.environment | faked(arena, name)
     await start_all_again(arena)
     try:
         yield
     finally:
         for name, process in arena.processes.items():
             process.environment = before[name]
+        await restart_postgres(arena, None)
         await start_all_again(arena)
+
+
+def faked(arena: Arena, name: str) -> dict[str, str]:
+    """The environment that gives a process the clock of that name, at the right time."""
+    set_clocks(arena, [name], 0)
+    return {
+        "LD_PRELOAD": str(library()),
+        "FAKETIME_TIMESTAMP_FILE": str(clock_of(arena, name)),
+        "FAKETIME_CACHE_DURATION": "1",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+    }
+
+
+def faked_postgres(arena: Arena) -> PostgresBinaries:
+    """A script in the server's place: its environment is its own."""
+    found = find_postgres()
+    assert found is not None
+    folder = arena.folder / "clocked"
+    folder.mkdir(mode=0o711)
+    settings = " ".join(f"{name}={value}" for name, value in faked(arena, POSTGRES).items())
+    (folder / "postgres").write_text(f'#!/bin/sh\nexec env {settings} {found.postgres} "$@"\n')
+    (folder / "postgres").chmod(0o755)
+    return structs.replace(found, folder=folder)
+
+
+async def restart_postgres(arena: Arena, binaries: PostgresBinaries | None) -> None:
+    arena.postgres_binaries = binaries
+    await asyncio.to_thread(arena.postgres.stop)
+    await arena.start_postgres()
 
 
 async def start_all_again(arena: Arena) -> None:
@@ -64,15 +94,15 @@ def set_clocks(arena: Arena, names: Iterable[str], seconds: int) -> None:
         fresh.replace(clock_of(arena, name))
 
 
-def step(*, all_processes: bool) -> Injection:
+def step(whose: Literal["one", "all", "postgres"]) -> Injection:
     @asynccontextmanager
     async def inject(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
         names = sorted(arena.processes)
-        chosen = names if all_processes else [draw.choice(names)]
+        chosen = {"one": [draw.choice(names)], "all": names, "postgres": [POSTGRES]}[whose]
         seconds = draw.choice(STEPS)
         set_clocks(arena, chosen, seconds)
         try:
-            yield f"{seconds:+d} s in {'all' if all_processes else chosen[0]}"
+            yield f"{seconds:+d} s in {'all' if whose == 'all' else chosen[0]}"
         finally:
             set_clocks(arena, chosen, 0)
 
@@ -82,8 +112,9 @@ def step(*, all_processes: bool) -> Injection:
 CLOCK = Group(
     "clock",
     (
-        Fault("clock of one process steps", step(all_processes=False), (2.5, 5.0)),
-        Fault("clocks of all services step", step(all_processes=True), (2.5, 5.0)),
+        Fault("clock of one process steps", step("one"), (2.5, 5.0)),
+        Fault("clocks of all services step", step("all"), (2.5, 5.0)),
+        Fault("clock of Postgres steps", step("postgres"), (2.5, 5.0)),
     ),
     fake_clocks,
     missing,

@@ -1,0 +1,85 @@
+"""The ledger finds what it is there to find: each kind of damage, staged."""
+
+import json
+from typing import Any
+
+from services.webhooks.rules.signing import new_secret, signature, signing_key
+from tests.chaos.ledger import Ledger
+from tests.chaos.receiver import Post
+
+SECRET = new_secret()
+
+
+def ledger() -> Ledger:
+    made = Ledger({"ordered": True, "unordered": False})
+    made.secrets = dict.fromkeys(made.endpoints, SECRET)
+    return made
+
+
+def post(event_id: str, resource_id: str, *, sequence: int = 1, secret: str = SECRET, **data: Any) -> Post:
+    resource = {"object": "member", "id": resource_id, "version": 1}
+    event = {"id": event_id, "type": "member.created", "resource": resource, "data": {"object": data}}
+    body = json.dumps(event).encode()
+    signed = signature([signing_key(secret)], event_id, 1, body)
+    headers = {"webhook-id": event_id, "webhook-sequence": str(sequence), "webhook-timestamp": "1"}
+    return Post(headers | {"webhook-signature": signed}, body)
+
+
+def acknowledge(book: Ledger, resource_id: str, **fields: Any) -> None:
+    book.acknowledge(("member.created", resource_id), "gateway-1", fields)
+
+
+def damage(book: Ledger) -> list[str]:
+    return book.problems + book.compare() + book.duplicates() + [str(fact) for fact in book.missing()]
+
+
+def test_a_write_that_every_endpoint_accepted_is_no_damage() -> None:
+    """Repeats with the same id and bytes are allowed: delivery is at least once."""
+    book = ledger()
+    acknowledge(book, "m1", email="a@example.com")
+    for endpoint in ("ordered", "unordered", "ordered"):
+        book.note(endpoint, post("e1", "m1", email="a@example.com"), True)
+    assert damage(book) == []
+
+
+def test_an_event_that_one_endpoint_has_not_accepted_is_missing() -> None:
+    """It came, but the answer was not a success: it has to come again."""
+    book = ledger()
+    acknowledge(book, "m1")
+    book.note("ordered", post("e1", "m1"), True)
+    book.note("unordered", post("e1", "m1"), False)
+    assert damage(book) == ["('member.created', 'm1')"]
+
+
+def test_two_events_for_one_write_and_an_event_for_none_are_duplicates() -> None:
+    """A retry that was carried out twice shows as one or the other."""
+    book = ledger()
+    acknowledge(book, "m1")
+    for event_id, resource_id in (("e1", "m1"), ("e2", "m1"), ("e3", "m2")):
+        for endpoint in book.endpoints:
+            book.note(endpoint, post(event_id, resource_id), True)
+    assert len(book.duplicates()) == 2
+
+
+def test_other_bytes_other_fields_and_a_wrong_signature_are_corruption() -> None:
+    """Whatever a partner would take for true and is not."""
+    book = ledger()
+    acknowledge(book, "m1", email="a@example.com")
+    book.note("unordered", post("e1", "m1", email="b@example.com"), True)
+    assert len(book.compare()) == 1
+    book.note("unordered", post("e1", "m1", email="a@example.com"), True)
+    assert any("two bodies" in problem for problem in book.problems)
+    book.note("unordered", post("e2", "m1", secret=new_secret()), True)
+    assert any("wrong signature" in problem for problem in book.problems)
+
+
+def test_only_a_fifo_endpoint_must_keep_the_order() -> None:
+    """The first time counts that an event was accepted: a repeat of an older one is none of the disorder."""
+    for endpoint, disordered in (("ordered", True), ("unordered", False)):
+        book = ledger()
+        book.note(endpoint, post("e1", "m1", sequence=1), True)
+        book.note(endpoint, post("e3", "m3", sequence=3), True)
+        book.note(endpoint, post("e1", "m1", sequence=1), True)
+        assert not book.problems
+        book.note(endpoint, post("e2", "m2", sequence=2), True)
+        assert bool(book.problems) is disordered
