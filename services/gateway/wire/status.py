@@ -17,11 +17,11 @@ class ServiceStatus(Struct, kw_only=True):
 class Unacknowledged(Struct, kw_only=True):
     """Events of one studio that the event log should have acknowledged by now, by their state."""
 
-    service: str
+    service: Annotated[str, Meta(description="The service whose outbox holds them.")]
     studio_id: Id
-    waiting: int
-    in_flight: int
-    parked: int
+    waiting: Annotated[int, Meta(description="Not published yet.")]
+    in_flight: Annotated[int, Meta(description="Published, and not acknowledged by the event log.")]
+    parked: Annotated[int, Meta(description="Parked by the event log, which could not handle them.")]
     compared: Annotated[int, Meta(description="How many of them were looked up in the event log.")]
     logged: Annotated[int, Meta(description="How many of those the event log has.")]
 
