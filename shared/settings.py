@@ -40,6 +40,8 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     home: Path = Path(".studio")
     database_url: str | None = None
+    # Where `database_url` is a pooler's: the server itself, for LISTEN, advisory locks and migrations.
+    database_direct_url: str | None = None
     amqp_url: str | None = None
     host: str = "127.0.0.1"
     port: int | None = None
@@ -128,6 +130,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
 
     for name in (
         "database_url",
+        "database_direct_url",
         "amqp_url",
         "host",
         "operator_host",

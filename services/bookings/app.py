@@ -26,7 +26,9 @@ __all__ = ["open_service", "routes"]
 @asynccontextmanager
 async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Bookings]]:
     assert settings.database_url is not None
-    db = await Database.connect(settings.database_url, "bookings", size=settings.pool_size)
+    db = await Database.connect(
+        settings.database_url, "bookings", size=settings.pool_size, direct_url=settings.database_direct_url
+    )
     wakeup = Wakeup()
     service = Bookings(db=db, wakeup=wakeup)
     relay = Relay(db, bus, wakeup, service="bookings")

@@ -22,7 +22,9 @@ __all__ = ["open_service", "routes"]
 @asynccontextmanager
 async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Catalog]]:
     assert settings.database_url is not None
-    db = await Database.connect(settings.database_url, "catalog", size=settings.pool_size)
+    db = await Database.connect(
+        settings.database_url, "catalog", size=settings.pool_size, direct_url=settings.database_direct_url
+    )
     wakeup = Wakeup()
     relay = Relay(db, bus, wakeup, service="catalog")
     reconciler = Reconciler(db, bus, relay.leases, service="catalog", queue=EVENT_LOG)

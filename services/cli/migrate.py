@@ -22,5 +22,6 @@ def migrate_schemas(settings: Settings, given: argparse.Namespace) -> None:
     passwords = {
         name: password for name in SERVICES if (password := environ.get(f"STUDIO_{name.upper()}_DB_PASSWORD"))
     }
-    applied = run_async(migrate(settings.database_url, given.services or SERVICES, passwords=passwords))
+    url = settings.database_direct_url or settings.database_url
+    applied = run_async(migrate(url, given.services or SERVICES, passwords=passwords))
     show({"object": "migrations", "applied": applied}, as_json=given.json)

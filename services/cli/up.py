@@ -58,7 +58,7 @@ async def run_up(settings: Settings, *, demo: bool, verbose: bool) -> None:
         database_url = await stack.enter_async_context(open_database(settings))
         settings = msgspec.structs.replace(settings, database_url=database_url)
         with step("Preparing the database"):
-            await migrate(database_url, SERVICES)
+            await migrate(settings.database_direct_url or database_url, SERVICES)
         with step("Starting the services"):
             gateway = await stack.enter_async_context(open_all(settings))
             listeners = gateway_listeners(settings, gateway.partner_app, gateway.operator_app)

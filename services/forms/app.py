@@ -24,7 +24,9 @@ __all__ = ["open_service", "routes"]
 @asynccontextmanager
 async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Forms]]:
     assert settings.database_url is not None
-    db = await Database.connect(settings.database_url, "forms", size=settings.pool_size)
+    db = await Database.connect(
+        settings.database_url, "forms", size=settings.pool_size, direct_url=settings.database_direct_url
+    )
     wakeup = Wakeup()
     service = Forms(db=db, wakeup=wakeup, regions=read_regions())
     relay = Relay(db, bus, wakeup, service="forms")

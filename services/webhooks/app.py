@@ -44,7 +44,12 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
     )
     cipher = SecretCipher(settings.webhook_keys)
     async with AsyncExitStack() as stack:
-        db = await Database.connect(settings.database_url, "webhooks", size=settings.pool_size)
+        db = await Database.connect(
+            settings.database_url,
+            "webhooks",
+            size=settings.pool_size,
+            direct_url=settings.database_direct_url,
+        )
         stack.push_async_callback(db.close)
         service = Webhooks(
             db=db,

@@ -1,4 +1,4 @@
-"""An asyncpg pool on the service's own schema and role."""
+"""An asyncpg pool with the service's own role, whose settings (shared/db/role.py) choose its schema."""
 
 import asyncio
 import base64
@@ -85,8 +85,12 @@ class _Writes:
 
 
 class Database:
-    def __init__(self, pool: "asyncpg.Pool[Any]", service: str = "") -> None:
+    def __init__(
+        self, pool: "asyncpg.Pool[Any]", service: str = "", session_pool: "asyncpg.Pool[Any] | None" = None
+    ) -> None:
         self.pool = pool
+        # For those who need a session of their own: LISTEN, advisory locks. Never through a pooler.
+        self.session_pool = session_pool or pool
         self._connections = ConnectionPool(pool, max(1, pool.get_max_size() - RESERVED))
         self._wait = POOL_WAIT.labels(service)
         self._writes = _Writes()
@@ -96,35 +100,22 @@ class Database:
         )
 
     @classmethod
-    async def connect(cls, url: str, service: str, *, size: int = 10) -> "Database":
-        """Waits for the database instead of crashing: in compose and Kubernetes it often comes up later."""
-        pool: asyncpg.Pool[Any] = asyncpg.create_pool(
-            service_url(url, service),
-            min_size=1,
-            max_size=size + RESERVED,
-            init=_set_codecs,
-            command_timeout=30,
-            server_settings={
-                "search_path": service,
-                "application_name": f"studio-{service}",
-                "timezone": "UTC",
-                # For any server: read pages along an index, and do not compile short statements.
-                "random_page_cost": "1.1",
-                "jit": "off",
-                # The server ends the session of a machine that has vanished, in 22 s, and a transaction whose
-                # process hangs: others wait for what it has locked.
-                "tcp_keepalives_idle": "10",
-                "tcp_keepalives_interval": "3",
-                "tcp_keepalives_count": "4",
-                "tcp_user_timeout": "20000",
-                "idle_in_transaction_session_timeout": "15000",
-            },
-        )
+    async def connect(
+        cls, url: str, service: str, *, size: int = 10, direct_url: str | None = None
+    ) -> "Database":
+        """Waits for the database instead of crashing: in compose and Kubernetes it often comes up later.
+
+        `url` may be a pooler's. Then `direct_url` is the server's own.
+        """
+        pool = _new_pool(url, service, min_size=1, max_size=size + RESERVED)
+        session_pool = None
+        if direct_url is not None:
+            session_pool = await _new_pool(direct_url, service, min_size=0, max_size=RESERVED)
         delay = 0.1
         while True:
             try:
                 await pool
-                return cls(pool, service)
+                return cls(pool, service, session_pool)
             except (asyncpg.InvalidPasswordError, asyncpg.InvalidCatalogNameError):
                 raise
             except Exception as problem:
@@ -160,9 +151,23 @@ class Database:
         try:
             async with asyncio.timeout(5):
                 await self._connections.close()
+                await self.session_pool.close()
                 await self.pool.close()
         except TimeoutError:
+            self.session_pool.terminate()
             self.pool.terminate()
+
+
+def _new_pool(url: str, service: str, *, min_size: int, max_size: int) -> "asyncpg.Pool[Any]":
+    return asyncpg.create_pool(
+        service_url(url, service),
+        min_size=min_size,
+        max_size=max_size,
+        init=_set_codecs,
+        command_timeout=30,
+        # Nothing else: a pooler refuses parameters that it does not know. The rest are settings of the role.
+        server_settings={"application_name": f"studio-{service}"},
+    )
 
 
 class _Acquired:

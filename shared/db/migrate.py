@@ -12,6 +12,7 @@ import structlog
 from shared.db.database import role_of, role_password, service_url
 from shared.db.functions import PRODUCERS, apply_functions, function_files, missing_functions
 from shared.db.migration_problem import MigrationProblem as MigrationProblem
+from shared.db.role import ensure_role, has_settings
 
 log = structlog.get_logger("migrate")
 
@@ -40,7 +41,7 @@ async def migrate(
         applied: dict[str, list[str]] = {}
         for service in services:
             password = (passwords or {}).get(service) or role_password(admin_url, service)
-            await _ensure_role(conn, service, password)
+            await _ensure_schema(conn, service, password)
             applied[service] = await _apply_files(conn, service)
             applied[service] += await apply_functions(conn, service, function_files(service))
         return applied
@@ -76,6 +77,8 @@ async def _missing(url: str, service: str) -> list[str]:
         rows = await conn.fetch(f"SELECT name FROM {service}.schema_migrations")  # noqa: S608
         applied = {row["name"] for row in rows}
         missing = [name for name in needed if name not in applied]
+        if not await has_settings(conn, service):
+            missing.append("settings of the role")
         return missing + await missing_functions(conn, service, functions)
     except (asyncpg.UndefinedTableError, asyncpg.InsufficientPrivilegeError):
         return everything
@@ -83,13 +86,9 @@ async def _missing(url: str, service: str) -> list[str]:
         await conn.close()
 
 
-async def _ensure_role(conn: "asyncpg.Connection[Any]", service: str, password: str | None) -> None:
+async def _ensure_schema(conn: "asyncpg.Connection[Any]", service: str, password: str | None) -> None:
     role = role_of(service)
-    if not await conn.fetchval("SELECT 1 FROM pg_roles WHERE rolname = $1", role):
-        await conn.execute(f"CREATE ROLE {role} LOGIN NOINHERIT")
-    if password is not None:
-        literal = await conn.fetchval("SELECT quote_literal($1)", password)
-        await conn.execute(f"ALTER ROLE {role} PASSWORD {literal}")
+    await ensure_role(conn, service, role, password)
     await conn.execute(
         f"""
         CREATE SCHEMA IF NOT EXISTS {service};

@@ -34,12 +34,12 @@ class RelaySession:
         if self._conn is not None and not is_closed(self._conn):
             return True
         await self.close()
-        conn = await self.database.pool.acquire(timeout=5)
+        conn = await self.database.session_pool.acquire(timeout=5)
         try:
             if not await conn.fetchval(SHARE_LOCK):
                 log.info("older_relay_active", service=self.service)
                 await conn.execute(WAKE_OTHERS, "")
-                await self.database.pool.release(conn)
+                await self.database.session_pool.release(conn)
                 return False
             await conn.add_listener(f"outbox:{self.service}", self._heard)
         except BaseException:
@@ -70,4 +70,4 @@ async def _end(database: Database, conn: Any) -> None:
             await conn.execute("SELECT pg_advisory_unlock_all()")
     with contextlib.suppress(asyncpg.InterfaceError):
         conn.terminate()
-    await database.pool.release(conn)
+    await database.session_pool.release(conn)

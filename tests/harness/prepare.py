@@ -8,6 +8,7 @@ from shared.servers.problem import ServerProblem
 from shared.servers.rabbitmq_binaries import find_rabbitmq, install_if_debian_root
 from tests.harness.browser import MISSING, install_chromium
 from tests.harness.containers import docker_answers
+from tests.harness.debian_package import find_binary, install
 
 DOCKER = "Docker, through testcontainers"
 
@@ -16,6 +17,7 @@ def main() -> int:
     try:
         sys.stdout.write(f"Postgres: {postgres()}\nRabbitMQ: {rabbitmq()}\n")
         sys.stdout.write(f"Chromium: {install_chromium() or MISSING}\n")
+        sys.stdout.write(f"PgBouncer: {optional('pgbouncer', 'pgbouncer')}\n")
     except ServerProblem as problem:
         sys.stderr.write(f"{problem.message}\n")
         return 1
@@ -40,6 +42,13 @@ def rabbitmq() -> str:
     if found is None and docker_answers():
         return DOCKER
     return (found or install_if_debian_root()).origin
+
+
+def optional(package: str, *binaries: str) -> str:
+    """Without it, the tests that need it are skipped."""
+    if find_binary(*binaries) is None:
+        install(package)
+    return find_binary(*binaries) or "none here; its tests are skipped"
 
 
 if __name__ == "__main__":

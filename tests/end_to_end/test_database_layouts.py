@@ -1,0 +1,102 @@
+"""The database behind a pooler, and one database per service: both by URL alone."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+import asyncpg
+import pytest
+
+from shared.db.database import Database, service_url
+from shared.db.migrate import migrate
+from shared.db.role import role_settings
+from shared.settings import SERVICES
+from shared.wire import new_id
+from tests.harness.pgbouncer import running_pgbouncer
+from tests.harness.receiver import receiving
+from tests.harness.servers import Postgres
+from tests.harness.system import RunningSystem, System, embedded_system, separate_services
+
+
+@asynccontextmanager
+async def studio_in(running: RunningSystem) -> AsyncIterator[System]:
+    async with aiohttp.ClientSession() as session:
+        system = System(running, session)
+        system.studio_id = await system.new_studio()
+        yield system
+
+
+async def assert_an_event_reaches_a_partner(system: System) -> None:
+    """Key, member, outbox, relay, event log, delivery: every service but forms has a part in it."""
+    partner = system.partner((await system.issue("all"))["key"])
+    async with receiving() as receiver:
+        made = await partner.post("/webhook-endpoints", {"url": receiver.url})
+        assert made.status == 201, made.body
+        body = {"email": f"{new_id()}@example.com", "first_name": "Ada", "last_name": "Byron"}
+        member = await partner.post("/members", body)
+        assert member.status == 201, member.body
+        await receiver.until(
+            lambda got: any(json.loads(each.body)["type"].startswith("member") for each in got.received)
+        )
+    assert (await partner.get("/forms")).status == 200
+    assert (await partner.get("/studio")).status == 200
+
+
+async def test_the_whole_system_works_through_pgbouncer(database_url: str, tmp_path: Path) -> None:
+    """It refuses start-up parameters that it does not know. Sessions for LISTEN go to the server itself."""
+    with (
+        running_pgbouncer(database_url) as pooled_url,
+        embedded_system(tmp_path, pooled_url, STUDIO_DATABASE_DIRECT_URL=database_url) as running,
+    ):
+        async with studio_in(running) as system:
+            await assert_an_event_reaches_a_partner(system)
+
+
+async def test_sessions_that_must_not_be_shared_go_past_the_pooler(database_url: str) -> None:
+    """The relay's LISTEN and its advisory lock would otherwise be somebody else's a moment later."""
+    with running_pgbouncer(database_url) as pooled_url:
+        db = await Database.connect(pooled_url, "bookings", size=2, direct_url=database_url)
+        async with db.connection() as conn:
+            assert await conn.fetchval("SELECT current_schema()") == "bookings"
+    try:
+        # The pooler is gone now.
+        assert await db.session_pool.fetchval("SELECT current_schema()") == "bookings"
+        with pytest.raises((OSError, asyncpg.PostgresError, asyncpg.InterfaceError)):
+            async with db.connection() as conn:
+                await conn.fetchval("SELECT 1")
+    finally:
+        await db.close()
+
+
+async def test_every_session_of_a_role_begins_with_its_settings(database_url: str) -> None:
+    """Whoever opened it: a service, a pooler, KEDA or an operator with psql."""
+    for service in SERVICES:
+        conn = await asyncpg.connect(service_url(database_url, service))
+        try:
+            for name, value in role_settings(service).items():
+                sql = "SELECT setting FROM pg_settings WHERE lower(name) = $1"
+                assert await conn.fetchval(sql, name) == value, (service, name)
+        finally:
+            await conn.close()
+
+
+async def test_each_service_can_have_a_database_of_its_own(
+    postgres: Postgres, amqp_url: str, tmp_path: Path
+) -> None:
+    """No service reads another one's tables: five URLs are all it takes."""
+    names = {service: f"studio_test_{new_id().replace('-', '')}" for service in SERVICES}
+    admin = await asyncpg.connect(postgres.url_of("postgres"))
+    try:
+        for service, name in names.items():
+            await admin.execute(f"CREATE DATABASE {name}")
+            await migrate(postgres.url_of(name), [service])
+        urls = {service: postgres.url_of(name) for service, name in names.items()}
+        with separate_services(tmp_path, urls, amqp_url) as running:
+            async with studio_in(running) as system:
+                await assert_an_event_reaches_a_partner(system)
+    finally:
+        for name in names.values():
+            await admin.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        await admin.close()
