@@ -27,6 +27,7 @@ def parser() -> argparse.ArgumentParser:
     _studios(group(words, "studios", "create and list studios"))
     add_key_commands(words)
     _import(words)
+    _export(words)
     _people(words)
     add_desk_commands(words)
     webhooks = group(words, "webhooks", "endpoints, deliveries, and listening while developing")
@@ -116,6 +117,18 @@ def _import(words: Words) -> None:
     load.add_argument("file", metavar="FILE|-")
     load.add_argument("--studio", metavar="SLUG|ID", help="for lines that name no studio_id")
     load.add_argument("--no-events", action="store_true", help="tell nobody: for a first load")
+    load.add_argument("--dry-run", action="store_true", help="check every line, store nothing")
+
+
+def _export(words: Words) -> None:
+    take = command(
+        words,
+        "export",
+        "print a studio as NDJSON that `import` takes; no keys, endpoints or events",
+        operator_commands.export,
+        "export --studio mine > mine.ndjson",
+    )
+    take.add_argument("--studio", metavar="SLUG|ID", required=True)
 
 
 def _people(words: Words) -> None:

@@ -137,6 +137,15 @@ def add_member_reads(words: Words) -> None:
     one = command(words, "show", "show a member", run.show_member, "members show ada@example.com")
     one.add_argument("member", metavar="EMAIL|ID")
     studio_option(one)
+    copy = command(
+        words,
+        "export",
+        "print what is stored about a member, one row a line, for the member",
+        run.export_member,
+        "members export ada@example.com > ada.ndjson",
+    )
+    copy.add_argument("member", metavar="EMAIL|ID")
+    studio_option(copy)
 
 
 def _memberships(words: Words) -> None:

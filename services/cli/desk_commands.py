@@ -1,6 +1,7 @@
 """The desk's commands: classes, bookings, members, memberships, purchases and events of one studio."""
 
 import argparse
+import sys
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -120,6 +121,12 @@ def list_members(settings: Settings, given: argparse.Namespace) -> None:
 def show_member(settings: Settings, given: argparse.Namespace) -> None:
     desk = Desk.open(settings, given.studio)
     show(desk.get(f"/members/{desk.member_id(given.member)}"), as_json=given.json, zone=desk.zone)
+
+
+def export_member(settings: Settings, given: argparse.Namespace) -> None:
+    desk = Desk.open(settings, given.studio)
+    member_id = desk.member_id(given.member)
+    desk.operators.copy("/export", sys.stdout.buffer, studio=desk.studio["id"], member_id=member_id)
 
 
 def list_memberships(settings: Settings, given: argparse.Namespace) -> None:

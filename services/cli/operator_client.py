@@ -2,7 +2,8 @@
 
 import http.client
 import json
-from typing import Any
+from collections.abc import Mapping
+from typing import IO, Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
@@ -12,6 +13,7 @@ from services.cli.secrets import with_secrets
 from shared.settings import Settings
 
 RUN_FILE = "run.json"
+PIECE: Final = 256 * 1024
 
 
 class OperatorClient:
@@ -43,23 +45,46 @@ class OperatorClient:
     def patch(self, path: str, body: Any) -> Any:
         return self.request("PATCH", path, msgspec.json.encode(body))
 
+    def copy(self, path: str, to: IO[bytes], **query: str | None) -> None:
+        """A long answer, written while it comes; one that was cut off fails."""
+        answer = self._ask("GET", path, None, query)
+        try:
+            if answer.status >= 400:
+                raise CommandFailed(_refusal(answer.status, answer.read()))
+            while part := answer.read(PIECE):
+                to.write(part)
+            to.flush()
+        except http.client.HTTPException:
+            raise CommandFailed("The answer was cut off; what was written is not complete.") from None
+
     def request(
         self, method: str, path: str, body: bytes | None = None, *, query: dict[str, Any] | None = None
     ) -> Any:
-        given = {name: value for name, value in (query or {}).items() if value is not None}
+        answer = self._ask(method, path, body, query or {})
+        try:
+            raw = answer.read()
+        except (OSError, http.client.HTTPException) as problem:
+            raise self._silent(problem) from None
+        if answer.status >= 400:
+            raise CommandFailed(_refusal(answer.status, raw))
+        return json.loads(raw) if raw else None
+
+    def _ask(
+        self, method: str, path: str, body: bytes | None, query: Mapping[str, str | None]
+    ) -> http.client.HTTPResponse:
+        given = {name: value for name, value in query.items() if value is not None}
         target = "/operator/v1" + quote(path) + (f"?{urlencode(given)}" if given else "")
         headers = dict(self._headers)
         if body is not None:
             headers["Content-Type"] = "application/json"
         try:
             self._connection.request(method, target, body, headers)
-            answer = self._connection.getresponse()
-            raw = answer.read()
+            return self._connection.getresponse()
         except (OSError, http.client.HTTPException) as problem:
-            raise CommandFailed(f"The operators' API at {self.url} does not answer: {problem}") from None
-        if answer.status >= 400:
-            raise CommandFailed(_refusal(answer.status, raw))
-        return json.loads(raw) if raw else None
+            raise self._silent(problem) from None
+
+    def _silent(self, problem: Exception) -> CommandFailed:
+        return CommandFailed(f"The operators' API at {self.url} does not answer: {problem}")
 
 
 def client_for(settings: Settings) -> OperatorClient:

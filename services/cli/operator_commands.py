@@ -82,11 +82,21 @@ def set_client(settings: Settings, given: argparse.Namespace) -> None:
 
 
 def import_file(settings: Settings, given: argparse.Namespace) -> int:
-    report = import_path(client_for(settings), given.file, given.studio, send_events=not given.no_events)
+    report = import_path(
+        client_for(settings),
+        given.file,
+        given.studio,
+        dry_run=given.dry_run,
+        send_events=not given.no_events,
+    )
     # The bad lines were told on stderr as they were found.
     shown = {**report, "rejected": None} if as_table(given.json) else report
     show({name: value for name, value in shown.items() if value is not None}, as_json=given.json)
     return 1 if report["rejected_count"] else 0
+
+
+def export(settings: Settings, given: argparse.Namespace) -> None:
+    client_for(settings).copy("/export", sys.stdout.buffer, studio=given.studio)
 
 
 def erase(settings: Settings, given: argparse.Namespace) -> None:

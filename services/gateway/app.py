@@ -17,6 +17,7 @@ from services.gateway.routes.console import operator_sign_in, partner_sign_in
 from services.gateway.routes.console_sign_in import PATH as SIGN_IN
 from services.gateway.routes.operator import table
 from services.gateway.routes.operator.audit_trail import AuditTrail
+from services.gateway.routes.operator.exports import ExportStream
 from services.gateway.routes.operator.imports import ImportStream
 from services.gateway.routes.operator.pages import pages
 from services.gateway.routes.operator.staff import STAFF_PATHS, StaffForwarder
@@ -139,6 +140,7 @@ async def open_gateway(
         partner_routes=False,
         raw={
             "/operator/v1/import": ImportStream(context, access),
+            "/operator/v1/export": ExportStream(context, access),
             **dict.fromkeys(STAFF_PATHS, staff),
             **pages(),
             SIGN_IN: operator_sign_in(db, peppers, access, failed_tokens, proxies),

@@ -1,17 +1,27 @@
 """Routes that only the gateway calls, on behalf of an operator. They are the same in every service."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from msgspec import structs
 
+from shared.db.database import Database
+from shared.db.dry_run import dry_run
 from shared.http.caller import Caller
 from shared.http.erasure import PersonToErase
+from shared.http.exporting import ExportPage, ExportQuery, Section, export_page
 from shared.http.importing import ImportLine, ImportReport
 from shared.http.routes import Call, Route
 from shared.wire import Query
 
+
+class HasDatabase(Protocol):
+    @property
+    def db(self) -> Database: ...
+
+
 C = TypeVar("C")
+D = TypeVar("D", bound=HasDatabase)
 E = TypeVar("E")
 C_contra = TypeVar("C_contra", contravariant=True)
 
@@ -31,20 +41,56 @@ class ImportLines(Protocol[C_contra]):
     ) -> Awaitable[ImportReport]: ...
 
 
-def import_route(import_lines: ImportLines[C]) -> Route[C]:
-    async def import_batch(service: C, call: Call[ImportQuery, list[ImportLine]]) -> ImportReport:
+def import_routes(import_lines: ImportLines[D]) -> list[Route[D]]:
+    """The import, and its dry run: a path of its own, so that no version takes one for the other."""
+
+    async def import_batch(service: D, call: Call[ImportQuery, list[ImportLine]]) -> ImportReport:
         return await import_lines(service, call.body, send_events=call.query.send_events)
 
+    async def check_batch(service: D, call: Call[None, list[ImportLine]]) -> ImportReport:
+        """Lines without a number were checked before; they are there for those that name them."""
+        earlier = [line for line in call.body if line.number < 1]
+        lines = [line for line in call.body if line.number >= 1]
+
+        async def check(db: Database) -> ImportReport:
+            service_in_dry_run: D = structs.replace(cast(Any, service), db=db)
+            if earlier:
+                await import_lines(service_in_dry_run, earlier, send_events=False)
+            return await import_lines(service_in_dry_run, lines, send_events=False)
+
+        return await dry_run(service.db, check)
+
+    def route(path: str, handler: Callable[..., Awaitable[ImportReport]], summary: str) -> Route[D]:
+        return Route(
+            method="POST",
+            path=path,
+            handler=handler,
+            summary=summary,
+            query=ImportQuery,
+            body=list[ImportLine],
+            answer=ImportReport,
+            internal=True,
+            max_body=MAX_BATCH_BYTES,
+        )
+
+    return [
+        route("/internal/import", import_batch, "Import lines"),
+        route("/internal/import/check", check_batch, "Check lines and store nothing"),
+    ]
+
+
+def export_route(sections: Sequence[Section]) -> Route[Any]:
+    async def export(service: HasDatabase, call: Call[ExportQuery, None]) -> ExportPage:
+        return await export_page(service.db, sections, call.query)
+
     return Route(
-        method="POST",
-        path="/internal/import",
-        handler=import_batch,
-        summary="Import lines",
-        query=ImportQuery,
-        body=list[ImportLine],
-        answer=ImportReport,
+        method="GET",
+        path="/internal/export",
+        handler=export,
+        summary="A page of a studio's rows as import lines",
+        query=ExportQuery,
+        answer=ExportPage,
         internal=True,
-        max_body=MAX_BATCH_BYTES,
     )
 
 

@@ -146,6 +146,8 @@ def _fill_and_check(value: wire.AnyImported) -> str | None:
     """Fills derived fields. Returns why the line cannot be used, or None."""
     if isinstance(value, wire.ImportedClass):
         return problem_with_times(value.start_time, value.end_time)
+    if isinstance(value, wire.ImportedBooking) and value.cancellation and value.status != "cancelled":
+        return "Only a cancelled booking has a cancellation."
     if isinstance(value, wire.ImportedMember):
         value.name = value.name if value.name is not None else f"{value.first_name} {value.last_name}".strip()
         try:

@@ -13,8 +13,9 @@ from services.bookings.routes import (
     staff_reads,
     waitlist,
 )
+from services.bookings.store import export_lines
 from services.bookings.wire.erasure import Erased
-from shared.http.internal_routes import erase_route, import_route
+from shared.http.internal_routes import erase_route, export_route, import_routes
 from shared.http.outbox_status import OUTBOX_STATUS
 from shared.http.routes import Route
 
@@ -29,7 +30,8 @@ def routes() -> list[Route[Bookings]]:
         *purchases.ROUTES,
         *staff.ROUTES,
         *staff_reads.ROUTES,
-        import_route(import_lines),
+        *import_routes(import_lines),
+        export_route(export_lines.SECTIONS),
         erase_route(erase_person, Erased),
         OUTBOX_STATUS,
     ]

@@ -44,10 +44,11 @@ WHERE m.studio_id = back.studio_id AND m.id = back.member_id
 """
 BOOKINGS = """
 INSERT INTO bookings (studio_id, id, class_id, member_id, location_id, status, booking_source, class_spot_id,
-    created_at, updated_at)
+    created_at, updated_at, credits_charged, promoted_at, version)
 SELECT n.studio_id, n.id, n.class_id, n.member_id, c.location_id, n.status, n.booking_source, n.class_spot_id,
     coalesce(n.created_at, old.created_at, clock_timestamp()),
-    coalesce(n.updated_at, n.created_at, clock_timestamp())
+    coalesce(n.updated_at, n.created_at, clock_timestamp()), coalesce(n.credits_charged, 0), n.promoted_at,
+    coalesce(n.version, 1)
 FROM jsonb_populate_recordset(NULL::bookings, $1) n
 LEFT JOIN bookings old ON old.studio_id = n.studio_id AND old.id = n.id
 LEFT JOIN classes c ON c.studio_id = n.studio_id AND c.id = n.class_id
@@ -58,7 +59,18 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
         AND excluded.status IN ('cancelled', 'expired') THEN 0 ELSE bookings.credits_charged END,
     status = excluded.status, booking_source = excluded.booking_source,
     class_spot_id = excluded.class_spot_id, placeholder = false, created_at = excluded.created_at,
-    updated_at = excluded.updated_at, version = bookings.version + 1
+    updated_at = excluded.updated_at, version = greatest(excluded.version, bookings.version + 1)
+"""
+# A receipt is issued once: one that is here stays as it is.
+RECEIPTS = """
+INSERT INTO cancellations (studio_id, id, booking_id, cancelled_at, reason, late_cancel, free_cancel_until,
+    late_fee_amount, late_fee_currency, late_fee_status, credits_forfeited, credits_restored)
+SELECT line.studio_id, n.id, line.id, n.cancelled_at, n.reason, n.late_cancel, n.free_cancel_until,
+    n.late_fee_amount, n.late_fee_currency, n.late_fee_status, n.credits_forfeited, n.credits_restored
+FROM jsonb_to_recordset($1) AS line (studio_id uuid, id uuid, cancellation jsonb)
+CROSS JOIN LATERAL jsonb_populate_record(NULL::cancellations, line.cancellation) n
+WHERE n.id IS NOT NULL
+ON CONFLICT ON CONSTRAINT cancellations_one_per_booking DO NOTHING
 """
 LINK_TO_LINE = """
 UPDATE waitlist w SET booking_id = b.id
@@ -92,7 +104,7 @@ WHERE b.status = 'waitlisted' AND NOT EXISTS (
 
 async def write_bookings(conn: Connection, lines: Lines) -> None:
     await conn.execute(DEFER)
-    for statement in (REFUSE_BOOKINGS, *DROP_PLACEHOLDER_BOOKINGS, GIVE_BACK, BOOKINGS):
+    for statement in (REFUSE_BOOKINGS, *DROP_PLACEHOLDER_BOOKINGS, GIVE_BACK, BOOKINGS, RECEIPTS):
         await conn.execute(statement, lines)
     for statement in (LINK_TO_LINE, ENTRIES_FOLLOW, ADD_ENTRIES):
         await conn.execute(statement, lines)

@@ -9,14 +9,16 @@ from shared.db.database import Connection
 
 _SAME = [column for column in WRITABLE if column not in ("credit_cost", "waitlist_capacity")]
 CLASSES = f"""
-INSERT INTO classes (studio_id, id, {", ".join(_SAME)}, credit_cost, waitlist_capacity)
+INSERT INTO classes (studio_id, id, {", ".join(_SAME)}, credit_cost, waitlist_capacity, version)
 SELECT n.studio_id, n.id, {", ".join("n." + column for column in _SAME)},
     coalesce(n.credit_cost, old.credit_cost, 0),
-    CASE WHEN line ? 'waitlist_capacity' THEN n.waitlist_capacity ELSE old.waitlist_capacity END
+    CASE WHEN line ? 'waitlist_capacity' THEN n.waitlist_capacity ELSE old.waitlist_capacity END,
+    coalesce(n.version, 1)
 FROM jsonb_array_elements($1) line CROSS JOIN LATERAL jsonb_populate_record(NULL::classes, line) n
 LEFT JOIN classes old ON old.studio_id = n.studio_id AND old.id = n.id
 ON CONFLICT (studio_id, id) DO UPDATE SET
-    {", ".join(f"{column} = excluded.{column}" for column in WRITABLE)}, version = classes.version + 1
+    {", ".join(f"{column} = excluded.{column}" for column in WRITABLE)},
+    version = greatest(excluded.version, classes.version + 1)
 """  # noqa: S608
 
 

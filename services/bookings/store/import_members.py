@@ -4,13 +4,15 @@ from services.bookings.store.import_locks import Lines
 from services.bookings.store.purchases import grant_credits
 from shared.db.database import Connection
 
+# `credits` are of a member who is new here; what somebody has here is not overwritten.
 MEMBERS = """
 INSERT INTO members (studio_id, id, name, first_name, last_name, email, role, membership_type,
-    membership_start_date, membership_end_date, phone, suspended, created_at)
+    membership_start_date, membership_end_date, phone, suspended, created_at, credits, version)
 SELECT n.studio_id, n.id, n.name, n.first_name, n.last_name, n.email, n.role, n.membership_type,
     n.membership_start_date, n.membership_end_date,
     CASE WHEN line ? 'phone' THEN n.phone ELSE old.phone END,
-    coalesce(n.suspended, old.suspended, false), coalesce(n.created_at, old.created_at, clock_timestamp())
+    coalesce(n.suspended, old.suspended, false), coalesce(n.created_at, old.created_at, clock_timestamp()),
+    coalesce(n.credits, 0), coalesce(n.version, 1)
 FROM jsonb_array_elements($1) line CROSS JOIN LATERAL jsonb_populate_record(NULL::members, line) n
 LEFT JOIN members old ON old.studio_id = n.studio_id AND old.id = n.id
 ON CONFLICT (studio_id, id) DO UPDATE SET
@@ -18,7 +20,8 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
     email = excluded.email, role = excluded.role, membership_type = excluded.membership_type,
     membership_start_date = excluded.membership_start_date,
     membership_end_date = excluded.membership_end_date, phone = excluded.phone,
-    suspended = excluded.suspended, created_at = excluded.created_at, version = members.version + 1
+    suspended = excluded.suspended, created_at = excluded.created_at,
+    version = greatest(excluded.version, members.version + 1)
 """
 
 
@@ -57,11 +60,13 @@ async def write_memberships(conn: Connection, lines: Lines) -> None:
 # `credits_granted` stays: credits are granted once, however often the purchase is imported.
 PURCHASES = """
 INSERT INTO purchases (studio_id, id, member_id, product_id, product_key, product_type, quantity,
-    amount_total, currency, refunded_amount, status, location_id, created_at)
+    amount_total, currency, refunded_amount, status, location_id, created_at, credits_granted,
+    version)
 SELECT n.studio_id, n.id, n.member_id, n.product_id, n.product_key, n.product_type, n.quantity,
     n.amount_total, n.currency, n.refunded_amount, n.status,
     CASE WHEN line ? 'location_id' THEN n.location_id ELSE old.location_id END,
-    coalesce(n.created_at, old.created_at, clock_timestamp())
+    coalesce(n.created_at, old.created_at, clock_timestamp()), n.credits_granted,
+    coalesce(n.version, 1)
 FROM jsonb_array_elements($1) line CROSS JOIN LATERAL jsonb_populate_record(NULL::purchases, line) n
 LEFT JOIN purchases old ON old.studio_id = n.studio_id AND old.id = n.id
 ON CONFLICT (studio_id, id) DO UPDATE SET
@@ -69,7 +74,8 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
     product_key = excluded.product_key, product_type = excluded.product_type,
     quantity = excluded.quantity, amount_total = excluded.amount_total,
     currency = excluded.currency, refunded_amount = excluded.refunded_amount, status = excluded.status,
-    location_id = excluded.location_id, created_at = excluded.created_at, version = purchases.version + 1
+    location_id = excluded.location_id, created_at = excluded.created_at,
+    version = greatest(excluded.version, purchases.version + 1)
 """
 
 

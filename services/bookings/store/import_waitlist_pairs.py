@@ -10,6 +10,7 @@ from shared.db.database import Connection
 # Imported positions may clash with each other or with stored ones, so they are checked after renumbering.
 DEFER = "SET CONSTRAINTS waitlist_one_per_position DEFERRED"
 CHECK_NOW = "SET CONSTRAINTS waitlist_one_per_position IMMEDIATE"
+# A line with a version comes from an export: the class's own line has the version that includes it.
 SETTLE = (
     """
 UPDATE waitlist w SET booking_id = b.id
@@ -30,13 +31,15 @@ FROM (SELECT w.studio_id, w.id, row_number() OVER (
 WHERE w.studio_id = dense.studio_id AND w.id = dense.id AND w.position <> dense.position
 """,
     """
-UPDATE classes c SET version = c.version + 1,
+UPDATE classes c SET version = c.version + line.raised,
     booked_count = (SELECT count(*) FROM bookings b WHERE b.studio_id = c.studio_id AND b.class_id = c.id
         AND b.status IN ('confirmed', 'checked_in')),
     waitlist_count = (SELECT count(*) FROM waitlist w WHERE w.studio_id = c.studio_id AND w.class_id = c.id
         AND w.status = 'waiting')
-WHERE (c.studio_id, c.id) IN (
-    SELECT studio_id, class_id FROM jsonb_to_recordset($1) AS line (studio_id uuid, class_id uuid))
+FROM (SELECT studio_id, class_id, bool_or(version IS NULL)::integer AS raised
+      FROM jsonb_to_recordset($1) AS line (studio_id uuid, class_id uuid, version integer)
+      GROUP BY studio_id, class_id) line
+WHERE c.studio_id = line.studio_id AND c.id = line.class_id
 """,
 )
 # A last check: a line that would leave half a pair is refused. The rest of the service relies on pairs.

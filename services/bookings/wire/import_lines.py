@@ -7,15 +7,19 @@ from typing import Annotated, Any, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from services.bookings.wire.bookings import BookingStatus
+from services.bookings.wire.bookings import BookingStatus, FeeStatus
 from services.bookings.wire.classes import ClassStatus, SpotMode
-from services.bookings.wire.field_types import Count, Currency, LongText, Money, ShortText
+from services.bookings.wire.field_types import Count, Currency, LongText, Money, Reason, ShortText
 from services.bookings.wire.members import MemberRole
 from services.bookings.wire.memberships import Cancellation, MembershipStatus, Pause
 from services.bookings.wire.purchases import PurchaseStatus
 from services.bookings.wire.waitlist import WaitlistStatus
 from shared.phones import Phone
 from shared.wire import Email, Id, Instant
+
+# Rows that are new here take it over. It never decreases.
+Version: TypeAlias = Annotated[int, Meta(ge=1, le=2_000_000_000)]
+Credits: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000_000)]
 
 
 class Copied(Struct, kw_only=True, tag_field="object"):
@@ -67,6 +71,7 @@ class ImportedClass(Imported, kw_only=True, tag="class"):
     visible: bool = True
     credit_cost: Count | UnsetType = UNSET
     waitlist_capacity: Count | UnsetType | None = UNSET
+    version: Version | UnsetType = UNSET
 
 
 class ImportedSpot(Imported, kw_only=True, tag="class_spot"):
@@ -88,6 +93,8 @@ class ImportedMember(Imported, kw_only=True, tag="member"):
     created_at: Instant | None = None
     phone: Phone | UnsetType | None = UNSET
     suspended: bool | UnsetType = UNSET
+    credits: Credits | UnsetType = UNSET
+    version: Version | UnsetType = UNSET
 
 
 class ImportedMembership(Imported, kw_only=True, tag="membership"):
@@ -115,6 +122,23 @@ class ImportedPurchase(Imported, kw_only=True, tag="purchase"):
     status: PurchaseStatus | None = None
     created_at: Instant | None = None
     location_id: Id | UnsetType | None = UNSET
+    credits_granted: Credits | UnsetType | None = UNSET
+    version: Version | UnsetType = UNSET
+
+
+class ImportedReceipt(Struct, kw_only=True, forbid_unknown_fields=True):
+    """What a cancellation cost, as it was told then."""
+
+    id: Id
+    cancelled_at: Instant
+    reason: Reason | None = None
+    late_cancel: bool
+    free_cancel_until: Instant
+    late_fee_amount: Money | None = None
+    late_fee_currency: Currency | None = None
+    late_fee_status: FeeStatus
+    credits_forfeited: Count
+    credits_restored: Count
 
 
 class ImportedBooking(Imported, kw_only=True, tag="booking"):
@@ -124,6 +148,10 @@ class ImportedBooking(Imported, kw_only=True, tag="booking"):
     booking_source: ShortText | None = None
     class_spot_id: Id | None = None
     waitlist_position: Annotated[int, Meta(ge=1, le=100_000)] | None = None
+    credits_charged: Count | UnsetType = UNSET
+    promoted_at: Instant | UnsetType | None = UNSET
+    cancellation: ImportedReceipt | UnsetType | None = UNSET
+    version: Version | UnsetType = UNSET
     created_at: Instant | None = None
     updated_at: Instant | None = None
 
@@ -134,7 +162,10 @@ class ImportedEntry(Imported, kw_only=True, tag="waitlist"):
     position: Annotated[int, Meta(ge=1, le=100_000)]
     status: WaitlistStatus
     converted_to_booking: Any = UNSET
+    booking_id: Id | UnsetType | None = UNSET
+    version: Version | UnsetType = UNSET
     created_at: Instant | None = None
+    updated_at: Instant | None = None
 
 
 AnyImported: TypeAlias = (

@@ -10,6 +10,7 @@ from msgspec import Struct
 from services.catalog.context import Catalog
 from services.catalog.store import import_lines as store
 from services.catalog.store import shown
+from services.catalog.store.import_references import missing_references
 from services.catalog.wire import import_lines as wire
 from services.catalog.wire.class_type import ClassType
 from services.catalog.wire.import_lines import AnyImported, ImportedLocation, ImportedProduct, ImportedStudio
@@ -103,6 +104,9 @@ async def import_lines(
         own = await changed_lines(catalog.db, lines_of_kind, importer.changed)
         write = importer.write_and_tell if send_events else importer.write
         rejected += await apply_batch(catalog.db, own, write)
+    referring = [line for line in usable if isinstance(line.value, wire.Referring)]
+    async with catalog.db.connection() as conn:
+        rejected += await missing_references(conn, referring)
     catalog.wakeup.notify()
     return ImportReport(imported=len(lines) - len(rejected), rejected=rejected)
 

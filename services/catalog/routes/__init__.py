@@ -3,7 +3,8 @@
 from services.catalog.actions.import_lines import import_lines
 from services.catalog.context import Catalog
 from services.catalog.routes import products, schedule, studio
-from shared.http.internal_routes import import_route
+from services.catalog.store import export_lines
+from shared.http.internal_routes import export_route, import_routes
 from shared.http.outbox_status import OUTBOX_STATUS
 from shared.http.routes import Route
 
@@ -13,6 +14,7 @@ def routes() -> list[Route[Catalog]]:
         *studio.ROUTES,
         *schedule.ROUTES,
         *products.ROUTES,
-        import_route(import_lines),
+        *import_routes(import_lines),
+        export_route(export_lines.SECTIONS),
         OUTBOX_STATUS,
     ]

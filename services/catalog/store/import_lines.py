@@ -12,11 +12,12 @@ from shared.http.importing import Decoded
 def upsert(table: str, *columns: str, key: str = "studio_id, id") -> str:
     """Fields are named like the columns. `created_at` is set once, so that a row keeps its place in lists."""
     return f"""
-INSERT INTO {table} ({key}, {", ".join(columns)}, created_at)
-SELECT {key}, {", ".join(columns)}, coalesce(created_at, clock_timestamp())
+INSERT INTO {table} ({key}, {", ".join(columns)}, created_at, version)
+SELECT {key}, {", ".join(columns)}, coalesce(created_at, clock_timestamp()), coalesce(version, 1)
 FROM jsonb_populate_recordset(NULL::{table}, $1)
 ON CONFLICT ({key}) DO UPDATE SET
-    {", ".join(f"{column} = excluded.{column}" for column in columns)}, version = {table}.version + 1
+    {", ".join(f"{column} = excluded.{column}" for column in columns)},
+    version = greatest(excluded.version, {table}.version + 1)
 """  # noqa: S608
 
 

@@ -17,6 +17,8 @@ class Imported(Struct, kw_only=True, forbid_unknown_fields=True, tag_field="obje
     id: Id
     studio_id: Id | None = None
     created_at: Instant | None = None
+    # A row that is new here takes it over. It never decreases.
+    version: Annotated[int, Meta(ge=1, le=2_000_000_000)] | None = None
 
 
 class ImportedStudio(Imported, kw_only=True, tag="studio"):
@@ -84,6 +86,28 @@ class ImportedProduct(Imported, kw_only=True, tag="product"):
     prices: list[ImportedPrice] = []
 
 
+class Referring(Struct, kw_only=True, tag_field="object"):
+    """A line of the bookings service, which checks the rest of it; this service knows what it names."""
+
+    id: Id
+
+
+class ReferringClass(Referring, kw_only=True, tag="class"):
+    class_type_id: Id | None = None
+    location_id: Id | None = None
+    room_id: Id | None = None
+    instructor_id: Id | None = None
+
+
+class ReferringMembership(Referring, kw_only=True, tag="membership"):
+    product_id: Id
+
+
+class ReferringPurchase(Referring, kw_only=True, tag="purchase"):
+    product_id: Id | None = None
+    location_id: Id | None = None
+
+
 AnyImported: TypeAlias = (
     ImportedStudio
     | ImportedLocation
@@ -91,4 +115,7 @@ AnyImported: TypeAlias = (
     | ImportedClassType
     | ImportedInstructor
     | ImportedProduct
+    | ReferringClass
+    | ReferringMembership
+    | ReferringPurchase
 )

@@ -125,7 +125,8 @@ def _operation(operation: OperatorOperation, schemas: Schemas) -> Json:
 def _responses(route: Route[Any], schemas: Schemas) -> Json:
     good: Json = {"description": HTTPStatus(route.status).phrase + ".", "headers": headers(*COMMON_HEADERS)}
     if route.answer is not None and route.status != HTTPStatus.NO_CONTENT:
-        good["content"] = {"application/json": _content(route.answer, schemas)}
+        media = NDJSON if route.answer is str else "application/json"
+        good["content"] = {media: _content(route.answer, schemas)}
     by_status: dict[int, dict[str, type[DomainError]]] = {}
     for kind in _errors(route):
         by_status.setdefault(status_of(kind)[0], {}).setdefault(kind.code, kind)

@@ -9,10 +9,11 @@ from services.catalog import app as catalog
 from services.cli.openapi.operation_ids import operation_id
 from services.forms import app as forms
 from services.gateway.routes.operator import table
-from services.gateway.routes.operator.imports import ImportAnswer
+from services.gateway.routes.operator.exports import ExportOf
+from services.gateway.routes.operator.imports import ImportAnswer, ImportQuery
 from services.gateway.routes.operator.staff import OWNERS
-from services.gateway.wire.studio import StudioFilter
 from services.webhooks import app as webhooks
+from shared.errors import NotFound
 from shared.http.routes import NoQuery, Route
 
 PREFIX = "/operator/v1"
@@ -23,7 +24,7 @@ NDJSON = "application/x-ndjson"
 TAGS = {
     "Studios": "Studios, and the keys and clients of their partners.",
     "Staff tokens": "Tokens of a studio's staff.",
-    "Import": "Loading a studio's data.",
+    "Import": "Loading a studio's data, and taking it out.",
     "System": "The state of the services, the queues, and what a restore needs.",
     "People": "Erasing what is known of a person.",
     "Schedule": "Classes of a studio.",
@@ -42,6 +43,7 @@ _TAG_BY_NOUN = {
     "clients": "Studios",
     "keys": "Studios",
     "import": "Import",
+    "export": "Import",
     "members": "People",
     "leads": "People",
     "webhook-endpoints": "Webhooks",
@@ -63,8 +65,25 @@ IMPORT: Route[Any] = Route(
         "One resource a line, in wire form; `object` names its kind. Good lines are stored although others "
         "are bad; each bad line is reported by number and reason."
     ),
-    query=StudioFilter,
+    query=ImportQuery,
     answer=ImportAnswer,
+    role="manager",
+)
+
+
+EXPORT: Route[Any] = Route(
+    method="GET",
+    path="/export",
+    handler=_streamed,
+    summary="Export a studio as NDJSON",
+    description=(
+        "Every line that an import takes, in an order that loads, with what gives the same state elsewhere: "
+        "credits, charges, receipts and versions. No keys, endpoints or events. With `member_id` only what "
+        "is stored about that person. The answer is complete only if it ends as a chunked body does."
+    ),
+    query=ExportOf,
+    answer=str,
+    errors=(NotFound,),
     role="manager",
 )
 
@@ -96,7 +115,7 @@ def operator_operations() -> list[OperatorOperation]:
         for route in routes
         if route.staff
     ]
-    return [OperatorOperation(_id_of(route), route) for route in (*own, IMPORT, *staff)]
+    return [OperatorOperation(_id_of(route), route) for route in (*own, IMPORT, EXPORT, *staff)]
 
 
 def reached_at(path: str) -> str:

@@ -48,6 +48,7 @@ def _form(value: ImportedForm, written: bytes) -> dict[str, Any]:
         "status": value.status,
         "version": value.version,
         "created_at": value.created_at,
+        "updated_at": value.updated_at,
     }
 
 
@@ -67,7 +68,9 @@ def _lead(value: ImportedLead, written: bytes) -> dict[str, Any]:
         "lifecycle_stage": value.lifecycle_stage,
         "notes": value.notes,
         "metadata": metadata_text(metadata),
+        "version": value.version,
         "created_at": value.created_at,
+        "updated_at": value.updated_at,
     }
 
 
@@ -83,5 +86,7 @@ def _submission(value: ImportedSubmission) -> dict[str, Any]:
         "status": value.status,
         "form_version": value.form_version,
         "consents": write_json(value.consents),
+        "version": value.version,
+        "lead_id": value.lead_id,
         "created_at": value.created_at,
     }

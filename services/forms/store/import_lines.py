@@ -31,12 +31,13 @@ async def write_studios(conn: Connection, lines: Sequence[Decoded[Row]]) -> None
 
 
 FORMS = """
-INSERT INTO forms (studio_id, id, title, slug, description, fields, settings, status, version, created_at)
+INSERT INTO forms (studio_id, id, title, slug, description, fields, settings, status, version, created_at,
+    updated_at)
 SELECT studio_id, id, title, slug, description, fields::json, settings::json, status, coalesce(version, 1),
-    coalesce(created_at, clock_timestamp())
+    coalesce(created_at, clock_timestamp()), coalesce(updated_at, clock_timestamp())
 FROM jsonb_to_recordset($1) AS line (
     studio_id uuid, id uuid, title text, slug text, description text, fields text, settings text, status text,
-    version integer, created_at timestamptz)
+    version integer, created_at timestamptz, updated_at timestamptz)
 ON CONFLICT (studio_id, id) DO UPDATE SET
     title = excluded.title, slug = excluded.slug, description = excluded.description,
     fields = excluded.fields, settings = excluded.settings, status = excluded.status,
@@ -52,19 +53,19 @@ async def write_forms(conn: Connection, lines: Sequence[Decoded[Row]]) -> None:
 SUBMISSIONS = """
 INSERT INTO form_submissions
     (studio_id, id, form_id, form_version, submitter_name, submitter_email, data, consents, status,
-    created_at)
+    created_at, version, lead_id)
 SELECT studio_id, id, form_id, form_version, submitter_name, submitter_email, data::json, consents::json,
-    status, coalesce(created_at, clock_timestamp())
+    status, coalesce(created_at, clock_timestamp()), coalesce(version, 1), lead_id
 FROM jsonb_to_recordset($1) AS line (
     studio_id uuid, id uuid, form_id uuid, form_version integer, submitter_name text, submitter_email text,
-    data text, consents text, status text, created_at timestamptz)
+    data text, consents text, status text, created_at timestamptz, version integer, lead_id uuid)
 ON CONFLICT (studio_id, id) DO UPDATE SET
     form_id = excluded.form_id, form_version = excluded.form_version,
     submitter_name = excluded.submitter_name, submitter_email = excluded.submitter_email,
     lead_id = CASE WHEN form_submissions.submitter_email = excluded.submitter_email
         THEN form_submissions.lead_id END,
     data = excluded.data, consents = excluded.consents, status = excluded.status,
-    version = form_submissions.version + 1
+    version = greatest(excluded.version, form_submissions.version + 1)
 """
 
 
@@ -76,17 +77,19 @@ async def write_submissions(conn: Connection, lines: Sequence[Decoded[Row]]) -> 
 LEADS = """
 INSERT INTO leads
     (studio_id, id, email, first_name, last_name, phone, source, status, lifecycle_stage, notes, metadata,
-    created_at)
+    created_at, version, updated_at)
 SELECT studio_id, id, email, first_name, last_name, phone, source, status, lifecycle_stage, notes,
-    metadata::json, coalesce(created_at, clock_timestamp())
+    metadata::json, coalesce(created_at, clock_timestamp()), coalesce(version, 1),
+    coalesce(updated_at, clock_timestamp())
 FROM jsonb_to_recordset($1) AS line (
     studio_id uuid, id uuid, email text, first_name text, last_name text, phone text, source text,
-    status text, lifecycle_stage text, notes text, metadata text, created_at timestamptz)
+    status text, lifecycle_stage text, notes text, metadata text, created_at timestamptz,
+    version integer, updated_at timestamptz)
 ON CONFLICT (studio_id, id) DO UPDATE SET
     email = excluded.email, first_name = excluded.first_name, last_name = excluded.last_name,
     phone = excluded.phone, source = excluded.source, status = excluded.status,
     lifecycle_stage = excluded.lifecycle_stage, notes = excluded.notes, metadata = excluded.metadata,
-    version = leads.version + 1, updated_at = clock_timestamp()
+    version = greatest(excluded.version, leads.version + 1), updated_at = clock_timestamp()
 """
 
 

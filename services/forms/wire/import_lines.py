@@ -38,6 +38,7 @@ class ImportedForm(Imported, kw_only=True, tag="form"):
     settings: FormSettings = FormSettings()
     status: FormStatus = FormStatus.DRAFT
     version: Version | None = None
+    updated_at: Instant | None = None
 
 
 class ImportedSubmission(Imported, kw_only=True, tag="form_submission"):
@@ -50,6 +51,8 @@ class ImportedSubmission(Imported, kw_only=True, tag="form_submission"):
     status: SubmissionStatus = SubmissionStatus.PENDING
     form_version: Version = 1
     consents: list[ConsentGiven] = []
+    version: Version | None = None
+    lead_id: Id | None = None
 
 
 class ImportedLead(Imported, kw_only=True, tag="lead"):
@@ -62,6 +65,8 @@ class ImportedLead(Imported, kw_only=True, tag="lead"):
     lifecycle_stage: LifecycleStage | None = LifecycleStage.LEAD
     notes: Notes | None = None
     metadata: dict[str, Any] = {}
+    version: Version | None = None
+    updated_at: Instant | None = None
 
 
 AnyImported: TypeAlias = ImportedStudio | ImportedForm | ImportedSubmission | ImportedLead

@@ -5,53 +5,28 @@ from collections import defaultdict
 from typing import Final
 
 import msgspec
-from msgspec import Struct
 
 from services.gateway.actions.import_studios import save_studio, validate_studios
+from services.gateway.actions.read_import_line import OWNERS, read_import_line
 from services.gateway.context import OperatorContext
 from services.gateway.store import studios
 from services.gateway.wire.studio import StudioLine
-from shared.errors import Unavailable
+from shared.errors import Invalid, Problem, Unavailable
 from shared.http.importing import BATCH, ImportLine, ImportReport, Rejected
 from shared.wire import encode
 
-# The services that store each kind of resource. A line goes to all of them.
-OWNERS: Final[dict[str, tuple[str, ...]]] = {
-    "studio": ("catalog", "bookings", "forms"),
-    "location": ("catalog", "bookings"),
-    "product": ("catalog", "bookings"),
-    "room": ("catalog",),
-    "class_type": ("catalog",),
-    "instructor": ("catalog",),
-    "class": ("bookings",),
-    "class_spot": ("bookings",),
-    "member": ("bookings",),
-    "membership": ("bookings",),
-    "purchase": ("bookings",),
-    "booking": ("bookings",),
-    "waitlist": ("bookings",),
-    "form": ("forms",),
-    "form_submission": ("forms",),
-    "lead": ("forms",),
-}
 BATCH_BYTES: Final = 8 * 1024 * 1024
-
-
-class _Head(Struct):
-    """The fields of a line that the gateway reads; its owner validates the rest."""
-
-    object: str
-    id: str | None = None
-    studio_id: str | None = None
-
-
-# Nested as deeply as in the batch, so that a line that decodes here also decodes in the service.
-_head = msgspec.json.Decoder(list[list[_Head]])
-_BOM = b"\xef\xbb\xbf"
+# Nothing of a dry run's batch is there for the next one, so it cannot be divided.
+DRY_RUN_LINES: Final = 10 * BATCH
+DRY_RUN_BYTES: Final = 4 * BATCH_BYTES
 
 
 class ImportBatch:
-    """Collects lines and sends them in batches. `imported` and `rejected` grow with each batch."""
+    """Collects lines and sends them in batches. `imported` and `rejected` grow with each batch.
+
+    In a dry run the services check the lines, and store nothing. Lines with a number below 1 were checked
+    before: later ones may name them, and they are neither counted nor reported.
+    """
 
     def __init__(
         self,
@@ -59,13 +34,16 @@ class ImportBatch:
         request_id: str,
         studio: str | None = None,
         *,
+        dry_run: bool = False,
         send_events: bool = True,
     ) -> None:
         self._context = context
         self._request_id = request_id
-        self._path = f"/internal/import?send_events={str(send_events).lower()}"
+        import_path = f"/internal/import?send_events={str(send_events).lower()}"
+        self._path = "/internal/import/check" if dry_run else import_path
         self._studio = None if studio is None else studio.lower()
-        self._lines: list[tuple[tuple[str, ...], ImportLine]] = []
+        self._dry_run = dry_run
+        self._lines: list[tuple[str, ImportLine]] = []
         self._bytes = 0
         self._known_studios: dict[str, str] | None = None
         self.imported = 0
@@ -73,44 +51,30 @@ class ImportBatch:
 
     @property
     def full(self) -> bool:
-        return len(self._lines) >= BATCH or self._bytes >= BATCH_BYTES
+        return not self._dry_run and (len(self._lines) >= BATCH or self._bytes >= BATCH_BYTES)
 
     def add(self, number: int, text: bytes) -> None:
-        text = text.removeprefix(_BOM)
-        try:
-            decoded = _head.decode(b"[[" + text + b"]]")
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
-            self.rejected.append(Rejected(number, f"The line is no usable JSON object: {problem}"))
+        line = read_import_line(number, text, self._studio)
+        if isinstance(line, Rejected):
+            self.rejected += [line] if number >= 1 else []
             return
-        # `{…},{…}` and `{…}],[{…}` are valid inside the brackets that were added, but not one object.
-        if len(decoded) != 1 or len(decoded[0]) != 1:
-            self.rejected.append(Rejected(number, "The line must hold exactly one JSON object."))
-            return
-        head = decoded[0][0]
-        owners = OWNERS.get(head.object)
-        if owners is None:
-            known = ", ".join(OWNERS)
-            reason = f"object {head.object[:100]!r} cannot be imported; there are {known}."
-            self.rejected.append(Rejected(number, reason))
-            return
-        studio = head.id if head.object == "studio" else head.studio_id or self._studio
-        if studio is None:
-            self.rejected.append(Rejected(number, "The line names no studio_id, and no studio was given."))
-            return
-        self._lines.append((owners, ImportLine(number, studio.lower(), msgspec.Raw(text))))
+        self._lines.append(line)
         self._bytes += len(text)
+        if self._dry_run and (len(self._lines) > DRY_RUN_LINES or self._bytes > DRY_RUN_BYTES):
+            limit = f"A request with dry_run has {DRY_RUN_LINES:,} lines of 32 MiB together at most."
+            raise Invalid([Problem(("body",), limit, "too_long")])
 
     async def flush(self) -> None:
         """Studios first, in every service, then the rest, because a line must name a known studio."""
         lines, self._lines, self._bytes = self._lines, [], 0
         refused: dict[int, Rejected] = {}
         known = await self._studios()
-        studio_lines = [line for owners, line in lines if owners is OWNERS["studio"]]
-        if studio_lines:
-            await self._import_studios(studio_lines, known, refused)
         shares: dict[str, list[ImportLine]] = defaultdict(list)
-        for owners, line in lines:
-            if owners is OWNERS["studio"]:
+        studio_lines = [line for kind, line in lines if kind == "studio"]
+        if studio_lines:
+            await self._import_studios(studio_lines, known, refused, shares)
+        for kind, line in lines:
+            if kind == "studio":
                 continue
             studio_id = known.get(line.studio_id)
             if studio_id is None:
@@ -120,14 +84,19 @@ class ImportBatch:
                 refused[line.number] = self._wrong_studio(line)
                 continue
             line.studio_id = studio_id
-            for owner in owners:
+            for owner in OWNERS[kind]:
                 shares[owner].append(line)
         await self._send_shares(shares, refused)
-        self.imported += len(lines) - len(refused)
-        self.rejected += sorted(refused.values(), key=lambda row: row.line)
+        told = [row for row in refused.values() if row.line >= 1]
+        self.imported += sum(line.number >= 1 for _, line in lines) - len(told)
+        self.rejected += sorted(told, key=lambda row: row.line)
 
     async def _import_studios(
-        self, lines: list[ImportLine], known: dict[str, str], refused: dict[int, Rejected]
+        self,
+        lines: list[ImportLine],
+        known: dict[str, str],
+        refused: dict[int, Rejected],
+        shares: dict[str, list[ImportLine]],
     ) -> None:
         """A studio's line is valid whole; our own copy is kept once every service has taken theirs."""
         valid = await validate_studios(self._context.db, lines, refused)
@@ -136,14 +105,19 @@ class ImportBatch:
             if not self._may_import(valid[line.number], known):
                 refused[line.number] = self._wrong_studio(line)
         good = [line for line in good if line.number not in refused]
-        await self._send_shares(dict.fromkeys(OWNERS["studio"], good) if good else {}, refused)
+        if self._dry_run:
+            # They go with the lines that name them: the next request would not find them.
+            for owner in OWNERS["studio"]:
+                shares[owner] += good
+        else:
+            await self._send_shares(dict.fromkeys(OWNERS["studio"], good) if good else {}, refused)
         for line in good:
             if line.number in refused:
                 continue
-            if reason := await save_studio(self._context.db, valid[line.number]):
+            studio = valid[line.number]
+            if not self._dry_run and (reason := await save_studio(self._context.db, studio)):
                 refused[line.number] = Rejected(line.number, reason)
                 continue
-            studio = valid[line.number]
             known |= {name: studio.id for name in (studio.id, studio.slug) if name}
 
     def _may_import(self, studio: StudioLine, known: dict[str, str]) -> bool:
@@ -159,9 +133,17 @@ class ImportBatch:
         return Rejected(line.number, reason)
 
     async def _send_shares(self, shares: dict[str, list[ImportLine]], refused: dict[int, Rejected]) -> None:
-        reports = await asyncio.gather(*(self._send_share(owner, share) for owner, share in shares.items()))
-        for rejected in (row for report in reports for row in report.rejected):
-            refused.setdefault(rejected.line, rejected)
+        """The catalog first: what it refuses, or does not know, no other service stores."""
+        for owners in (("catalog",), ("bookings", "forms")):
+            wanted = {
+                owner: [line for line in shares.get(owner, ()) if line.number not in refused]
+                for owner in owners
+            }
+            reports = await asyncio.gather(
+                *(self._send_share(owner, share) for owner, share in wanted.items() if share)
+            )
+            for rejected in (row for report in reports for row in report.rejected):
+                refused.setdefault(rejected.line, rejected)
 
     async def _studios(self) -> dict[str, str]:
         """Slug or id → id."""

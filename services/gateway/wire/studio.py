@@ -32,6 +32,7 @@ class StudioLine(Struct, kw_only=True, forbid_unknown_fields=True):
     id: Id
     studio_id: Id | None = None
     created_at: Instant | None = None
+    version: Annotated[int, Meta(ge=1, le=2_000_000_000)] | None = None
     name: Annotated[str, Meta(min_length=1, max_length=500)]
     slug: Slug | None = None
     timezone: str | None = None

@@ -37,7 +37,7 @@ def test_every_route_of_the_gateway_and_every_staff_route_is_documented() -> Non
     services: list[Route[Any]] = [*bookings_routes(), *forms_routes(), *webhooks_routes()]
     staff = {(route.method, reached_at(route.path)) for route in services if route.staff}
     own = {(route.method, route.path.removeprefix("/operator/v1")) for route in table.routes()}
-    assert set(OPERATIONS) == own | staff | {("POST", "/import")}
+    assert set(OPERATIONS) == own | staff | {("POST", "/import"), ("GET", "/export")}
 
 
 def test_a_staff_route_that_the_gateway_cannot_forward_is_found() -> None:

@@ -24,7 +24,7 @@ from tests.services.bookings.import_samples import a_member
 OPERATIONS = operator_operations()
 BY_NAME = {f"{one.route.method} {one.route.path}": one for one in OPERATIONS}
 # A word in the query or body names the studio of these.
-STUDIO_IN_QUERY = {"GET /clients", "GET /keys", "POST /import"}
+STUDIO_IN_QUERY = {"GET /clients", "GET /export", "GET /keys", "POST /import"}
 
 
 class Staff(Struct):

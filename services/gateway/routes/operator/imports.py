@@ -2,19 +2,20 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any, Final
-from urllib.parse import parse_qsl
+from typing import Annotated, Any, Final
 
 from litestar.types import Receive, Scope, Send
-from msgspec import Struct
+from msgspec import Meta, Struct, structs
 
 from services.gateway.access import OperatorAccess
 from services.gateway.actions.import_batch import ImportBatch
 from services.gateway.context import OperatorContext
 from services.gateway.store import studios
+from services.gateway.wire.studio import StudioFilter
 from shared.errors import MethodNotAllowed
 from shared.http.answer import Answer
 from shared.http.caller import Caller
+from shared.http.decoding import decode_query
 from shared.http.error_mapping import answer_for
 from shared.http.importing import Rejected
 from shared.http.roles import require_role
@@ -25,6 +26,30 @@ READ_TIMEOUT: Final = 60.0  # for the next piece of a body
 MAX_LINE_BYTES: Final = 4 * 1024 * 1024
 # A longer list is of no use; `rejected_count` has the total.
 MAX_LISTED: Final = 10_000
+
+
+class ImportQuery(StudioFilter, frozen=True, kw_only=True):
+    """`studioctl` sends a file in chunks, each with the number of its first line."""
+
+    first_line: Annotated[
+        int, Meta(ge=1, le=10**15, description="The number that reports give the first line.")
+    ] = 1
+    events: Annotated[bool, Meta(description="`false`: send no events, for a first load.")] = True
+    dry_run: Annotated[
+        bool,
+        Meta(description="Check every line and store nothing. A request then has 10,000 lines at most."),
+    ] = False
+    earlier_lines: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=10_000,
+            description=(
+                "With `dry_run`: the first lines of the body have been checked in an earlier request. "
+                "The others may refer to them; they are neither counted nor reported."
+            ),
+        ),
+    ] = 0
 
 
 class ImportAnswer(Struct, kw_only=True):
@@ -50,9 +75,9 @@ class ImportStream:
                 raise MethodNotAllowed(["POST"])
             caller = self._access.verify(headers, request_id)
             require_role(caller.role, "manager")
-            query = dict(parse_qsl(scope["query_string"].decode("ascii", "replace")))
+            query = decode_query(ImportQuery, scope["query_string"])
             if caller.studio_id:
-                query["studio"] = await self._own_studio(caller, query.get("studio"))
+                query = structs.replace(query, studio=await self._own_studio(caller, query.studio))
             answer = Answer(encode(await self._import(receive, query, request_id)))
         except Exception as problem:
             answer = answer_for(problem, request_id)
@@ -63,19 +88,20 @@ class ImportStream:
         async with self._context.db.connection() as conn:
             return (await studios.find_for(conn, caller, named or caller.studio_id)).id
 
-    async def _import(self, receive: Receive, query: dict[str, str], request_id: str) -> ImportAnswer:
-        send_events = query.get("events") != "false"
-        batch = ImportBatch(self._context, request_id, query.get("studio"), send_events=send_events)
-        # `studioctl` sends a file in chunks and says at which line each one starts.
-        given = query.get("first_line", "")
-        first = int(given) if given.isascii() and given.isdigit() and len(given) < 16 else 1
-        count, rejected_count, rejected = 0, 0, list[Rejected]()
+    async def _import(self, receive: Receive, query: ImportQuery, request_id: str) -> ImportAnswer:
+        batch = ImportBatch(
+            self._context, request_id, query.studio, dry_run=query.dry_run, send_events=query.events
+        )
+        earlier = query.earlier_lines if query.dry_run else 0
+        read, rejected_count, rejected = 0, 0, list[Rejected]()
         async for line in lines_of(receive):
-            count += 1
+            read += 1
+            # Earlier lines are numbered up to 0, which keeps them out of the report.
+            number = read - earlier if read <= earlier else query.first_line + read - earlier - 1
             if line is None:
-                batch.rejected.append(Rejected(first + count - 1, "The line is longer than 4 MiB."))
+                batch.rejected.append(Rejected(number, "The line is longer than 4 MiB."))
             elif line.strip():
-                batch.add(first + count - 1, line)
+                batch.add(number, line)
             if batch.full:
                 await batch.flush()
             if batch.rejected and (batch.full or len(batch.rejected) >= 1000):
@@ -84,7 +110,10 @@ class ImportStream:
         rejected_count, rejected = _move_rejected(batch, rejected_count, rejected)
         rejected.sort(key=lambda row: row.line)
         return ImportAnswer(
-            lines=count, imported=batch.imported, rejected_count=rejected_count, rejected=rejected
+            lines=max(0, read - earlier),
+            imported=batch.imported,
+            rejected_count=rejected_count,
+            rejected=rejected,
         )
 
 

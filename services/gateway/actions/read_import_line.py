@@ -1,0 +1,61 @@
+"""Read of an import line what the gateway needs: its kind, and whose it is."""
+
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from shared.http.importing import ImportLine, Rejected
+
+# The services that store a kind of resource, or know what it names. A line goes to all of them.
+OWNERS: Final[dict[str, tuple[str, ...]]] = {
+    "studio": ("catalog", "bookings", "forms"),
+    "location": ("catalog", "bookings"),
+    "product": ("catalog", "bookings"),
+    "room": ("catalog",),
+    "class_type": ("catalog",),
+    "instructor": ("catalog",),
+    "class": ("catalog", "bookings"),
+    "class_spot": ("bookings",),
+    "member": ("bookings",),
+    "membership": ("catalog", "bookings"),
+    "purchase": ("catalog", "bookings"),
+    "booking": ("bookings",),
+    "waitlist": ("bookings",),
+    "form": ("forms",),
+    "form_submission": ("forms",),
+    "lead": ("forms",),
+}
+
+
+class _Head(Struct):
+    """The fields of a line that the gateway reads; its owner validates the rest."""
+
+    object: str
+    id: str | None = None
+    studio_id: str | None = None
+
+
+# Nested as deeply as in the batch, so that a line that decodes here also decodes in the service.
+_head = msgspec.json.Decoder(list[list[_Head]])
+_BOM = b"\xef\xbb\xbf"
+
+
+def read_import_line(number: int, text: bytes, studio: str | None) -> tuple[str, ImportLine] | Rejected:
+    """Its kind and the line, or why it cannot be routed. `studio` is for a line that names none."""
+    text = text.removeprefix(_BOM)
+    try:
+        decoded = _head.decode(b"[[" + text + b"]]")
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+        return Rejected(number, f"The line is no usable JSON object: {problem}")
+    # `{…},{…}` and `{…}],[{…}` are valid inside the brackets that were added, but not one object.
+    if len(decoded) != 1 or len(decoded[0]) != 1:
+        return Rejected(number, "The line must hold exactly one JSON object.")
+    head = decoded[0][0]
+    if head.object not in OWNERS:
+        known = ", ".join(OWNERS)
+        return Rejected(number, f"object {head.object[:100]!r} cannot be imported; there are {known}.")
+    owner = head.id if head.object == "studio" else head.studio_id or studio
+    if owner is None:
+        return Rejected(number, "The line names no studio_id, and no studio was given.")
+    return head.object, ImportLine(number, owner.lower(), msgspec.Raw(text))
