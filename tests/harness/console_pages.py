@@ -3,6 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from playwright.async_api import Locator, expect
+
 from shared.wire import new_id
 from tests.harness.bookable_studio import Bookable, bookable
 from tests.harness.browser import Tab
@@ -41,6 +43,15 @@ async def class_of_today(system: System, *, title: str = "Flow", name: str = "Ad
             line["first_name"] = name
     await system.import_lines(made.lines)
     return made
+
+
+async def class_block(tab: Tab, title: str) -> Locator:
+    """The class on the schedule, in this week or, around midnight on Sunday, in the next one."""
+    block = tab.page.locator("button.class", has_text=title)
+    if not await block.count():
+        await tab.page.get_by_role("button", name="Week after").click()
+    await expect(block).to_be_visible()
+    return block
 
 
 async def book(system: System, key: str, made: Bookable) -> str:

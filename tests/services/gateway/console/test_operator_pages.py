@@ -9,6 +9,7 @@ from tests.harness.browser import Tab, new_tab
 from tests.harness.console_pages import (
     OPERATOR_PAGES,
     book,
+    class_block,
     class_of_today,
     open_operator_console,
     open_partner_console,
@@ -90,7 +91,7 @@ async def test_the_desk_checks_a_member_in_and_the_audit_tells(tab: Tab, system:
     await open_operator_console(tab, system, staff["token"])
     assert await tab.page.locator("#nav a").all_inner_texts() == ["Studios", "Schedule desk"]
     await tab.show("desk")
-    await tab.page.locator("button.class", has_text="Evening Flow").click()
+    await (await class_block(tab, "Evening Flow")).click()
     await tab.page.get_by_role("button", name="Check in").click()
     await expect(tab.page.locator(".badge.checked_in")).to_be_visible()
     assert await tab.page.locator("#view img").count() == 0

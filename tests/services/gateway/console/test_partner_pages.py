@@ -3,7 +3,7 @@
 from playwright.async_api import expect
 
 from tests.harness.browser import Tab
-from tests.harness.console_pages import book, class_of_today, open_partner_console
+from tests.harness.console_pages import book, class_block, class_of_today, open_partner_console
 from tests.harness.receiver import answering, ok, receiving
 from tests.harness.system import System
 
@@ -60,7 +60,7 @@ async def test_a_booking_is_followed_from_schedule_to_event_to_delivery(tab: Tab
         await expect(tab.page.locator("pre.json").first).to_contain_text('"type": "booking.created"')
         await expect(tab.page.get_by_role("link", name=receiver.url)).to_be_visible()
         await tab.show("schedule")
-        block = tab.page.locator("button.class", has_text="Morning Flow")
+        block = await class_block(tab, "Morning Flow")
         await expect(block).to_contain_text("1/5 taken")
         # By keyboard: a button is a button.
         await block.focus()
