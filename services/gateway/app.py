@@ -155,6 +155,7 @@ async def open_gateway(
                 LimitedGuesses(AuditTrail(operator.app, db, access), access, proxies, failed_tokens),
             )
     finally:
+        await request_log.write_last()
         for upstream in {*upstreams.values(), *operator_upstreams.values()}:
             await upstream.close()
         await db.close()

@@ -4,9 +4,11 @@ The hot path appends one tuple. When requests come faster than they may be writt
 before refused ones, and each that is left out is counted.
 """
 
+import asyncio
 import os
 import re
 from collections import deque
+from contextlib import suppress
 from typing import Final, TypeAlias
 
 from services.gateway.store import requests
@@ -19,6 +21,7 @@ BATCH: Final = 1_000
 INTERVAL_SECONDS: Final = 1.0
 MAX_REFUSED: Final = 5_000
 DELETE_BATCH: Final = 5_000
+LAST_SECONDS: Final = 2.0
 
 # Time, caller, method, route, status, error code, seconds, request id.
 Row: TypeAlias = tuple[float, Caller, str, str | None, int, str | None, float, str]
@@ -53,6 +56,12 @@ class RequestLog:
                 await requests.add(conn, _columns(rows))
             self._unwritten = []
         return False
+
+    async def write_last(self) -> None:
+        """When the gateway stops: what is queued, if the database answers at once."""
+        with suppress(Exception):
+            async with asyncio.timeout(LAST_SECONDS):
+                await self.write()
 
     async def delete_old(self) -> bool:
         async with self._db.connection() as conn:

@@ -127,6 +127,19 @@ async def test_a_batch_that_failed_is_written_later(database_url: str) -> None:
         await again.close()
 
 
+async def test_what_is_queued_is_written_when_the_gateway_stops(database_url: str) -> None:
+    """And a database that is away does not hold the stop up."""
+    db = await Database.connect(database_url, "gateway", size=1)
+    log = RequestLog(db)
+    log.add(a_row(200))
+    await log.write_last()
+    async with db.connection() as conn:
+        assert await conn.fetchval("SELECT count(*) FROM requests") == 1
+    log.add(a_row(200))
+    await db.close()
+    await log.write_last()
+
+
 async def test_requests_are_kept_for_seven_days(database_url: str) -> None:
     """What is older goes, a batch at a time."""
     db = await Database.connect(database_url, "gateway", size=1)
