@@ -4,12 +4,12 @@ The routes are those of the routing page, the bodies are made from each route's 
 here by itself. See docs/decisions/0011-bounded-work.md.
 """
 
-from importlib import import_module
 from typing import Any
 
 import pytest
 
 from services.cli.demo import STUDIO_ID
+from services.cli.openapi.operations import partner_routes
 from shared.routing import ROUTES, PartnerRoute
 from shared.wire import new_id
 from tests.harness.hostile import HEADERS, QUERIES, bodies_for, cpu_seconds
@@ -34,8 +34,7 @@ def named(route: PartnerRoute) -> str:
 
 
 def body_of(route: PartnerRoute) -> Any:
-    routes = import_module(f"services.{route.owner}.app").routes()
-    return next(one.body for one in routes if (one.method, one.path) == (route.method, route.path))
+    return partner_routes()[route.method, route.path].body
 
 
 class Attacker:

@@ -20,8 +20,13 @@ from tests.services.gateway.test_other_studios import call, other_studios_ids
 READS = [route for route in ROUTES if route.method == "GET"]
 # Each answer's own, whatever its status.
 VARYING = {"content-length", "date", "x-request-id", "ratelimit-remaining", "ratelimit-reset"}
-# Deliveries to an endpoint that does not answer are attempted again; a preview says when it was made.
-CHANGING = ("/webhook-endpoints/{endpoint_id}/deliveries", "/bookings/{booking_id}/cancellation-preview")
+# Deliveries to an endpoint that does not answer are attempted again; a preview says when it was made; each
+# request is soon in the list of requests.
+CHANGING = (
+    "/webhook-endpoints/{endpoint_id}/deliveries",
+    "/bookings/{booking_id}/cancellation-preview",
+    "/requests",
+)
 
 
 def lasting(headers: Mapping[str, str]) -> dict[str, str]:
