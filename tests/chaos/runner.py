@@ -26,7 +26,7 @@ class Plan(Struct, frozen=True):
     rounds: int
     writes: int
     seed: int
-    rate: float = 40.0
+    rate: float = 30.0
     classes: int = 100
     members: int = 700
 
