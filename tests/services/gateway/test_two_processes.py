@@ -25,7 +25,9 @@ PATHS = (
 )
 
 
-async def test_gateway_and_catalog_alone_give_the_same_answers(database_url: str, tmp_path: Path) -> None:
+async def test_gateway_and_catalog_alone_give_the_same_answers(
+    database_url: str, amqp_url: str, tmp_path: Path
+) -> None:
     """The same database behind both: body and ETag are the same, so any replica can answer 304."""
     with embedded_system(tmp_path, database_url) as embedded:
         async with aiohttp.ClientSession() as session:
@@ -48,6 +50,7 @@ async def test_gateway_and_catalog_alone_give_the_same_answers(database_url: str
     shared = environment_for(
         tmp_path,
         STUDIO_DATABASE_URL=database_url,
+        STUDIO_AMQP_URL=amqp_url,
         STUDIO_CATALOG_URL=f"http://127.0.0.1:{catalog_port}",
         STUDIO_OPERATOR_PORT=str(operator_port),
     )
