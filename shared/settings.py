@@ -43,6 +43,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     # Where `database_url` is a pooler's: the server itself, for LISTEN, advisory locks and migrations.
     database_direct_url: str | None = None
     amqp_url: str | None = None
+    # Valkey or Redis, for rate limits that all gateways share.
+    valkey_url: str | None = None
     host: str = "127.0.0.1"
     port: int | None = None
     operator_host: str = "127.0.0.1"
@@ -132,6 +134,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         "database_url",
         "database_direct_url",
         "amqp_url",
+        "valkey_url",
         "host",
         "operator_host",
         "operator_url",

@@ -25,8 +25,9 @@ from services.gateway.routes.operator.token_guess_limit import LimitedGuesses
 from services.gateway.routes.own_routes import OwnRoutes
 from services.gateway.routes.partner import PartnerApi
 from services.gateway.routes.partner_port import PartnerPort
-from services.gateway.rules.rate_limit import FailedKeyLimits
+from services.gateway.rules.rate_limit import ClientLimits, FailedKeyLimits
 from services.gateway.session_cache import SessionCache
+from services.gateway.shared_limits import SharedLimits
 from services.gateway.upstream import HttpUpstream, Upstream
 from shared.background import Loop, running
 from shared.db.database import Database
@@ -104,6 +105,7 @@ async def open_gateway(
     sessions = SessionCache(db, peppers, key_cache)
     request_log = RequestLog(db)
     failed_keys, failed_tokens = FailedKeyLimits(), FailedKeyLimits()
+    limits = SharedLimits(settings.valkey_url) if settings.valkey_url else ClientLimits()
     partner_api = PartnerApi(
         key_cache,
         upstreams,
@@ -112,6 +114,7 @@ async def open_gateway(
         request_log=request_log,
         own_routes=OwnRoutes(db, peppers, settings.public_origin()),
         failed_keys=failed_keys,
+        limits=limits,
     )
     key_refresh = Loop("keys", key_cache.refresh, idle=POLL_SECONDS, stale_after=10, longest_pause=1)
 
@@ -158,4 +161,5 @@ async def open_gateway(
         await request_log.write_last()
         for upstream in {*upstreams.values(), *operator_upstreams.values()}:
             await upstream.close()
+        await limits.close()
         await db.close()

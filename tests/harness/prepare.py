@@ -18,6 +18,7 @@ def main() -> int:
         sys.stdout.write(f"Postgres: {postgres()}\nRabbitMQ: {rabbitmq()}\n")
         sys.stdout.write(f"Chromium: {install_chromium() or MISSING}\n")
         sys.stdout.write(f"PgBouncer: {optional('pgbouncer', 'pgbouncer')}\n")
+        sys.stdout.write(f"Valkey or Redis: {optional('redis-server', 'valkey-server', 'redis-server')}\n")
     except ServerProblem as problem:
         sys.stderr.write(f"{problem.message}\n")
         return 1

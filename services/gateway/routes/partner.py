@@ -19,6 +19,7 @@ from services.gateway.rules.console_cookie import PARTNER_COOKIE, cookie_of, sen
 from services.gateway.rules.rate_limit import ClientLimits, FailedKeyLimits
 from services.gateway.rules.route_matching import RouteTable
 from services.gateway.session_cache import SessionCache
+from services.gateway.shared_limits import SharedLimits
 from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamAnswer
 from shared.errors import (
     InsufficientScope,
@@ -65,6 +66,7 @@ class PartnerApi:
         own_routes: OwnRoutes | None = None,
         request_log: RequestLog | None = None,
         failed_keys: FailedKeyLimits | None = None,
+        limits: ClientLimits | SharedLimits | None = None,
     ) -> None:
         self._key_cache = key_cache
         self._sessions = sessions
@@ -73,7 +75,7 @@ class PartnerApi:
         self._proxies = proxies
         self._upstreams = upstreams
         self._table = RouteTable(ROUTES)
-        self._limits = ClientLimits()
+        self._limits = limits or ClientLimits()
         self._failed_keys = failed_keys or FailedKeyLimits()
         self._metrics: dict[PartnerRoute | None, RouteMetrics] = {
             route: RouteMetrics("gateway", route.method, route.path) for route in ROUTES
@@ -133,7 +135,7 @@ class PartnerApi:
         key = request.key = await self._authenticate(request)
         now = time.monotonic()
         bucket = request.bucket = self._limits.of(key.caller.client_id, key.rate, key.burst, now)
-        if not bucket.take(now):
+        if not bucket.take(now) and not await self._limits.take_more(bucket):
             raise RateLimited(bucket.retry_after())
         route = request.route = self._table.find(request.method, request.path)
         if route.scope != ANY_KEY and route.scope not in key.caller.scopes:

@@ -5,7 +5,7 @@ from typing import Any
 from litestar.types import Receive
 
 from services.gateway.key_cache import CachedKey
-from services.gateway.rules.rate_limit import TokenBucket
+from services.gateway.rules.rate_limit import ReservedBucket, TokenBucket
 from shared.http.caller import REQUEST_ID_HEADER, TRACE_HEADER
 from shared.http.client_address import TrustedProxies, address_of
 from shared.http.service import valid_request_id
@@ -43,7 +43,7 @@ class PartnerRequest:
         self.address = address_of(scope, self.headers, proxies)
         self.receive = receive
         self.key: CachedKey | None = None
-        self.bucket: TokenBucket | None = None
+        self.bucket: TokenBucket | ReservedBucket | None = None
         self.route: PartnerRoute | None = None
         self.span: Span | None = None
         trace = self.headers.get(TRACE_HEADER)

@@ -37,6 +37,47 @@ class TokenBucket(Struct):
         ]
 
 
+class ReservedBucket(Struct):
+    """The tokens that this gateway has reserved out of a bucket that all gateways share.
+
+    `left` is what the shared bucket still had at the last reservation, at the time `at`.
+    """
+
+    client_id: str
+    rate: float
+    burst: int
+    tokens: float = 0.0
+    left: float = 1.0
+    at: float = 0.0
+    waiting: int = 0
+
+    @property
+    def batch(self) -> int:
+        """Reserved in advance. Small: what one gateway keeps, the others cannot use."""
+        return max(1, self.burst // 20)
+
+    def take(self, now: float) -> bool:
+        if self.tokens < 1.0:
+            return False
+        self.tokens -= 1.0
+        return True
+
+    def granted(self, tokens: int, left: float, now: float) -> None:
+        self.tokens += tokens
+        self.left, self.at = left, now
+
+    def is_known_empty(self, now: float) -> bool:
+        """Nobody needs to ask: the shared bucket cannot have a whole token yet."""
+        return self.left + (now - self.at) * self.rate < 1.0
+
+    def retry_after(self) -> int:
+        return max(1, math.ceil((1.0 - self.left) / self.rate))
+
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        tokens = min(float(self.burst), self.tokens + self.left)
+        return TokenBucket(self.rate, self.burst, tokens, self.at).headers()
+
+
 class ClientLimits:
     """The bucket of each client; a changed rate takes effect without refilling it."""
 
@@ -50,6 +91,13 @@ class ClientLimits:
         elif bucket.rate != rate or bucket.burst != burst:
             bucket.rate, bucket.burst = rate, burst
         return bucket
+
+    async def take_more(self, bucket: "TokenBucket | ReservedBucket") -> bool:
+        """What is not in the bucket is nowhere else."""
+        return False
+
+    async def close(self) -> None:
+        pass
 
 
 class FailedKeyLimits:
