@@ -16,7 +16,7 @@ from shared.db.database import Database
 from shared.http.caller import Caller
 from shared.observability.metrics import REQUEST_LOG_LEFT_OUT
 
-# What is written a second. A row costs gateway and database together about 20 µs.
+# What is written a second. A row costs the gateway a few µs of CPU, and the database somewhat more.
 BATCH: Final = 1_000
 INTERVAL_SECONDS: Final = 1.0
 MAX_REFUSED: Final = 5_000
@@ -53,7 +53,7 @@ class RequestLog:
         if rows:
             self._unwritten = rows
             async with self._db.connection() as conn:
-                await requests.add(conn, _columns(rows))
+                await requests.add(conn, _values(rows))
             self._unwritten = []
         return False
 
@@ -75,29 +75,31 @@ class RequestLog:
         return batch
 
 
-def _columns(rows: list[Row]) -> list[list[object]]:
+def _values(rows: list[Row]) -> list[tuple[object, ...]]:
+    random = os.urandom(8 * len(rows)).hex()
     return [
-        [row[1].studio_id for row in rows],
-        [row[1].client_id for row in rows],
-        [_id_at(row[0]) for row in rows],
-        [row[7] for row in rows],
-        [row[0] for row in rows],
-        [row[2][:20] for row in rows],
-        [row[3] for row in rows],
-        [row[4] for row in rows],
-        [row[5] for row in rows],
-        [round(row[6] * 1000, 2) for row in rows],
-        [row[1].key_id for row in rows],
+        (
+            caller.studio_id,
+            caller.client_id,
+            caller.key_id,
+            _id_at(at, random[16 * number : 16 * number + 16]),
+            request_id,
+            at,
+            method[:20],
+            route,
+            status,
+            code,
+            round(seconds * 1000, 2),
+        )
+        for number, (at, caller, method, route, status, code, seconds, request_id) in enumerate(rows)
     ]
 
 
-def _id_at(seconds: float) -> str:
+def _id_at(seconds: float, random: str) -> str:
     """A uuid of version 7: in the order of time, with microseconds, and random in the rest."""
-    micros = int(seconds * 1_000_000)
-    milliseconds, rest = divmod(micros, 1000)
-    random = os.urandom(8).hex()
-    digits = f"{milliseconds:012x}7{rest * 4:03x}{'89ab'[int(random[0], 16) & 3]}{random[1:16]}"
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+    milliseconds, micros = divmod(int(seconds * 1_000_000), 1000)
+    digits = f"{milliseconds:012x}"
+    return f"{digits[:8]}-{digits[8:]}-7{micros * 4:03x}-8{random[1:4]}-{random[4:]}"
 
 
 _CODE: Final = re.compile(rb'"error":\{"type":"[a-z_]*","code":"([a-z_]{1,100})"')
