@@ -35,7 +35,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--table", type=Path, help="write the table as markdown to this file, or between its marks"
     )
-    parser.add_argument("--keep", type=Path, help="copy the services' logs to this folder")
+    parser.add_argument(
+        "--keep", type=Path, help="copy the services' logs to this folder, also when all went well"
+    )
     return parser.parse_args()
 
 
@@ -54,15 +56,23 @@ def main() -> int:
         sys.stdout.flush()
 
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    outcome = None
     try:
         outcome = asyncio.run(until_stopped(run(plan, folder, say)))
     finally:
-        if given.keep is not None:
-            given.keep.mkdir(parents=True, exist_ok=True)
-            for log in folder.glob("*.log"):
-                shutil.copy(log, given.keep)
+        if given.keep is not None or outcome is None or outcome.problems:
+            say(f"the services' logs are in {keep_logs(folder, given.keep)}")
         shutil.rmtree(folder, ignore_errors=True)
     return report(outcome, seed, given.table)
+
+
+def keep_logs(folder: Path, wanted: Path | None) -> Path:
+    """A run that found something always keeps them."""
+    kept = wanted or Path(tempfile.mkdtemp(prefix="studio-chaos-logs-"))
+    kept.mkdir(parents=True, exist_ok=True)
+    for log in folder.glob("*.log"):
+        shutil.copy(log, kept)
+    return kept
 
 
 async def until_stopped(running: Coroutine[Any, Any, Outcome]) -> Outcome:

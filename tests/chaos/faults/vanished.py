@@ -60,7 +60,7 @@ async def other_machine(arena: Arena) -> AsyncIterator[None]:
         for process in processes.values():
             process.kill()
         await ip("netns", "delete", NAMESPACE)
-        arena.postgres_settings.pop("listen_addresses")
+        arena.postgres_settings.pop("listen_addresses", None)
 
 
 async def _listen_there(arena: Arena) -> None:
