@@ -1,5 +1,6 @@
 """What Prometheus scrapes is there and reachable, and every alert is one that somebody can act on."""
 
+import re
 from typing import Any
 
 import promql_parser
@@ -81,10 +82,18 @@ def test_a_rule_file_that_was_not_made_anew_is_found(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("rule", ALERTS, ids=lambda rule: rule["alert"])
-def test_every_alert_is_explained_to_the_operator(rule: Any) -> None:
-    """Who is woken at night finds the name in docs/operating.md, and a sentence in the alert."""
-    assert f"**{rule['alert']}**" in OPERATING
+def test_every_alert_leads_to_a_paragraph_that_ends_in_a_command(rule: Any) -> None:
+    """Who is woken at night finds a sentence in the alert, what it means behind it, and what to type."""
+    name = rule["alert"]
     assert rule["annotations"]["summary"] and rule["labels"]["severity"] in ("page", "ticket", "info")
+    found = re.search(rf"^### ([^\n]*\b{name}\b[^\n]*)\n(.*?)(?=^#|\Z)", OPERATING, re.DOTALL | re.MULTILINE)
+    assert found, f"docs/operating.md does not explain {name}"
+    anchor = re.sub(r"[^\w -]", "", found[1].lower()).replace(" ", "-")
+    assert rule["annotations"]["runbook_url"] == f"docs/operating.md#{anchor}"
+    command = re.search(
+        r"```sh\n((?:studioctl|kubectl|psql) [^\n]+)\n```\s*(?:The following[^`]*)?\Z", found[2]
+    )
+    assert command, f"The paragraph of {name} does not end in a command"
 
 
 def test_the_clusters_alerts_ask_only_what_operators_export() -> None:
