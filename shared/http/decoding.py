@@ -127,7 +127,8 @@ def _decode(kind: type[T], raw: bytes) -> T:
 # Queries are frozen, so many requests can share one. Refused queries are not cached.
 _decode_cached: Callable[[Any, bytes], Any] = lru_cache(maxsize=1024)(_decode)
 
-_WHOLE = re.compile(r"-?[0-9]{1,18}\Z")
+# As long as the longest number of 64 bits; the field's own bounds refuse what is beyond them.
+_WHOLE = re.compile(r"-?[0-9]{1,19}\Z")
 _BOOLEANS = {"true": True, "false": False}
 _TYPED_FIELDS: dict[type, dict[str, type]] = {}
 

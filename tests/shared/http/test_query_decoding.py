@@ -1,8 +1,10 @@
 """Query strings become structs, or problems with the parameter's name."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Annotated
 
 import pytest
+from msgspec import Meta
 
 from shared.errors import Invalid
 from shared.http.decoding import decode_query
@@ -49,6 +51,21 @@ def test_a_bad_query_value_is_told_at_its_name(query: bytes, loc: tuple[str, ...
     with pytest.raises(Invalid) as caught:
         decode_query(Times, query)
     assert (caught.value.problems[0].loc, caught.value.problems[0].type) == (loc, type_)
+
+
+class Numbers(PageQuery, frozen=True, kw_only=True):
+    after: Annotated[int, Meta(ge=0, le=2**62)] | None = None
+
+
+@pytest.mark.parametrize(("number", "taken"), [(2**62, True), (2**62 + 1, False), (2**63, False)])
+def test_a_number_is_taken_up_to_its_bound(number: int, taken: bool) -> None:
+    """Beyond it the bound is told, and not that the number is a text."""
+    if taken:
+        assert decode_query(Numbers, f"after={number}".encode()).after == number
+        return
+    with pytest.raises(Invalid) as caught:
+        decode_query(Numbers, f"after={number}".encode())
+    assert caught.value.problems[0].type == "too_large"
 
 
 def test_a_query_that_comes_again_is_decoded_alike() -> None:
