@@ -50,8 +50,13 @@ class SeatChanges:
 
     async def read_before(self, conn: Connection) -> None:
         """Under the locks of the classes."""
+        self._affected = await self._named(conn)
+        self._before = await self._read(conn)
+
+    async def _named(self, conn: Connection) -> Lines:
+        """The rows of the lines, and the other halves of those that are or were on a waitlist."""
         others = await shown.partners(conn, self._lines)
-        self._affected = [
+        return [
             {
                 "studio_id": line["studio_id"],
                 "id": line["id"],
@@ -61,13 +66,13 @@ class SeatChanges:
             }
             for line in self._lines
         ]
-        self._before = await self._read(conn)
 
     async def tell(self, conn: Connection) -> None:
         """After everything that the lines have caused."""
         bookings, entries = self._before[1], self._before[2]
-        # Whoever was promoted or cancelled has left the waitlist, and is named now to be found again.
-        self._affected += [
+        # Whoever was promoted or cancelled has left the waitlist, and is named now to be found again. An
+        # entry that the lines have made may have left it in the same moment.
+        self._affected = await self._named(conn) + [
             {"studio_id": studio, "id": one, "class_id": None, "whole": False, "other": []}
             for studio, one in (*bookings, *entries)
         ]

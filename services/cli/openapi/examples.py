@@ -11,7 +11,9 @@ from services.bookings.wire.bookings import Booking
 from services.cli.demo import demo_lines
 from services.cli.openapi.request_examples import EXAMPLES
 from services.cli.openapi.webhook_examples import WEBHOOK_EXAMPLES, event_example
-from services.webhooks.wire.events import EventRead
+from services.webhooks.wire.event_types import EventTypeTable
+from services.webhooks.wire.events import EventPage, EventRead
+from shared.events.kinds import BookingCreated
 from shared.http.pages import Page
 
 DAY = date(2026, 8, 3)
@@ -27,6 +29,10 @@ def example_of(kind: Any) -> Any:
         return None
     if origin is EventRead:
         return event_example("booking.created", example_of(Booking), located=True)
+    if origin is EventPage:
+        return _page(example_of(EventRead)) | {"latest_sequence": 4711}
+    if origin is EventTypeTable:
+        return {"object": "list", "data": [_event_type()]}
     written = EXAMPLES | WEBHOOK_EXAMPLES
     if origin.__name__ in written:
         return written[origin.__name__]
@@ -37,6 +43,18 @@ def example_of(kind: Any) -> Any:
     return msgspec.json.decode(
         msgspec.json.encode(msgspec.json.decode(msgspec.json.encode(line), type=origin))
     )
+
+
+def _event_type() -> dict[str, Any]:
+    """`GET /event-types` has the whole schema."""
+    return {
+        "object": "event_type",
+        "name": BookingCreated.name,
+        "description": BookingCreated.description,
+        "scope": BookingCreated.scope,
+        "schema": {"type": "object", "properties": {"type": {"const": BookingCreated.name}}},
+        "example": example_of(EventRead),
+    }
 
 
 @cache

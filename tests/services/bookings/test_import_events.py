@@ -192,3 +192,14 @@ async def test_two_lines_of_one_id_are_both_written(client: StudioClient, studio
     person = studio.people[2]
     await client.import_lines(person | {"first_name": "Grace"}, person, send_events=True)
     assert (await client.get_ok(f"/members/{person['id']}"))["first_name"] == "Ada"
+
+
+async def test_an_entry_that_is_converted_at_once_is_told(client: StudioClient, studio: Studio) -> None:
+    """A waitlisted line for a class with a free seat makes an entry and promotes it in one transaction."""
+    class_ = a_class(capacity=1)
+    await client.import_all(class_)
+    events = await told(client, _booking(class_["id"], studio.people[2]["id"], "waitlisted"))
+    assert sorted(event["type"] for event in events) == ["booking.created", "class.full", "waitlist.updated"]
+    (entry,) = await client.list_all("/waitlist", class_id=class_["id"])
+    assert entry["status"] == "converted"
+    assert [event["data"]["object"] for event in events if event["type"] == "waitlist.updated"] == [entry]

@@ -1,0 +1,221 @@
+"""The mirror of docs/mirroring.md, as it is printed there: killed anywhere, at rest it equals every GET."""
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import sqlite3
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+
+from shared.routing import SCOPES
+from tests.docs.mirrored_studio import MirroredStudio
+from tests.harness.eventually import eventually
+from tests.harness.system import System
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = ROOT / "examples" / "mirror.py"
+READS = tuple(scope for scope in SCOPES if scope.endswith(":read"))
+# Read anew by whoever needs them: a booking changes them for others, which is not told each time.
+LEFT_OUT = ("booked_count", "available_count", "waitlist_position")
+LISTS = {
+    "locations": "studio:read",
+    "rooms": "schedule:read",
+    "class-types": "schedule:read",
+    "instructors": "schedule:read",
+    "classes": "schedule:read",
+    "products?active=true": "catalog:read",
+    "products?active=false": "catalog:read",
+    "members": "members:read",
+    "purchases": "purchases:read",
+    "bookings": "bookings:read",
+    "waitlist": "bookings:read",
+    "forms": "forms:read",
+    "leads": "leads:read",
+}
+
+
+class Mirror:
+    def __init__(self, system: System, key: str, scopes: tuple[str, ...], file: Path) -> None:
+        self.partner = system.partner(key)
+        self.scopes = scopes
+        self.file = file
+        self._environment = os.environ | {
+            "STUDIO_URL": f"{system.running.partner_url}/partner/v1",
+            "STUDIO_KEY": key,
+            "MIRROR_SECONDS": "0.5",
+        }
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        words = [sys.executable, str(PROGRAM), str(self.file)]
+        self._process = await asyncio.create_subprocess_exec(*words, env=self._environment)
+
+    async def kill(self) -> None:
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
+
+    def rows(self) -> dict[tuple[str, str], Any]:
+        with contextlib.closing(sqlite3.connect(self.file)) as db:
+            found = db.execute("SELECT object, id, body FROM copy WHERE object <> 'place'").fetchall()
+        return {(name, row_id): shown(json.loads(body)) for name, row_id, body in found}
+
+    async def has_read_everything(self) -> bool:
+        """Up to the newest event of now. It may be copying still, and have no table yet."""
+        latest = (await self.partner.get("/events", limit=1)).json()["latest_sequence"]
+        with (
+            contextlib.suppress(sqlite3.OperationalError),
+            contextlib.closing(sqlite3.connect(self.file)) as db,
+        ):
+            place = db.execute("SELECT version FROM copy WHERE object = 'place'").fetchone()
+            return place is not None and place[0] >= latest
+        return False
+
+    async def differences(self) -> list[str]:
+        """Between the copy and what the key reads, list by list and one by one."""
+        listed = await self._listed()
+        copied = self.rows()
+        found = [f"missing: {key}" for key in listed if key not in copied]
+        found += [f"stale: {key}" for key, row in listed.items() if key in copied and copied[key] != row]
+        for key in copied.keys() - listed.keys():
+            reply = await self.partner.get(await self._path(key))
+            if reply.status != 200 or shown(reply.json()) != copied[key] or key[0] == "instructor":
+                found.append(f"left over: {key} ({reply.status})")
+        return found
+
+    async def _listed(self) -> dict[tuple[str, str], Any]:
+        rows: list[Any] = []
+        for path, scope in LISTS.items():
+            if scope in self.scopes:
+                rows += await self._all(path)
+        if "studio:read" in self.scopes:
+            rows.append((await self.partner.get("/studio")).json())
+        if "members:read" in self.scopes:
+            for member in [row for row in rows if row["object"] == "member"]:
+                rows += await self._all(f"members/{member['id']}/memberships")
+        if "form_submissions:read" in self.scopes:
+            for form in [row for row in rows if row["object"] == "form"]:
+                rows += await self._all(f"forms/{form['id']}/submissions")
+        return {(row["object"], row["id"]): shown(row) for row in rows}
+
+    async def _all(self, path: str) -> list[Any]:
+        drafts = {"include_drafts": True} if path == "forms" and "forms:write" in self.scopes else {}
+        name, _, active = path.partition("?active=")
+        query = drafts | ({"active": active} if active else {})
+        page = (await self.partner.get(f"/{name}", limit=200, **query)).json()
+        assert not page["has_more"], "the test's studio is small"
+        rows: list[Any] = page["data"]
+        return rows
+
+    async def _path(self, key: tuple[str, str]) -> str:
+        name, row_id = key
+        if name == "form_submission":
+            return f"/forms/{self.rows()[key]['form_id']}/submissions/{row_id}"
+        return f"/{name.replace('_', '-')}{'' if name == 'waitlist' else 's'}/{row_id}".replace(
+            "classs", "classes"
+        )
+
+
+def shown(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in LEFT_OUT}
+
+
+@asynccontextmanager
+async def mirrors_of(system: System, studio: MirroredStudio, folder: Path) -> AsyncIterator[list[Mirror]]:
+    """One that sees everything, one that only reads at one location, and one with few scopes at the other."""
+    few = ("schedule:read", "bookings:read", "webhooks:read")
+    first, second = (place["id"] for place in studio.places)
+    views: list[tuple[tuple[str, ...], list[str] | None]] = [
+        (SCOPES, None),
+        (READS, [first]),
+        (few, [second]),
+    ]
+    made = []
+    for number, (scopes, locations) in enumerate(views):
+        key = await system.key(scopes, locations=locations, client=f"mirror-{number}")
+        made.append(Mirror(system, key, scopes, folder / f"mirror-{number}.db"))
+    try:
+        yield made
+    finally:
+        for mirror in made:
+            await mirror.kill()
+
+
+async def settled(mirror: Mirror) -> list[str]:
+    """The differences at rest: none, or what is left when everything has been read."""
+
+    async def equal() -> bool:
+        return await mirror.has_read_everything() and not await mirror.differences()
+
+    with contextlib.suppress(TimeoutError):
+        await eventually(equal, seconds=60)
+    return await mirror.differences()
+
+
+async def loaded(system: System, seed: int) -> MirroredStudio:
+    studio = MirroredStudio(system, await system.key(client="writer"), seed)
+    await studio.load()
+    return studio
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("seed", [1, 2], ids=["first", "second"])
+async def test_a_mirror_that_is_killed_anywhere_ends_up_equal(
+    system: System, tmp_path: Path, seed: int
+) -> None:
+    """Partners, staff, imports and erasures write at once; each mirror sees what its key may see."""
+    studio = await loaded(system, seed)
+    async with mirrors_of(system, studio, tmp_path) as mirrors:
+        for mirror in mirrors:
+            await mirror.start()
+        for turn in range(16):
+            await asyncio.gather(*(studio.act() for _ in range(3)))
+            struck = mirrors[turn % len(mirrors)]
+            await struck.kill()
+            await struck.start()
+        for mirror in mirrors:
+            assert await settled(mirror) == []
+            assert mirror.rows()
+
+
+@pytest.mark.timeout(300)
+async def test_an_event_that_is_left_out_is_found(
+    system: System, session_database_url: str, tmp_path: Path
+) -> None:
+    """The control: the same comparison, with one event taken out of the log before the mirror reads it."""
+    studio = await loaded(system, 3)
+    async with mirrors_of(system, studio, tmp_path) as mirrors:
+        mirror = mirrors[0]
+        await mirror.start()
+        assert await settled(mirror) == []
+        await mirror.kill()
+        changed = studio.classes[0]["id"]
+        await studio.staff("PATCH", f"/classes/{changed}", {"title": "Changed in secret"})
+
+        async def told() -> list[Any]:
+            page = await mirror.partner.get("/events", type="class.updated")
+            return [event["id"] for event in page.json()["data"] if event["resource"]["id"] == changed]
+
+        (event_id,) = await eventually(told)
+        conn = await asyncpg.connect(session_database_url)
+        await conn.execute("DELETE FROM webhooks.events WHERE id = $1", event_id)
+        await conn.close()
+        await mirror.start()
+        await eventually(mirror.has_read_everything, seconds=60)
+        assert await mirror.differences() == [f"stale: {('class', changed)}"]
+
+
+def test_the_page_prints_the_program() -> None:
+    """Under 100 lines, and the same in docs and examples."""
+    (printed,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "mirroring.md").read_text(), re.DOTALL)
+    assert printed == PROGRAM.read_text()
+    assert len(printed.splitlines()) < 100
