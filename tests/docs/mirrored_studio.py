@@ -113,7 +113,7 @@ class MirroredStudio:
 
     async def import_booking(self) -> None:
         line = {"object": "booking", "id": new_id(), "status": "waitlisted"}
-        pair = {"class_id": self.random.choice(self.classes)["id"], "member_id": self.members[3]["id"]}
+        pair = {"class_id": self.random.choice(self.classes)["id"], "member_id": self.members[-1]["id"]}
         await self.system.try_import(json.dumps(line | pair).encode())
 
     async def import_catalog(self) -> None:

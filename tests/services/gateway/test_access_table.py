@@ -196,12 +196,13 @@ async def check_location(system: System, route: PartnerRoute, ids: dict[str, str
 
 async def check_list(system: System, route: PartnerRoute, keys: Keys) -> None:
     """A list holds nothing of other studios, other locations or other clients."""
+    if route.path == "/event-types":
+        return  # the same for everybody
     mine = await system.partner(keys.owner).get(route.path, limit=200)
     assert mine.status in (200, 422), mine.body
     if mine.status != 200 or "data" not in mine.json():
         return
-    # The kinds of event have names, the same for everybody.
-    own = {row["id"] for row in mine.json()["data"] if "id" in row}
+    own = {row["id"] for row in mine.json()["data"]}
     stranger = (await system.partner(keys.of_another_studio).get(route.path, limit=200)).json()["data"]
     assert not own & {row["id"] for row in stranger}
     limited = (await system.partner(keys.of_another_location).get(route.path, limit=200)).json()["data"]

@@ -1,0 +1,92 @@
+"""A million lines of which ten have changed: ten events, and nothing else is written."""
+
+import json
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import asyncpg
+
+from shared.wire import new_id
+from tests.harness.eventually import eventually
+from tests.harness.system import ROOT, RunningSystem, System, embedded_system
+from tests.soak.test_import_at_size import megabytes
+
+LINES = 1_000_000
+CHANGED = 10
+MEGABYTES = 300
+# One log record for each of the rest would be far more.
+MOST_WAL_BYTES = 64 * 1024 * 1024
+START = datetime(2030, 1, 1, tzinfo=UTC)
+
+
+def write_lines(path: Path, ids: list[str], changed: range) -> None:
+    with path.open("w") as file:
+        for number, class_id in enumerate(ids):
+            start = START + timedelta(minutes=number)
+            line: dict[str, Any] = {
+                "object": "class",
+                "id": class_id,
+                "title": "Changed" if number in changed else "Flow",
+                "start_time": start.isoformat(),
+                "end_time": (start + timedelta(hours=1)).isoformat(),
+                "capacity": 12,
+            }
+            file.write(json.dumps(line) + "\n")
+
+
+def run_import(running: RunningSystem, path: Path, studio: str, *more: str) -> tuple[float, float]:
+    """Seconds, and megabytes of the command."""
+    started, peak = time.monotonic(), 0.0
+    command = subprocess.Popen(
+        [sys.executable, "-m", "services.cli.main", "import", str(path), "--studio", studio, *more],
+        env=running.processes["up"].environment | {"STUDIO_OPERATOR_URL": running.operator_url},
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+    )
+    while command.poll() is None:
+        peak = max(peak, megabytes(command.pid))
+        time.sleep(0.2)
+    assert command.returncode == 0
+    return time.monotonic() - started, peak
+
+
+async def test_ten_changed_lines_of_a_million_give_ten_events(database_url: str, tmp_path: Path) -> None:
+    """The first load is silent, the second tells the ten; time and memory of both are printed."""
+    path, ids = tmp_path / "million.ndjson", [new_id() for _ in range(LINES)]
+    with embedded_system(tmp_path, database_url) as running:
+        async with aiohttp.ClientSession() as session:
+            system = System(running, session)
+            system.studio_id = await system.new_studio()
+            partner = system.partner(await system.key())
+            write_lines(path, ids, range(0))
+            first = run_import(running, path, system.studio_id, "--no-events")
+            assert (await partner.get("/events")).json()["latest_sequence"] == 0
+            write_lines(path, ids, range(0, LINES, LINES // CHANGED))
+            conn = await asyncpg.connect(database_url)
+            before = await conn.fetchval("SELECT pg_current_wal_lsn()")
+            second = run_import(running, path, system.studio_id)
+            wal = await conn.fetchval("SELECT pg_current_wal_lsn() - $1::pg_lsn", before)
+            await conn.close()
+
+            async def told() -> list[Any]:
+                page = (await partner.get("/events", limit=200)).json()
+                return page["data"] if page["latest_sequence"] >= CHANGED else []
+
+            events = await eventually(told, seconds=60)
+            server = running.processes["up"].child
+            assert server is not None
+            served, peak = megabytes(server.pid), max(first[1], second[1])
+            print(
+                f"\nimport: {LINES:,} lines in {first[0]:.0f} s the first time; with {CHANGED} changed lines "
+                f"in {second[0]:.0f} s, {len(events)} events, {wal / 1024:.0f} KiB of WAL; "
+                f"{served:.0f} MB in the services at most, {peak:.0f} MB in studioctl at most"
+            )
+            assert [event["type"] for event in events] == ["class.updated"] * CHANGED
+            assert wal < MOST_WAL_BYTES
+            assert served < MEGABYTES
+            assert peak < MEGABYTES
