@@ -39,6 +39,7 @@ WRITES: dict[str, str] = {
     "POST /staff/memberships/{membership_id}/cancel": "a_cancelled_membership",
     "POST /staff/purchases": "a_purchase",
     "POST /internal/import": "an_import",
+    "POST /internal/import/check": READS,
     "POST /internal/erase": "an_erasure",
     "POST /forms": "a_form",
     "PUT /forms/{form_id}": "another_form_title",
