@@ -11,6 +11,7 @@ from tests.harness.console_pages import (
     class_of_today,
     open_partner_console,
 )
+from tests.harness.eventually import eventually
 from tests.harness.receiver import answering, receiving
 from tests.harness.system import System
 
@@ -97,10 +98,20 @@ async def test_stored_markup_is_shown_as_text_on_every_page(tab: Tab, system: Sy
     made = await class_of_today(system, title=MARKUP, name=MARKUP)
     async with receiving() as receiver:
         receiver.answer = answering(200, text=MARKUP)
-        body = {"url": f"{receiver.url}?q='onerror=alert(1)", "description": MARKUP}
-        endpoint = (await system.partner(issued["key"]).post("/webhook-endpoints", body)).json()
+        body = {
+            "url": f"{receiver.url}?q='onerror=alert(1)",
+            "description": MARKUP,
+            "event_types": ["booking.created"],
+        }
+        client = system.partner(issued["key"])
+        endpoint = (await client.post("/webhook-endpoints", body)).json()
         await book(system, issued["key"], made)
-        await receiver.until_count(1)
+
+        async def delivered() -> bool:
+            path = f"/webhook-endpoints/{endpoint['id']}/deliveries"
+            return bool((await client.get(path, status="succeeded")).json()["data"])
+
+        await eventually(delivered)
     await open_partner_console(tab, system, issued["key"])
     for page in PARTNER_PAGES:
         await tab.show(page)
@@ -110,7 +121,7 @@ async def test_stored_markup_is_shown_as_text_on_every_page(tab: Tab, system: Sy
             await expect(tab.page.locator("#view")).to_contain_text("<img src=x")
         if page == "webhooks":
             await tab.page.get_by_role("link", name=receiver.url).click()
-            await tab.page.locator("summary").first.click()
+            await tab.page.locator("summary", has_text="last: 200").click()
             await expect(tab.page.locator("pre", has_text="<img src=x").first).to_be_visible()
         assert await tab.page.locator("#view img, #view .injected, #who img").count() == 0, page
     assert endpoint["description"] == MARKUP
