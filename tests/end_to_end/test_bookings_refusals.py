@@ -10,7 +10,7 @@ import pytest
 from shared.wire import new_id
 from tests.harness.http import Client, Reply
 from tests.harness.system import System
-from tests.services.bookings.import_samples import a_class, a_member, a_membership, soon
+from tests.services.bookings.import_samples import a_class, a_member, a_membership, a_product, soon
 
 
 class House:
@@ -99,7 +99,8 @@ async def test_members_who_may_not_book(house: House) -> None:
         a_membership(people["membership_past_due"]["id"], status="past_due"),
         a_membership(people["member_suspended"]["id"]),
     ]
-    await house.import_lines(class_, *people.values(), *cards)
+    products = [a_product(id=card["product_id"]) for card in cards]
+    await house.import_lines(class_, *products, *people.values(), *cards)
     await house.staff("POST", f"/memberships/{cards[0]['id']}/pause", {"reason": "travel"})
     for reason, person in people.items():
         error_answer(await house.book(class_, person), "member_not_eligible", reasons=[reason])

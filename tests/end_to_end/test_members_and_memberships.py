@@ -10,7 +10,7 @@ import pytest
 
 from tests.harness.http import Client
 from tests.harness.system import System
-from tests.services.bookings.import_samples import a_member, a_membership, soon
+from tests.services.bookings.import_samples import a_member, a_membership, a_product, soon
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ async def test_instants_of_a_pause_and_a_cancellation_come_back_in_utc(
     }
     member = a_member()
     card = a_membership(member["id"], status="paused", pause=pause, cancellation=ending)
-    await system.import_lines(builtins(member, card))
+    await system.import_lines(builtins(a_product(id=card["product_id"]), member, card))
     shown = (await partner.get(f"/memberships/{card['id']}")).json()
     assert shown["pause"]["paused_at"] == "2031-05-07T03:30:00Z"
     assert shown["pause"]["resumes_at"] == "2031-05-10T03:30:00Z"
@@ -68,7 +68,8 @@ async def test_memberships_follow_their_dates_by_themselves(system: System, part
     renews = a_membership(member["id"], ends_at=moment)
     later = a_membership(member["id"], status="pending", starts_at=soon(days=1))
     cards = {"begins": begins, "ends": ends, "renews": renews, "later": later}
-    await system.import_lines(builtins(member, *cards.values()))
+    products = [a_product(id=card["product_id"]) for card in cards.values()]
+    await system.import_lines(builtins(*products, member, *cards.values()))
 
     async def statuses() -> dict[str, str]:
         found = {name: await partner.get(f"/memberships/{card['id']}") for name, card in cards.items()}
