@@ -8,11 +8,13 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright
+from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable")
 MISSING = "There is no Chromium here; install it with `apt-get install chromium`."
 START_SECONDS = 60
+# A busy machine draws a page in seconds, and five of them are the default.
+expect.set_options(timeout=30_000)
 # No sandbox for root, no host but loopback, and nothing that Chromium asks for by itself.
 ARGUMENTS = (
     "--headless",
