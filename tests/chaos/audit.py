@@ -40,10 +40,10 @@ class Findings(Struct):
     stuck: list[str] = []
 
 
-async def settle(arena: Arena) -> Findings:
+async def settle(arena: Arena, seconds: float = SETTLE_SECONDS) -> Findings:
     """Waits until everything that was acknowledged has arrived, and tells what has not."""
     found = Findings()
-    deadline = time.monotonic() + SETTLE_SECONDS
+    deadline = time.monotonic() + seconds
     waiting = -1
     while time.monotonic() < deadline:
         if not arena.ledger.missing():
@@ -54,7 +54,7 @@ async def settle(arena: Arena) -> Findings:
     for fact in sorted(arena.ledger.missing()):
         await _sort(arena, fact, found)
     if waiting > 0:
-        found.stuck.append(f"{waiting} outbox rows or deliveries stayed after {SETTLE_SECONDS:.0f} s")
+        found.stuck.append(f"{waiting} outbox rows or deliveries stayed after {seconds:.0f} s")
     return found
 
 

@@ -39,6 +39,8 @@ class Ledger:
         self.digests: dict[str, bytes] = {}
         self.facts: dict[str, tuple[Fact, Any]] = {}
         self.problems: list[str] = []
+        # Resources that were there before: an import tells of them too.
+        self.imported: set[str] = set()
         self.requests = 0
         self._last_accepted: dict[str, int] = defaultdict(int)
         self._accepted_ids: dict[str, set[str]] = defaultdict(set)
@@ -113,5 +115,5 @@ class Ledger:
         return twice + [
             f"{fact} was never acknowledged"
             for fact in self.event_ids
-            if fact[0] in known and fact not in self.writes
+            if fact[0] in known and fact not in self.writes and fact[1] not in self.imported
         ]

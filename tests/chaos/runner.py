@@ -9,13 +9,14 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from tests.chaos.arena import Arena
-from tests.chaos.audit import Findings
+from tests.chaos.audit import Findings, settle
 from tests.chaos.faults.fault import Fault, Group
 from tests.chaos.open_arena import open_arena
 from tests.chaos.rounds import Result, run_round
 from tests.chaos.writers import Defects, Writers
 from tests.harness.bookable_studio import Bookable, bookable
 
+IMPORT_SECONDS = 600.0
 Say = Callable[[str], None]
 
 
@@ -128,5 +129,8 @@ def drawn(faults: Sequence[Fault], rounds: int, draw: random.Random) -> list[Fau
 
 
 async def _import(arena: Arena, studio: Bookable) -> None:
+    """The events of an import are delivered before the first fault."""
+    arena.ledger.imported = {line["id"] for line in studio.lines}
     for place in range(0, len(studio.lines), 500):
         await arena.system.import_lines(studio.lines[place : place + 500])
+    await settle(arena, IMPORT_SECONDS)
