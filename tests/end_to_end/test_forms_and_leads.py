@@ -44,9 +44,14 @@ async def test_a_lead_fills_in_a_form_and_everyone_who_may_hears_of_it(system: S
     assert submitted.status == 201
     read = (await client.get(f"/leads/{lead.json()['id']}")).json()
     assert read["metadata"]["form_submissions"][0]["submission_id"] == submitted.json()["id"]
-    events = await until(lambda: client.get("/events"), lambda page: len(page["data"]) == 3)
-    assert [event["type"] for event in events["data"]] == ["lead.created", "form.submitted", "lead.updated"]
-    thin = events["data"][1]["data"]["object"]
+    events = await until(lambda: client.get("/events"), lambda page: len(page["data"]) == 4)
+    assert [event["type"] for event in events["data"]] == [
+        "form.created",
+        "lead.created",
+        "form.submitted",
+        "lead.updated",
+    ]
+    thin = events["data"][2]["data"]["object"]
     assert set(thin) == {"id", "object", "form_id"}
     assert (await client.get(f"{path}/submissions/{thin['id']}")).json() == submitted.json()
 

@@ -47,11 +47,14 @@ async def make_members(system: System, key: str, count: int) -> None:
 def all_logged(database_url: str, studio_id: str, count: int) -> Callable[[], Awaitable[bool]]:
     async def look() -> bool:
         logged = await rows(
-            database_url, "SELECT sequence FROM webhooks.events WHERE studio_id = $1 ORDER BY 1", studio_id
+            database_url,
+            "SELECT sequence, type FROM webhooks.events WHERE studio_id = $1 ORDER BY 1",
+            studio_id,
         )
         waiting = await rows(database_url, "SELECT 1 FROM bookings.outbox")
         assert [row["sequence"] for row in logged] == list(range(1, len(logged) + 1))
-        return len(logged) == count and not waiting
+        members = [row for row in logged if row["type"] == "member.created"]
+        return len(members) == count and not waiting
 
     return look
 

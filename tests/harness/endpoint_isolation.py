@@ -156,18 +156,19 @@ async def _recorded(client: StudioClient) -> bool | None:
     return True if rows[0]["n"] <= 2 else None
 
 
+# The first sequences are left to the events that tell of disabled endpoints.
 FILL = """
 WITH numbered AS (
     SELECT n, gen_random_uuid() AS id FROM generate_series(1, $3::int) AS n
 ), logged AS (
     INSERT INTO events (studio_id, id, sequence, type, created_at, body)
-    SELECT $1, id, n, 'lead.created', now(), $4::bytea
+    SELECT $1, id, n + 100, 'lead.created', now(), $4::bytea
     FROM numbered RETURNING id, sequence
 ), counted AS (
-    INSERT INTO event_counters (studio_id, last_sequence) VALUES ($1, $3)
-    ON CONFLICT (studio_id) DO UPDATE SET last_sequence = $3
+    INSERT INTO event_counters (studio_id, last_sequence) VALUES ($1, $3 + 100)
+    ON CONFLICT (studio_id) DO UPDATE SET last_sequence = $3 + 100
 ), woken AS (
-    UPDATE lanes SET last_sequence = $3 WHERE endpoint_id = $2
+    UPDATE lanes SET last_sequence = $3 + 100 WHERE endpoint_id = $2
 )
 INSERT INTO deliveries
     (studio_id, id, endpoint_id, event_id, event_type, sequence, next_attempt_at, created_at)

@@ -58,7 +58,6 @@ TEXTS = {
     "resource": "What the event is about.",
     "Event.request_id": "The id of the request that caused it, or null.",
     "Event.data": "The resource as its GET shows it, under `object`.",
-    "EventData.object": "The resource as its GET shows it.",
     "EventResource.object": "The resource's kind.",
     "EventResource.id": "The resource's id.",
     "EventResource.version": "Grows with each change of the resource. Drop what is not newer than what you hold.",
