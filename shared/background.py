@@ -1,10 +1,10 @@
 """Background loops that survive a failed step, back off, and report to readiness when they are stuck."""
 
 import asyncio
-import contextlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
+from typing import Any, Final
 
 import structlog
 
@@ -13,6 +13,7 @@ from shared.observability.metrics import LOOP_AGE
 log = structlog.get_logger("loops")
 
 Step = Callable[[], Awaitable[bool]]
+CANCEL_AGAIN_SECONDS: Final = 0.5
 
 
 class Wakeup:
@@ -117,6 +118,23 @@ class Loop:
                 await self.wakeup.wait(self.idle)
 
 
+async def end_tasks(tasks: Iterable["asyncio.Task[Any]"]) -> None:
+    """Cancels tasks and waits for their end, and cancels those again that go on.
+
+    aiormq answers a cancellation with an error of its own when its connection ends at the same moment, and a
+    loop survives errors: one cancellation may be lost.
+    """
+    all_of_them = list(tasks)
+    left = {task for task in all_of_them if not task.done()}
+    while left:
+        for task in left:
+            task.cancel()
+        _, left = await asyncio.wait(left, timeout=CANCEL_AGAIN_SECONDS)
+    for task in all_of_them:
+        if not task.cancelled():
+            task.exception()  # retrieved, so that nobody is warned of it
+
+
 @asynccontextmanager
 async def running(loops: Iterable[Loop]) -> AsyncIterator[None]:
     """Runs the loops during the block. Leaving it cancels them and waits for their end."""
@@ -124,8 +142,4 @@ async def running(loops: Iterable[Loop]) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        for task in tasks:
-            task.cancel()
-        for task in tasks:
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        await end_tasks(tasks)

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import structlog
 
-from shared.background import Wakeup
+from shared.background import Wakeup, end_tasks
 from shared.db.database import Database
 from shared.events import outbox_rows
 from shared.events.buckets import buckets_of
@@ -118,9 +118,7 @@ class Relay:
 
     async def stop(self) -> None:
         """Gives the leases up, so that another replica goes on at once."""
-        for task in list(self._publishing.values()):
-            task.cancel()
-        await asyncio.gather(*self._publishing.values(), return_exceptions=True)
+        await end_tasks(self._publishing.values())
         try:
             async with asyncio.timeout(2):
                 await self.leases.release()

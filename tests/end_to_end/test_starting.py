@@ -36,12 +36,13 @@ async def _until(fact: Callable[[], Any], process: Process) -> Any:
     raise AssertionError(process.log.read_text())
 
 
-async def test_a_service_waits_for_its_schema(tmp_path: Path, postgres: Postgres) -> None:
+async def test_a_service_waits_for_its_schema(tmp_path: Path, postgres: Postgres, amqp_url: str) -> None:
     """New pods may start before the migration job is done: they wait, then become ready."""
     name = f"late_{tmp_path.name[-6:].strip('_').lower()}_{free_port()}"
     admin: asyncpg.Connection[Any] = await asyncpg.connect(postgres.url_of("postgres"))
     await admin.execute(f"CREATE DATABASE {name}")
-    process = _service(tmp_path, "catalog", STUDIO_DATABASE_URL=postgres.url_of(name))
+    urls = {"STUDIO_DATABASE_URL": postgres.url_of(name), "STUDIO_AMQP_URL": amqp_url}
+    process = _service(tmp_path, "catalog", **urls)
     try:
         process.start()
         answer = await _until(lambda: _waiting(process.ready_url), process)

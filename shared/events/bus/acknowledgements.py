@@ -9,6 +9,8 @@ import msgspec
 import structlog
 from msgspec import Struct
 
+from shared.background import end_tasks
+
 log = structlog.get_logger("bus")
 
 # Acknowledgements are sent in batches; a row may stay in its outbox that much longer.
@@ -53,8 +55,7 @@ class AcknowledgementSender:
 
     async def close(self) -> None:
         if self._flushing is not None:
-            self._flushing.cancel()
-            await asyncio.gather(self._flushing, return_exceptions=True)
+            await end_tasks([self._flushing])
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(2):
                 await self._flush()

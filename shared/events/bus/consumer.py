@@ -9,7 +9,7 @@ import structlog
 from aio_pika.abc import AbstractConnection
 from aio_pika.exceptions import ChannelNotFoundEntity
 
-from shared.background import Backoff
+from shared.background import Backoff, end_tasks
 from shared.events.bus.acknowledgements import Acknowledgement
 from shared.events.bus.batch_outcomes import outcomes
 from shared.events.bus.broker import close_quietly, open_connection, queue_exists, unwrap
@@ -64,8 +64,7 @@ class Consumer:
 
     async def stop(self) -> None:
         if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+            await end_tasks([self._task])
         await self._close()
 
     def problem(self) -> str | None:

@@ -46,7 +46,7 @@ class Reply(Struct, frozen=True):
 
 
 class EventRecorder:
-    """Records every published event, in order."""
+    """Records every published event once, in order: an erasure publishes again what it has changed."""
 
     def __init__(self) -> None:
         self.events: list[dict[str, Any]] = []
@@ -54,7 +54,9 @@ class EventRecorder:
 
     async def record(self, messages: Sequence[Message]) -> None:
         async with self._more:
-            self.events += [msgspec.json.decode(message.body) for message in messages]
+            known = {event["id"] for event in self.events}
+            published = [msgspec.json.decode(message.body) for message in messages]
+            self.events += [event for event in published if event["id"] not in known]
             self._more.notify_all()
 
     async def first(self, count: int) -> list[dict[str, Any]]:
