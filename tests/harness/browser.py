@@ -1,7 +1,5 @@
 """Debian's Chromium, started once for all browser tests. Each test has a context of its own in it."""
 
-import os
-import shutil
 import subprocess
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -9,6 +7,8 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
+
+from tests.harness.debian_package import find_binary, install
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable")
 MISSING = "There is no Chromium here; install it with `apt-get install chromium`."
@@ -32,19 +32,13 @@ ARGUMENTS = (
 
 
 def find_chromium() -> str | None:
-    return next((path for name in NAMES if (path := shutil.which(name))), None)
+    return find_binary(*NAMES)
 
 
 def install_chromium() -> str | None:
-    """Its path. As root on Debian it is installed first if missing; elsewhere its tests are skipped."""
-    if found := find_chromium():
-        return found
-    if os.geteuid() != 0 or not Path("/etc/debian_version").exists() or not shutil.which("apt-get"):
-        return None
-    env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    for command in ("update", "install -y --no-install-recommends chromium"):
-        if subprocess.run(["apt-get", "-qq", *command.split()], env=env, capture_output=True).returncode:
-            return None
+    """Its path. Where it can neither be found nor installed, its tests are skipped."""
+    if find_chromium() is None:
+        install("chromium")
     return find_chromium()
 
 

@@ -101,12 +101,11 @@ async def fill(client: StudioClient) -> None:
         await client.import_all(*bookings[start : start + 1000], *purchases[start : start + 1000])
 
 
-@pytest.mark.timeout(240)
-async def test_a_page_reads_no_more_at_the_end_than_at_the_start(
+@asynccontextmanager
+async def explained(
     client: StudioClient, database_url: str
-) -> None:
-    """Every list, limited or not, filtered or not, at its first and at its last page."""
-    await fill(client)
+) -> AsyncIterator[tuple[Explaining, tuple[StudioClient, StudioClient]]]:
+    """The database that keeps the plans, and two callers of it: one sees everything, one its locations."""
     admin = await asyncpg.connect(database_url)
     await admin.execute("ANALYZE")
     await admin.close()
@@ -115,6 +114,18 @@ async def test_a_page_reads_no_more_at_the_end_than_at_the_start(
     db.plans = []
     watched = StudioClient(Bookings(db=db, wakeup=client.service.wakeup), client.caller)
     limited = StudioClient(watched.service, client.with_key(locations=tuple(PLACES)).caller)
+    try:
+        yield db, (watched, limited)
+    finally:
+        await db.close()
+
+
+@pytest.mark.timeout(240)
+async def test_a_page_reads_no_more_at_the_end_than_at_the_start(
+    client: StudioClient, database_url: str
+) -> None:
+    """Every list, limited or not, filtered or not, at its first and at its last page."""
+    await fill(client)
     cases: list[tuple[str, dict[str, Any]]] = [
         ("/bookings", {}),
         ("/bookings", {"status": "waitlisted"}),
@@ -129,32 +140,22 @@ async def test_a_page_reads_no_more_at_the_end_than_at_the_start(
         *(("/classes", {**chosen, "status": "scheduled"}) for chosen in COMBINATIONS),
         *(("/classes", {**chosen, "location_id": PLACES[0]}) for chosen in COMBINATIONS),
     ]
-    try:
+    async with explained(client, database_url) as (db, callers):
         for path, query in cases:
             last = (await client.list_all(path, limit=200, **query))[-LIMIT - 1]["id"]
-            for caller in (watched, limited):
+            for caller in callers:
                 for cursor in (None, last):
                     db.plans.clear()
                     page = await caller.get_ok(path, limit=LIMIT, cursor=cursor, **query)
                     assert len(page["data"]) == LIMIT
                     read = max(rows_read(plan) for plan in db.plans)
                     assert read <= MOST_ROWS + LIMIT + 1, (path, query, cursor, read, db.plans)
-    finally:
-        await db.close()
 
 
 async def test_what_is_looked_up_costs_what_is_named(client: StudioClient, database_url: str) -> None:
     """Ids, an email and a range of class starts: rows beside those that were named are not read."""
     await fill(client)
     await client.import_all(*(a_member() for _ in range(1000)))
-    admin = await asyncpg.connect(database_url)
-    await admin.execute("ANALYZE")
-    await admin.close()
-    db = await Explaining.connect(database_url, "bookings", size=1)
-    assert isinstance(db, Explaining)
-    db.plans = []
-    watched = StudioClient(Bookings(db=db, wakeup=client.service.wakeup), client.caller)
-    limited = StudioClient(watched.service, client.with_key(locations=tuple(PLACES)).caller)
     classes = await client.list_all("/classes", limit=200)
     last, member = classes[-100:], (await client.get_ok("/members"))["data"][7]
     named = ",".join(class_["id"] for class_ in last)
@@ -170,12 +171,10 @@ async def test_what_is_looked_up_costs_what_is_named(client: StudioClient, datab
         ("/bookings", ranged, 20 + 40 + 2),
         ("/bookings", {**ranged, "status": "waitlisted", "limit": 1}, 20 + 40 + 2),
     ]
-    try:
+    async with explained(client, database_url) as (db, callers):
         for path, query, most in cases:
-            for caller in (watched, limited):
+            for caller in callers:
                 db.plans.clear()
                 assert (await caller.get(path, **query)).status == 200
                 read = max(rows_read(plan) for plan in db.plans)
                 assert read <= most, (path, query, read, db.plans)
-    finally:
-        await db.close()
