@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 FAILED = Path(".pytest_cache/v/cache/lastfailed")
-MOST_REPEATED = 5
+MOST_REPEATED = 10
 TESTS_FAILED = 1
 
 

@@ -127,7 +127,7 @@ class StudioClient:
             return list(await conn.fetch(text, *args))
 
 
-async def eventually(fact: Callable[[], Awaitable[T | None]], *, seconds: float = 20) -> T:
+async def eventually(fact: Callable[[], Awaitable[T | None]], *, seconds: float = 60) -> T:
     """The first answer that is not None."""
     async with asyncio.timeout(seconds):
         while (answer := await fact()) is None:
