@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Event, Thread
 from urllib import request
 
-# Which scope reads what, and where it is listed. One of them is at the same path, with its id.
+# Scope, object and list path. One resource is at the list path plus its id, except where PATHS differs.
 ROWS = """studio:read studio /studio
 studio:read location /locations
 schedule:read room /rooms
@@ -27,7 +27,7 @@ form_submissions:read form_submission /forms/{form_id}/submissions
 leads:read lead /leads"""
 LISTS = [row.split() for row in ROWS.splitlines()]
 PATHS = {name: path.partition("?")[0] for _, name, path in LISTS} | {"membership": "/memberships"}
-THIN = {"id", "object", "status", "form_id"}  # An event with no more than these tells of a change, not what.
+THIN = {"id", "object", "status", "form_id"}  # An event with only these fields does not contain the resource.
 PLACE, db, news = {"object": "place", "id": ""}, sqlite3.connect(sys.argv[1]), Event()
 
 
@@ -36,7 +36,7 @@ def get(path):
     while True:
         try:
             return json.load(request.urlopen(request.Request(os.environ["STUDIO_URL"] + path, headers=key)))
-        except OSError as problem:  # 404 is an answer; of the rest only what may pass is tried again.
+        except OSError as problem:  # Retry 429 and 5xx. 404 means that there is nothing.
             if getattr(problem, "code", 500) < 429:
                 return None if problem.code == 404 else sys.exit(f"{path}: {problem}")
         Event().wait(1)
@@ -47,7 +47,7 @@ def save(row, version):
 
 
 def copy_everything(scopes):
-    # The newest sequence comes first: what changes while we list is told after it, and applied on top.
+    # Read the newest sequence first: changes made while we list have later events, which are applied on top.
     save(PLACE, get("/events?limit=1")["latest_sequence"])
     for _, name, path in (row for row in LISTS if row[0] in scopes):
         path += "?include_drafts=true" if name == "form" and "forms:write" in scopes else ""
@@ -67,7 +67,7 @@ def apply(event):
     held = db.execute("SELECT version FROM copy WHERE id = ? AND object = ?", (key, row["object"])).fetchone()
     if row["object"] == "webhook_endpoint" or (held and held[0] >= version):
         return
-    if set(row) <= THIN:  # Erased, moved away, no longer published, or sent without its content: look.
+    if set(row) <= THIN:  # Erased, moved, no longer published, or sent without content: fetch it.
         row = get(f"{PATHS[row['object']].format(**row)}/{key}") or row
     if set(row) <= THIN or event["data"].get("active") is False:
         db.execute("DELETE FROM copy WHERE id = ? AND object = ?", (key, row["object"]))
@@ -76,7 +76,7 @@ def apply(event):
 
 
 class Hook(BaseHTTPRequestHandler):
-    def do_POST(self):  # It only says that there is news: the log has it, in order.
+    def do_POST(self):  # Only a signal: the events are read from the log, in order.
         news.set()
         self.send_response(204)
         self.end_headers()
@@ -86,7 +86,7 @@ db.execute("CREATE TABLE IF NOT EXISTS copy (object, id, version, body, PRIMARY 
 if len(sys.argv) > 2:
     Thread(target=HTTPServer(("127.0.0.1", int(sys.argv[2])), Hook).serve_forever, daemon=True).start()
 while True:
-    with db:  # One transaction: the rows, and the place that we have reached.
+    with db:  # The rows and our position are stored in one transaction.
         place = db.execute("SELECT version FROM copy WHERE object = 'place'").fetchone()
         if place is None:
             copy_everything(get("/key")["scopes"])

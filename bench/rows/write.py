@@ -10,7 +10,7 @@ from bench.testbed import Testbed
 
 ROW, HOT_ROW = "write", "contention"
 OURS, ONE, FLOOR = "our services", "our `up`", "pgbench, one statement"
-USUAL, RELAYING = "FastAPI + SQLAlchemy, no gateway", "our services, relaying and logging events beside"
+USUAL, RELAYING = "FastAPI + SQLAlchemy, no gateway", "our services, with relay and event log running"
 FUNCTION = "SELECT count(*) FROM pg_proc WHERE proname = 'bench_book'"
 
 
@@ -52,7 +52,7 @@ def _compare(testbed: Testbed, plan: Plan, row: str, bookings: Bookings) -> Outc
         ratios.append(
             Ratio(
                 row=row,
-                text="with relay and event log beside, of pgbench",
+                text="with relay and event log running, of pgbench",
                 value=found[RELAYING].median / base,
                 must=0.5,
                 aim=0.65,
