@@ -35,7 +35,10 @@ class Query(Struct, kw_only=True, frozen=True):
 
 
 DEFAULT_PAGE_SIZE = 50
-Cursor = Annotated[str | None, Meta(description="`next_cursor` of the previous page, unchanged.")]
+Cursor = Annotated[
+    Annotated[str, Meta(extra_json_schema={"minLength": 1})] | None,
+    Meta(description="`next_cursor` of the previous page, unchanged."),
+]
 
 
 class PageQuery(Query, frozen=True, kw_only=True):

@@ -20,6 +20,7 @@ from shared.http.body_problems import (
 )
 from shared.http.json_limits import MAX_DEPTH, nul_problems, read_leniently, refuse_depth, unreadable_values
 from shared.http.value_checks import value_problems
+from shared.http.whole_numbers import with_whole_numbers
 from shared.wire import is_id
 
 T = TypeVar("T")
@@ -57,14 +58,26 @@ def read_body_as(kind: type[T], raw: bytes, *, check_limits: bool = True) -> Bod
     if check_limits:
         refuse_depth(raw, BODY)
     try:
-        value = msgspec.json.decode(raw, type=kind)
+        value = decode_json(kind, raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         return _refused(kind, raw, problem)
     problems = nul_problems(msgspec.json.decode(raw), BODY) if check_limits and b"\\u0000" in raw else []
     problems += value_problems(value, BODY)
     if problems:
-        return BodyRead(None, problems, valid_fields(kind, msgspec.json.decode(raw), problems))
+        return BodyRead(
+            None, problems, valid_fields(kind, with_whole_numbers(kind, msgspec.json.decode(raw)), problems)
+        )
     return BodyRead(lower_ids(value))
+
+
+def decode_json(kind: Any, raw: bytes) -> Any:
+    """As msgspec does, and `1.0` is an integer, too. Only who was refused pays for the second look."""
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except msgspec.ValidationError as problem:
+        if "Expected `int" not in str(problem):
+            raise
+        return msgspec.convert(with_whole_numbers(kind, msgspec.json.decode(raw)), kind)
 
 
 def _refused(kind: type[T], raw: bytes, first: Exception) -> BodyRead[T]:
@@ -77,6 +90,7 @@ def _refused(kind: type[T], raw: bytes, first: Exception) -> BodyRead[T]:
         if not problems:
             return BodyRead(None, [_broken(problem)])
         values = read_leniently(raw)
+    values = with_whole_numbers(kind, values)
     if b"\\u0000" in raw:
         problems += nul_problems(values, BODY)
     if not isinstance(values, dict) or not is_struct(kind):

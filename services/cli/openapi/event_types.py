@@ -9,7 +9,8 @@ import msgspec
 
 from services.cli.openapi.events import event_schema, event_types, kind_example
 from services.cli.openapi.operations import operations
-from services.cli.openapi.schemas import REF, Schemas
+from services.cli.openapi.request_schemas import REF
+from services.cli.openapi.schemas import Schemas
 from shared.events.kinds import KINDS
 
 Json = dict[str, Any]

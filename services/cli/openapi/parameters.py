@@ -10,13 +10,20 @@ from shared.wire import API_VERSION
 
 Json = dict[str, Any]
 _IN_PATH = re.compile(r"\{(\w+)\}")
-_KEY_SCHEMA: Json = {"type": "string", "minLength": MIN_KEY_LENGTH, "maxLength": MAX_KEY_LENGTH}
+_KEY_SCHEMA: Json = {
+    "type": "string",
+    "minLength": MIN_KEY_LENGTH,
+    "maxLength": MAX_KEY_LENGTH,
+    "pattern": "^[ -~]*$",
+}
+# Names of studios, clients and queues; printable characters of any script.
+_NAME_SCHEMA: Json = {"type": "string", "minLength": 1, "pattern": "^[^\\x00-\\x1f\\x7f]*$"}
 
 _NAMED: dict[str, tuple[str, Json]] = {
     "key": ("The Idempotency-Key that the write was sent with.", _KEY_SCHEMA),
-    "studio": ("Slug or id of the studio.", {"type": "string"}),
-    "client": ("Name or id of the client.", {"type": "string"}),
-    "queue": ("Name of the queue.", {"type": "string"}),
+    "studio": ("Slug or id of the studio.", _NAME_SCHEMA),
+    "client": ("Name or id of the client.", _NAME_SCHEMA),
+    "queue": ("Name of the queue.", _NAME_SCHEMA),
 }
 
 SHARED_PARAMETERS: Json = {
@@ -31,8 +38,11 @@ SHARED_PARAMETERS: Json = {
         "name": "X-Request-Id",
         "in": "header",
         "required": False,
-        "description": "Your own id for this request. It is returned and appears in our logs.",
-        "schema": {"type": "string", "pattern": "^[A-Za-z0-9._:/+=@-]{1,128}$"},
+        "description": (
+            "Your own id for this request: 1 to 128 of the characters `A-Z a-z 0-9 . _ : / + = @ -`. It is "
+            "returned and appears in our logs. Anything else is not refused but replaced by a new id."
+        ),
+        "schema": {"type": "string"},
     },
     "IdempotencyKey": {
         "name": "Idempotency-Key",

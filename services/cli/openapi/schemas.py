@@ -8,15 +8,22 @@ import msgspec
 from msgspec import Struct
 
 from services.cli.openapi.descriptions import TEXTS, describe
+from services.cli.openapi.request_schemas import (
+    REF,
+    default_in_words,
+    default_is_always_present,
+    portable_pattern,
+    reachable,
+    say_what_is_accepted,
+)
 from services.cli.openapi.schema_names import public_name
 from shared.errors import Problem
 from shared.events.event import EventResource
 from shared.http.error_mapping import ErrorBody, ErrorInfo, ValidationErrorBody
 from shared.http.pages import Page
-from shared.wire import Query, Resource
+from shared.wire import Body, Query, Resource
 
 Json = dict[str, Any]
-REF = "#/components/schemas/"
 _BRACKETS = str.maketrans("[]", "__")
 _PAGE = re.compile(r"Page_(\w+)_\Z")
 _ANSWERS = (Resource, Page, ErrorBody, ErrorInfo, ValidationErrorBody, Problem, EventResource)
@@ -38,6 +45,12 @@ class Schemas:
         for name, schema in self._components.items():
             if name in answers or name.endswith("List"):
                 _always_present(schema)
+        self._requests = reachable(
+            self._components,
+            (_target(self._by_type[repr(kind)]) for kind in unique if _is(kind, (Body, Query))),
+        )
+        for name in self._requests:
+            say_what_is_accepted(self._components[name])
 
     def of(self, kind: Any) -> Json:
         return self._by_type[repr(kind)]
@@ -49,6 +62,11 @@ class Schemas:
         """All but those of query strings, each property with its description."""
         found = {name: schema for name, schema in self._components.items() if name not in self._queries}
         describe(found, texts)
+        for name, schema in found.items():
+            if name in self._requests:
+                default_in_words(schema)
+            else:
+                default_is_always_present(schema)
         return found
 
 
@@ -97,6 +115,10 @@ def _tidy(schema: Any) -> Any:
         tidied = {"type": "string", **tidied}
         if len(choices) == 1:
             tidied["const"] = tidied.pop("enum")[0]
+    if isinstance(tidied.get("pattern"), str):
+        tidied["pattern"] = portable_pattern(tidied["pattern"])
+    if tidied.get("type") == "array":
+        tidied.setdefault("items", {})
     if tidied.get("format") == "uuid":
         tidied = {"type": "string", "format": "uuid"} | {
             key: value for key, value in tidied.items() if key not in ("type", "format", "pattern")

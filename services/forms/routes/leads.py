@@ -77,7 +77,7 @@ ROUTES: list[Route[Forms]] = [
             method=method,
             path=path,
             handler=patch_lead,
-            summary="Update a lead",
+            summary=summary,
             description="PATCH and POST …/update are the same operation. Omitted properties stay unchanged.",
             body=LeadUpdate,
             check=check_lead_change,
@@ -85,6 +85,9 @@ ROUTES: list[Route[Forms]] = [
             errors=(NotFound, InvalidStateTransition, LeadExists),
             tag="Leads",
         )
-        for method, path in (("PATCH", "/leads/{lead_id}"), ("POST", "/leads/{lead_id}/update"))
+        for method, path, summary in (
+            ("PATCH", "/leads/{lead_id}", "Update a lead"),
+            ("POST", "/leads/{lead_id}/update", "Update a lead by POST"),
+        )
     ),
 ]

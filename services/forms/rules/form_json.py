@@ -13,6 +13,7 @@ from services.forms.wire.fields import FormField
 from services.forms.wire.forms import FormSettings, RawFormJson, raw_form_json
 from services.forms.wire.json_text import read_json, write_json
 from shared.errors import Invalid, Problem
+from shared.http.whole_numbers import with_whole_numbers
 
 
 def form_problems(
@@ -38,11 +39,13 @@ def form_problems(
 
 def fields_to_store(raw: RawFormJson) -> str:
     fields: list[dict[str, Any]] = read_json(raw.fields) if isinstance(raw.fields, Raw) else []
-    return write_json([with_defaults(field) for field in fields])
+    return write_json([with_defaults(field) for field in with_whole_numbers(list[FormField], fields)])
 
 
 def settings_to_store(raw: RawFormJson) -> str:
-    return write_json(read_json(raw.settings)) if isinstance(raw.settings, Raw) else "{}"
+    if not isinstance(raw.settings, Raw):
+        return "{}"
+    return write_json(with_whole_numbers(FormSettings, read_json(raw.settings)))
 
 
 def _too_deep(text: Raw | UnsetType, name: str) -> list[Problem]:

@@ -17,7 +17,7 @@ def test_every_text_is_used() -> None:
     texts = {
         prop["description"] for schema in schemas.values() for prop in schema.get("properties", {}).values()
     }
-    unused = {name for name, text in TEXTS.items() if text not in texts}
+    unused = {name for name, text in TEXTS.items() if not any(told.startswith(text) for told in texts)}
     assert unused == set()
 
 

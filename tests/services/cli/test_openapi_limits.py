@@ -17,6 +17,7 @@ import shared
 from services.cli.openapi.__main__ import STATIC
 from services.cli.openapi.limits import LIMITS, LIMITS_IN_WORDS
 from services.cli.openapi.operations import operations
+from services.cli.openapi.request_schemas import NO_NUL, portable_pattern
 from services.gateway.rules.rate_limit import FailedKeyLimits
 from shared.emails import normalize_email
 from shared.http.value_checks import value_problems
@@ -128,10 +129,17 @@ def test_limits_that_are_no_single_number_are_in_the_document(document: Any) -> 
 
 
 def all_bounds(schema: Any) -> list[dict[str, Any]]:
-    """Of the field and of what it may be or hold; ids show their format instead of their pattern."""
+    """Of the field and of what it may be or hold; ids show their format instead of their pattern.
+
+    A pattern is told in the syntax of JSON Schema. That there is no NUL in a text no type says.
+    """
     if not isinstance(schema, dict):
         return []
     here = bounds(schema)
+    if "pattern" in here:
+        here["pattern"] = portable_pattern(here["pattern"])
+    if here.get("pattern") == NO_NUL:
+        del here["pattern"]
     if schema.get("format") == "uuid":
         here.pop("pattern", None)
     parts = [*schema.get("anyOf", []), *([schema["items"]] if "items" in schema else [])]

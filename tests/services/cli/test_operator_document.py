@@ -58,7 +58,8 @@ def test_every_operation_and_every_property_is_described() -> None:
     schemas = DOCUMENT["components"]["schemas"]
     assert undescribed(schemas) == []
     texts = {prop["description"] for one in schemas.values() for prop in one.get("properties", {}).values()}
-    assert {name for name, text in TEXTS.items() if text not in texts} == set()
+    unused = {name for name, text in TEXTS.items() if not any(told.startswith(text) for told in texts)}
+    assert unused == set()
 
 
 def test_every_body_of_a_route_is_in_the_document() -> None:

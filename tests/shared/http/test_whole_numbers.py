@@ -1,0 +1,62 @@
+"""An integral float is the integer that it stands for, wherever an integer is meant."""
+
+from decimal import Decimal
+from typing import Annotated, Any
+
+import pytest
+from msgspec import Meta, Struct, field
+
+from shared.errors import Invalid
+from shared.http.decoding import decode_body
+from shared.http.whole_numbers import with_whole_numbers
+from shared.wire import Body
+
+Count = Annotated[int, Meta(ge=0, le=100)]
+
+
+class Line(Struct):
+    order: int
+    share: float = 0.0
+    free: Any = None
+
+
+class Order(Body, frozen=True, kw_only=True):
+    count: Count | None = None
+    lines: list[Line] = field(default_factory=list)
+
+
+def test_integral_floats_are_integers_at_any_depth() -> None:
+    """As JSON Schema says; what may be a float or anything stays as it was sent."""
+    body = decode_body(Order, b'{"count": 1e1, "lines": [{"order": -2.0, "share": 3.0, "free": 4.0}]}')
+    assert body == Order(count=10, lines=[Line(order=-2, share=3.0, free=4.0)])
+    assert isinstance(body.lines[0].order, int) and isinstance(body.lines[0].free, float)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (b'{"count": 1.5}', "int_parsing"),
+        (b'{"count": 101.0}', "too_large"),
+        (b'{"lines": [{"order": 1e300}]}', "int_parsing"),
+        (b'{"count": "1.0"}', "int_parsing"),
+    ],
+    ids=["fraction", "bound", "huge", "text"],
+)
+def test_other_numbers_are_refused_as_before(text: bytes, problem: str) -> None:
+    """Bounds hold for the integer; a fraction, a huge number and a text are none."""
+    with pytest.raises(Invalid) as refused:
+        decode_body(Order, text)
+    assert [one.type for one in refused.value.problems] == [problem]
+
+
+def test_one_right_and_one_wrong_number_give_one_problem() -> None:
+    """The integral float beside a wrong field is not told as a problem."""
+    with pytest.raises(Invalid) as refused:
+        decode_body(Order, b'{"count": 1.0, "lines": [{"order": 2.0}, {"order": "x"}], "typo": 1}')
+    assert [one.loc for one in refused.value.problems] == [("body", "lines", 1, "order"), ("body", "typo")]
+
+
+def test_decimals_of_any_exponent_cost_nothing() -> None:
+    """Forms keep their numbers as decimals; a huge exponent is not written out."""
+    huge = Decimal("1e1000000")
+    assert with_whole_numbers(list[int], [Decimal("2.0"), Decimal("2.5"), huge]) == [2, Decimal("2.5"), huge]
