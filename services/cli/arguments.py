@@ -1,4 +1,4 @@
-"""The words of `studioctl`: every command, its options, and the function that runs it."""
+"""The commands of `studioctl`: each with its options and the function that runs it."""
 
 import argparse
 from importlib.metadata import version
@@ -110,13 +110,13 @@ def _import(words: Words) -> None:
     load = command(
         words,
         "import",
-        "import NDJSON in wire form, one resource a line",
+        "import NDJSON, one resource per line, as the API returns it",
         operator_commands.import_file,
         "import data.ndjson --studio mine",
     )
     load.add_argument("file", metavar="FILE|-")
-    load.add_argument("--studio", metavar="SLUG|ID", help="for lines that name no studio_id")
-    load.add_argument("--no-events", action="store_true", help="tell nobody: for a first load")
+    load.add_argument("--studio", metavar="SLUG|ID", help="for lines without a studio_id")
+    load.add_argument("--no-events", action="store_true", help="create no events: for a first load")
     load.add_argument("--dry-run", action="store_true", help="check every line, store nothing")
 
 
@@ -124,7 +124,7 @@ def _export(words: Words) -> None:
     take = command(
         words,
         "export",
-        "print a studio as NDJSON that `import` takes; no keys, endpoints or events",
+        "print a studio as NDJSON for `import`, without keys, endpoints and events",
         operator_commands.export,
         "export --studio mine > mine.ndjson",
     )
@@ -153,7 +153,7 @@ def _sequences(words: Words) -> None:
     advance = command(
         words,
         "advance",
-        "after a restore: skip the numbers of the lost time, once",
+        "skip the numbers used since the backup; run once after a restore",
         operator_commands.advance_sequences,
         "sequences advance --yes",
     )
@@ -192,7 +192,7 @@ def _listen(words: Words) -> None:
     listen = command(
         words,
         "listen",
-        "show events as they come, and forward them while developing",
+        "show events as they happen, and forward them while developing",
         local_commands.listen,
         "webhooks listen --forward-to http://127.0.0.1:9000/hook",
     )

@@ -1,4 +1,4 @@
-"""`studioctl completion bash|zsh`: a script for the shell, made from the parser: it knows every command."""
+"""`studioctl completion bash|zsh`: a completion script with every command, generated from the parser."""
 
 import argparse
 from collections.abc import Iterator

@@ -20,7 +20,7 @@ def console(settings: Settings, given: argparse.Namespace) -> None:
     if given.open:
         webbrowser.open(answer["url"])
     if as_table(given.json):
-        # Alone on its line, so that a terminal makes a link of it.
+        # On a line of its own, so that a terminal recognises the link.
         print(answer["url"])
     else:
         show(answer, as_json=given.json)

@@ -1,4 +1,4 @@
-"""The demo studio and its key: made on the first `studioctl up`, kept for the next ones."""
+"""The demo studio and its key, created on the first `studioctl up` and stored for later starts."""
 
 import json
 from datetime import datetime
@@ -16,12 +16,12 @@ DEMO_KEY = "demo_key.json"
 
 
 def demo_key(settings: Settings, operator_url: str) -> str:
-    """The demo studio's key, made with the studio on first start and kept for the next ones."""
+    """The demo studio's key, created with the studio on the first start and stored for later ones."""
     client = OperatorClient(operator_url, settings.operator_tokens[0])
     path = settings.home / DEMO_KEY
     known = {studio["id"] for studio in client.get("/studios")["data"]}
     if STUDIO_ID not in known or not path.exists():
-        # Without the kept key an earlier start was cut off while loading; loading again does no harm.
+        # If no key is stored, an earlier start was interrupted while loading. Loading again does no harm.
         with step("Loading the demo studio"):
             load_demo(client, progress=False)
     if path.exists():

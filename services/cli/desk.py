@@ -1,4 +1,4 @@
-"""One studio as its desk works with it: the paths below it, its clock, its rows page by page."""
+"""One studio for the desk's commands: its paths, its time zone, and its rows page by page."""
 
 from datetime import UTC, tzinfo
 from typing import Any
@@ -50,7 +50,7 @@ class Desk:
                 return page | {"data": data}
 
     def member_id(self, text: str) -> str:
-        """A member by id or by email: the desk knows the email."""
+        """A member's id, given the id or an email, which is what the desk usually knows."""
         if "@" not in text:
             return an_id_or_fail(text)
         found = self.get("/members", email=text)["data"]
@@ -67,16 +67,16 @@ def an_id_or_fail(text: str) -> str:
 
 
 def chosen_studio(operators: OperatorClient, studio: str | None) -> dict[str, Any]:
-    """The named one, or the only one there is."""
+    """The studio given by --studio, or the only one there is."""
     if studio is not None:
         found: dict[str, Any] = operators.get(f"/studios/{studio}")
         return found
     studios: list[dict[str, Any]] = operators.get("/studios")["data"]
     if not studios:
-        raise CommandFailed("There is no studio yet; make one with `studioctl studios create`.")
+        raise CommandFailed("There is no studio yet; create one with `studioctl studios create`.")
     if len(studios) > 1:
         known = ", ".join(f"{studio['slug']} ({studio['name']})" for studio in studios[:10])
-        raise CommandFailed(f"Name one of the studios with --studio: {known}.", exit_code=2)
+        raise CommandFailed(f"Choose a studio with --studio: {known}.", exit_code=2)
     return studios[0]
 
 

@@ -1,4 +1,4 @@
-"""The words of the desk's commands."""
+"""Arguments of the desk's commands."""
 
 import argparse
 
@@ -32,7 +32,7 @@ def add_desk_commands(words: Words) -> None:
         "events list --type booking.created",
     )
     events.add_argument("--type", metavar="KIND", help="only events of this kind")
-    events.add_argument("--after", type=count, metavar="N", help="only those behind this sequence number")
+    events.add_argument("--after", type=count, metavar="N", help="only events after this sequence number")
     _for_list(events)
 
 
@@ -66,15 +66,15 @@ def _classes(words: Words) -> None:
     listing = command(
         words, "list", "list classes from today on", run.list_classes, "classes list --until 2026-08-10"
     )
-    listing.add_argument("--since", type=moment, metavar="TIME", help="from here on (today)")
-    listing.add_argument("--until", type=moment, metavar="TIME", help="up to here")
+    listing.add_argument("--since", type=moment, metavar="TIME", help="first day or time (today)")
+    listing.add_argument("--until", type=moment, metavar="TIME", help="last day or time")
     listing.add_argument("--status", choices=("scheduled", "completed", "cancelled"))
     listing.add_argument("--location", type=an_id, metavar="ID")
     _for_list(listing)
     create = command(
         words,
         "create",
-        "put a class on the timetable",
+        "schedule a class",
         run.create_class,
         "classes create --title Yoga --start 2026-08-03T18:30 --duration 60m --capacity 12 --waitlist",
     )
@@ -82,7 +82,7 @@ def _classes(words: Words) -> None:
     change = command(
         words,
         "change",
-        "change a class; what is left out stays",
+        "change a class; omitted options stay unchanged",
         run.change_class,
         f"classes change {_ID} --capacity 15",
     )
@@ -140,7 +140,7 @@ def add_member_reads(words: Words) -> None:
     copy = command(
         words,
         "export",
-        "print what is stored about a member, one row a line, for the member",
+        "print the data stored about a member, one row per line, to give to the member",
         run.export_member,
         "members export ada@example.com > ada.ndjson",
     )
@@ -178,7 +178,9 @@ def _memberships(words: Words) -> None:
         f"memberships cancel {_ID} --at-period-end",
     )
     _for_one(cancel)
-    cancel.add_argument("--at-period-end", action="store_true", help="not now, but when it is paid up to")
+    cancel.add_argument(
+        "--at-period-end", action="store_true", help="at the end of the paid period instead of now"
+    )
     cancel.add_argument("--reason")
     yes_option(cancel)
 

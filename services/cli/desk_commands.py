@@ -60,12 +60,14 @@ def change_class(settings: Settings, given: argparse.Namespace) -> None:
     if given.start is not None or given.duration is not None:
         body |= _moved(desk, given)
     if not body:
-        raise CommandFailed("Say what to change; `studioctl classes change --help` lists it.", exit_code=2)
+        raise CommandFailed(
+            "Give at least one change; `studioctl classes change --help` lists the options.", exit_code=2
+        )
     show(desk.patch(f"/classes/{given.id}", body), as_json=given.json, zone=desk.zone)
 
 
 def _moved(desk: Desk, given: argparse.Namespace) -> dict[str, str]:
-    """A class that is moved keeps its length, unless another one is named."""
+    """A class that is moved keeps its duration unless a new one is given."""
     now = desk.get(f"/classes/{given.id}")
     start, end = (datetime.fromisoformat(now[name]) for name in ("start_time", "end_time"))
     length = end - start if given.duration is None else timedelta(seconds=given.duration)
@@ -89,7 +91,7 @@ def cancel_class(settings: Settings, given: argparse.Namespace) -> None:
 def show_roster(settings: Settings, given: argparse.Namespace) -> None:
     desk = Desk.open(settings, given.studio)
     roster = desk.rows(f"/classes/{given.id}/roster", given.limit, status=given.status)
-    # Who is seated in the order of their bookings, then who waits in the order of the waitlist.
+    # First those with a seat, in order of booking, then those waiting, in order of the waitlist.
     roster["data"].sort(key=lambda row: row["waitlist_position"] or 0)
     columns = ("id", "member_name", "status", "waitlist_position", "member_email")
     show(roster, as_json=given.json, columns=columns, zone=desk.zone)

@@ -1,7 +1,7 @@
-"""For a dry run: finds the earlier lines of a file that later ones name.
+"""For a dry run: finds the earlier lines of a file that later ones refer to.
 
-The server stores nothing, so each request carries them again. An index in a temporary SQLite file finds them:
-memory stays bounded, whatever the size of the file.
+The server stores nothing, so each request sends them again. They are found with an index in a temporary
+SQLite file, so that memory stays bounded whatever the size of the file.
 """
 
 import sqlite3
@@ -14,7 +14,7 @@ from shared.wire import is_id
 
 # Unique in their studio: two lines with the same one cannot both be stored.
 _UNIQUE: Final = ("email", "slug", "key")
-# SQLite takes this many parameters in every build.
+# Every build of SQLite allows this many parameters.
 _PARAMETERS: Final = 500
 
 
@@ -30,7 +30,7 @@ class EarlierLines:
         self._index.executemany("INSERT INTO names VALUES (?, ?, ?)", rows)
 
     def needed_by(self, lines: Iterable[bytes], studio: str | None) -> list[bytes]:
-        """In the file's order, with the lines that these name in turn."""
+        """In the file's order, including the lines that these refer to in turn."""
         wanted = {studio.lower()} if studio else set()
         for line in lines:
             resource = _read(line)
@@ -74,7 +74,7 @@ def _read(line: bytes) -> dict[str, Any]:
 
 
 def _own_names(resource: dict[str, Any]) -> set[str]:
-    """What a later line may call it by, or must not share with it."""
+    """Names by which later lines may refer to this one, and names that they must not use again."""
     kind = resource.get("object")
     names = {str(resource.get("id")).lower()}
     for field in _UNIQUE:
@@ -82,7 +82,7 @@ def _own_names(resource: dict[str, Any]) -> set[str]:
             names.add(f"{kind}.{field}:{value.strip().lower()}")
             if kind == "studio":
                 names.add(value.lower())
-    # A class is only as full as all its bookings make it, and who waits moves up when it is not.
+    # All bookings of a class decide how full it is, and that decides who moves up from the waitlist.
     if kind in ("booking", "waitlist"):
         names.add(f"seats:{str(resource.get('class_id')).lower()}")
     return names

@@ -15,7 +15,7 @@ from services.cli.errors import CommandFailed
 from services.cli.operator_client import OperatorClient
 
 CHUNK_LINES: Final = 5000
-# With a dry run's chunk go the earlier lines that it names; together they must fit into one request.
+# A dry run sends a chunk with the earlier lines that it refers to; together they must fit into one request.
 DRY_RUN_CHUNK_LINES: Final = 1000
 DRY_RUN_LINES: Final = 10_000
 DRY_RUN_BYTES: Final = 24 * 1024 * 1024
@@ -136,7 +136,7 @@ def _check_chunks(
 def _with_earlier_lines(
     known: EarlierLines, chunk: Chunk, studio: str | None
 ) -> Iterator[tuple[Chunk, list[bytes]]]:
-    """Lazily: the second half of a chunk may name lines of its first half."""
+    """Lazy, because the second half of a chunk may refer to lines of its first half."""
     earlier = known.needed_by(chunk.lines, studio)
     lines = len(earlier) + len(chunk.lines)
     if len(chunk.lines) > 1 and (

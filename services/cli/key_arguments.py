@@ -1,4 +1,4 @@
-"""The words of the commands on keys and clients."""
+"""Arguments of the commands for keys, clients, staff tokens, the console and the audit log."""
 
 from services.cli import console_commands, operator_commands, staff_commands
 from services.cli.command_words import (
@@ -65,7 +65,7 @@ def _keys(words: Words) -> None:
     )
     id_argument(revoke)
     revoke.add_argument(
-        "--with-endpoints", action="store_true", help="also disable the endpoints that the key made"
+        "--with-endpoints", action="store_true", help="also disable the endpoints that the key created"
     )
     yes_option(revoke)
 
@@ -132,7 +132,7 @@ def _audit(words: Words) -> None:
     listing = command(
         words,
         "list",
-        "list writes of operators and staff, oldest first",
+        "list writes by operators and staff, oldest first",
         console_commands.list_audit,
         "audit list --since 7d",
     )

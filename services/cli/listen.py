@@ -69,7 +69,7 @@ def _checked_secret(secret: str) -> str:
 
 
 def _kept_secret(home: Path) -> str:
-    """The secret of the last run on this home, or a new one."""
+    """The secret of the last run with this home, or a new one."""
     path = home / SECRET_FILE
     if path.exists():
         return _checked_secret(path.read_text().strip())

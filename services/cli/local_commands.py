@@ -1,7 +1,7 @@
 """The commands that run something on this machine.
 
-Each imports its module when it is called: a key is listed without loading a web framework, and a service does
-not carry the others in its memory.
+Each imports its module when it is called, so that listing keys does not load a web framework, and a service
+does not keep the code of the others in memory.
 """
 
 import argparse

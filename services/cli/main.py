@@ -14,7 +14,7 @@ def main() -> None:
 
 
 def run_command(words: Sequence[str]) -> int:
-    # --json is accepted anywhere on the line, so it is taken out before argparse looks.
+    # --json is accepted anywhere on the line, so it is removed before argparse parses it.
     as_json = "--json" in words
     arguments = parser().parse_args([word for word in words if word != "--json"])
     arguments.json = as_json

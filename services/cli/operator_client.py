@@ -26,7 +26,7 @@ class OperatorClient:
 
     @classmethod
     def for_settings(cls, settings: Settings) -> "OperatorClient":
-        """For the system that the environment names, or the one that runs in this home."""
+        """For the system named in the environment, or the one that runs from this home."""
         if not settings.operator_tokens:
             raise CommandFailed(
                 f"There is no operator token: set STUDIO_OPERATOR_TOKEN, or run `studioctl up` first "
@@ -113,7 +113,7 @@ def _refusal(status: int, raw: bytes) -> str:
 
 
 def _in_words(problem: dict[str, Any]) -> str:
-    """A pattern says nothing to who types; the field's name and what was wrong with it does."""
+    """A regular expression does not help the user. The field's name and the kind of problem do."""
     if problem["type"] == "string_pattern_mismatch":
-        return "The text does not have the form that is needed here."
+        return "The text does not have the required format."
     return str(problem["msg"]).replace("`", "")

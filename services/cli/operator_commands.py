@@ -48,7 +48,7 @@ def create_key(settings: Settings, given: argparse.Namespace) -> None:
 
 
 def list_keys(settings: Settings, given: argparse.Namespace) -> None:
-    # What fits beside id and prefix in 100 columns; `keys show` has the rest.
+    # The columns that fit into 100 characters with id and prefix; `keys show` has the rest.
     columns = ("id", "name", "prefix", "expires_at", "revoked_at")
     show(client_for(settings).get("/keys", studio=given.studio), as_json=given.json, columns=columns)
 
@@ -89,7 +89,7 @@ def import_file(settings: Settings, given: argparse.Namespace) -> int:
         dry_run=given.dry_run,
         send_events=not given.no_events,
     )
-    # The bad lines were told on stderr as they were found.
+    # The bad lines have already been printed to stderr.
     shown = {**report, "rejected": None} if as_table(given.json) else report
     show({name: value for name, value in shown.items() if value is not None}, as_json=given.json)
     return 1 if report["rejected_count"] else 0

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)\Z")
-# Whoever copies one of these needs it whole, on one line.
+# People copy these values, so each is printed in full on one line.
 _WHOLE = ("id", "prefix", "key", "token", "slug")
 _NARROWEST = 8
 _GAP = 2
@@ -27,13 +27,13 @@ def show(answer: Any, *, as_json: bool, columns: Sequence[str] = (), zone: tzinf
     elif columns and isinstance(answer, dict) and isinstance(answer.get("data"), list):
         _print_rows(answer["data"], columns, zone)
         if answer.get("has_more"):
-            print("There are more; ask for them with --limit.", file=sys.stderr)
+            print("There are more; raise --limit to see them.", file=sys.stderr)
     else:
         _print_record(answer, zone)
 
 
 def _print_rows(rows: list[Row], columns: Sequence[str], zone: tzinfo) -> None:
-    """A table where the whole columns fit beside the others, else one block for each row."""
+    """A table if the unwrapped columns fit on the screen with the others, otherwise one block per row."""
     if not rows:
         print("Nothing yet.")
         return
@@ -48,7 +48,7 @@ def _print_rows(rows: list[Row], columns: Sequence[str], zone: tzinfo) -> None:
             _print_pairs(zip(columns, line, strict=True))
             print()
         return
-    # Imported only for a terminal, so that a service that shares these modules does not carry it.
+    # Imported only for a terminal, so that a service that uses these modules does not load it.
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -74,7 +74,7 @@ def _print_record(answer: Any, zone: tzinfo) -> None:
 
 
 def _print_pairs(pairs: Any) -> None:
-    """Not wrapped: a terminal that is too narrow breaks the line itself, and a copy has it whole."""
+    """Not wrapped here: a narrow terminal breaks the line itself, and a copied value stays in one piece."""
     known = list(pairs)
     left = max((len(name) for name, _ in known), default=0)
     for name, value in known:
@@ -92,7 +92,7 @@ def _text(value: Any, zone: tzinfo) -> str:
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, str) and _INSTANT.match(value):
         return when(value, zone)
-    # What people typed must not steer the terminal.
+    # Text that people typed must not contain terminal control sequences.
     return "".join(letter if letter.isprintable() else "�" for letter in str(value))
 
 

@@ -1,4 +1,4 @@
-"""The steps of a start, shown to whoever watches: what is being done, and how long it took."""
+"""Shows the steps of a start on a terminal, and how long each took."""
 
 import sys
 import time
@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 @contextmanager
 def step(what: str) -> Iterator[None]:
-    """On a terminal a line that moves while the work runs. Elsewhere nothing: the log tells it."""
+    """Show a spinner on a terminal while the step runs. Elsewhere print nothing: the log has it."""
     if not sys.stderr.isatty():
         yield
         return
-    # Loaded only where a person watches: it costs memory that a server never needs.
+    # Imported only for a terminal: it takes memory that a server does not need.
     from rich.console import Console
 
     console = Console(stderr=True, highlight=False)

@@ -41,7 +41,7 @@ def serve(settings: Settings, given: argparse.Namespace) -> None:
 
 
 async def _serve(settings: Settings, service: str) -> None:
-    """The ports answer from the first moment on: a probe finds a process that waits, not a dead one."""
+    """Answer on the ports from the start, so that a probe sees a waiting process, not a dead one."""
     stopped = catch_stop_signals()
     waiting_for: dict[str, str] = {}
     fronts = [StartupPlaceholder(waiting_for) for _ in range(2 if service == "gateway" else 1)]

@@ -1,4 +1,4 @@
-"""`studioctl status` and `queues list` for a person at 3 a.m.: a line per service, and what to type next."""
+"""`studioctl status` and `queues list` on a terminal: a line per service, and the next command to run."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -28,7 +28,7 @@ def status_lines(services: dict[str, Json], unacknowledged: Sequence[Json] = ())
 
 
 def _overdue(studio: Json) -> str:
-    """Whether the log has them tells what is missing: the event, or only its acknowledgement."""
+    """If the event log has an overdue event, only its acknowledgement is missing."""
     states = [
         f"{studio[state]} {state.replace('_', ' ')}"
         for state in ("waiting", "in_flight", "parked")
@@ -36,7 +36,7 @@ def _overdue(studio: Json) -> str:
     ]
     text = f"overdue: {studio['service']}, studio {studio['studio_id']}: {', '.join(states)}"
     if not studio["compared"]:
-        return f"{text}; the event log does not tell which it has"
+        return f"{text}; the event log could not be asked which it has"
     return f"{text}; of the oldest {studio['compared']} the event log has {studio['logged']}"
 
 
@@ -70,7 +70,7 @@ def _queue_figures(queues: list[Json]) -> Iterator[str]:
 
 
 def next_steps(services: dict[str, Json]) -> Iterator[str]:
-    """The command for each thing that is not well; one sentence when all is."""
+    """The command for each problem, or one sentence if there is none."""
     steps = list(_steps(services))
     yield from steps or ["All well."]
 
@@ -78,18 +78,18 @@ def next_steps(services: dict[str, Json]) -> Iterator[str]:
 def _steps(services: dict[str, Json]) -> Iterator[str]:
     for name, state in services.items():
         if state["status"] in ("unreachable", "not_ready"):
-            yield f"{name} does not serve. Look at its log, then: studioctl status"
+            yield f"{name} is not ready. Look at its log, then run: studioctl status"
         elif state["status"] == "degraded":
-            yield f"{name} serves, but a part of it is not well: see its line above."
+            yield f"{name} answers requests, but a part of it has a problem: see its line above."
         figures = state.get("figures") or {}
         if figures.get("outbox_age_seconds", 0) > SLOW_OUTBOX_SECONDS:
-            yield f"{name} has events that are not published. Is the broker up? Type: studioctl queues list"
+            yield f"{name} has events that are not published. Is the broker up? Run: studioctl queues list"
     figures = services.get("webhooks", {}).get("figures") or {}
     for queue in figures.get("queues", ()):
         if queue["parked"]:
-            yield f"{queue['name']} has parked messages. Type: studioctl queues parked {queue['name']}"
+            yield f"{queue['name']} has parked messages. Run: studioctl queues parked {queue['name']}"
     if figures.get("dead_deliveries"):
-        yield "Deliveries are dead. Type: studioctl webhooks deliveries --status dead --studio SLUG"
+        yield "Deliveries are dead. Run: studioctl webhooks deliveries --status dead --studio SLUG"
 
 
 def queue_lines(queues: list[Json]) -> Iterator[str]:

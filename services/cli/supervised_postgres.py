@@ -1,4 +1,4 @@
-"""The embedded Postgres of `studioctl up`, started again when it ends by itself."""
+"""The embedded Postgres of `studioctl up`, restarted if it exits unexpectedly."""
 
 import asyncio
 import sys

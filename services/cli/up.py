@@ -38,7 +38,7 @@ def up(settings: Settings, given: argparse.Namespace) -> None:
         home=home,
         port=given.port if given.port is not None else settings.port,
         operator_port=given.operator_port if given.operator_port is not None else settings.operator_port,
-        # The machine's own receivers, unless the environment says otherwise. `serve` never does this.
+        # Allow receivers on this machine unless the environment says otherwise. `serve` never does this.
         webhook_loopback_http=settings.webhook_allow_http is None,
     )
     run_async(run_up(settings, demo=not given.no_demo, verbose=given.verbose))
@@ -48,7 +48,7 @@ async def run_up(settings: Settings, *, demo: bool, verbose: bool) -> None:
     began = time.monotonic()
     async with AsyncExitStack() as stack:
         with explained(settings.home):
-            # Locked before anything is made in it: two first starts would otherwise make different secrets.
+            # Locked before anything is created in it: two first starts would create different secrets.
             stack.enter_context(lock_home(settings.home, "up.lock"))
             file = None if verbose or not sys.stderr.isatty() else LogFile(settings.home / LOG_FILE)
             settings = with_secrets(settings, make=True)

@@ -1,4 +1,4 @@
-"""Values on the command line. What cannot be read is told in words; argparse ends with exit code 2."""
+"""Parsers of values on the command line. A bad value gets a readable message; argparse exits with code 2."""
 
 import argparse
 import re
@@ -42,7 +42,7 @@ def count(text: str) -> int:
 
 def positive(text: str) -> int:
     if count(text) == 0:
-        raise argparse.ArgumentTypeError("write a whole number from 1 on")
+        raise argparse.ArgumentTypeError("write a whole number, 1 or more")
     return int(text)
 
 
@@ -63,7 +63,7 @@ def amount(text: str) -> str:
 
 def currency(text: str) -> str:
     if len(text) != 3 or not text.isascii() or not text.isalpha():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a currency; write three letters, as EUR")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a currency; write three letters, such as EUR")
     return text.upper()
 
 
@@ -86,7 +86,7 @@ def ago_or_moment(text: str) -> datetime:
 
 
 def in_zone(given: datetime, zone: tzinfo) -> str:
-    """For the API, which wants an offset."""
+    """With an offset, which the API requires."""
     return (given if given.tzinfo else given.replace(tzinfo=zone)).isoformat()
 
 

@@ -1,4 +1,4 @@
-"""The screen that `studioctl up` ends in: where everything is, the key, and three calls to paste."""
+"""What `studioctl up` prints when it is ready: where everything is, the key, and three calls to try."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def welcome(
     if console is not None:
         lines += [
             "",
-            "The console, opened once by this link within ten minutes (`studioctl console` makes more):",
+            "The console; this link works once, within ten minutes (`studioctl console` creates another):",
         ]
         lines += ["", console]
     lines += ["", "Ctrl-C stops everything.", ""]

@@ -37,7 +37,7 @@ def event_types_bytes() -> bytes:
 
 
 def self_contained(schema: Json, components: Json) -> Json:
-    """A schema that names no other document: what it refers to is in its own `$defs`."""
+    """A schema without references to other documents: everything it refers to is in its own `$defs`."""
     named: set[str] = set()
     todo: list[Any] = [schema]
     while todo:

@@ -36,7 +36,7 @@ HEADERS: Json = {
         ETAG,
     ),
     "Cache-Control": _header(
-        "Keep the answer for yourself, and ask with `If-None-Match` before each use.",
+        "Only you may cache the answer. Revalidate it with `If-None-Match` before each use.",
         "string",
         CACHE_CONTROL[1].decode(),
     ),

@@ -1,4 +1,4 @@
-"""Every limit that can refuse a request and that no schema says: read from the code that refuses."""
+"""Every limit that can refuse a request and is not in a schema, read from the code that enforces it."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from shared.http.value_checks import EARLIEST, LATEST
 
 
 class Limit(Struct, frozen=True):
-    """`source` is where the code keeps it: module and name."""
+    """`source` is where the limit is defined: module and name."""
 
     source: tuple[Any, str]
     text: str
@@ -77,7 +77,9 @@ LIMITS_IN_WORDS = f"""\
 def limits_table() -> str:
     rows = "\n".join(f"| {limit.value:,.0f} | {limit.text} |" for limit in LIMITS)
     head = (
-        "## Limits\n\nBeside those of the schemas. At most, where nothing else is said.\n\n| | |\n|---|---|\n"
+        "## Limits\n\n"
+        "In addition to the limits in the schemas. Each is a maximum unless the text says otherwise.\n\n"
+        "| | |\n|---|---|\n"
     )
     return f"{head}{rows}\n\n{LIMITS_IN_WORDS}"
 

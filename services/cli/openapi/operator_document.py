@@ -37,20 +37,20 @@ and its own token. `studioctl` is a client of it.
 
 - **Token.** Send `Authorization: Bearer …`: the operator token, or a staff token (`stf_…`), which belongs to
   one studio and has the role `staff` or `manager`. A refused token is 401; guesses are limited per address.
-- **Roles.** Each operation names the least role that it needs. An operator may do everything, a manager also
-  what staff may.
-- **Studios** are named in the path by slug or id. What belongs to another studio is 404.
+- **Roles.** Each operation names the lowest role that may call it. An operator may do everything, a manager
+  everything that staff may.
+- **Studios** are named in the path by slug or id. What belongs to another studio is answered 404.
 - **Lists and errors** have the same form as in the partner API.
 """
 STATUS_TEXTS = {
     400: "The cursor is unknown.",
     401: "The token is missing or unknown.",
     403: "The token's role is too low.",
-    404: "Unknown, or of another studio.",
-    409: "Refused in the current state; `code` says why.",
+    404: "The resource does not exist or belongs to another studio.",
+    409: "The current state does not allow the operation; `code` says why.",
     413: "The body is too large.",
     415: "The body is not JSON.",
-    422: "The request is not valid; `detail` lists each problem with its place.",
+    422: "The request is not valid; `detail` lists each problem and its location.",
     429: "Too many refused tokens from this address.",
     500: "Something went wrong on our side.",
     503: "A service is unreachable; nothing was done there.",

@@ -24,12 +24,12 @@ NDJSON = "application/x-ndjson"
 TAGS = {
     "Studios": "Studios, and the keys and clients of their partners.",
     "Staff tokens": "Tokens of a studio's staff.",
-    "Import": "Loading a studio's data, and taking it out.",
+    "Import": "Importing and exporting a studio's data.",
     "System": "The state of the services, the queues, and what a restore needs.",
-    "People": "Erasing what is known of a person.",
+    "People": "Erasing a person's data.",
     "Schedule": "Classes of a studio.",
     "Bookings": "Rosters, check-in and cancellations.",
-    "Waitlist": "Who waits for a seat.",
+    "Waitlist": "Members who are waiting for a seat.",
     "Members": "Members and memberships.",
     "Purchases": "What members bought.",
     "Staff": "What a desk changes.",
@@ -119,7 +119,7 @@ def operator_operations() -> list[OperatorOperation]:
 
 
 def reached_at(path: str) -> str:
-    """Where the gateway forwards a staff route from; it must know the owner by the first word."""
+    """The path at which the gateway serves a staff route. Its first segment names the owner."""
     below = path.removeprefix(STAFF)
     if _noun(below) not in OWNERS:
         raise ValueError(f"the gateway forwards nothing to {path}")

@@ -47,4 +47,4 @@ def test_an_overdue_studio_is_named_with_what_the_log_has() -> None:
     ]
     assert line == ("overdue: bookings, studio s1: 1 waiting, 2 parked; of the oldest 3 the event log has 2")
     lines = list(status_lines(services, [studio | {"compared": 0, "logged": 0}]))
-    assert any("does not tell" in line for line in lines), "the log is away"
+    assert any("could not be asked" in line for line in lines), "the event log is unavailable"

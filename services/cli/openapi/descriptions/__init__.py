@@ -1,7 +1,7 @@
-"""What each property means, for the partner who reads the reference.
+"""Descriptions of the properties in the reference.
 
-A text is found under `Schema.property`, else under `property` alone. A description in the struct itself wins: it
-stands where the rule stands. A property without any text fails `make check`.
+A text is looked up under `Schema.property`, then under `property` alone. A description in the struct itself takes
+precedence, because it is next to the rule. A property without a description fails `make check`.
 """
 
 from typing import Any

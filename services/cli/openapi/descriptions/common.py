@@ -1,4 +1,4 @@
-"""Properties that mean the same wherever they stand."""
+"""Properties that have the same meaning in every schema."""
 
 TEXTS = {
     "id": "The resource's id. Treat it as opaque.",

@@ -1,4 +1,4 @@
-"""Properties that only operators and staff see. Texts of the partners' reference serve the others."""
+"""Properties that only operators and staff see. The others use the texts of the partners' reference."""
 
 _KEY = {
     "client_id": "The client that the key belongs to.",
@@ -11,7 +11,7 @@ _KEY = {
 }
 _CLASS = {
     "location_id": "Where the class takes place, or null.",
-    "capacity": "How many people can be seated.",
+    "capacity": "How many seats the class has.",
     "waitlist_capacity": "How many people may wait; null for no limit.",
     "credit_cost": "How many credits a booking costs.",
     "visible": "Whether the class can be booked. A hidden class is still listed.",
@@ -22,8 +22,8 @@ TEXTS: dict[str, str] = {
     **{
         f"{schema}.{name}": text for schema in ("ClassCreate", "ClassChange") for name, text in _CLASS.items()
     },
-    "ClassChange.status": "`scheduled` or `completed`. To cancel a class is an operation of its own.",
-    "reason": "Why, in words. Optional.",
+    "ClassChange.status": "`scheduled` or `completed`. To cancel a class, use its own operation.",
+    "reason": "The reason. Optional.",
     "rate": "Requests per second.",
     "erased": "By service, how many rows of each kind were made anonymous.",
     "lines": "How many lines were read, empty ones included.",
@@ -34,16 +34,16 @@ TEXTS: dict[str, str] = {
     "Rejected.reason": "What is wrong with the line.",
     "KeyCreate.location_ids": "Limit the key to these locations; null for all.",
     "KeyCreate.client": "Name of the client that the key belongs to, created if new; the key's name by default.",
-    "KeyCreate.expires_in": "How many seconds the key is valid; null for no end.",
-    "with_endpoints": "Also disable the webhook endpoints that the key created or pointed at their URL.",
-    "overlap": "How many seconds the old key stays valid.",
+    "KeyCreate.expires_in": "For how many seconds the key is valid; null for no expiry.",
+    "with_endpoints": "Also disable the webhook endpoints that the key created or whose URL it set.",
+    "overlap": "For how many seconds the old key stays valid.",
     "test": "A test studio: its keys begin with `spk_test_`.",
-    "topic": "What the message was published as.",
+    "topic": "The type of the event.",
     "ParkedRead.reason": "Why the message was parked.",
     "body": "The message itself. It may contain personal data.",
     "last_sequence": "The sequence number of the newest event, 0 before the first one.",
     "PurchaseCreate.product_id": "The product that was bought.",
-    "PurchaseCreate.currency": "Three letters, as `EUR`.",
+    "PurchaseCreate.currency": "Three letters, such as `EUR`.",
     "PurchaseCreate.status": "A completed purchase grants its credits, once.",
     "PurchaseCreate.location_id": "Where it was bought, or null.",
     "waiting": "Messages that wait for a consumer.",
@@ -60,10 +60,10 @@ TEXTS: dict[str, str] = {
     "AuditEntry.request_id": "The id of the request.",
     "by": "How many numbers are skipped.",
     "studios": "How many studios were moved forward.",
-    "ServiceStatus.status": "`ready`, `degraded` when requests are served but a part is not well, `not_ready`, or "
+    "ServiceStatus.status": "`ready`, `degraded` when requests are served but a part has a problem, `not_ready`, or "
     "`unreachable`.",
     "parts": "Each part of the service with `ok` or its problem.",
-    "problem": "Why the service could not be asked.",
+    "problem": "Why the service did not answer.",
     "figures": "Outbox, queues and deliveries of the service.",
     "services": "Each service by name, the gateway included.",
     "StaffLead.status": "`new`, `contacted`, `qualified`, `converted` or `unqualified`.",

@@ -14,7 +14,7 @@ TEXTS = {
     "beginner_safe": "Whether beginners can join; null where the studio does not say.",
     "recovery": "Whether it is a recovery class; null where the studio does not say.",
     "tagline": "One line about the instructor. Empty where there is none.",
-    "tags": "Words that the studio files the instructor under.",
+    "tags": "Tags that the studio gave the instructor.",
     "title": "The class's name as members see it.",
     "class_type_id": "The class type, or null.",
     "Class.location_id": "Where the class is held, or null. A class without a location is hidden from keys that are "
@@ -23,7 +23,7 @@ TEXTS = {
     "instructor_id": "The instructor, or null.",
     "start_time": "When the class starts, in UTC. Bookings close then.",
     "end_time": "When the class ends, in UTC.",
-    "allow_waitlist": "Whether a full class takes people onto a waitlist.",
+    "allow_waitlist": "Whether a full class has a waitlist.",
     "spot_selection_mode": "Whether a booking names a spot: `required`, `optional`, `none` or null for not at all.",
     "Class.status": "`scheduled`, `completed` or `cancelled`.",
     "ClassSpot.label": "The spot's name in the room, such as `A3`.",

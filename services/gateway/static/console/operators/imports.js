@@ -13,7 +13,7 @@ export async function render(view) {
   const file = input({ type: "file", accept: ".ndjson,.jsonl,.json,.txt" });
   const result = h("div", { role: "status" });
   const load = (chosen) => guarded(result, () => send(view, studio, chosen, result))();
-  const drop = h("div", { class: "drop" }, field("A file with one resource a line (NDJSON)", file), h("p", {}, "Drop it here, or choose it."), button("Import", () => (file.files[0] ? load(file.files[0]) : file.focus()), { class: "act main" }));
+  const drop = h("div", { class: "drop" }, field("A file with one resource per line (NDJSON)", file), h("p", {}, "Drop it here, or choose it."), button("Import", () => (file.files[0] ? load(file.files[0]) : file.focus()), { class: "act main" }));
   drop.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("over"); });
   drop.addEventListener("dragleave", () => drop.classList.remove("over"));
   drop.addEventListener("drop", (event) => { event.preventDefault(); drop.classList.remove("over"); if (event.dataTransfer.files[0]) load(event.dataTransfer.files[0]); });
