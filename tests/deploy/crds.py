@@ -1,20 +1,15 @@
-"""Other people's kinds against their own schemas, which npm packages carry: fetched when asked for, kept in
-the virtual environment, never in the repository. TypeScript finds unknown fields and wrong types, the
-packages' validators the rest.
+"""Other people's kinds against their own schemas, which npm packages carry. TypeScript finds unknown fields
+and wrong types, the packages' validators the rest.
 """
 
-import fcntl
 import json
 import re
-import shutil
 import subprocess
-import sys
 import tempfile
-import time
-from functools import cache
 from pathlib import Path
 
 from tests.deploy.kustomizing import Manifest
+from tests.harness.npm_packages import TYPESCRIPT, NpmPackages
 
 PACKAGES = {
     "postgresql.cnpg.io/v1": "@kubernetes-models/cloudnative-pg@2.0.0",
@@ -22,48 +17,15 @@ PACKAGES = {
     "monitoring.coreos.com/v1": "@kubernetes-models/prometheus-operator@6.0.0",
     "gateway.networking.k8s.io/v1": "@kubernetes-models/gateway-api@2.0.0",
 }
-COMPILER = "typescript@5.9.3"
-FOLDER = Path(sys.prefix) / "crd-schemas"
+INSTALLED = NpmPackages("crd-schemas", [*PACKAGES.values(), TYPESCRIPT])
+FOLDER = INSTALLED.folder
 OPTIONS = ["--noEmit", "--strict", "--skipLibCheck", "--pretty", "false"]
 MODULES = ["--module", "nodenext", "--moduleResolution", "nodenext"]
-# Every worker of a test run would wait for a registry that one has found to be away.
-ASK_AGAIN_SECONDS = 600
-NPM_TIMEOUTS = ["--fetch-retries=1", "--fetch-timeout=20000", "--fetch-retry-mintimeout=1000"]
-INSTALL = ["npm", "install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock"]
 
 
-@cache
 def why_not() -> str | None:
     """The reason why the schemas cannot be had here; None when they are there."""
-    wanted = sorted([*PACKAGES.values(), COMPILER])
-    if not (shutil.which("npm") and shutil.which("node")):
-        return "node and npm are not here"
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    with (FOLDER / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        mark, failed = FOLDER / "installed.json", FOLDER / "failed"
-        if mark.exists() and json.loads(mark.read_text()) == wanted:
-            return None
-        if failed.exists() and time.time() - failed.stat().st_mtime < ASK_AGAIN_SECONDS:
-            return failed.read_text()
-        (FOLDER / "package.json").write_text('{"private": true, "type": "module"}')
-        if reason := _install(wanted):
-            failed.write_text(reason)
-            return reason
-        mark.write_text(json.dumps(wanted))
-    return None
-
-
-def _install(packages: list[str]) -> str | None:
-    command = [*INSTALL, *NPM_TIMEOUTS, *packages]
-    try:
-        done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, timeout=90, check=False)
-    except subprocess.TimeoutExpired:
-        return "npm did not answer in time"
-    if done.returncode:
-        said = [line for line in done.stderr.splitlines() if line.startswith("npm error")]
-        return f"npm cannot fetch the schemas: {' '.join(said[:1]) or 'it does not say why'}"
-    return None
+    return INSTALLED.why_not()
 
 
 def has_schema(manifest: Manifest) -> bool:

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from services.cli.openapi.descriptions.parameters import TEXTS
 from services.cli.openapi.headers import ETAG
 from services.cli.openapi.schemas import Schemas
 from shared.http.routes import MAX_KEY_LENGTH, MIN_KEY_LENGTH, NoQuery, Route
@@ -105,6 +106,5 @@ def _query_parameter(name: str, field: Json, required: bool) -> Json:
     if "anyOf" in schema:
         kinds = [kind for kind in schema.pop("anyOf") if kind != {"type": "null"}]
         schema = {**kinds[0], **schema} if len(kinds) == 1 else {**schema, "anyOf": kinds}
-    about = field.get("description", schema.pop("description", ""))
-    described: Json = {"name": name, "in": "query", "required": required, "schema": schema}
-    return {**described, "description": about} if about else described
+    about = field.get("description", schema.pop("description", "")) or TEXTS.get(name, "")
+    return {"name": name, "in": "query", "required": required, "description": about, "schema": schema}

@@ -31,7 +31,7 @@ class Parked(Struct, kw_only=True):
 
 
 class ParkedQuery(Query, frozen=True, kw_only=True):
-    limit: int = 50
+    limit: Annotated[int, Meta(ge=1, le=1000, description="The maximum number of messages.")] = 50
 
 
 class Requeue(Body, frozen=True, kw_only=True):

@@ -1,0 +1,69 @@
+"""npm packages that a check needs: fetched when asked for, kept in the virtual environment, never in the
+repository. Where they cannot be had, the reason is one line.
+"""
+
+import fcntl
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+TYPESCRIPT = "typescript@5.9.3"
+# Every worker of a test run would wait for a registry that one has found to be away.
+ASK_AGAIN_SECONDS = 600
+NPM_TIMEOUTS = ["--fetch-retries=1", "--fetch-timeout=20000", "--fetch-retry-mintimeout=1000"]
+INSTALL = ["npm", "install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock"]
+
+
+class NpmPackages:
+    """A set of packages with their versions, in a folder of its own."""
+
+    def __init__(self, name: str, packages: Iterable[str], root: Path = Path(sys.prefix)) -> None:
+        self.folder = root / name
+        self._packages = sorted(packages)
+        self._known = False
+        self._reason: str | None = None
+
+    def why_not(self) -> str | None:
+        """The reason why they cannot be had here; None when they are there."""
+        if not self._known:
+            self._reason = self._fetch()
+            self._known = True
+        return self._reason
+
+    def script(self, path: str) -> Path:
+        return self.folder / "node_modules" / path
+
+    def _fetch(self) -> str | None:
+        if not (shutil.which("npm") and shutil.which("node")):
+            return "node and npm are not here"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            mark, failed = self.folder / "installed.json", self.folder / "failed"
+            if mark.exists() and json.loads(mark.read_text()) == self._packages:
+                return None
+            if failed.exists() and time.time() - failed.stat().st_mtime < ASK_AGAIN_SECONDS:
+                return failed.read_text()
+            (self.folder / "package.json").write_text('{"private": true, "type": "module"}')
+            if reason := self._install():
+                failed.write_text(reason)
+                return reason
+            mark.write_text(json.dumps(self._packages))
+        return None
+
+    def _install(self) -> str | None:
+        command = [*INSTALL, *NPM_TIMEOUTS, *self._packages]
+        try:
+            done = subprocess.run(
+                command, cwd=self.folder, capture_output=True, text=True, timeout=90, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return "npm did not answer in time"
+        if done.returncode:
+            said = [line for line in done.stderr.splitlines() if line.startswith("npm error")]
+            return f"npm cannot fetch them: {' '.join(said[:1]) or 'it does not say why'}"
+        return None
