@@ -12,6 +12,7 @@ import msgspec
 
 from services.all_in_one import open_all
 from services.cli.demo_key import demo_console, demo_key
+from services.cli.demo_samples import add_samples
 from services.cli.operator_client import RUN_FILE
 from services.cli.progress_steps import step
 from services.cli.run_async import run_async
@@ -68,6 +69,8 @@ async def run_up(settings: Settings, *, demo: bool, verbose: bool) -> None:
         write_private(run_file, json.dumps({"operator_url": operator_url}))
         stack.callback(run_file.unlink, missing_ok=True)
         key = await asyncio.to_thread(demo_key, settings, operator_url) if demo else None
+        if demo:
+            await add_samples(settings, operator_url)
         console = await asyncio.to_thread(demo_console, settings, operator_url) if demo else None
         stopped = catch_stop_signals()
         seconds, log = time.monotonic() - began, file.path if file else None

@@ -89,6 +89,15 @@ class Process:
                 time.sleep(0.05)
         raise AssertionError(f"{self.words[3:]} is not ready:\n{self.log.read_text()[-4000:]}")
 
+    def wait_for_text(self, text: str, seconds: float = START_SECONDS) -> None:
+        """What it prints once it is ready to be used, such as the demo studio's key."""
+        deadline = time.monotonic() + seconds
+        while text not in self.log.read_text():
+            assert self.child is not None
+            if self.child.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError(f"{self.words[3:]} said no {text!r}:\n{self.log.read_text()[-4000:]}")
+            time.sleep(0.05)
+
     def kill(self) -> None:
         assert self.child is not None
         self.child.kill()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from services.cli.demo.attendance import attendance_lines
+from services.cli.demo.fixed import FIXED_CLASSES
 from services.cli.demo.forms import form_lines, lead_lines, submission_lines
 from services.cli.demo.ids import STUDIO_ID, Line
 from services.cli.demo.people import member_lines, membership_lines, purchase_lines
@@ -19,8 +20,8 @@ __all__ = ["STUDIO_ID", "demo_lines"]
 
 
 def demo_lines(today: date) -> Iterator[Line]:
-    """Each line refers only to earlier lines. The classes cover two weeks from `today`."""
-    coming = list(sessions(today))
+    """Each line refers only to earlier lines. The timetable covers two weeks from `today`."""
+    coming = [*FIXED_CLASSES, *sessions(today)]
     yield from studio_lines()
     yield from product_lines()
     yield from member_lines()

@@ -13,7 +13,7 @@ BOOKED_BEFORE = timedelta(days=DAYS + 1)
 
 def attendance_lines(coming: Iterable[Session]) -> Iterator[Line]:
     for session in coming:
-        names = _attending(session)
+        names = attending(session)
         for number, name in enumerate(names):
             waiting = number + 1 - session.slot.booked
             if waiting <= 0:
@@ -31,7 +31,7 @@ def attendance_lines(coming: Iterable[Session]) -> Iterator[Line]:
             )
 
 
-def _attending(session: Session) -> list[str]:
+def attending(session: Session) -> list[str]:
     """Different members each day. Only subscribers book classes that cost credits, so nobody owes any."""
     pool = SUBSCRIBERS if session.slot.credit_cost else (*SUBSCRIBERS, *PACK_HOLDERS)
     first = session.on.toordinal() * 3
@@ -40,7 +40,8 @@ def _attending(session: Session) -> list[str]:
 
 
 def _booking(session: Session, name: str, number: int, *, position: int | None = None) -> Line:
-    booked_at = instant(session.start - BOOKED_BEFORE + timedelta(minutes=7 * number))
+    first = session.booked_from or session.start - BOOKED_BEFORE
+    booked_at = instant(first + timedelta(minutes=7 * number))
     spot = session.spot_labels[number] if session.spot_labels else None
     return line(
         "booking",

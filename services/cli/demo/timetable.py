@@ -37,11 +37,12 @@ class Slot(Struct, frozen=True):
 
 
 class Session(Struct, frozen=True):
-    """One class: a slot on a day."""
+    """One class: a slot on a day. `booked_from` is when its first booking was made, where that is fixed."""
 
     slot: Slot
     on: date
     start: datetime
+    booked_from: datetime | None = None
 
     @property
     def name(self) -> str:

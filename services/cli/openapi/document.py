@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from services.cli.openapi.code_samples import code_samples
 from services.cli.openapi.error_responses import ERROR_TYPES, shared_responses
 from services.cli.openapi.events import event_types, webhooks
 from services.cli.openapi.headers import HEADERS
@@ -68,7 +69,8 @@ def _operation(operation: Operation, schemas: Schemas) -> Json:
     }
     if route.body is not None:
         described["requestBody"] = request_body(route, schemas)
-    return described
+    samples = code_samples(operation.method, operation.path, described, SHARED_PARAMETERS)
+    return described | {"x-codeSamples": samples}
 
 
 def document_bytes() -> bytes:

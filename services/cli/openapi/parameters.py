@@ -5,6 +5,7 @@ from typing import Any
 
 from services.cli.openapi.descriptions.parameters import TEXTS
 from services.cli.openapi.headers import ETAG
+from services.cli.openapi.path_examples import PATH_EXAMPLES
 from services.cli.openapi.schemas import Schemas
 from shared.http.routes import MAX_KEY_LENGTH, MIN_KEY_LENGTH, NoQuery, Route
 from shared.wire import API_VERSION
@@ -84,6 +85,11 @@ def parameters(route: Route[Any], schemas: Schemas) -> list[Json]:
 
 
 def _path_parameter(name: str) -> Json:
+    example = {"example": PATH_EXAMPLES[name]} if name in PATH_EXAMPLES else {}
+    return _described(name) | example
+
+
+def _described(name: str) -> Json:
     if name.endswith("_id"):
         noun = name.removesuffix("_id").replace("_", " ")
         schema: Json = {"type": "string", "format": "uuid"}

@@ -3,25 +3,28 @@
 from typing import Any
 
 from services.bookings.errors import BOOKING_REFUSALS
+from services.cli.demo.attendance import attending
+from services.cli.demo.fixed import OPEN_CLASS, spot_id
 from services.cli.demo.forms import INTAKE, WAIVER_LABEL
 from services.cli.demo.ids import STUDIO_ID, demo_id
+from services.cli.demo.people import member_id
 from shared.routing import SCOPES
 
-_CLASS = "2026-08-04/barre"
-_SPOT_CLASS = "2026-08-03/reformer"
-CLASS_ID = demo_id("class", _CLASS)
-MEMBER_ID = demo_id("member", "Ava Bennett")
-BOOKING_ID = demo_id("booking", f"{_CLASS}/Ava Bennett")
+_BOOKED = f"{OPEN_CLASS.name}/{attending(OPEN_CLASS)[0]}"
+CLASS_ID = OPEN_CLASS.id
+# Has no booking in that class yet.
+MEMBER_ID = member_id("Ava Bennett")
+BOOKING_ID = demo_id("booking", _BOOKED)
 FORM_ID = demo_id("form", INTAKE)
 LEAD_ID = demo_id("lead", "Robin Castillo")
 SUBMISSION_ID = demo_id("form_submission", "Robin Castillo")
 
 CANCELLATION: dict[str, object] = {
-    "id": demo_id("booking_cancellation", f"{_CLASS}/Ava Bennett"),
+    "id": demo_id("booking_cancellation", _BOOKED),
     "object": "booking_cancellation",
     "booking_id": BOOKING_ID,
     "class_id": CLASS_ID,
-    "member_id": MEMBER_ID,
+    "member_id": member_id(attending(OPEN_CLASS)[0]),
     "status": "cancelled",
     "cancelled_at": "2026-08-04T14:05:00Z",
     "reason": "Feeling unwell",
@@ -82,7 +85,7 @@ EXAMPLES: dict[str, Any] = {
         "last_name": "Keller",
         "phone": "+1 212 555 0147",
     },
-    "BookingCreate": {"class_id": CLASS_ID, "member_id": MEMBER_ID, "join_waitlist": True},
+    "BookingCreate": {"class_id": CLASS_ID, "member_id": MEMBER_ID, "class_spot_id": spot_id("R5")},
     "BookingPreview": {
         "object": "booking_preview",
         "outcome": "waitlisted",
@@ -112,14 +115,14 @@ EXAMPLES: dict[str, Any] = {
         "metadata": {"interest": "reformer"},
     },
     "MutationResult": {"id": LEAD_ID, "object": "lead", "created": True},
-    "PartnerFormCreate": {"title": "Class Feedback", "status": "draft", "fields": _FIELDS},
+    "PartnerFormCreate": {"title": "Workshop Feedback", "status": "draft", "fields": _FIELDS},
     "StudioFormUpdate": {
         "status": "published",
         "settings": {"confirmation_message": "Thank you!", "one_submission_per_email": True},
     },
     "FormSubmissionCreate": {
-        "submitter_name": "Robin Castillo",
-        "submitter_email": "robin.castillo@example.com",
+        "submitter_name": "Jules Donovan",
+        "submitter_email": "jules.donovan@example.com",
         "data": _ANSWERS,
     },
     "FormEvaluate": {"data": {"goals": ["Strength"], "injuries": "yes"}},

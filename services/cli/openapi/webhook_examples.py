@@ -2,12 +2,9 @@
 
 from typing import Any
 
+from services.cli.demo.fixed import DELIVERY_ID, ENDPOINT_ID, EVENT_ID, RECOVERY_ID
 from services.cli.demo.ids import STUDIO_ID, demo_id
 from shared.wire import API_VERSION
-
-ENDPOINT_ID = demo_id("webhook_endpoint", "demo")
-RECOVERY_ID = demo_id("webhook_recovery", "demo")
-EVENT_ID = demo_id("event", "booking.created")
 
 ENDPOINT: dict[str, Any] = {
     "id": ENDPOINT_ID,
@@ -23,7 +20,7 @@ ENDPOINT: dict[str, Any] = {
     "created_at": "2026-08-03T15:00:00Z",
 }
 _DELIVERY: dict[str, Any] = {
-    "id": demo_id("webhook_delivery", "demo"),
+    "id": DELIVERY_ID,
     "object": "webhook_delivery",
     "endpoint_id": ENDPOINT_ID,
     "event_id": EVENT_ID,

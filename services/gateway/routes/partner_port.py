@@ -2,8 +2,8 @@
 
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from services.gateway.routes.console_files import console_files
 from services.gateway.routes.console_sign_in import PATH as SIGN_IN
+from services.gateway.routes.page_files import page_files
 from services.gateway.routes.static_files import static_file
 from shared.errors import MethodNotAllowed, NotFound
 from shared.http.answer import Answer
@@ -27,10 +27,8 @@ class PartnerPort:
             "/health/live": health["/health/live"],
             "/health/ready": health["/health/ready"],
             OPENAPI: static_file("openapi.json", b"application/json"),
-            "/docs": static_file("docs.html", b"text/html; charset=utf-8"),
-            "/docs/page.css": static_file("page.css", b"text/css; charset=utf-8"),
-            "/docs/page.js": static_file("page.js", b"text/javascript; charset=utf-8"),
-            **console_files("console.html"),
+            **page_files("docs", "partners.html"),
+            **page_files("console", "console.html"),
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

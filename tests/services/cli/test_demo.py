@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from services.cli.demo import STUDIO_ID, demo_lines
+from services.cli.demo.fixed import FIXED_CLASSES
 
 MONDAY = date(2026, 8, 3)
 BEFORE_SPRING = date(2027, 3, 8)  # the clocks go forward on the 14th
@@ -21,6 +22,12 @@ def lines(today: date = MONDAY) -> list[dict[str, Any]]:
 
 def of_kind(kind: str, today: date = MONDAY) -> list[dict[str, Any]]:
     return [line for line in lines(today) if line["object"] == kind]
+
+
+def weekly_classes(today: date = MONDAY) -> list[dict[str, Any]]:
+    """Those of the timetable, which moves with the day."""
+    fixed = {session.id for session in FIXED_CLASSES}
+    return [line for line in of_kind("class", today) if line["id"] not in fixed]
 
 
 def instant(text: str) -> datetime:
@@ -46,8 +53,8 @@ def test_a_week_later_the_timetable_goes_on() -> None:
     second = {line["id"]: line for line in lines(MONDAY + timedelta(days=7))}
     shared = first.keys() & second.keys()
     assert all(first[id] == second[id] for id in shared)
-    classes = [id for id in shared if first[id]["object"] == "class"]
-    assert len(classes) * 2 == len(of_kind("class"))
+    classes = [line for line in weekly_classes() if line["id"] in shared]
+    assert len(classes) * 2 == len(weekly_classes())
 
 
 def test_the_file_holds_what_a_newcomer_wants_to_try() -> None:
@@ -67,7 +74,7 @@ def test_the_file_holds_what_a_newcomer_wants_to_try() -> None:
 def test_classes_lie_in_the_two_weeks_from_today_on() -> None:
     """The first class is today's or later, the last within fourteen days, told in the studio's own time."""
     zone = ZoneInfo("America/New_York")
-    days = {instant(line["start_time"]).astimezone(zone).date() for line in of_kind("class")}
+    days = {instant(line["start_time"]).astimezone(zone).date() for line in weekly_classes()}
     assert min(days) == MONDAY
     assert max(days) == MONDAY + timedelta(days=13)
 
@@ -78,7 +85,7 @@ def test_a_class_keeps_its_hour_across_a_clock_change(today: date) -> None:
     zones = {line["id"]: ZoneInfo(line["timezone"]) for line in of_kind("location", today)}
     hours: dict[tuple[str, str, int], set[str]] = defaultdict(set)
     offsets: set[timedelta | None] = set()
-    for line in of_kind("class", today):
+    for line in weekly_classes(today):
         local = instant(line["start_time"]).astimezone(zones[line["location_id"]])
         hours[line["location_id"], line["title"], local.weekday()].add(local.strftime("%H:%M"))
         offsets.add(local.utcoffset())
@@ -86,6 +93,12 @@ def test_a_class_keeps_its_hour_across_a_clock_change(today: date) -> None:
         assert timedelta(minutes=30) <= length <= timedelta(minutes=90)
     assert len(offsets) == 3, "the two weeks must hold a clock change in both zones"
     assert all(len(seen) == 1 for seen in hours.values())
+
+
+def test_the_classes_of_the_reference_are_in_every_demo() -> None:
+    """The samples name them, on whatever day the demo was loaded."""
+    early, late = ({line["id"] for line in of_kind("class", day)} for day in (MONDAY, BEFORE_SPRING))
+    assert early & late == {session.id for session in FIXED_CLASSES}
 
 
 def test_a_line_names_only_what_an_earlier_line_made() -> None:

@@ -5,10 +5,11 @@ from html.parser import HTMLParser
 from importlib import resources
 from typing import Final
 
-STATIC: Final = resources.files("services.gateway") / "static"
-PAGE: Final = (STATIC / "docs.html").read_text("utf-8")
-STYLE: Final = (STATIC / "page.css").read_text("utf-8")
-SCRIPT: Final = (STATIC / "page.js").read_text("utf-8")
+FOLDER: Final = resources.files("services.gateway") / "static" / "docs"
+PAGE: Final = (FOLDER / "partners.html").read_text("utf-8")
+STYLE: Final = (FOLDER / "page.css").read_text("utf-8")
+SCRIPTS: Final = sorted(one.name for one in FOLDER.iterdir() if one.name.endswith(".js"))
+SCRIPT: Final = "\n".join((FOLDER / name).read_text("utf-8") for name in SCRIPTS)
 WHOLE: Final = PAGE + STYLE + SCRIPT
 VOID: Final = {"meta", "link", "input", "br", "img", "hr"}
 

@@ -2,7 +2,7 @@
 
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from services.gateway.routes.console_files import console_files
+from services.gateway.routes.page_files import page_files
 from services.gateway.routes.static_files import static_file
 from shared.errors import MethodNotAllowed
 from shared.http.error_mapping import answer_for
@@ -14,10 +14,8 @@ OPENAPI = "/operator/v1/openapi.json"
 def pages() -> dict[str, ASGIApp]:
     files = {
         OPENAPI: static_file("operators.json", b"application/json"),
-        "/docs": static_file("operators.html", b"text/html; charset=utf-8"),
-        "/docs/page.css": static_file("page.css", b"text/css; charset=utf-8"),
-        "/docs/page.js": static_file("page.js", b"text/javascript; charset=utf-8"),
-        **console_files("operators.html"),
+        **page_files("docs", "operators.html"),
+        **page_files("console", "operators.html"),
     }
     return {path: _only_read(page) for path, page in files.items()}
 

@@ -1,35 +1,11 @@
-"""One Chromium for all of these tests, and a tab for each."""
+"""Sign-ins are limited per address, so each test has its own."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import pytest
-from playwright.async_api import Browser
 
-from tests.harness.browser import MISSING, Tab, connected, find_chromium, new_tab, running_chromium
 from tests.harness.console import system_from_own_address
 from tests.harness.system import RunningSystem, System
-
-
-@pytest.fixture(scope="session")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    path = find_chromium()
-    if path is None:
-        pytest.skip(MISSING)
-    with running_chromium(path, tmp_path_factory.mktemp("chromium")) as address:
-        yield address
-
-
-@pytest.fixture
-async def browser(chromium: str) -> AsyncIterator[Browser]:
-    async with connected(chromium) as browser:
-        yield browser
-
-
-@pytest.fixture
-async def tab(browser: Browser) -> AsyncIterator[Tab]:
-    async with new_tab(browser) as tab:
-        yield tab
-        tab.check()
 
 
 @pytest.fixture

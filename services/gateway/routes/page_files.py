@@ -1,4 +1,4 @@
-"""The files of the consoles: one page for each port, and the modules that both share."""
+"""The folders of the pages: the reference, and the consoles, each with the modules that both ports share."""
 
 from importlib.resources.abc import Traversable
 from typing import Final
@@ -7,22 +7,22 @@ from litestar.types import ASGIApp
 
 from services.gateway.routes.static_files import STATIC, static_file
 
-FOLDER: Final = "console"
 TYPES: Final = {
     "js": b"text/javascript; charset=utf-8",
     "css": b"text/css; charset=utf-8",
 }
 
 
-def console_files(page: str) -> dict[str, ASGIApp]:
+def page_files(folder: str, page: str) -> dict[str, ASGIApp]:
     """Each file by its path. Nothing but what is found at start is ever served."""
     files = {
-        f"/{name}": static_file(name, TYPES[name.rpartition(".")[2]]) for name in _names(STATIC / FOLDER)
+        f"/{name}": static_file(name, TYPES[name.rpartition(".")[2]])
+        for name in _names(STATIC / folder, folder)
     }
-    return {"/console": static_file(f"{FOLDER}/{page}", b"text/html; charset=utf-8"), **files}
+    return {f"/{folder}": static_file(f"{folder}/{page}", b"text/html; charset=utf-8"), **files}
 
 
-def _names(folder: Traversable, below: str = FOLDER) -> list[str]:
+def _names(folder: Traversable, below: str) -> list[str]:
     found: list[str] = []
     for item in folder.iterdir():
         name = f"{below}/{item.name}"

@@ -1,0 +1,133 @@
+"""What the samples in the reference need and an import cannot bring, made once after the demo studio.
+
+A booking under a known idempotency key, and a webhook endpoint with an event, a delivery and a recovery. The
+endpoint gets no deliveries by itself: nothing listens there.
+"""
+
+import asyncio
+import json
+import urllib.error
+import urllib.request
+from typing import Final
+
+from msgspec import Raw, structs
+
+from services.cli.demo.attendance import attending
+from services.cli.demo.fixed import (
+    DELIVERY_ID,
+    ENDPOINT_ID,
+    EVENT_ID,
+    IDEMPOTENCY_KEY,
+    OPEN_CLASS,
+    RECOVERY_ID,
+    spot_id,
+)
+from services.cli.demo.ids import STUDIO_ID, demo_id
+from services.cli.demo.people import member_id
+from services.cli.demo.studio import BROOKLYN
+from services.cli.demo_key import DEMO_KEY
+from services.cli.operator_client import OperatorClient
+from services.webhooks.actions.log_events import add_to_log
+from services.webhooks.rules.signing import new_secret
+from services.webhooks.secret_cipher import SecretCipher
+from services.webhooks.store import endpoints, event_log, secrets
+from services.webhooks.wire.deliveries import Attempt
+from shared.db.database import Connection, Database
+from shared.events.envelope import read_envelope, render
+from shared.events.event import EventResource
+from shared.events.kinds import BookingCreated
+from shared.http.caller import Caller
+from shared.routing import PREFIX, SCOPES
+from shared.settings import Settings
+from shared.wire import now
+
+BOOKED: Final = demo_id("booking", f"{OPEN_CLASS.name}/{attending(OPEN_CLASS)[0]}")
+ENDPOINT: Final = {
+    "url": "http://127.0.0.1:9001/hooks/studio",
+    "description": "For the samples in the reference",
+    "event_types": ["webhook_endpoint.disabled"],
+    "fifo": False,
+    "rate_limit": None,
+}
+
+
+async def add_samples(settings: Settings, operator_url: str) -> None:
+    assert settings.database_url is not None
+    db = await Database.connect(settings.database_url, "webhooks", size=1)
+    try:
+        async with db.connection() as conn:
+            if await event_log.known_ids(conn, [STUDIO_ID], [EVENT_ID]):
+                return
+        caller, booking = await asyncio.to_thread(_book, settings, operator_url)
+        async with db.transaction() as conn:
+            await _add_webhooks(conn, caller, SecretCipher(settings.webhook_keys), booking)
+    finally:
+        await db.close()
+
+
+def _book(settings: Settings, operator_url: str) -> tuple[Caller, bytes]:
+    """The demo key as a caller, and a booking of the demo studio as partners see it."""
+    kept = json.loads((settings.home / DEMO_KEY).read_text())
+    key = OperatorClient(operator_url, settings.operator_tokens[0]).get(f"/keys/{kept['id']}")
+    base = f"http://{settings.host}:{settings.port_of('gateway')}{PREFIX}"
+    headers = {"X-Service-Key": kept["key"]}
+    body = {"class_id": OPEN_CLASS.id, "member_id": member_id("Liam Carter"), "class_spot_id": spot_id("R4")}
+    write = headers | {"Content-Type": "application/json", "Idempotency-Key": IDEMPOTENCY_KEY}
+    try:
+        _read(urllib.request.Request(f"{base}/bookings", json.dumps(body).encode(), write))
+    except urllib.error.HTTPError as refusal:
+        # Booked by an earlier start that was cut off.
+        if refusal.code != 409:
+            raise
+    caller = Caller(
+        studio_id=STUDIO_ID, client_id=key["client_id"], key_id=key["id"], scopes=frozenset(SCOPES)
+    )
+    return caller, _read(urllib.request.Request(f"{base}/bookings/{BOOKED}", headers=headers))
+
+
+def _read(request: urllib.request.Request) -> bytes:
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        content: bytes = answer.read()
+    return content
+
+
+async def _add_webhooks(conn: Connection, caller: Caller, cipher: SecretCipher, booking: bytes) -> None:
+    await endpoints.insert(conn, caller, ENDPOINT_ID, ENDPOINT)
+    await secrets.add(conn, STUDIO_ID, ENDPOINT_ID, cipher.encrypt(new_secret()))
+    event = BookingCreated(
+        studio_id=STUDIO_ID,
+        location_id=demo_id("location", BROOKLYN),
+        resource=EventResource("booking", BOOKED, 1),
+        data=Raw(booking),
+    )
+    (logged,) = await add_to_log(conn, [read_envelope(render(structs.replace(event, id=EVENT_ID)))])
+    await _add_delivery(conn, caller, logged.type)
+
+
+# The delivery has arrived and the recovery is done, so that the dispatcher has nothing to do.
+ADD_DELIVERY = """
+WITH numbered AS (UPDATE lanes SET last_sequence = 1 WHERE endpoint_id = $3),
+recovered AS (
+    INSERT INTO recoveries (studio_id, id, endpoint_id, since, after_sequence, until_sequence, status)
+    VALUES ($1, $8, $3, $6, 1, 1, 'done')
+)
+INSERT INTO deliveries (studio_id, id, endpoint_id, event_id, event_type, sequence, status, attempt_count,
+                        created_at, attempts)
+VALUES ($1, $2, $3, $4, $5, 1, 'succeeded', 1, $6, $7)
+"""
+
+
+async def _add_delivery(conn: Connection, caller: Caller, event_type: str) -> None:
+    at = now()
+    attempt = Attempt(at=at, duration_ms=118, response_status=204, response_body="", error=None)
+    await conn.execute(
+        ADD_DELIVERY,
+        caller.studio_id,
+        DELIVERY_ID,
+        ENDPOINT_ID,
+        EVENT_ID,
+        event_type,
+        at,
+        [attempt],
+        RECOVERY_ID,
+    )

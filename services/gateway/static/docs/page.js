@@ -1,0 +1,151 @@
+// The reference: reads the document, draws it, and follows the reader.
+import { card, eventCard } from "./operation.js";
+import { $, copyButton, h } from "./dom.js";
+import { drawGuides } from "./guides.js";
+import { baseUrl } from "./samples.js";
+import { METHODS, api, useDocument } from "./schema.js";
+
+// The operators' page names its own document.
+const DOCUMENT = document.documentElement.dataset.document || "/partner/v1/openapi.json";
+
+const GUIDES = [["authentication", "Authentication"], ["errors", "Errors"], ["pagination", "Pagination"], ["idempotency", "Idempotency"], ["limits", "Rate limits and times"], ["signing", "Webhook signatures"], ["versioning", "Versions"]];
+const links = [];
+
+function navGroup(title, entries) {
+  const heading = h("h2", {}, title);
+  const nodes = entries.map((entry) => {
+    const link = h("a", { href: `#${entry.id}` }, entry.verb ? h("span", { class: `verb ${entry.verb}` }, entry.short || entry.verb) : null, h("span", {}, entry.title));
+    links.push({ link, heading, id: entry.id, text: `${entry.title} ${entry.verb || ""} ${entry.find || ""}`.toLowerCase() });
+    return link;
+  });
+  $("nav").append(heading, ...nodes);
+}
+
+function draw() {
+  $("version").textContent = api.info.version;
+  $("base").textContent = baseUrl();
+  $("base").after(copyButton(baseUrl, "Copy the base URL"));
+  if ($("auth-example")) {
+    drawGuides();
+    navGroup("Guide", GUIDES.map(([id, title]) => ({ id, title })));
+  }
+  const groups = new Map(api.tags.map((tag) => [tag.name, { tag, found: [] }]));
+  for (const [path, methods] of Object.entries(api.paths)) {
+    for (const method of METHODS) {
+      if (methods[method]) groups.get(methods[method].tags[0]).found.push([path, method, methods[method]]);
+    }
+  }
+  const reference = $("reference");
+  reference.replaceChildren();
+  for (const { tag, found } of groups.values()) {
+    if (!found.length) continue;
+    reference.append(h("section", { class: "group", "aria-label": tag.name }, h("h2", {}, tag.name), h("p", {}, tag.description), found.map((one) => card(...one))));
+    navGroup(tag.name, found.map(([path, method, op]) => ({ id: op.operationId, title: op.summary, verb: method.toUpperCase(), short: method === "delete" ? "DEL" : null, find: `${path} ${op.operationId} ${op["x-required-scope"] || ""}` })));
+  }
+  const events = Object.entries(api.webhooks || {});
+  if (events.length) {
+    reference.append(h("section", { class: "group", "aria-label": "Event kinds" }, h("h2", {}, "Event kinds"), h("p", {}, "What is delivered to your webhook endpoints and kept in the event log."), events.map(([kind, item]) => eventCard(kind, item.post))));
+    navGroup("Event kinds", events.map(([kind, item]) => ({ id: item.post.operationId, title: kind, find: item.post.summary })));
+  }
+  $("nav").append(h("p", { class: "none", id: "nothing", hidden: true }, "Nothing fits."));
+  follow();
+  if (location.hash) jump(location.hash.slice(1));
+}
+
+function jump(id) {
+  const target = $(id);
+  if (target) target.scrollIntoView({ block: "start" });
+}
+
+// The sidebar marks what is on screen.
+function follow() {
+  const byId = new Map(links.map((entry) => [entry.id, entry.link]));
+  const visible = new Set();
+  const watch = new IntersectionObserver((entries) => {
+    for (const entry of entries) entry.isIntersecting ? visible.add(entry.target.id) : visible.delete(entry.target.id);
+    const here = links.find((entry) => visible.has(entry.id));
+    for (const [id, link] of byId) {
+      const on = here !== undefined && id === here.id;
+      link.classList.toggle("here", on);
+      if (on) { link.setAttribute("aria-current", "true"); reveal(link); } else link.removeAttribute("aria-current");
+    }
+  }, { rootMargin: "-8% 0px -62% 0px" });
+  for (const id of byId.keys()) if ($(id)) watch.observe($(id));
+}
+function reveal(link) {
+  const nav = $("nav");
+  const top = link.offsetTop - nav.offsetTop;
+  if (top < nav.scrollTop || top > nav.scrollTop + nav.clientHeight - 40) nav.scrollTop = top - nav.clientHeight / 3;
+}
+
+function filter() {
+  const words = $("search").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const shown = new Set();
+  for (const { link, heading, text } of links) {
+    const fits = words.every((word) => text.includes(word));
+    link.hidden = !fits;
+    if (fits) shown.add(heading);
+  }
+  for (const { heading } of links) heading.hidden = !shown.has(heading);
+  if ($("nothing")) $("nothing").hidden = shown.size > 0;
+}
+const shownLinks = () => links.filter(({ link }) => !link.hidden).map(({ link }) => link);
+
+function drawer(open) {
+  $("shell").classList.toggle("open", open);
+  $("menu").setAttribute("aria-expanded", String(open));
+  if (open) $("search").focus();
+}
+
+$("search").addEventListener("input", filter);
+$("search").addEventListener("keydown", (event) => {
+  const first = shownLinks()[0];
+  if (event.key === "Enter" && first) first.click();
+  if (event.key === "ArrowDown" && first) { event.preventDefault(); first.focus(); }
+  if (event.key === "Escape") { $("search").value = ""; filter(); $("search").blur(); drawer(false); }
+});
+$("nav").addEventListener("keydown", (event) => {
+  if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+  event.preventDefault();
+  const all = shownLinks();
+  const next = all[all.indexOf(document.activeElement) + (event.key === "ArrowDown" ? 1 : -1)];
+  (next || $("search")).focus();
+});
+$("nav").addEventListener("click", (event) => { if (event.target.closest("a")) drawer(false); });
+$("menu").addEventListener("click", () => drawer(!$("shell").classList.contains("open")));
+$("veil").addEventListener("click", () => drawer(false));
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") drawer(false);
+  const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName);
+  if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) { event.preventDefault(); $("search").focus(); }
+});
+
+function theme(name) {
+  document.documentElement.dataset.theme = name;
+  $("theme").textContent = name === "dark" ? "Light" : "Dark";
+  $("theme").setAttribute("aria-label", `Switch to ${name === "dark" ? "light" : "dark"} colours`);
+}
+let kept = null;
+try { kept = localStorage.getItem("theme"); } catch { /* storage may be off */ }
+const dark = matchMedia("(prefers-color-scheme: dark)");
+theme(kept === "dark" || kept === "light" ? kept : dark.matches ? "dark" : "light");
+dark.addEventListener("change", (event) => { if (!kept) theme(event.matches ? "dark" : "light"); });
+$("theme").addEventListener("click", () => {
+  kept = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+  theme(kept);
+  try { localStorage.setItem("theme", kept); } catch { /* storage may be off */ }
+});
+
+async function load() {
+  try {
+    const answer = await fetch(DOCUMENT, { credentials: "omit" });
+    if (!answer.ok) throw new Error(`${answer.status}`);
+    useDocument(await answer.json());
+  } catch (problem) {
+    const again = h("button", { class: "ghost", type: "button", onclick: load }, "Try again");
+    $("reference").replaceChildren(h("p", { class: "notice", role: "alert" }, `The document at ${DOCUMENT} could not be read (${problem.message}). `, again));
+    return;
+  }
+  draw();
+}
+load();
