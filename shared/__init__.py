@@ -1,1 +1,1 @@
-"""What every service uses. Knows no service."""
+"""Code that several services use. It does not import any service."""

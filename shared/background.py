@@ -119,10 +119,10 @@ class Loop:
 
 
 async def end_tasks(tasks: Iterable["asyncio.Task[Any]"]) -> None:
-    """Cancels tasks and waits for their end, and cancels those again that go on.
+    """Cancels tasks and waits for their end. Tasks that go on are cancelled again.
 
-    aiormq answers a cancellation with an error of its own when its connection ends at the same moment, and a
-    loop survives errors: one cancellation may be lost.
+    If its connection ends at the same moment, aiormq replaces the cancellation with its own error. A loop
+    survives errors, so one cancellation may be lost.
     """
     all_of_them = list(tasks)
     left = {task for task in all_of_them if not task.done()}
@@ -132,7 +132,7 @@ async def end_tasks(tasks: Iterable["asyncio.Task[Any]"]) -> None:
         _, left = await asyncio.wait(left, timeout=CANCEL_AGAIN_SECONDS)
     for task in all_of_them:
         if not task.cancelled():
-            task.exception()  # retrieved, so that nobody is warned of it
+            task.exception()  # retrieved, so that asyncio does not warn about it
 
 
 @asynccontextmanager

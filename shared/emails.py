@@ -1,4 +1,4 @@
-"""What an email address is, for every service alike. Nothing is looked up on the network."""
+"""What counts as an email address, in every service. Nothing is looked up on the network."""
 
 import contextlib
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ def normalize_email(text: str) -> str:
 
 
 def normalized_emails(texts: Iterable[str]) -> set[str]:
-    """Those of the texts that are emails at all."""
+    """The texts that are emails, normalized."""
     found: set[str] = set()
     for text in texts:
         with contextlib.suppress(ValueError):

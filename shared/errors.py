@@ -47,7 +47,7 @@ class InsufficientScope(Forbidden):
 
 
 class NotFound(DomainError):
-    """Unknown, another studio's, or in a location that the key may not see: the same answer for all three."""
+    """Unknown, of another studio, or in a location that the key may not see, always with the same answer."""
 
     code = "not_found"
     message = "There is no such resource."

@@ -1,4 +1,4 @@
-"""What a phone number is, for leads, members and answers alike. Nothing is dialled or looked up."""
+"""What counts as a phone number, for leads, members and form answers. Nothing is dialled or looked up."""
 
 import zoneinfo
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ Phone = Annotated[str, Meta(max_length=MAX_PHONE_LENGTH, description=PHONE_RULE)
 
 
 def is_phone(text: str, region: str | None) -> bool:
-    """Possible by its length and country; whether it rings nobody knows."""
+    """Whether its length is possible in its country. It may still not be in use."""
     if len(text) > MAX_PHONE_LENGTH:
         return False
     try:
@@ -36,7 +36,7 @@ def is_phone(text: str, region: str | None) -> bool:
 
 
 def phone_problems(phone: object, region: str | None) -> list[Problem]:
-    """Of a body's `phone`; null, left out, empty and blank are no number, as in an answer."""
+    """Problems of a body's `phone`. Null, missing, empty and blank mean no number, as in a form answer."""
     if not isinstance(phone, str) or not phone.strip() or is_phone(phone, region):
         return []
     return [Problem(("body", "phone"), PHONE_PROBLEM, PHONE_PROBLEM_TYPE)]

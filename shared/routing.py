@@ -1,7 +1,8 @@
-"""The whole partner API on one page: method, path, scope, owning service.
+"""The routing table of the whole partner API: method, path, scope, owning service.
 
-A route without a scope does not construct. `ANY_KEY` is for what every valid key may ask. The gateway checks
-the scope, and so does the owner: it reads this page too, and does not start with a route that is not on it.
+A route without a scope cannot be constructed. `ANY_KEY` is for routes that every valid key may call. The
+gateway checks the scope, and so does the owning service: it reads the same table, and does not start if one
+of its routes is missing from it.
 """
 
 from collections.abc import Iterable
@@ -133,5 +134,5 @@ _SCOPES: Final = {(route.method, route.path): route.scope for route in ROUTES}
 def scope_of(method: str, path: str) -> str:
     scope = _SCOPES.get((method, path))
     if scope is None:
-        raise ValueError(f"{method} {path} stands on no row of the routing page")
+        raise ValueError(f"{method} {path} is not in the routing table")
     return scope

@@ -40,7 +40,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     home: Path = Path(".studio")
     database_url: str | None = None
-    # Where `database_url` is a pooler's: the server itself, for LISTEN, advisory locks and migrations.
+    # The server itself, if `database_url` points at a pooler: for LISTEN, advisory locks and migrations.
     database_direct_url: str | None = None
     amqp_url: str | None = None
     # Valkey or Redis, for rate limits that all gateways share.
@@ -91,7 +91,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         return self.service_urls.get(service, f"http://127.0.0.1:{PORTS[service]}")
 
     def caller_keys_of(self, service: str) -> tuple[str, ...]:
-        """What signs and proves the callers of requests to `service`."""
+        """The keys that sign and verify the caller header of requests to `service`."""
         return self.service_caller_keys.get(service) or self.caller_keys
 
     def missing_secrets(self, service: str) -> list[str]:
@@ -174,7 +174,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
 
 
 def _refuse_placeholders(environ: Mapping[str, str]) -> None:
-    """An example that was applied as it is would give every installation the same, known secret."""
+    """If the example file were applied unchanged, every installation would have the same, known secret."""
     for variable, value in environ.items():
         if variable.startswith("STUDIO_") and _PLACEHOLDER.search(value):
             raise SettingsProblem(
@@ -191,7 +191,7 @@ def _networks(parts: tuple[str, ...]) -> tuple[str, ...]:
         try:
             ip_network(part, strict=False)
         except ValueError:
-            raise SettingsProblem(f"STUDIO_TRUSTED_PROXIES holds {part!r}, which is no network.") from None
+            raise SettingsProblem(f"STUDIO_TRUSTED_PROXIES holds {part!r}, which is not a network.") from None
     return parts
 
 

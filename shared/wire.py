@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 
 API_VERSION = "2026-08-02"
 
-# Ids are text everywhere in Python: a uuid object per column was an eighth of a list page's cost.
+# Ids are strings everywhere in Python: a UUID object per column was an eighth of a list page's cost.
 # Ends in a lookahead: Python's `$` lets a newline pass, which Postgres then refuses as no uuid.
 UUID_PATTERN = r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}(?![\s\S])"
 _UUID = re.compile(UUID_PATTERN + r"\Z")
@@ -73,7 +73,7 @@ def now() -> datetime:
 
 
 def in_utc(moment: datetime) -> datetime:
-    """The same instant; one that has no UTC form stays as it is, to be refused where values are checked."""
+    """The same instant in UTC. One without a UTC form is returned unchanged; the value checks refuse it."""
     try:
         return moment.astimezone(UTC)
     except OverflowError:

@@ -96,13 +96,13 @@ class ConnectionPool:
 
 
 def _discard(conn: PooledConnection) -> None:
-    """The driver closes a connection that broke inside a call, but its place in the pool would stay taken."""
+    """The driver closes a connection that broke inside a call, but its slot in the pool would stay in use."""
     with contextlib.suppress(asyncpg.InterfaceError):
         conn.terminate()
 
 
 def is_closed(conn: Connection) -> bool:
-    """True also for a proxy whose connection asyncpg's pool has taken back, which raises when asked."""
+    """True also for a proxy whose connection asyncpg's pool has taken back: such a proxy raises."""
     try:
         return bool(conn.is_closed())
     except asyncpg.InterfaceError:

@@ -23,7 +23,7 @@ from shared.observability.metrics import POOL_CONNECTIONS, POOL_WAIT
 
 log = structlog.get_logger("database")
 
-# Connections on top of the pool's, for those who hold one for good: the relay.
+# Connections beyond the pool's, for the relay, which keeps one for as long as it runs.
 RESERVED = 2
 
 
@@ -44,7 +44,7 @@ def role_password(admin_url: str, service: str) -> str | None:
 
 
 def service_url(url: str, service: str) -> str:
-    """`url` with the service's own role in it; one that names the role already is used as it is."""
+    """`url` with the service's own role. A URL that already names the role is used unchanged."""
     parts = urlsplit(url)
     if parts.username == role_of(service):
         return url
@@ -55,7 +55,7 @@ def service_url(url: str, service: str) -> str:
 
 
 IS_READ_ONLY = "SELECT current_setting('transaction_read_only')::bool"
-# How long a failed write is told where no other write has worked or failed since.
+# How long a failed write is reported if no other write has succeeded or failed since.
 FAILURE_SHOWN_SECONDS = 60.0
 
 
@@ -89,7 +89,7 @@ class Database:
         self, pool: "asyncpg.Pool[Any]", service: str = "", session_pool: "asyncpg.Pool[Any] | None" = None
     ) -> None:
         self.pool = pool
-        # For those who need a session of their own: LISTEN, advisory locks. Never through a pooler.
+        # For LISTEN and advisory locks, which need a session of their own. Never through a pooler.
         self.session_pool = session_pool or pool
         self._connections = ConnectionPool(pool, max(1, pool.get_max_size() - RESERVED))
         self._wait = POOL_WAIT.labels(service)
@@ -144,7 +144,7 @@ class Database:
         return None
 
     def write_problem(self) -> str | None:
-        """Reads may work while writes do not: a full disk, a read-only server. A sentence that says so."""
+        """A sentence if reads work but writes do not, for example on a full disk or a read-only server."""
         return self._writes.problem()
 
     async def close(self) -> None:
@@ -165,7 +165,8 @@ def _new_pool(url: str, service: str, *, min_size: int, max_size: int) -> "async
         max_size=max_size,
         init=_set_codecs,
         command_timeout=30,
-        # Nothing else: a pooler refuses parameters that it does not know. The rest are settings of the role.
+        # No other parameters: a pooler refuses those that it does not know. The rest are settings of the
+        # role.
         server_settings={"application_name": f"studio-{service}"},
     )
 

@@ -1,4 +1,4 @@
-"""Run code that opens its own transactions, and keep nothing of what it wrote."""
+"""Runs code that opens its own transactions, then rolls back everything it wrote."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -36,7 +36,7 @@ class DryRunDatabase(Database):
 
 
 async def dry_run(db: Database, work: Callable[[Database], Awaitable[T]]) -> T:
-    """What `work` returns when its database is one transaction, which is then rolled back."""
+    """Runs `work` on a database that is one transaction, rolls it back, and returns the result of `work`."""
     results: list[T] = []
     try:
         async with db.transaction() as conn:

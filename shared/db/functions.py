@@ -1,8 +1,8 @@
 """Current SQL functions: services/<name>/functions/*.sql, applied again whenever a file has changed.
 
-Migrations keep tables; a function's current definition is in one place, where it can be read. Every applied
-version is recorded by its checksum, so that a replica can tell whether its own has been applied, whichever
-version is the current one.
+Migrations are for tables. A function's current definition is in one file, where it can be read. Every applied
+version is recorded by its checksum, so that a replica can tell whether its own version has been applied, even
+if another one is current.
 """
 
 import hashlib

@@ -34,7 +34,7 @@ def migration_files(service: str) -> list[tuple[str, Path]]:
 async def migrate(
     admin_url: str, services: Iterable[str], *, passwords: Mapping[str, str] | None = None
 ) -> dict[str, list[str]]:
-    """Bring the schemas of `services` up to date; answers what was applied to each."""
+    """Brings the schemas of `services` up to date. Returns what was applied to each."""
     conn = await asyncpg.connect(admin_url)
     try:
         await conn.execute("SELECT pg_advisory_lock($1)", LOCK)
@@ -50,10 +50,10 @@ async def migrate(
 
 
 async def until_applied(url: str, service: str, waiting_for: MutableMapping[str, str]) -> None:
-    """Returns once this version's migrations and functions are applied: pods may start before the job.
+    """Waits until this version's migrations and functions are applied: pods may start before the job.
 
-    The service's role may not exist before that, so a refused login is no reason to give up. `waiting_for`
-    tells whoever asks meanwhile what is missing.
+    The service's role may not exist before that, so a refused login is retried. `waiting_for` is called with
+    what is still missing.
     """
     delay = 0.2
     while missing := await _missing(url, service):
@@ -125,9 +125,10 @@ async def _apply_files(conn: "asyncpg.Connection[Any]", service: str) -> list[st
 
 
 async def _apply_file(conn: "asyncpg.Connection[Any]", sql: str, name: str, checksum: str) -> None:
-    """The file and its record are one transaction: killed in between, nothing of it has happened.
+    """The file and its record are one transaction: if it is killed, neither has happened.
 
-    A file that cannot run in a transaction must be able to run twice, for it may be killed before its record.
+    A file that cannot run in a transaction must be safe to run twice: it may be killed before its record is
+    written.
     """
     if sql.startswith(WITHOUT_TRANSACTION):
         await conn.execute(sql)

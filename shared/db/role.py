@@ -1,6 +1,6 @@
-"""Each service's database role: its password, and the settings that every session of it begins with.
+"""Each service's database role: its password, and the settings with which each of its sessions starts.
 
-They belong to the role and not to the connection: a pooler in between refuses most start-up parameters
+The settings belong to the role and not to the connection, because a pooler refuses most start-up parameters
 and shares its sessions.
 """
 
@@ -16,8 +16,8 @@ def role_settings(service: str) -> dict[str, str]:
         # For any server: read pages along an index, and do not compile short statements.
         "random_page_cost": "1.1",
         "jit": "off",
-        # The server ends the session of a machine that has vanished, in 22 s, and a transaction whose
-        # process hangs: others wait for what it has locked.
+        # The server ends the session of a machine that has disappeared within 22 s, and the transaction of a
+        # process that hangs, because others wait for its locks.
         "tcp_keepalives_idle": "10",
         "tcp_keepalives_interval": "3",
         "tcp_keepalives_count": "4",
@@ -45,5 +45,5 @@ async def ensure_role(conn: "asyncpg.Connection[Any]", service: str, role: str, 
 
 
 async def has_settings(conn: "asyncpg.Connection[Any]", service: str) -> bool:
-    """Whether this session of the role began with them."""
+    """Whether this session started with the role's settings."""
     return bool(await conn.fetchval("SELECT current_setting('search_path') = $1", service))

@@ -1,4 +1,4 @@
-"""Which errors mean that the database cannot serve now. Neither the request nor the message is at fault.
+"""Which errors mean that the database is unavailable, so that the request or message is not the cause.
 
 Partners get 503 for them, messages are held instead of parked, loops back off. One list, by SQLSTATE and by
 what the driver and the operating system raise.

@@ -25,7 +25,7 @@ def anonymize(value: Any, ids: Collection[str], emails: Collection[str]) -> Any:
         return {key: _without_reason(item) for key, item in value.items()}
     blanked = {key: anonymize(item, ids, emails) for key, item in value.items()}
     if _is_about(value.get("object"), ids, emails):
-        # The old values of an event stand beside the person, without the person's id.
+        # An event's old values are next to the person's object and do not contain the person's id.
         previous = value.get("previous")
         if isinstance(previous, dict):
             blanked["previous"] = {
@@ -42,7 +42,7 @@ def _is_about(value: Any, ids: Collection[str], emails: Collection[str]) -> bool
 
 
 def _without_reason(item: Any) -> Any:
-    """A pause and a cancellation hold what staff wrote about the member."""
+    """The reason of a pause or a cancellation is what staff wrote about the member."""
     return item | {"reason": None} if isinstance(item, dict) and "reason" in item else item
 
 

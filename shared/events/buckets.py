@@ -1,4 +1,4 @@
-"""Which part of the pipeline a studio's events take: everything of one studio stays together, in order."""
+"""Which partition a studio's events belong to: all events of one studio stay in one partition, in order."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""What an event tells of a change: the old values, and that a resource has left a location."""
+"""How an event describes a change: the old values, and a move to another location."""
 
 from collections.abc import Collection
 from typing import Any
@@ -10,7 +10,7 @@ from shared.wire import new_id
 
 
 def previous_values(before: Struct, after: Struct, leave_out: Collection[str] = ()) -> dict[str, Any]:
-    """The shown fields that differ, with the values they had. Empty: nothing to tell."""
+    """The visible fields that differ, with their old values. Empty if there is nothing to report."""
     return {
         name: old
         for name in before.__struct_fields__
@@ -19,7 +19,7 @@ def previous_values(before: Struct, after: Struct, leave_out: Collection[str] = 
 
 
 def told_to_both(event: Event, old_location_id: str | None) -> list[Event]:
-    """The event at the resource's location; and at the one it has left, for who cannot see it any more."""
+    """The event for the resource's location and, if it has moved, one for keys that can no longer see it."""
     if old_location_id is None or old_location_id == event.location_id:
         return [event]
     left = structs.replace(
@@ -36,7 +36,7 @@ def told_to_both(event: Event, old_location_id: str | None) -> list[Event]:
 
 
 class Shown(Struct, frozen=True, kw_only=True):
-    """A resource as partners see it at one moment of a transaction. `active`: see `EventData`."""
+    """A resource as partners see it at one point in a transaction. `active`: see `EventData`."""
 
     data: Struct
     version: int
@@ -56,9 +56,9 @@ def change_events(
     leave_out: Collection[str] = (),
     aggregate: str | None = None,
 ) -> list[Event]:
-    """What a bulk write has done, told from what was shown before and after it. Keys are studio and id.
+    """The events of a bulk write, from what partners saw before and after it. Keys are studio and id.
 
-    `aggregate` names the resource that the events of others have to stay in order with, as `{class_id}`.
+    `aggregate` names the resource whose events these have to stay in order with, such as `{class_id}`.
     """
     events: list[Event] = []
     for (studio_id, resource_id), now in after.items():

@@ -19,9 +19,9 @@ class EventData(Struct):
 
 
 class Envelope(Struct, kw_only=True):
-    """The event on the bus: what partners see, less the `sequence` that the event log gives out.
+    """The event on the bus: what partners see, without the `sequence`, which the event log assigns.
 
-    `audience` and `moved_to` are for the event log alone, which never shows them.
+    Only the event log uses `audience` and `moved_to`, and it never shows them.
     """
 
     id: Id
@@ -57,7 +57,7 @@ def render(event: Event) -> bytes:
 
 
 class Head(Struct):
-    """What logs and metrics tell of an event, read without its data."""
+    """The fields of an event that logs and metrics use, decoded without its data."""
 
     studio_id: str
     created_at: datetime

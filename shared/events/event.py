@@ -1,4 +1,4 @@
-"""An event as its producer hands it to the outbox, and what every event of a kind has in common."""
+"""An event as its producer writes it to the outbox, and what all events of a kind have in common."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -20,13 +20,13 @@ class EventResource(Struct, frozen=True):
 
 
 class Audience(StrEnum):
-    """Who gets an event, where the scope and the location of its kind do not tell it."""
+    """Who gets an event, if its kind's scope and its location alone do not decide it."""
 
     FORM_WRITERS = "form_writers"
     """The form is not published: only for keys with `forms:write`."""
 
     FORM_READERS = "form_readers"
-    """What a key without `forms:write` is told when a form is published, or no longer is."""
+    """For keys without `forms:write`: a form was published, or is no longer published."""
 
     LEFT_LOCATION = "left_location"
     """The resource has left the event's location: for keys that cannot see where it is now."""
@@ -51,7 +51,7 @@ class Kind(Struct, frozen=True, kw_only=True):
 
     @property
     def scope(self) -> str | None:
-        """The one that a subscriber is told to ask for."""
+        """The scope that the documentation names."""
         return self.scopes[0] if self.scopes else None
 
     def __call__(
@@ -90,8 +90,8 @@ class Kind(Struct, frozen=True, kw_only=True):
 class Event(Struct, kw_only=True, frozen=True):
     """`data` is the resource as its GET shows it, a struct or ready JSON; `previous` its fields before.
 
-    `traceparent`, `audience` and `moved_to` are never shown to a partner. `aggregate` names what must stay in
-    order, the resource unless said: its events leave as they were put in.
+    `traceparent`, `audience` and `moved_to` are never shown to a partner. Events with the same `aggregate`,
+    by default the resource, are published in the order in which they were written.
     """
 
     kind: Kind

@@ -77,14 +77,14 @@ _member = partial(_kind, resource="member", scopes=("members:read",))
 MemberCreated = _member("member.created", "A member was created")
 MemberUpdated = _member("member.updated", "A member's profile was changed", previous={"first_name": "Eva"})
 MemberErased = _member(
-    "member.erased", "A member was erased: drop your copy, fetch what is left", thin=ONLY_ID
+    "member.erased", "A member was erased: delete your copy and fetch the member again", thin=ONLY_ID
 )
 
 _membership = partial(_kind, resource="membership", scopes=("members:read",))
 MembershipCreated = _membership("membership.created", "A member has a new membership")
 MembershipUpdated = _membership(
     "membership.updated",
-    "A membership was changed, or its dates have changed it",
+    "A membership was changed, or has started or expired",
     previous={"status": "paused"},
 )
 
@@ -95,14 +95,19 @@ PurchaseUpdated = _purchase("purchase.updated", "A purchase was changed", previo
 _lead = partial(_kind, resource="lead", scopes=("leads:read",))
 LeadCreated = _lead("lead.created", "A lead was created")
 LeadUpdated = _lead("lead.updated", "A lead was changed")
-LeadErased = _lead("lead.erased", "A lead was erased: drop your copy, fetch what is left", thin=ONLY_ID)
+LeadErased = _lead(
+    "lead.erased", "A lead was erased: delete your copy and fetch the lead again", thin=ONLY_ID
+)
 
-# Who may only read forms gets these about published forms, and `{id, object, status}` when one no longer is.
+# Keys that may only read forms get these for published forms, and `{id, object, status}` when one is
+# unpublished.
 _form = partial(_kind, resource="form", scopes=("forms:read", "forms:write"))
-FormCreated = _form("form.created", "A form was created; without `forms:write` only a published one is told")
+FormCreated = _form(
+    "form.created", "A form was created; without `forms:write` you get this only for published forms"
+)
 FormUpdated = _form(
     "form.updated",
-    "A form or its status was changed; without `forms:write` only what happens to a published one is told",
+    "A form or its status was changed; without `forms:write` you get this only for published forms",
     previous={"title": "Intake"},
 )
 
@@ -132,11 +137,11 @@ ClassTypeCreated = _class_type("class_type.created", "The studio has a new type 
 ClassTypeUpdated = _class_type("class_type.updated", "A class type was changed", previous={"name": "Flow"})
 _instructor = partial(_kind, resource="instructor", scopes=("schedule:read",))
 InstructorCreated = _instructor(
-    "instructor.created", "An instructor has joined; `data.active` tells whether the list shows them"
+    "instructor.created", "An instructor has joined; `data.active` says whether they are listed"
 )
 InstructorUpdated = _instructor(
     "instructor.updated",
-    "An instructor was changed, has left or is back: `data.active`",
+    "An instructor was changed, has left or has come back (see `data.active`)",
     previous={"name": "Sam"},
 )
 _product = partial(_kind, resource="product", scopes=("catalog:read",))
@@ -148,7 +153,7 @@ ProductUpdated = _product(
 _endpoint = partial(_kind, resource="webhook_endpoint")
 WebhookEndpointDisabled = _endpoint(
     "webhook_endpoint.disabled",
-    "An endpoint of your client was disabled; told to the others",
+    "An endpoint of your client was disabled; sent to its other endpoints",
     scopes=("webhooks:read",),
     status="disabled",
     disabled_reason="gone",

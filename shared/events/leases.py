@@ -1,4 +1,4 @@
-"""Leases in time: each partition is worked on by one replica, and moves in seconds when that one dies."""
+"""Time-limited leases: each partition belongs to one replica, and moves within seconds if that one dies."""
 
 import time
 from datetime import timedelta
@@ -10,13 +10,14 @@ from shared.wire import new_id
 
 log = structlog.get_logger("leases")
 
-# A replica that was not seen for this long has lost its leases.
+# A replica without a heartbeat for this long has lost its leases.
 LEASE_SECONDS = 5.0
 RENEW_SECONDS = 1.0
 LEASE = timedelta(seconds=LEASE_SECONDS)
 
 # Every replica computes the same assignment from the replicas that are alive, gives up what is no longer its
-# own and takes what is free. A time counts only within LEASE_SECONDS of the database's clock, on either side.
+# own and takes what is free. A time is valid only within LEASE_SECONDS of the database's clock, on either
+# side.
 RENEW = """
 WITH seen AS (
     INSERT INTO lease_replicas (role, replica, seen_at) VALUES ($1, $2, clock_timestamp())
@@ -63,7 +64,7 @@ class Leases:
 
     @property
     def held(self) -> frozenset[int]:
-        """Nothing once they have run out, whatever the database still says: it may be out of reach."""
+        """Empty once the leases have expired, whatever the database still says: it may be unreachable."""
         return self._held if time.monotonic() - self._renewed < LEASE_SECONDS else frozenset()
 
     @property
@@ -71,7 +72,7 @@ class Leases:
         return len(self.held) == self.partitions
 
     async def renew(self) -> frozenset[int]:
-        """A heartbeat once a second, however often it is called; answers what is held now."""
+        """A heartbeat once a second, however often it is called. Returns the partitions held now."""
         started = time.monotonic()
         if started - self._renewed < RENEW_SECONDS:
             return self._held
@@ -86,7 +87,7 @@ class Leases:
         return held
 
     async def release(self) -> None:
-        """On a stop: another replica goes on at its next heartbeat, without waiting for the leases to end."""
+        """On shutdown: another replica takes over at its next heartbeat, before the leases expire."""
         if self._renewed == float("-inf"):
             return
         self._held, self._renewed = frozenset(), float("-inf")

@@ -1,8 +1,8 @@
-"""The change from the single queue of the version before partitions, without loss and in order.
+"""The transition from the single queue of the version before partitions, without loss and in order.
 
-What that version's relay had confirmed may still wait in its queue, and the rows are gone. So while that
-queue exists, a partition begins through it: once an event that went this way is acknowledged, all before it
-are logged. The partition then waits until the rest is acknowledged too, and goes on by its own queue.
+Events that the old relay has published may still be in that queue, and their rows are gone. So while the
+queue exists, a partition starts by publishing to it: once such an event is acknowledged, all before it are
+logged. The partition then waits until the rest is acknowledged too, and continues with its own queue.
 """
 
 import time
@@ -14,7 +14,7 @@ from shared.db.database import Connection
 
 log = structlog.get_logger("relay")
 
-# A partition waits so long for its last acknowledgements, then it sends what is left once more.
+# How long a partition waits for its last acknowledgements before it sends the remaining events again.
 HOLD_SECONDS = 30.0
 
 UNACKNOWLEDGED = "SELECT id FROM outbox WHERE id = ANY ($1::bigint[]) AND parked_at IS NULL"
@@ -26,7 +26,7 @@ class OldQueue:
         self._held_since: dict[int, float] = {}
 
     def begin(self, partitions: Iterable[int], *, exists: bool) -> None:
-        """With a new connection or a new lease."""
+        """Call it after a new connection or a new lease."""
         for partition in partitions:
             self._sent.pop(partition, None)
             self._held_since.pop(partition, None)
@@ -35,11 +35,11 @@ class OldQueue:
 
     @property
     def held(self) -> frozenset[int]:
-        """Partitions of which nothing may be published now."""
+        """Partitions that must not publish anything now."""
         return frozenset(self._held_since)
 
     def takes(self, partition: int, row_id: int) -> bool:
-        """Whether this row goes by the old queue."""
+        """Whether this row has to be published to the old queue."""
         sent = self._sent.get(partition)
         if sent is None:
             return False

@@ -79,7 +79,7 @@ FROM outbox
 
 
 class Backlog(Struct, frozen=True):
-    """Every event that is not logged yet is one of the three. `age_seconds` leaves parked ones out."""
+    """Every event that is not logged yet is in one of three states. `age_seconds` ignores parked events."""
 
     waiting: int
     in_flight: int
@@ -88,7 +88,7 @@ class Backlog(Struct, frozen=True):
 
 
 async def backlog(conn: Connection) -> Backlog:
-    """How much is not logged yet and for how long: readiness, metrics and `studioctl status` show it."""
+    """How many events are not logged yet, since when. Readiness, metrics and `studioctl status` use it."""
     row = await conn.fetchrow(BACKLOG)
     assert row is not None
     return Backlog(row["waiting"], row["in_flight"], row["parked"], row["age"])

@@ -1,7 +1,7 @@
 """Anonymize a person in events that the log has not acknowledged yet.
 
-A row is rewritten and sent again under a higher version, also when it is in flight: a copy with personal data
-may be in the broker's queue, and the log replaces what it stored of it.
+A row is rewritten and published again with a higher version, even if it is in flight: a copy with personal
+data may be in the broker's queue, and the event log then replaces the event it stored from that copy.
 """
 
 from collections.abc import Collection

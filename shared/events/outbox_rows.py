@@ -8,16 +8,16 @@ from msgspec import Struct
 from shared.db.database import Connection
 from shared.events.bus.acknowledgements import Acknowledgement
 
-# Only the oldest rows are looked at. It bounds what is in flight, and what a look costs, however long the
-# event log was away. Rows of an aggregate that is being published do not count.
+# Only the oldest rows are read. This bounds what is in flight and the cost of a claim, however long the event
+# log was unavailable. Rows of an aggregate that is being published do not count.
 WINDOW = 4096
-# With so many rows in flight a bucket is stuck: its partition is not logged. The others go on without it.
+# With this many rows in flight a bucket is stuck: its partition is not being logged. The others continue.
 STUCK = 1024
-# How many rows of one aggregate one claim takes: they leave one after the other.
+# How many rows of one aggregate a claim takes. They are published one after the other.
 PER_AGGREGATE = 16
 
-# The commit does not wait for the disk. A claim or a removal that a crash undoes costs another publish, and
-# the log keeps each event once.
+# The commit does not wait for the disk. If a crash undoes a claim or a removal, the event is published again,
+# and the event log stores each event once.
 QUICKLY = "(SELECT set_config('synchronous_commit', 'off', true)) = 'off'"
 
 CLAIM = f"""
@@ -34,7 +34,7 @@ RETURNING id, event_id, type, aggregate, envelope, traceparent, bucket, version
 
 
 async def claim(conn: Connection, buckets: Sequence[int], busy: Sequence[str], limit: int) -> list[Any]:
-    """Waiting rows, marked as in flight, in order; none of the aggregates in `busy`."""
+    """Marks waiting rows as in flight and returns them in order, without the aggregates in `busy`."""
     rows = await conn.fetch(CLAIM, buckets, busy, WINDOW, PER_AGGREGATE, limit)
     return sorted(rows, key=lambda row: row["id"])
 
@@ -48,7 +48,7 @@ WHERE sent_at IS NOT NULL GROUP BY bucket HAVING count(*) >= $3
 
 
 async def stuck_buckets(conn: Connection, buckets: Sequence[int]) -> frozenset[int]:
-    """Buckets that fill the window with rows that nobody logs."""
+    """Buckets that fill the window with rows that are not being logged."""
     rows = await conn.fetch(STUCK_BUCKETS, buckets, WINDOW, STUCK)
     return frozenset(row["bucket"] for row in rows)
 
@@ -57,7 +57,7 @@ UNCLAIM = "UPDATE outbox SET sent_at = NULL WHERE id = ANY ($1::bigint[])"
 
 
 async def unclaim(conn: Connection, ids: Sequence[int]) -> None:
-    """The bus did not confirm them: they wait again."""
+    """The bus did not confirm the rows: they are waiting again."""
     await conn.execute(UNCLAIM, ids)
 
 
@@ -65,11 +65,12 @@ RESET = "UPDATE outbox SET sent_at = NULL WHERE bucket = ANY ($1::smallint[]) AN
 
 
 async def reset_in_flight(conn: Connection, buckets: Sequence[int]) -> None:
-    """Nobody knows what became of them: they are published again, before what came after them."""
+    """The outcome of these rows is unknown: they are published again, before any later rows."""
     await conn.execute(RESET, buckets)
 
 
-# While the log is away the queue has them already: each further copy waits twice as long, up to an hour.
+# While the event log is unavailable, the queue already has a copy: each further one waits twice as long, up
+# to an hour.
 RETRY = """
 UPDATE outbox SET sent_at = NULL
 WHERE id = ANY (ARRAY(SELECT id FROM outbox WHERE bucket = ANY ($1::smallint[]) AND parked_at IS NULL
@@ -80,13 +81,13 @@ WHERE id = ANY (ARRAY(SELECT id FROM outbox WHERE bucket = ANY ($1::smallint[]) 
 
 
 async def retry_unacknowledged(conn: Connection, buckets: Sequence[int], after_seconds: float) -> int:
-    """Rows that stayed unacknowledged wait again; answers how many."""
+    """Marks rows that stayed unacknowledged as waiting again. Returns how many."""
     return int((await conn.execute(RETRY, buckets, after_seconds, WINDOW * 4)).split()[-1])
 
 
 # By explicit id: ids are not commit-ordered, so `id <= last` would take rows that were never published. The
-# event's id too: after a restore an old acknowledgement may name a row that is another event's now. And the
-# version: an erasure has rewritten the row since, and the log must get it once more.
+# event's id must match too: after a restore an old acknowledgement may name a row that now belongs to another
+# event. And the version: if an erasure has rewritten the row since, it must be published again.
 REMOVE = f"""
 DELETE FROM outbox
 WHERE id = ANY ($1::bigint[]) AND event_id || '.' || version = ANY ($2::text[]) AND {QUICKLY}
@@ -98,7 +99,7 @@ WHERE id = ANY ($1::bigint[]) AND event_id || '.' || version = ANY ($2::text[])
 
 
 class Reference(Struct, frozen=True):
-    """Travels with the message and comes back with its acknowledgement."""
+    """Sent with the message and returned with its acknowledgement."""
 
     row_id: int
     version: int
@@ -113,7 +114,7 @@ def read_reference(text: str) -> Reference | None:
 
 
 async def settle(conn: Connection, acknowledgements: Sequence[Acknowledgement]) -> None:
-    """What the log has goes; what it parked is marked so. References that make no sense are nobody's."""
+    """Deletes the rows that are logged and marks those that were parked. Ignores invalid references."""
     for sql, parked in ((REMOVE, False), (PARK, True)):
         done = {
             f"{one.id}.{reference.version}": reference.row_id

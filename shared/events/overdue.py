@@ -6,8 +6,8 @@ from shared.db.database import Connection
 
 # An acknowledgement usually takes less than a second.
 OVERDUE_SECONDS = 60.0
-# Only the oldest rows are looked at, and named are some of them: it bounds the work, however long the log was
-# away.
+# Only the oldest rows are read, and only some of them are listed. This bounds the work, however long the
+# event log was unavailable.
 ROWS = 4096
 STUDIOS = 20
 EVENTS = 20

@@ -1,8 +1,8 @@
-"""Checked while running: every committed event is in an outbox or in the log.
+"""A check at run time: every committed event is in an outbox or in the log.
 
-An event that is not acknowledged is waiting, in flight or parked, by its row's own columns. This tells how
-many are which, names the studios whose events are overdue, and mends a row that says parked when its message
-is gone.
+The row of an event that is not acknowledged says whether it is waiting, in flight or parked. This module
+counts each state, lists the studios whose events are overdue, and repairs rows that are marked as parked
+although their message is gone.
 """
 
 import structlog
@@ -19,7 +19,7 @@ log = structlog.get_logger("reconcile")
 
 EVERY_SECONDS = 15.0
 STUDIOS_NAMED = 20
-# With more parked messages than this nobody is mended: which are missing is not known.
+# With more parked messages than this no row is repaired, because it is not known which messages are missing.
 PARKED_READ = 1000
 
 OVERDUE = """
@@ -35,7 +35,7 @@ RETURNING event_id
 
 
 class Reconciler:
-    """A loop's step, in each replica; the one that leases the first partition works."""
+    """Runs as a loop in each replica. Only the one that leases the first partition does the work."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Reconciler:
             OUTBOX_EVENTS.labels(self.service, state).set(count)
 
     async def _unpark(self, conn: Connection, parked_ids: list[str]) -> None:
-        """A broker that lost its disk, or a process that ended, has lost the message; its row has not."""
+        """A broker that lost its disk, or a process that ended, has lost the message, but not its row."""
         known = [one for one in parked_ids if is_id(one)]
         gone = await conn.fetch(UNPARK, known, self.overdue_seconds)
         if gone:

@@ -30,7 +30,7 @@ BATCH = 256
 UNCONFIRMED = 1024
 # Longer than the bus's own timeout: this only ends a publish that would wait for ever.
 PUBLISH_TIMEOUT = 30.0
-# A batch waits this long for its slowest aggregate. One with many rows goes on beside the next batches.
+# A batch waits this long for its slowest aggregate. One with many rows continues alongside the next batches.
 BATCH_SECONDS = 0.02
 # A row that was not acknowledged by then is published again.
 ACKNOWLEDGE_SECONDS = 30.0
@@ -41,8 +41,8 @@ STUCK_EVERY = 1.0
 class Relay:
     """`step` is run by a loop. Each partition is published by the one replica that leases it.
 
-    Two that believe to hold the same lease do no harm: each publishes an aggregate's rows in their order, and
-    the event log keeps each event once.
+    It does no harm if two replicas believe that they hold the same lease: each publishes an aggregate's rows
+    in order, and the event log stores each event once.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Relay:
         await self.bus.on_acknowledged(self.service, self.settle)
 
     async def step(self) -> bool:
-        """Publishes what waits; True when there is more. Raises when something could not be published."""
+        """Publishes waiting rows. True if there are more. Raises if something could not be published."""
         if not await self.session.open():
             return False
         held = await self.leases.renew()
@@ -109,7 +109,7 @@ class Relay:
         _, slow = await asyncio.wait(aggregates.values(), timeout=BATCH_SECONDS)
         self._left_behind |= slow
         await self._raise_failure()
-        # Whoever commits more wakes the loop; only the rest of a long aggregate has nobody to do so.
+        # Every commit of more rows wakes the loop. Only the rest of a long aggregate needs another step.
         return len(rows) == room or len(rows) - len(aggregates) >= PER_AGGREGATE - 1
 
     async def settle(self, acknowledgements: Sequence[Acknowledgement]) -> None:
@@ -117,7 +117,7 @@ class Relay:
             await outbox_rows.settle(conn, acknowledgements)
 
     async def stop(self) -> None:
-        """Gives the leases up, so that another replica goes on at once."""
+        """Gives the leases up, so that another replica takes over at once."""
         await end_tasks(self._publishing.values())
         try:
             async with asyncio.timeout(2):
@@ -127,14 +127,14 @@ class Relay:
         await self.session.close()
 
     async def _wake_others(self) -> None:
-        """After commits of this process, which may be in others' partitions. Their news is not passed on."""
+        """After our own commits, which may be in partitions of others. Their wakeups are not passed on."""
         commits = self.wakeup.notified - self._own_wakeups - self.session.heard
         if commits != self._told and not self.leases.all_held:
             await self.session.wake_others()
         self._told = commits
 
     async def _republish(self, held: frozenset[int], buckets: list[int], connection: int) -> None:
-        """With a new connection the broker may have lost all; the last holder of a new lease may be dead."""
+        """A broker may have lost everything before a new connection; a lease's last holder may be dead."""
         known_connection, known = self._known
         again = held if connection != known_connection else held - known
         if again:
@@ -150,7 +150,7 @@ class Relay:
         self._known = connection, held
 
     def _publish(self, rows: list[Any]) -> dict[str, "asyncio.Task[None]"]:
-        """Many confirms are outstanding at once, but only one per aggregate: nothing overtakes."""
+        """Many confirms are outstanding at once, but only one per aggregate, so that the order is kept."""
         aggregates: dict[str, list[Any]] = defaultdict(list)
         for row in rows:
             aggregates[row["aggregate"]].append(row)
@@ -181,7 +181,7 @@ class Relay:
                     async with asyncio.timeout(PUBLISH_TIMEOUT):
                         await self.bus.publish(message, queue, by_old_queue=old)
             except (BusError, TimeoutError) as failure:
-                # Those behind it stay behind.
+                # Later rows of the aggregate must not overtake it.
                 self._failed += [row["id"] for row in rows[place:]]
                 self._failure = self._failure or failure
                 return
@@ -192,7 +192,7 @@ class Relay:
         del self._publishing[aggregate]
         self._unconfirmed -= count
         if task in self._left_behind:
-            # More of it may wait.
+            # More rows of it may be waiting.
             self._left_behind.discard(task)
             self._own_wakeups += 1
             self.wakeup.notify()
@@ -208,7 +208,7 @@ class Relay:
 
 
 def _log_published(message: Message) -> None:
-    """An envelope that cannot be read is the consumer's to park; a line about it must not stop the rest."""
+    """The consumer parks an envelope that cannot be decoded. Logging it here must not stop the others."""
     try:
         head = read_head(message.body)
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""A relay's session with the database: it hears commits of other replicas, and keeps older versions out."""
+"""A relay's database session: notified of other replicas' commits, and blocks relays of older versions."""
 
 import asyncio
 import contextlib
@@ -14,8 +14,9 @@ from shared.wire import new_id
 
 log = structlog.get_logger("relay")
 
-# The version before partitions relayed under this lock alone. A shared lock lets many of us in, and none of
-# those, whose rows go at the confirm and by the old queue. Nobody waits for a lock of ours.
+# The version before partitions relays only while it holds this lock. A shared lock admits many relays of this
+# version and none of that one, which deletes rows at the confirm and uses the old queue. Our locks never
+# wait.
 SHARE_LOCK = "SELECT pg_try_advisory_lock_shared(hashtextextended('outbox:' || current_schema(), 0))"
 WAKE_OTHERS = "SELECT pg_notify('outbox:' || current_schema(), $1)"
 
@@ -30,7 +31,7 @@ class RelaySession:
         self._conn: Any = None
 
     async def open(self) -> bool:
-        """False while an older version relays."""
+        """False while a relay of an older version is running."""
         if self._conn is not None and not is_closed(self._conn):
             return True
         await self.close()
@@ -49,7 +50,7 @@ class RelaySession:
         return True
 
     async def wake_others(self) -> None:
-        """A commit in any replica is published at once, not at the next poll of whoever has the partition."""
+        """So that a commit is published at once, and not at the next poll of the partition's holder."""
         await self._conn.execute(WAKE_OTHERS, self._id)
 
     async def close(self) -> None:
@@ -64,7 +65,7 @@ class RelaySession:
 
 
 async def _end(database: Database, conn: Any) -> None:
-    """Unlocked where that still works; else the lock goes when the server sees the session's end."""
+    """Unlocks if that still works. Otherwise the server releases the lock when it ends the session."""
     with contextlib.suppress(Exception):
         async with asyncio.timeout(1):
             await conn.execute("SELECT pg_advisory_unlock_all()")

@@ -22,7 +22,7 @@ _AT = re.compile(r" - at `(\$[^`]*)`\Z")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 _MISSING = re.compile(r"Object missing required field `([^`]+)`")
 _UNKNOWN = re.compile(r"Object contains unknown field `([^`]+)`")
-# The kinds of problem, told from msgspec's sentence; the first that fits names the type.
+# The kinds of problem, recognised by msgspec's message. The first match gives the type.
 _KINDS = (
     ("timezone component", "timezone_aware"),
     ("datetime", "datetime_parsing"),
@@ -52,19 +52,19 @@ def all_problems(kind: Any, value: Any, loc: Loc) -> list[Problem]:
 
 
 def not_yet_reported(found: list[Problem], before: list[Problem]) -> list[Problem]:
-    """A field that cannot be read is not told a second time for what it holds."""
+    """Without problems inside a field that is already reported as unreadable."""
     told = {problem.loc[:2] for problem in before}
     return [problem for problem in found if problem.loc[:2] not in told]
 
 
 def fields_without_problems(values: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
-    """The fields that no problem names."""
+    """The fields that have no problem."""
     named = {problem.loc[1] for problem in problems if len(problem.loc) > 1}
     return {name: value for name, value in values.items() if printable_key(name) not in named}
 
 
 def valid_fields(kind: Any, values: Any, problems: list[Problem]) -> dict[str, Any]:
-    """What can be checked further although something else is wrong, converted."""
+    """The converted values of the valid fields, which can be checked further although others are wrong."""
     if not is_struct(kind) or not isinstance(values, dict):
         return {}
     right = fields_without_problems(values, problems)
@@ -91,7 +91,7 @@ def _problems(kind: Any, value: Any, loc: Loc) -> Iterator[Problem]:
 
 
 def _inside(kind: Any, value: Any, loc: Loc) -> Iterator[Problem]:
-    """What is wrong with the parts. Nothing, where the whole is wrong: another type, too many parts."""
+    """Problems of the parts. None if the whole value is wrong: another type, or too many parts."""
     for part in _alternatives(kind):
         if isinstance(value, dict) and is_struct(part):
             yield from _in_struct(part, value, loc)

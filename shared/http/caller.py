@@ -75,7 +75,7 @@ class CallerSigner:
 
 
 class ServiceSigners:
-    """A service's key proves callers to that service alone: whoever learns it can sign for no other one."""
+    """A service's key is valid for that service only: whoever learns it cannot sign for another one."""
 
     def __init__(self, keys: Mapping[str, tuple[str, ...]]) -> None:
         self._signers = {service: CallerSigner(known) for service, known in keys.items()}

@@ -22,7 +22,7 @@ class TrustedProxies:
         self._named = lru_cache(maxsize=4096)(self._nearest)
 
     def client_of(self, peer: str, headers: Mapping[bytes, bytes]) -> str:
-        """The rightmost address that is not a trusted proxy's. What stands left of it can be forged."""
+        """The rightmost address that is not a trusted proxy's. What is to its left can be forged."""
         if not self._networks or not self.trusts(peer):
             return peer
         said = headers.get(self._header, b"")

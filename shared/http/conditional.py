@@ -14,7 +14,7 @@ from blake3 import blake3
 from shared.http.answer import Answer
 
 IF_NONE_MATCH: Final = b"if-none-match"
-# A cache of the caller's own may keep the answer, but asks before each use.
+# The caller's own cache may keep the answer, but has to revalidate it before each use.
 CACHE_CONTROL: Final = (b"cache-control", b"private, no-cache")
 DIGEST_BYTES: Final = 16
 

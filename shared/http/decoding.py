@@ -34,7 +34,7 @@ BODY = ("body",)
 
 
 class BodyRead(Struct, Generic[T], frozen=True):
-    """A body, or what is wrong with it and which fields are right all the same."""
+    """A body, or its problems and the fields that are valid."""
 
     body: T | None
     problems: list[Problem] = []
@@ -51,9 +51,9 @@ def decode_body(kind: type[T], raw: bytes, *, check_limits: bool = True) -> T:
 
 
 def read_body_as(kind: type[T], raw: bytes, *, check_limits: bool = True) -> BodyRead[T]:
-    """Broken JSON is one problem and nothing else; otherwise every problem is told.
+    """Broken JSON is a single problem. Otherwise every problem is reported.
 
-    An import's batch is not refused whole for a NUL in one of its lines: each line is looked at on its own.
+    A batch of an import is not refused as a whole for a NUL in one line: each line is checked on its own.
     """
     if check_limits:
         refuse_depth(raw, BODY)
@@ -71,7 +71,7 @@ def read_body_as(kind: type[T], raw: bytes, *, check_limits: bool = True) -> Bod
 
 
 def decode_json(kind: Any, raw: bytes) -> Any:
-    """As msgspec does, and `1.0` is an integer, too. Only who was refused pays for the second look."""
+    """Like msgspec, but `1.0` is an integer too. Only a body that msgspec refuses is decoded again."""
     try:
         return msgspec.json.decode(raw, type=kind)
     except msgspec.ValidationError as problem:
@@ -81,7 +81,7 @@ def decode_json(kind: Any, raw: bytes) -> Any:
 
 
 def _refused(kind: type[T], raw: bytes, first: Exception) -> BodyRead[T]:
-    """The decoder stops at the first problem; a second look costs only who was wrong."""
+    """The decoder stops at the first problem, so a body that it refuses is examined again."""
     problems: list[Problem] = []
     try:
         values = msgspec.json.decode(raw)
@@ -148,7 +148,7 @@ _TYPED_FIELDS: dict[type, dict[str, type]] = {}
 
 
 def _typed(kind: type, values: dict[str, str]) -> dict[str, Any]:
-    """Numbers and booleans out of a query's texts; msgspec's lax mode would take `null`, `1e1` and epochs."""
+    """A query's strings as numbers and booleans. msgspec's lax mode would accept `null`, `1e1` and epochs."""
     wanted = _TYPED_FIELDS.get(kind)
     if wanted is None:
         wanted = _TYPED_FIELDS[kind] = {

@@ -1,10 +1,10 @@
-"""Whom the operators want made anonymous: one form for every service that keeps something of a person."""
+"""The person to erase, in one form for every service that stores personal data."""
 
 from shared.wire import Body, Id
 
 
 class PersonToErase(Body, frozen=True, kw_only=True):
-    """By any of these: a lead may have become a member, and an event may name either."""
+    """Identified by any of these fields: a lead may have become a member, and an event may name either."""
 
     studio_id: Id
     member_id: Id | None = None

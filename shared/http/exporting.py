@@ -12,7 +12,7 @@ from shared.wire import Id, Query, encode
 
 PAGE_LINES: Final = 2000
 PAGE_BYTES: Final = 4 * 1024 * 1024
-# Rows that are read ahead of those in use: one may be as large as a request's body.
+# How many rows are read ahead. Each may be as large as a request's body.
 PREFETCH: Final = 50
 
 
@@ -30,10 +30,10 @@ class ExportPage(Struct):
 
 
 class Section(Struct, frozen=True):
-    """Rows of one kind. Parameters: the studio, the place after which to go on, the person's id and email.
+    """Rows of one kind. Parameters: the studio, the position to continue after, the person's id and email.
 
-    `place` in the answer is the first part of that place, the id its second. `json` names the columns that
-    hold JSON as text, which goes out as it is.
+    A position consists of `place` in the answer and the id. `json` names the columns that contain JSON as
+    text, which is sent unchanged.
     """
 
     kind: str
@@ -58,7 +58,7 @@ def section(
     of_person: str | None = None,
     json: tuple[str, ...] = (),
 ) -> Section:
-    """`columns` are named like the fields of the line, `t` is the table, `$4` and `$5` are the person's."""
+    """`columns` are named like the line's fields, `t` is the table, `$4` and `$5` a person's id and email."""
     statement = f"""
 SELECT t.id, t.studio_id, {columns}, t.{position} AS place FROM {table} t
 WHERE t.studio_id = $1 AND (t.{position}, t.id) > (coalesce($2::timestamptz, '-infinity'), $3::uuid)

@@ -37,7 +37,7 @@ class Health(Struct, kw_only=True):
 
 
 async def health_of(checks: Mapping[str, Check]) -> Health:
-    """`degraded`: requests are served, and something beside them is not well."""
+    """`degraded`: requests are served, but a part that they do not need has a problem."""
     problems = {part: await check() for part, check in checks.items()}
     bad = [checks[part] for part, problem in problems.items() if problem]
     serves = all(isinstance(check, OptionalCheck) and check.has_passed for check in bad)

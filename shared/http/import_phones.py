@@ -1,4 +1,4 @@
-"""The phones of import lines, checked as in a request's body."""
+"""Checks the phone numbers of import lines in the same way as those of a request's body."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
@@ -14,7 +14,7 @@ RegionsOf = Callable[[set[str]], Awaitable[Mapping[str, str]]]
 async def refuse_phones(
     lines: Sequence[Decoded[T]], phone_of: Callable[[T], object], regions_of: RegionsOf
 ) -> tuple[list[Decoded[T]], list[Rejected]]:
-    """Call it once the batch's studio lines are stored: they tell the country of national numbers."""
+    """Call it once the batch's studio lines are stored: they determine the country of national numbers."""
     national = [line for line in lines if phone_problems(phone_of(line.value), None)]
     if not national:
         return list(lines), []

@@ -67,7 +67,7 @@ def decode_line(kind: Any, line: ImportLine) -> Decoded[Any] | Rejected:
 def usable_lines(
     kind: Any, lines: Sequence[ImportLine], refusal: Callable[[Any], str | None]
 ) -> tuple[list[Decoded[Any]], list[Rejected]]:
-    """`refusal` tells of a decoded value why it cannot be used; None where it can."""
+    """`refusal` returns why a decoded value cannot be used, or None."""
     usable: list[Decoded[Any]] = []
     rejected: list[Rejected] = []
     for line in lines:
@@ -86,10 +86,10 @@ async def changed_lines(
     lines: Sequence[Decoded[T]],
     changed: Callable[[Connection, Sequence[Decoded[T]]], Awaitable[Sequence[int]]],
 ) -> Sequence[Decoded[T]]:
-    """Without the lines that would change nothing. `changed` compares in the database and gives places.
+    """Without the lines that would change nothing. `changed` compares in the database and returns indexes.
 
-    Two lines of one id are both kept: the second is compared with what the first has not written yet. Values
-    that the comparison cannot read are left to the write, which names the line.
+    Two lines with the same id are both kept, because the first is not written yet when they are compared.
+    Values that the comparison cannot read are left to the write, which reports the line.
     """
     if not lines:
         return lines
@@ -120,7 +120,7 @@ async def apply_batch(db: Database, lines: Sequence[Decoded[T]], write: Write[T]
 
 
 async def apply_lines(conn: Connection, lines: Sequence[Decoded[T]], write: Write[T]) -> list[Rejected]:
-    """The same in a transaction of the caller's, for lines whose effects belong together."""
+    """The same in the caller's transaction, for lines that must take effect together."""
     rejected: list[Rejected] = []
     await _apply(conn, lines, write, rejected)
     return rejected
@@ -162,5 +162,5 @@ def reason_of(problem: Any) -> str:
     if isinstance(problem, asyncpg.NotNullViolationError):
         return f"{getattr(problem, 'column_name', 'A field')} must not be null."
     if isinstance(problem, asyncpg.CardinalityViolationError):
-        return "An id stands twice in this line."
+        return "The line contains an id twice."
     return "The database refuses a value of this line."

@@ -30,7 +30,7 @@ MAX_BATCH_BYTES = 64 * 1024 * 1024
 
 
 class ImportQuery(Query, frozen=True, kw_only=True):
-    """`send_events` false: for a first load, which nobody follows yet."""
+    """`send_events` is false for a first load, before any partner follows the studio."""
 
     send_events: bool = True
 
@@ -42,13 +42,13 @@ class ImportLines(Protocol[C_contra]):
 
 
 def import_routes(import_lines: ImportLines[D]) -> list[Route[D]]:
-    """The import, and its dry run: a path of its own, so that no version takes one for the other."""
+    """The import and its dry run. Each has its own path, so that an older version never stores a dry run."""
 
     async def import_batch(service: D, call: Call[ImportQuery, list[ImportLine]]) -> ImportReport:
         return await import_lines(service, call.body, send_events=call.query.send_events)
 
     async def check_batch(service: D, call: Call[None, list[ImportLine]]) -> ImportReport:
-        """Lines without a number were checked before; they are there for those that name them."""
+        """Lines without a number were checked before. They are sent for the lines that refer to them."""
         earlier = [line for line in call.body if line.number < 1]
         lines = [line for line in call.body if line.number >= 1]
 
@@ -98,7 +98,7 @@ def erase_route(
     erase_person: Callable[[C, Caller, PersonToErase], Awaitable[E]], erased: type[E]
 ) -> Route[C]:
     async def erase(service: C, call: Call[None, PersonToErase]) -> E:
-        """In the studio that the body names, whatever the call was signed for."""
+        """In the studio that the body names, whatever studio the caller header has."""
         caller = structs.replace(call.caller, studio_id=call.body.studio_id)
         return await erase_person(service, caller, call.body)
 

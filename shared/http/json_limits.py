@@ -52,7 +52,7 @@ def unreadable_values(raw: bytes, loc: Loc) -> list[Problem]:
 
 
 def _named(found: "Iterator[tuple[_Place, _Description]]", loc: Loc, left: int) -> list[Problem]:
-    """`left`: many faults below one long key would make an answer far larger than the request."""
+    """`left` limits the size: many problems below one long key would exceed the size of the request."""
     problems: list[Problem] = []
     for place, fault in islice(found, MAX_PROBLEMS):
         problems.append(Problem(_location(place, loc), *fault))
@@ -67,9 +67,9 @@ class _OversizedInteger:
 
 
 def read_leniently(raw: bytes) -> Any:
-    """With lone surrogates and endless numbers. Raises ValueError where it is no JSON at all.
+    """Accepts lone surrogates and numbers of any length. Raises ValueError if it is not JSON at all.
 
-    Python's own reader would guess at UTF-16 and take `NaN`, which are no JSON either.
+    Python's own reader would also accept UTF-16 and `NaN`, which are not JSON either.
     """
     text = raw.decode()
     try:
@@ -81,7 +81,7 @@ def read_leniently(raw: bytes) -> Any:
 
 
 def _no_number(text: str) -> Any:
-    raise ValueError(f"{text} is no JSON number.")
+    raise ValueError(f"{text} is not a JSON number.")
 
 
 def _whole_number(text: str) -> Any:
@@ -92,19 +92,20 @@ _Description: TypeAlias = tuple[str, str]
 
 
 def _nul(leaf: Any) -> _Description | None:
-    return ("Text must not hold NUL.", "value_error") if isinstance(leaf, str) and "\x00" in leaf else None
+    return ("Text must not contain NUL.", "value_error") if isinstance(leaf, str) and "\x00" in leaf else None
 
 
 def _unreadable(leaf: Any) -> _Description | None:
     if isinstance(leaf, str):
         if not leaf.isascii() and _SURROGATE.search(leaf):
-            return "Text must not hold a lone surrogate.", "value_error"
+            return "Text must not contain a lone surrogate.", "value_error"
     elif isinstance(leaf, _OversizedInteger) or (isinstance(leaf, float) and math.isinf(leaf)):
         return "Number out of range.", "number_out_of_range"
     return None
 
 
-# The last step, and the place it was taken from: a whole path for each value costs the depth each time.
+# The last step, and the place before it. Building the whole path of each value would cost its depth each
+# time.
 _Place: TypeAlias = "tuple[str | int, _Place] | None"
 
 
@@ -130,7 +131,7 @@ def _location(place: _Place, loc: Loc) -> Loc:
     while place is not None:
         step, place = place
         steps.append(step if isinstance(step, int) else printable_key(step))
-    steps.pop()  # the walk's own, around the whole body
+    steps.pop()  # added by the walk around the whole body
     return (*loc, *reversed(steps))
 
 

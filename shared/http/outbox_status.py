@@ -1,4 +1,4 @@
-"""`GET /internal/status` of a producing service: what `studioctl status` tells of its outbox."""
+"""`GET /internal/status` of a producing service: what `studioctl status` shows about its outbox."""
 
 from typing import Any, Protocol
 

@@ -20,7 +20,7 @@ R = TypeVar("R")
 START = (datetime(1, 1, 1, tzinfo=UTC), "00000000-0000-0000-0000-000000000000")
 
 
-# A page ends here, however many rows were asked for.
+# A page ends here, whatever its limit.
 MAX_PAGE_BYTES = 512 * 1024
 # A page of the usual size takes two queries.
 FIRST_PORTION, PORTION = 17, 34
@@ -51,10 +51,10 @@ async def fetch_by_size(
     place_of: Callable[[R], Any],
     size_of: Callable[[R], int],
 ) -> tuple[list[R], bool]:
-    """A page's rows that may be large, a few at a time, and whether others follow.
+    """Reads a page of rows that may be large, a few at a time. Also returns whether more follow.
 
-    200 of them at once can be 50 MB, of which half a megabyte is shown. `fetch(after, count)` gives the
-    rows that follow a place in the list's order.
+    200 of them at once can be 50 MB, of which half a megabyte is shown. `fetch(after, count)` returns the
+    rows that follow a position in the list's order.
     """
     rows: list[R] = []
     size, portion = 0, FIRST_PORTION
@@ -74,7 +74,7 @@ async def fetch_by_size(
 async def page_by_size(
     conn: Connection, sql: str, args: Sequence[Any], after: Any, limit: int, read: Callable[[Any], T]
 ) -> Page[T]:
-    """For a list ordered by (created_at, id). The statement takes `args`, the place, a count."""
+    """For a list ordered by (created_at, id). The statement takes `args`, the position and a count."""
 
     async def fetch(place: Any, count: int) -> Sequence[Any]:
         return await conn.fetch(sql, *args, *place, count)
@@ -101,7 +101,7 @@ class _Named(Struct):
 
 
 def json_page_of(rows: list[str], limit: int) -> bytes:
-    """`page_of` for rows that are JSON already, to the same bytes. Only the last one shown is looked into."""
+    """`page_of` for rows that are already JSON, with the same bytes. Only the last row shown is parsed."""
     more = len(rows) > limit
     shown = rows[:limit] if more else rows
     if sum(map(len, shown)) > MAX_PAGE_BYTES:

@@ -51,14 +51,14 @@ class Call(Struct, Generic[Q, B]):
 
 
 class PartialBody(Struct, frozen=True):
-    """What of a body is right field by field, whatever is wrong with the others; and the body as it came."""
+    """The valid fields of a body in which others may have problems, and the body as it was received."""
 
     fields: Mapping[str, Any]
     raw: bytes
 
 
 class Route(Struct, Generic[C], frozen=True, kw_only=True):
-    """What a service answers, and what the OpenAPI document says of it."""
+    """An operation of a service, with its description for the OpenAPI document."""
 
     method: str
     path: str
@@ -72,13 +72,13 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
     status: int = 200
     idempotent: bool = False
     staff: bool = False
-    # The least role of an operators' route: without a word about it no staff token may call it.
+    # The lowest role that may call an operators' route. By default no staff token may.
     role: Role = "operator"
     internal: bool = False
     max_body: int = MAX_BODY
-    # Who may ask comes before what is asked: sees the raw query, for a parameter that needs its own scope.
+    # Checks permissions before the query is decoded. Gets the raw query, for parameters that need a scope.
     guard: Callable[[Caller, bytes], None] | None = None
-    # What is wrong with a body beyond its types: told together with what is wrong with these.
+    # Problems of a body beyond its types, reported together with those of the types.
     check: Callable[[C, Caller, PartialBody], Awaitable[list[Problem]]] | None = None
     errors: tuple[type[DomainError], ...] = ()
     tag: str = ""
@@ -181,7 +181,7 @@ def idempotency_key(headers: Mapping[bytes, bytes]) -> str:
 async def read_body(
     receive: Receive, headers: Mapping[bytes, bytes], limit: int, *, seconds: float = BODY_TIMEOUT
 ) -> bytes:
-    """A body that does not come whole in time is refused: nobody waits for ever for its end."""
+    """Refuses a body that does not arrive completely in time, so that no request waits for ever."""
     try:
         async with asyncio.timeout(seconds):
             return await _whole_body(receive, headers, limit)
@@ -199,7 +199,7 @@ async def _whole_body(receive: Receive, headers: Mapping[bytes, bytes], limit: i
     while True:
         message: Any = await receive()
         if message["type"] != "http.request":
-            # The first message too: a body of which nothing came is cut short, and not an empty one.
+            # The first message too: if nothing arrived, the body was cut short. It is not empty.
             raise Invalid([Problem(("body",), "The body ended early.", BROKEN)])
         part: bytes = message.get("body", b"")
         size += len(part)

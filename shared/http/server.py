@@ -27,7 +27,7 @@ log = structlog.get_logger("serve")
 STOP_TIMEOUT = 5.0
 # From the end of one request to the end of the next one's head; with HTTP/1 alone also until the first byte.
 HEAD_TIMEOUT = 30
-# Many small streams, small windows: what one connection can make us hold is bounded.
+# Few streams and small windows limit the memory that one connection can take.
 BOUNDED_HTTP2 = HTTP2Settings(
     initial_connection_window_size=256 * 1024,
     initial_stream_window_size=64 * 1024,
@@ -37,7 +37,7 @@ BOUNDED_HTTP2 = HTTP2Settings(
     max_headers_size=16 * 1024,
     max_send_buffer_size=64 * 1024,
 )
-# Descriptors that are no connections of a port: database, broker, services, files.
+# Descriptors for everything except a port's connections: database, broker, services, files.
 OTHER_DESCRIPTORS = 512
 
 
@@ -126,7 +126,7 @@ async def listening(listeners: Sequence[Listener]) -> AsyncIterator[Draining]:
 
 
 def _with_connection_limit(listener: Listener, guard: ConnectionGuard) -> ASGIApp:
-    """The app, but 503 for a connection that is one too many; health checks are answered all the same."""
+    """The app, but 503 for connections over the limit. Health checks are still answered."""
     app, port = listener.app, listener.address.port
 
     def limited(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:

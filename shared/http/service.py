@@ -55,10 +55,10 @@ def build_service(
     raw: Mapping[str, ASGIApp] | None = None,
     partner_routes: bool = True,
 ) -> Service[C]:
-    """`raw` handlers answer for themselves: streams that the route layer would not read whole.
+    """`raw` handlers send their own answers: streams that the route layer must not buffer.
 
-    With `partner_routes`, what is neither the staff's nor internal stands on the routing page, and the caller
-    needs that row's scope: a way past the gateway leads nowhere.
+    With `partner_routes`, every route that is neither for staff nor internal must be in the routing table,
+    and the caller needs its scope: bypassing the gateway does not help.
     """
     methods: dict[str, dict[str, Route[C]]] = defaultdict(dict)
     for route in routes:
@@ -112,7 +112,7 @@ class _PathHandler:
             if span is not None:
                 caller = msgspec.structs.replace(caller, traceparent=span.traceparent)
             answer = await route.respond(self._context, caller, scope, receive)
-            # Only partners get tags: on the way to staff the gateway would drop them.
+            # Only partners get tags: the gateway would drop them from answers to staff.
             if answer.status == 200 and method == "GET" and scope_needed is not None:
                 answer = with_entity_tag(answer, scope["headers"])
         except Exception as problem:

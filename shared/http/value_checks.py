@@ -1,7 +1,7 @@
-"""Values whose type is right and that still cannot be used: instants nobody can calculate with, no emails.
+"""Checks for values of the right type that cannot be used: instants out of range, texts that are no emails.
 
-JSON can write instants that have no UTC form, and a row that holds one can never be read again: they are
-refused before they are stored.
+JSON can contain instants that have no UTC form, and a row with such an instant can never be read again. So
+they are refused before they are stored.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _FIELDS: dict[type, tuple[tuple[str, bool], ...]] = {}
 
 
 def value_problems(value: object, loc: Loc, *, emails: bool = False) -> Iterator[Problem]:
-    """Of a decoded value and what lies in it. A struct without instants or emails costs one dict look-up."""
+    """Problems of a decoded value and its parts. A struct without either kind costs one dict lookup."""
     if isinstance(value, Struct):
         for name, holds_emails in _fields_to_check(type(value)):
             yield from value_problems(getattr(value, name), (*loc, name), emails=holds_emails)
@@ -40,7 +40,7 @@ def value_problems(value: object, loc: Loc, *, emails: bool = False) -> Iterator
 
 
 def holds_emails(kind: Any) -> bool:
-    """Texts of this type are emails; a struct answers for its own fields."""
+    """Whether strings of this type are emails. The fields of a struct are checked separately."""
     metadata = getattr(kind, "__metadata__", ())
     if any((getattr(meta, "extra_json_schema", None) or {}).get("format") == "email" for meta in metadata):
         return True

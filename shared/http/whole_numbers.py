@@ -1,4 +1,4 @@
-"""`1.0` is an integer in JSON Schema, and some languages write every number so. msgspec refuses it."""
+"""Accepts `1.0` as an integer, as JSON Schema does. Some languages write all numbers so."""
 
 from decimal import Decimal
 from types import UnionType
@@ -7,14 +7,14 @@ from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin
 import msgspec
 from msgspec import Struct
 
-# Where integers are: here, in the fields of an object, in the items of a list, or nowhere.
+# Where integers are expected: here, in the fields of an object, in the items of a list, or nowhere.
 Places: TypeAlias = "bool | dict[str, Places] | list[Places]"
-# Beyond it nothing is an integer of ours, and a huge exponent would make a huge one.
+# None of our integers is larger, and a huge exponent would produce a huge integer.
 _LIMIT = 2**63
 
 
 def with_whole_numbers(kind: Any, value: Any) -> Any:
-    """A decoded JSON value with integral floats as integers, wherever `kind` takes no other number."""
+    """A decoded JSON value with integral floats as integers, wherever `kind` accepts only integers."""
     places = _places(kind, ())
     return _convert(value, places) if places else value
 
@@ -37,7 +37,7 @@ def _whole(number: float | Decimal) -> float | Decimal | int:
 
 
 def _places(kind: Any, outer: tuple[Any, ...]) -> Places:
-    """A struct inside itself has none: no body of ours is recursive."""
+    """A struct nested in itself has none, since none of our bodies is recursive."""
     parts = _alternatives(kind)
     if int in parts:
         return float not in parts and Any not in parts

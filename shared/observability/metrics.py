@@ -14,29 +14,31 @@ REQUEST_SECONDS = Histogram(
 )
 REQUESTS = Counter("studio_requests_total", "Requests answered.", ["service", "method", "route", "status"])
 REQUEST_LOG_LEFT_OUT = Counter(
-    "studio_request_log_left_out_total", "Requests left out of the request log because too many came at once."
+    "studio_request_log_left_out_total", "Requests omitted from the request log because there were too many."
 )
-BOOKINGS = Counter("studio_bookings_total", "Booking requests by what became of them.", ["outcome"])
-REPLAYS = Counter("studio_idempotency_replays_total", "Writes answered from a kept answer.", ["service"])
+BOOKINGS = Counter("studio_bookings_total", "Booking requests by outcome.", ["outcome"])
+REPLAYS = Counter("studio_idempotency_replays_total", "Writes answered with a stored answer.", ["service"])
 OUTBOX_AGE = Gauge("studio_outbox_age_seconds", "Age of the oldest event not yet logged.", ["service"])
 OUTBOX_EVENTS = Gauge(
-    "studio_outbox_events", "Events that the log has not acknowledged: by state.", ["service", "state"]
+    "studio_outbox_events", "Events that the event log has not acknowledged, by state.", ["service", "state"]
 )
 PUBLISHED = Counter("studio_events_published_total", "Events confirmed by the bus.", ["service"])
 QUEUE_MESSAGES = Gauge("studio_queue_messages", "Messages in a queue.", ["queue", "state"])
 DELIVERIES = Counter("studio_delivery_attempts_total", "Webhook attempts by outcome.", ["outcome"])
 DELIVERY_SECONDS = Histogram(
-    "studio_delivery_seconds", "From an event's moment to its successful delivery.", buckets=_SLOW
+    "studio_delivery_seconds", "Time from an event's creation to its successful delivery.", buckets=_SLOW
 )
 DELIVERIES_OPEN = Gauge("studio_deliveries", "Deliveries that are pending or dead.", ["status"])
 DELIVERY_AGE = Gauge("studio_delivery_age_seconds", "Age of the oldest delivery that was never attempted.")
 POOL_WAIT = Histogram(
-    "studio_pool_wait_seconds", "Time until a database connection was had.", ["service"], buckets=_FAST
+    "studio_pool_wait_seconds", "Time to acquire a database connection.", ["service"], buckets=_FAST
 )
 POOL_CONNECTIONS = Gauge("studio_pool_connections", "Database connections of a pool.", ["service", "state"])
-CONNECTIONS = Gauge("studio_connections", "Connections that a port holds.", ["port"])
-CONNECTIONS_CLOSED = Counter("studio_connections_closed_total", "Connections that broke a rule.", ["rule"])
-LOOP_AGE = Gauge("studio_loop_age_seconds", "Seconds since a background loop's last good step.", ["loop"])
+CONNECTIONS = Gauge("studio_connections", "Open connections of a port.", ["port"])
+CONNECTIONS_CLOSED = Counter("studio_connections_closed_total", "Connections that broke a limit.", ["rule"])
+LOOP_AGE = Gauge(
+    "studio_loop_age_seconds", "Seconds since a background loop's last successful step.", ["loop"]
+)
 
 
 def exposition() -> bytes:

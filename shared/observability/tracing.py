@@ -1,6 +1,6 @@
 """OpenTelemetry over OTLP/HTTP if STUDIO_OTLP_ENDPOINT is set; otherwise one `is None` per request.
 
-Context is carried by hand as a W3C `traceparent` text: in the gateway's header, beside the event in outbox
+Context is passed explicitly as a W3C `traceparent` string: in the gateway's header, with the event in outbox
 and broker, and with the logged event to its deliveries. Nothing here patches a library.
 """
 
@@ -22,7 +22,7 @@ _tracer: Any = None
 
 
 def valid_traceparent(text: str | None) -> str | None:
-    """The text itself, or None for anything that is not one: it comes from outside."""
+    """The text itself, or None if it is not a traceparent: it may come from a client."""
     return text if text is not None and _TRACEPARENT.match(text) else None
 
 
@@ -120,7 +120,7 @@ def set_up_tracing(settings: Settings, service: str, *, exporter: "SpanExporter 
     from opentelemetry.sdk.trace.sampling import TraceIdRatioBased
 
     provider = TracerProvider(
-        # By the trace's id alone: every service decides alike, and a partner cannot ask for more.
+        # By the trace id alone: all services decide alike, and a partner cannot request more.
         sampler=TraceIdRatioBased(settings.trace_ratio),
         resource=Resource.create({"service.namespace": "studio", "service.name": service}),
         shutdown_on_exit=True,

@@ -149,10 +149,10 @@ def binaries_for(data: Path, run_as: RunAs, given: PostgresBinaries | None) -> P
     binaries = given or find_postgres(major)
     if binaries is None and major is not None:
         raise ServerProblem(
-            f"The data in {data} was made by Postgres {major}, which is not on this machine; install it."
+            f"The data in {data} was created by Postgres {major}, which is not installed here; install it."
         )
     if binaries is None:
-        raise ServerProblem("There is no Postgres here; install postgresql or set STUDIO_DATABASE_URL.")
+        raise ServerProblem("Postgres was not found; install postgresql or set STUDIO_DATABASE_URL.")
     if binaries.from_wheel and not run_as.can_enter(binaries.folder):
         return copied_to(data.parent, binaries)
     return binaries

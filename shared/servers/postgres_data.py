@@ -48,7 +48,7 @@ def make_data(binaries: PostgresBinaries, data: Path, run_as: RunAs, password: s
                 return
             if "invalid locale" not in made.stderr:
                 break
-        raise ServerProblem(reason_in(made.stderr, f"Postgres could not make its data folder {data}"))
+        raise ServerProblem(reason_in(made.stderr, f"Postgres could not create its data folder {data}"))
     finally:
         password_file.unlink(missing_ok=True)
         shutil.rmtree(unfinished, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Server failures as one sentence for the person at the terminal."""
+"""Server failures, reported as one sentence."""
 
 import errno
 from collections.abc import Iterator
@@ -28,11 +28,9 @@ def sentence_for(folder: Path, error: OSError) -> str:
         case errno.EROFS:
             return f"The folder {folder} is on a read-only file system; choose another one."
         case errno.EACCES | errno.EPERM:
-            return f"The folder {folder} is not this user's to write; choose another one."
+            return f"The folder {folder} is not writable by this user; choose another one."
         case errno.ENOSPC | errno.EDQUOT:
-            return f"The disk that holds {folder} is full; make room on it or choose another folder."
+            return f"The disk that holds {folder} is full; free some space or choose another folder."
         case errno.ENOTDIR | errno.EEXIST:
-            return (
-                f"A file stands where the folder {folder} should be; move it away or choose another folder."
-            )
+            return f"{folder} is a file and not a folder; move it or choose another folder."
     return f"The folder {folder} cannot be used: {error.strerror or error}."

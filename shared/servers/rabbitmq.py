@@ -43,7 +43,7 @@ class PrivateRabbit:
     def start(cls, home: Path, *, binaries: RabbitBinaries | None = None) -> Self:
         binaries = binaries or find_rabbitmq()
         if binaries is None:
-            raise ServerProblem(f"There is no RabbitMQ here; {HOW_TO_INSTALL}.")
+            raise ServerProblem(f"RabbitMQ was not found; {HOW_TO_INSTALL}.")
         rabbit = cls(home.absolute(), binaries)
         with explained(home):
             rabbit._prepare_home()

@@ -61,7 +61,7 @@ def install_if_debian_root() -> RabbitBinaries:
     if found := find_rabbitmq():
         return found
     if os.geteuid() != 0 or not Path("/etc/debian_version").exists() or not shutil.which("apt-get"):
-        raise ServerProblem(f"There is no RabbitMQ here; {HOW_TO_INSTALL}.")
+        raise ServerProblem(f"RabbitMQ was not found; {HOW_TO_INSTALL}.")
     env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     for command in ("update", "install -y --no-install-recommends rabbitmq-server"):
         done = subprocess.run(["apt-get", "-qq", *command.split()], env=env, capture_output=True, text=True)

@@ -14,12 +14,12 @@ NAMESPACE = ("unshare", "--user", "--map-user=65534", "--map-group=65534", "--")
 
 class RunAs(Struct, frozen=True):
     uid: int
-    """The owner that the server's files have, seen from here."""
+    """The owner of the server's files, as seen by this process."""
     gid: int
     switch: bool = False
     """The child gives up root for `uid` and `gid`."""
     namespace: bool = False
-    """The child gets a user namespace, in which root is seen as nobody."""
+    """The child gets a user namespace, in which root appears as nobody."""
 
     @property
     def user(self) -> int | None:

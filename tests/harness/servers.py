@@ -115,7 +115,7 @@ def _choose_postgres(home: Path) -> Postgres:
     if docker_answers():
         return ContainerPostgres()
     raise ServerProblem(
-        "There is no Postgres here; install postgresql, start Docker or set STUDIO_DATABASE_URL."
+        "Postgres was not found; install postgresql, start Docker or set STUDIO_DATABASE_URL."
     )
 
 
@@ -126,7 +126,7 @@ def _choose_rabbit(home: Path) -> Rabbit:
         return PrivateRabbit.start(home)
     if docker_answers():
         return ContainerRabbit()
-    raise ServerProblem(f"There is no RabbitMQ here; {HOW_TO_INSTALL}.")
+    raise ServerProblem(f"RabbitMQ was not found; {HOW_TO_INSTALL}.")
 
 
 def _docker_is_forced() -> bool:

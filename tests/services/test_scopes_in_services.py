@@ -58,13 +58,13 @@ async def status_of(route: PartnerRoute, scopes: set[str]) -> int:
 
 @pytest.mark.parametrize("route", OWNED, ids=lambda route: f"{route.method} {route.path}")
 async def test_a_service_refuses_a_caller_without_the_routes_scope(route: PartnerRoute) -> None:
-    """The scope is the one of the routing page; with it the request goes on."""
+    """The scope is the one of the routing table; with it the request goes on."""
     assert await status_of(route, set(SCOPES) - {route.scope}) == 403
     assert await status_of(route, {route.scope}) != 403
 
 
 async def test_a_route_that_stands_on_no_row_does_not_start() -> None:
-    """Whoever adds a route to a service writes it on the routing page."""
+    """Whoever adds a route to a service writes it on the routing table."""
 
     async def handler(context: object, call: object) -> None:
         return None

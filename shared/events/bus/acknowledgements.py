@@ -1,4 +1,4 @@
-"""What a consumer tells the producer: which of its messages are stored for good, and which were parked."""
+"""A consumer's acknowledgements to the producer: which messages are stored, and which were parked."""
 
 import asyncio
 import contextlib
@@ -13,9 +13,9 @@ from shared.background import end_tasks
 
 log = structlog.get_logger("bus")
 
-# Acknowledgements are sent in batches; a row may stay in its outbox that much longer.
+# Acknowledgements are sent in batches, so a row may stay in its outbox this much longer.
 FLUSH_SECONDS = 0.02
-# How many one message carries at most.
+# The maximum number of acknowledgements in a message.
 AT_ONCE = 500
 
 

@@ -1,4 +1,4 @@
-"""What becomes of a batch: handled, held while a dependency is away, or parked message by message."""
+"""The outcome of a batch: handled, held while a dependency is unavailable, or parked message by message."""
 
 from collections.abc import AsyncIterator, Sequence
 
@@ -30,7 +30,7 @@ async def outcomes(
 
 
 async def _attempt(messages: Sequence[Message], handler: Handler, queue: str, backoff: Backoff) -> str | None:
-    """None once handled; the reason when these messages themselves are at fault."""
+    """None once handled, or the reason if the messages themselves are the cause."""
     failures = 0
     while True:
         try:
@@ -39,7 +39,8 @@ async def _attempt(messages: Sequence[Message], handler: Handler, queue: str, ba
             return str(problem) or "poison"
         except Exception as problem:
             if is_unavailable(problem):
-                # The message is not at fault. Giving it back would use up the queue's delivery limit.
+                # The message is not the cause. Returning it to the queue would use up the queue's delivery
+                # limit.
                 log.warning("batch_held", queue=queue, messages=len(messages), error=type(problem).__name__)
                 await backoff.pause()
                 continue

@@ -1,4 +1,4 @@
-"""Connections to the broker: plain ones, watched and made anew by us, with short heartbeats."""
+"""Plain connections to the broker with short heartbeats. We monitor them and reconnect ourselves."""
 
 import asyncio
 import contextlib
@@ -12,12 +12,12 @@ from shared.events.bus.protocol import Message
 
 CONNECT_TIMEOUT = 5.0
 # The broker closes a connection that was silent for twice as long. A replica that hangs, or whose machine has
-# vanished, then loses its partitions to another one; until then they stand still.
+# disappeared, then loses its partitions to another one. Until then they make no progress.
 HEARTBEAT_SECONDS = 4
 
 
 async def open_connection(url: str) -> AbstractConnection:
-    """aio-pika's own reconnecting has left consumers silently dead: who uses this reconnects by itself."""
+    """aio-pika's own reconnecting has left consumers silently dead, so callers reconnect themselves."""
     heartbeat = URL(url).query.get("heartbeat", str(HEARTBEAT_SECONDS))
     return await aio_pika.connect(url, timeout=CONNECT_TIMEOUT, heartbeat=heartbeat)
 
@@ -31,7 +31,7 @@ async def close_quietly(connection: AbstractConnection | None) -> None:
 
 
 async def queue_exists(connection: AbstractConnection, name: str) -> bool:
-    """On a channel of its own, which the broker closes when it does not."""
+    """On a separate channel, because the broker closes it if the queue does not exist."""
     channel = await connection.channel()
     try:
         await channel.declare_queue(name, passive=True)

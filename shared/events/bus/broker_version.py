@@ -1,4 +1,4 @@
-"""The oldest RabbitMQ that keeps our promises, asked from the broker itself at each connection."""
+"""The oldest supported RabbitMQ version, checked at each connection."""
 
 import re
 

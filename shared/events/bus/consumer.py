@@ -1,4 +1,4 @@
-"""A group's consumer: its own connection, watched, made anew when it is lost or has gone silent."""
+"""A group's consumer on its own connection, which is monitored and replaced if it is lost or silent."""
 
 import asyncio
 import contextlib
@@ -21,9 +21,9 @@ from shared.events.bus.topology import Queue
 
 log = structlog.get_logger("bus")
 
-# Consumers have been seen silently dead after a broker restart: the broker is asked now and then.
+# Consumers can be silently dead after a broker restart, so we ask the broker regularly.
 WATCH_SECONDS = 5.0
-# Whether an older version has made its queue again, after a step back.
+# How often to check whether an older version has declared its queue again after a rollback.
 OLD_QUEUE_SECONDS = 60.0
 
 Acknowledge = Callable[[str, Acknowledgement], None]
@@ -49,7 +49,7 @@ class Consumer:
         self._started = asyncio.Event()
 
     async def start(self) -> None:
-        """Returns once the first connection stands or has failed: a broker may come up later."""
+        """Returns once the first connection is open or has failed: the broker may start later."""
         self.begin()
         await self._started.wait()
 
@@ -111,7 +111,7 @@ class Consumer:
                         await inbox.something.wait()
 
     async def _follow(self, inbox: Inbox) -> None:
-        """What arrived of a queue that is no longer ours is given back with its channel, unhandled."""
+        """Messages of a queue that is no longer ours go back unhandled when its channel closes."""
         for name in inbox.subscriptions.keys() - self._wanted:
             await inbox.subscriptions.pop(name).channel.close()
         for name in self._wanted - inbox.subscriptions.keys():
@@ -119,7 +119,7 @@ class Consumer:
                 await self._subscribe(inbox, name)
 
     def _is_old(self, name: str) -> bool:
-        """The single queue of the version before partitions: consumed while it is there, never made anew."""
+        """The single queue of the version before partitions: consumed while it exists, never declared."""
         return self.queue.partitioned and name == self.queue.name
 
     async def _found_old(self) -> bool:
@@ -133,7 +133,7 @@ class Consumer:
 
     async def _subscribe(self, inbox: Inbox, name: str) -> None:
         assert self._connection is not None
-        # Kept in the subscription for as long as it is used: a channel nobody refers to is collected.
+        # The subscription keeps the channel: one without references would be garbage-collected.
         channel = await self._connection.channel(publisher_confirms=True, on_return_raises=True)
         await channel.set_qos(prefetch_count=self.batch * 2)
         if self._is_old(name):

@@ -1,4 +1,4 @@
-"""Exchanges and queues on the broker, with every argument said: the defaults differ between versions."""
+"""Exchanges and queues on the broker. Every argument is explicit: the defaults differ between versions."""
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -14,14 +14,14 @@ from shared.events.bus.topology import Queue
 PARKED = "studio.parked"
 
 
-# RabbitMQ 4 drops after 20 redeliveries where nothing is said, 3.x never does.
+# By default RabbitMQ 4 drops a message after 20 redeliveries; 3.x never does.
 DELIVERY_LIMIT = 20
-# Looking at a parked message is a redelivery too: never to be reached, and 3.x knows no "unlimited".
+# Listing parked messages is a redelivery too, so this must never be reached. 3.x has no "unlimited".
 PARKED_DELIVERY_LIMIT = 1_000_000
 
 
 class QueueMismatch(BusError):
-    """A queue or exchange exists with other arguments than this version wants."""
+    """A queue or exchange exists with different arguments."""
 
 
 def queue_arguments(queue: Queue) -> dict[str, Any]:
@@ -45,7 +45,7 @@ PARKED_ARGUMENTS: dict[str, Any] = {"x-queue-type": "quorum", "x-delivery-limit"
 
 
 async def declare(channel: AbstractChannel, queue: Queue, names: Iterable[str]) -> dict[str, AbstractQueue]:
-    """Queues of one group, by their names on the broker, with their exchange and their parked queue."""
+    """Declares queues of one group, by their names on the broker, with their exchange and parked queue."""
     exchange: AbstractExchange | None = None
     if queue.parks:
         async with _told("exchange", PARKED):

@@ -1,4 +1,4 @@
-"""The bus that a process is given: by its URL, or in the process."""
+"""Opens the bus of a process: RabbitMQ or in-process."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,7 +16,7 @@ log = structlog.get_logger("start")
 
 @asynccontextmanager
 async def open_bus(amqp_url: str | None, partitions: int) -> AsyncIterator[Bus]:
-    """RabbitMQ where a URL is set, else the bus of one process."""
+    """RabbitMQ if a URL is set, otherwise the in-process bus."""
     bus: Bus
     if amqp_url is not None:
         from shared.events.bus.rabbit import RabbitBus
@@ -33,7 +33,7 @@ async def open_bus(amqp_url: str | None, partitions: int) -> AsyncIterator[Bus]:
 
 
 async def _started(bus: "RabbitBus") -> Bus:
-    """A broker that is away holds nobody up: the outbox keeps the events, and `publish` connects anew."""
+    """An unavailable broker does not block the start: the outbox keeps events, and `publish` reconnects."""
     from shared.events.bus.declarations import QueueMismatch
 
     try:

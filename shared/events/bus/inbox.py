@@ -1,4 +1,4 @@
-"""What a consumer has been sent and not handled yet, queue by queue, taken from all of them in turns."""
+"""Messages that a consumer has received but not handled yet, by queue. All queues are read in turn."""
 
 import asyncio
 from collections import deque
@@ -11,7 +11,7 @@ class ConsumerLost(Exception):
 
 
 class Subscription:
-    """One queue on a channel of its own: its messages can be acknowledged up to the last one handled."""
+    """One queue on its own channel, so that its messages can be acknowledged up to the last one handled."""
 
     def __init__(self, name: str, channel: AbstractChannel, inbox: "Inbox") -> None:
         self.name = name
@@ -38,7 +38,7 @@ class Inbox:
         self.something.set()
 
     def take(self, limit: int) -> Taken:
-        """The oldest of each queue, in equal parts: a long queue does not keep a short one waiting."""
+        """The oldest messages of each queue, in equal shares: a long queue does not delay a short one."""
         if self._lost:
             raise ConsumerLost("the channel was closed")
         self.something.clear()

@@ -1,4 +1,4 @@
-"""The bus of one process: `publish` returns after the handler did, and acknowledgements go straight back."""
+"""The in-process bus: `publish` returns after the handler has, and acknowledgements are passed directly."""
 
 import asyncio
 from collections import deque
@@ -18,7 +18,7 @@ Waiting = tuple[Message, "asyncio.Future[None]"]
 
 
 class MemoryBus:
-    """Parked messages live as long as the process does; their outbox rows stay, and are sent again."""
+    """Parked messages are lost with the process. Their outbox rows stay and are published again."""
 
     partitions = 1
     keeps_parked = False
@@ -49,7 +49,7 @@ class MemoryBus:
         self._consumers[queue.name] = _Consumer(queue, handler, batch, self._acknowledgements)
 
     def assign(self, queue: Queue, partitions: frozenset[int]) -> None:
-        """One process has them all."""
+        """A single process has all partitions."""
 
     async def on_acknowledged(self, source: str, settle: Settle) -> None:
         self._settle[source] = settle
@@ -122,7 +122,7 @@ class _Consumer:
             taken = [self.waiting.popleft() for _ in range(min(self.batch, len(self.waiting)))]
             if not self.waiting:
                 self._something.clear()
-            # A publisher that gave up (its time ran out) publishes again: its copy is dropped here.
+            # A publisher that timed out publishes again, so the message it gave up is dropped here.
             waiting = [(message, done) for message, done in taken if not done.done()]
             results = outcomes(
                 [message for message, _ in waiting], self.handler, queue=self.queue.name, backoff=backoff

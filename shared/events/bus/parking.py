@@ -1,4 +1,4 @@
-"""Where a message goes that cannot be handled, and how operators look at it and send it back."""
+"""Parks messages that cannot be handled, and lets operators list and requeue them."""
 
 import structlog
 from aio_pika.abc import AbstractChannel, AbstractIncomingMessage, AbstractQueue
@@ -12,7 +12,7 @@ log = structlog.get_logger("bus")
 
 
 async def park(channel: AbstractChannel, queue: Queue, message: Message, reason: str) -> None:
-    """Published aside with its reason and confirmed, before the original is acknowledged."""
+    """Publishes the message with its reason to the parked queue, before the original is acknowledged."""
     log.error("message_parked", queue=queue.name, id=message.id, topic=message.topic, reason=reason)
     exchange = await channel.get_exchange(PARKED, ensure=False)
     await exchange.publish(wrap(message, reason=reason), routing_key=queue.name, mandatory=True)
@@ -28,7 +28,7 @@ async def queue_depth(channel: AbstractChannel, queue: Queue, partitions: int) -
 
 
 async def list_parked(channel: AbstractChannel, queue: Queue, limit: int) -> list[ParkedMessage]:
-    """They are given back unread when the channel is closed."""
+    """The messages go back to the parked queue when the channel is closed."""
     aside = await channel.declare_queue(queue.parked, passive=True)
     return [_parked(message) for message in await _take(aside, limit)]
 
@@ -36,7 +36,7 @@ async def list_parked(channel: AbstractChannel, queue: Queue, limit: int) -> lis
 async def requeue_parked(
     channel: AbstractChannel, queue: Queue, partitions: int, ids: frozenset[str] | None
 ) -> int:
-    """Straight to the queue that it belongs to."""
+    """Publishes it directly to the queue that it belongs to."""
     aside = await channel.declare_queue(queue.parked, passive=True)
     count = 0
     for taken in await _take(aside, aside.declaration_result.message_count or 0):

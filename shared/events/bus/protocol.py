@@ -1,4 +1,4 @@
-"""What both buses promise: at least once, in order per publisher and queue, nothing dropped in silence."""
+"""What both buses guarantee: at least once, in order per publisher and queue, nothing silently dropped."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
@@ -24,7 +24,7 @@ class Poison(Exception):
 class Message(Struct, frozen=True):
     """`id` is the event's id, the same on every redelivery; `topic` is the event's type.
 
-    `source` is the producer that wants an acknowledgement with its own `reference`; nobody where it is empty.
+    `source` is the producer that wants an acknowledgement with its own `reference`. If empty, none is sent.
     """
 
     id: str
@@ -50,25 +50,25 @@ class QueueDepth(Struct, frozen=True):
 
 
 # A handler gets messages in the queue's order and returns once they are safely stored; only then are they
-# acknowledged, to the bus and to their producer. It must bear getting the same message twice.
+# acknowledged, to the bus and to their producer. It must tolerate getting the same message twice.
 Handler = Callable[[Sequence[Message]], Awaitable[None]]
 
 
 class Bus(Protocol):
     @property
     def partitions(self) -> int:
-        """Into how many partitions the event log is divided."""
+        """The number of partitions of the event log."""
 
     @property
     def keeps_parked(self) -> bool:
         """Whether parked messages outlive the process."""
 
     async def ensure_connected(self) -> int:
-        """Connects if need be, or raises BusError. The number changes when what was published may be lost."""
+        """Connects if needed, or raises BusError. The number changes if published messages may be lost."""
 
     @property
     def has_old_queue(self) -> bool:
-        """Whether the event log's single queue of the version before partitions is still there."""
+        """Whether the event log's single queue of the version before partitions still exists."""
 
     async def publish(
         self, message: Message, queue: Queue = EVENT_LOG, *, by_old_queue: bool = False
@@ -78,26 +78,26 @@ class Bus(Protocol):
     async def subscribe(self, queue: Queue, handler: Handler, *, batch: int = 1) -> None:
         """Handles the queue's messages until the bus is closed, up to `batch` at a time.
 
-        Of a partitioned queue on a broker only the partitions that were assigned.
+        For a partitioned queue on a broker, only the assigned partitions.
         """
 
     def assign(self, queue: Queue, partitions: frozenset[int]) -> None:
         """From now on this process consumes these partitions of a queue that it has subscribed to."""
 
     async def on_acknowledged(self, source: str, settle: Settle) -> None:
-        """Calls `settle` with what became of the messages that `source` has published."""
+        """Calls `settle` with the outcome of the messages that `source` has published."""
 
     async def depth(self, queue: Queue) -> QueueDepth:
-        """How many wait and how many are parked."""
+        """How many messages are waiting and how many are parked."""
 
     async def parked(self, queue: Queue, limit: int) -> list[ParkedMessage]:
         """The oldest parked messages; they stay parked."""
 
     async def requeue(self, queue: Queue, ids: frozenset[str] | None = None) -> int:
-        """Sends parked messages, all or those named, back to their queue; says how many."""
+        """Sends all or the given parked messages back to their queue. Returns how many."""
 
     def problem(self) -> str | None:
-        """None while all is well, else a sentence for the readiness answer."""
+        """None, or a sentence for the readiness answer."""
 
     async def close(self) -> None:
-        """Stops the consumers; what they had in hand and did not finish comes again after a restart."""
+        """Stops the consumers. Messages that they have not finished are delivered again after a restart."""

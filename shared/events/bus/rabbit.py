@@ -27,7 +27,7 @@ from shared.wire import encode
 
 log = structlog.get_logger("bus")
 
-# After a failure nobody knocks again so soon: a whole batch of publishers would, one after the other.
+# The pause after a failed connection. Otherwise a whole batch of publishers would retry, one after the other.
 QUIET_SECONDS = 0.5
 
 
@@ -67,7 +67,7 @@ class RabbitBus:
         return self
 
     async def ensure_connected(self) -> int:
-        """Declares everything, and says at once when an old queue stands in the way."""
+        """Declares everything, and fails at once if an existing queue has different arguments."""
         try:
             async with asyncio.timeout(self.confirm_timeout):
                 await self._publishing()
@@ -95,7 +95,7 @@ class RabbitBus:
             await self._drop()
             raise BusError(f"no confirm within {self.confirm_timeout:g} s") from None
         except PublishError as problem:
-            # The queue is missing, and whatever was in it: the next connection makes it anew.
+            # The queue and its messages are gone: the next connection declares it again.
             await self._drop()
             raise Unroutable(f"{key} is gone from the broker") from problem
         except DeliveryError as problem:
@@ -123,7 +123,7 @@ class RabbitBus:
         consumer = Consumer(self.url, queue, handle, 20, self._acknowledgements.add)
         consumer.want(frozenset({queue.name}))
         self._acknowledged.append(consumer)
-        # Nobody waits for it, nor is it shown by `problem`: without a broker a producer still takes requests.
+        # Not awaited and not part of `problem`: without a broker a producer still accepts requests.
         consumer.begin()
 
     async def depth(self, queue: Queue) -> QueueDepth:
@@ -151,7 +151,7 @@ class RabbitBus:
         await self._drop()
 
     async def _send_acknowledgements(self, source: str, done: Sequence[Acknowledgement]) -> None:
-        """Confirmed like everything on this channel, but not mandatory: a producer may be gone for good."""
+        """Confirmed like everything on this channel, but not mandatory: a producer may no longer exist."""
         async with asyncio.timeout(self.confirm_timeout):
             exchanges = await self._publishing()
             await exchanges[""].publish(
@@ -187,7 +187,7 @@ class RabbitBus:
             return self._exchanges
 
     async def _declare_all(self, channel: AbstractChannel) -> dict[str, AbstractExchange]:
-        """Everything that is published to: a producer may be up before the consumers are."""
+        """Every queue that is published to, since a producer may start before the consumers."""
         exchanges: dict[str, AbstractExchange] = {"": channel.default_exchange}
         for queue in self.queues:
             await declare(channel, queue, queue.names(self.partitions))
@@ -196,7 +196,7 @@ class RabbitBus:
 
     @contextlib.asynccontextmanager
     async def _short_channel(self) -> AsyncIterator[AbstractChannel]:
-        """A connection for one question of an operator; it is rare, and must not disturb the others."""
+        """A separate connection for an operator's request. These are rare and must not disturb others."""
         async with asyncio.timeout(30):
             connection = await open_connection(self.url)
             async with connection, connection.channel(on_return_raises=True) as channel:

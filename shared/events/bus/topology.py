@@ -1,7 +1,7 @@
-"""Every queue of the system on one page.
+"""Every queue of the system.
 
-Producers publish to the event log alone. It passes on what other groups listen to, each by its own exchange:
-with one queue behind a routing key, `mandatory` tells the truth. Of two, one could be missing in silence.
+Producers publish only to the event log. It forwards what other groups consume, each through its own exchange:
+with one queue per routing key, `mandatory` is reliable. With two, one could be missing unnoticed.
 """
 
 from msgspec import Struct
@@ -11,7 +11,7 @@ class Queue(Struct, frozen=True):
     """A group of consumers. `topics` are the kinds of events that the event log passes on to it.
 
     `partitioned`: on a broker it is one queue per partition, under one name for operators. `single_active`:
-    replicas take over from one another but never work side by side, which would lose the order between them.
+    replicas take over from one another but never consume at the same time, which would lose the order.
     """
 
     name: str
@@ -40,10 +40,10 @@ QUEUES = (EVENT_LOG, NEW_MEMBERS)
 
 
 def acknowledgements_of(source: str) -> Queue:
-    """Where a producer is told what is stored. Any of its replicas may handle it; none is worth parking."""
+    """The queue for a producer's acknowledgements. Any of its replicas may handle them; none is parked."""
     return Queue(f"{source}.acknowledgements", "", single_active=False, parks=False)
 
 
 def groups_for(topic: str) -> list[Queue]:
-    """To whom the event log passes an event on."""
+    """The groups to which the event log forwards an event."""
     return [queue for queue in QUEUES if topic in queue.topics]

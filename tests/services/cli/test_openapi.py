@@ -30,7 +30,7 @@ def test_the_document_is_valid_openapi_3_1() -> None:
 
 
 def test_every_row_of_the_routing_page_is_documented_and_nothing_else() -> None:
-    """The routing page, the services' routes and the document tell of the same API."""
+    """The routing table, the services' routes and the document tell of the same API."""
     rows = {(row.method, row.path) for row in ROUTES}
     answered = set(partner_routes())
     assert rows - answered == set(), "the gateway routes what no service answers"

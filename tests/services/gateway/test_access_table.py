@@ -1,4 +1,4 @@
-"""Every row of the routing page, requested by every kind of caller that must not have access.
+"""Every row of the routing table, requested by every kind of caller that must not have access.
 
 The table is made from the page: a new route is in it by itself. A new parameter needs a real id: see
 `other_studios_ids`.

@@ -1,6 +1,6 @@
 """Work per request is bounded by a small constant times its size: every route, by the server's CPU time.
 
-The routes are those of the routing page, the bodies are made from each route's own struct: a new route is in
+The routes are those of the routing table, the bodies are made from each route's own struct: a new route is in
 here by itself. See docs/decisions/0011-bounded-work.md.
 """
 

@@ -1,4 +1,4 @@
-"""Every GET of the routing page: a strong ETag on its 200, 304 for the caller who holds that answer."""
+"""Every GET of the routing table: a strong ETag on its 200, 304 for the caller who holds that answer."""
 
 import random
 import re

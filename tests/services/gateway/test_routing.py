@@ -1,4 +1,4 @@
-"""The routing page: every row is refused without a key, without its scope, and for another studio's id."""
+"""The routing table: every row is refused without a key, without its scope, and for another studio's id."""
 
 import re
 

@@ -69,14 +69,14 @@ def test_data_of_a_missing_version_is_named(home: Path) -> None:
     server = EmbeddedPostgres.start(home, durable=False)
     server.stop()
     (server.data / "PG_VERSION").write_text("9\n")
-    with pytest.raises(ServerProblem, match="was made by Postgres 9"):
+    with pytest.raises(ServerProblem, match="was created by Postgres 9"):
         EmbeddedPostgres.start(home)
 
 
 def test_a_file_in_the_way_is_named(home: Path) -> None:
     """A home that is no folder is one sentence, not a traceback."""
     home.write_text("")
-    with pytest.raises(ServerProblem, match="A file stands where the folder"):
+    with pytest.raises(ServerProblem, match="is a file and not a folder"):
         EmbeddedPostgres.start(home)
 
 

@@ -115,7 +115,7 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(home: Path) -> None:
             return problem.message
         return "it started"
 
-    assert as_nobody(start) == f"The folder {home} is not this user's to write; choose another one."
+    assert as_nobody(start) == f"The folder {home} is not writable by this user; choose another one."
 
 
 async def test_the_wheels_binaries_serve_as_well(home: Path) -> None:
