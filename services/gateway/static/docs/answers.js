@@ -6,6 +6,14 @@ export const media = (thing) => (thing && thing.content && thing.content["applic
 
 export const goodStatus = (op) => Object.keys(op.responses).find((status) => status.startsWith("2"));
 
+// What a good answer holds; `item` where it is a page of a list.
+export function answerOf(op) {
+  const content = media(resolve(op.responses[goodStatus(op)]));
+  if (!content) return null;
+  const { properties } = resolve(content.schema);
+  return { schema: content.schema, item: properties && properties.has_more ? properties.data.items : null };
+}
+
 export function errorsOf(op) {
   const rows = [];
   for (const [status, response] of Object.entries(op.responses)) {
@@ -21,7 +29,7 @@ export function errorsOf(op) {
 export function errorTable(rows) {
   return h("div", { class: "scroll" }, h("table", {},
     h("thead", {}, h("tr", {}, ["Status", "Code", "Meaning"].map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", {}, rows.map((row) => h("tr", {},
+    h("tbody", {}, rows.map((row) => h("tr", { "data-code": row.code },
       h("td", {}, row.status), h("td", {}, h("code", {}, row.code)), h("td", {}, inline(row.message)))))));
 }
 const COMMON = new Set(["400:unsupported_api_version", "401:", "403:", "413:", "415:", "429:", "500:", "503:", "504:"]);

@@ -1,5 +1,5 @@
 // One operation, or one kind of event: its words on the left, its samples on the right.
-import { answers, errorsOf, errorTable, goodStatus, isCommon, media } from "./answers.js";
+import { answerOf, answers, errorsOf, errorTable, isCommon, media } from "./answers.js";
 import { bar, h, inline, json, prose } from "./dom.js";
 import { samples } from "./samples.js";
 import { childrenOf, field, fields, kindOf, nested, resolve } from "./schema.js";
@@ -8,7 +8,7 @@ export function card(path, method, op) {
   const verb = method.toUpperCase();
   const parameters = op.parameters.map(resolve);
   const body = media(op.requestBody);
-  const good = media(resolve(op.responses[goodStatus(op)]));
+  const good = answerOf(op);
   const rows = errorsOf(op);
   const own = rows.filter((row) => !isCommon(row));
   const common = rows.filter(isCommon);
@@ -16,19 +16,18 @@ export function card(path, method, op) {
   const listed = (some) => h("div", { class: "fields" }, some.map((one) => field(one.name, one.schema, one.required, one)));
   for (const [place, title] of [["path", "Path"], ["query", "Query"], ["header", "Headers"]]) {
     const some = parameters.filter((one) => one.in === place && (place !== "header" || one.required));
-    if (some.length) sections.push(h("h4", {}, title), listed(some));
+    if (some.length) sections.push(h("div", { "data-place": place }, h("h4", {}, title), listed(some)));
   }
   const optional = parameters.filter((one) => one.in === "header" && !one.required);
-  if (optional.length) sections.push(h("details", { class: "more" }, h("summary", {}, "optional headers"), listed(optional)));
-  if (body) sections.push(h("h4", {}, "Body"), fields(body.schema));
+  if (optional.length) sections.push(h("details", { class: "more", "data-place": "header" }, h("summary", {}, "optional headers"), listed(optional)));
+  if (body) sections.push(h("div", { "data-place": "body" }, h("h4", {}, "Body"), fields(body.schema)));
   if (good) {
-    const whole = resolve(good.schema);
-    const item = whole.properties && whole.properties.has_more ? whole.properties.data.items : null;
+    const item = good.item;
     const about = resolve(item || good.schema).description;
     const inner = childrenOf(item || good.schema);
-    sections.push(h("h4", {}, "Answer"), h("div", { class: "field" },
+    sections.push(h("div", { "data-place": "answer" }, h("h4", {}, "Answer"), h("div", { class: "field" },
       h("div", { class: "field-head" }, h("span", { class: "name" }, item ? `list of ${kindOf(item)}` : kindOf(good.schema))),
-      about ? h("p", {}, inline(about)) : null, inner ? nested(inner) : null));
+      about ? h("p", {}, inline(about)) : null, inner ? nested(inner) : null)));
   }
   if (own.length) sections.push(h("h4", {}, "Errors"), errorTable(own));
   if (common.length) {

@@ -3,6 +3,7 @@ import { card, eventCard } from "./operation.js";
 import { $, copyButton, h } from "./dom.js";
 import { drawGuides } from "./guides.js";
 import { baseUrl } from "./samples.js";
+import { contents, find, jump, results } from "./search.js";
 import { METHODS, api, useDocument } from "./schema.js";
 
 // The operators' page names its own document.
@@ -10,6 +11,8 @@ const DOCUMENT = document.documentElement.dataset.document || "/partner/v1/opena
 
 const GUIDES = [["authentication", "Authentication"], ["errors", "Errors"], ["pagination", "Pagination"], ["idempotency", "Idempotency"], ["limits", "Rate limits and times"], ["signing", "Webhook signatures"], ["versioning", "Versions"]];
 const links = [];
+const operations = [];
+let inside = null;
 
 function navGroup(title, entries) {
   const heading = h("h2", {}, title);
@@ -32,7 +35,10 @@ function draw() {
   const groups = new Map(api.tags.map((tag) => [tag.name, { tag, found: [] }]));
   for (const [path, methods] of Object.entries(api.paths)) {
     for (const method of METHODS) {
-      if (methods[method]) groups.get(methods[method].tags[0]).found.push([path, method, methods[method]]);
+      if (methods[method]) {
+        operations.push([path, method, methods[method]]);
+        groups.get(methods[method].tags[0]).found.push(operations.at(-1));
+      }
     }
   }
   const reference = $("reference");
@@ -47,14 +53,10 @@ function draw() {
     reference.append(h("section", { class: "group", "aria-label": "Event kinds" }, h("h2", {}, "Event kinds"), h("p", {}, "What is delivered to your webhook endpoints and kept in the event log."), events.map(([kind, item]) => eventCard(kind, item.post))));
     navGroup("Event kinds", events.map(([kind, item]) => ({ id: item.post.operationId, title: kind, find: item.post.summary })));
   }
+  $("nav").prepend(h("div", { id: "found" }));
   $("nav").append(h("p", { class: "none", id: "nothing", hidden: true }, "Nothing fits."));
   follow();
   if (location.hash) jump(location.hash.slice(1));
-}
-
-function jump(id) {
-  const target = $(id);
-  if (target) target.scrollIntoView({ block: "start" });
 }
 
 // The sidebar marks what is on screen.
@@ -87,9 +89,13 @@ function filter() {
     if (fits) shown.add(heading);
   }
   for (const { heading } of links) heading.hidden = !shown.has(heading);
-  if ($("nothing")) $("nothing").hidden = shown.size > 0;
+  if (!$("nothing")) return;
+  inside ||= contents(operations);
+  const found = find(inside, words);
+  $("found").replaceChildren(...results(found));
+  $("nothing").hidden = shown.size + found.length > 0;
 }
-const shownLinks = () => links.filter(({ link }) => !link.hidden).map(({ link }) => link);
+const shownLinks = () => [...$("nav").querySelectorAll("a")].filter((link) => !link.hidden);
 
 function drawer(open) {
   $("shell").classList.toggle("open", open);
@@ -112,6 +118,12 @@ $("nav").addEventListener("keydown", (event) => {
   (next || $("search")).focus();
 });
 $("nav").addEventListener("click", (event) => { if (event.target.closest("a")) drawer(false); });
+// Also where the address is the same as before: a result that is clicked twice leads there twice.
+$("nav").addEventListener("click", (event) => {
+  const link = event.target.closest("a.hit");
+  if (link) jump(link.getAttribute("href").slice(1));
+});
+window.addEventListener("hashchange", () => { if (location.hash.includes("/")) jump(location.hash.slice(1)); });
 $("menu").addEventListener("click", () => drawer(!$("shell").classList.contains("open")));
 $("veil").addEventListener("click", () => drawer(false));
 document.addEventListener("keydown", (event) => {

@@ -47,7 +47,7 @@ function limitsOf(schema) {
 }
 const range = (low, high, unit) =>
   (low !== undefined && high !== undefined ? `${low} to ${high}` : low !== undefined ? `at least ${low}` : `at most ${high}`) + unit;
-function choicesOf(schema) {
+export function choicesOf(schema) {
   return variants(schema).choices.flatMap((choice) => {
     const whole = resolve(choice);
     const inner = whole.type === "array" && whole.items ? resolve(whole.items) : whole;
@@ -68,7 +68,7 @@ export function field(name, schema, required, extra) {
   const inner = childrenOf(schema);
   const limits = limitsOf(schema);
   const about = (extra && extra.description) || whole.description;
-  return h("div", { class: "field" },
+  return h("div", { class: "field", "data-field": name },
     h("div", { class: "field-head" },
       h("span", { class: "name" }, name),
       h("span", { class: "kind" }, [kindOf(schema), ...limits].join(" · ")),
@@ -81,7 +81,9 @@ export function field(name, schema, required, extra) {
 export function nested(schema) {
   const count = Object.keys(schema.properties).length;
   const box = h("details", { class: "more" }, h("summary", {}, `${count} field${count === 1 ? "" : "s"}`));
-  box.addEventListener("toggle", () => { if (box.children.length === 1) box.append(fields(schema, true)); });
+  const fill = () => { if (box.children.length === 1) box.append(fields(schema, true)); };
+  box.addEventListener("toggle", fill);
+  box.addEventListener("fill", fill);
   return box;
 }
 export function fields(schema, quiet) {
