@@ -18,14 +18,15 @@ from shared.http.caller import Caller
 
 STUDIOS = "/operator/v1/studios/"
 OPERATOR = Caller(studio_id="", actor="operator", role="operator")
-# Who was recognised at the door of this request. `verify` is called further in, where nothing can be awaited.
+# The caller of this request, set by `recognise`. `verify` is called later, where nothing can be awaited.
 _recognised: ContextVar[Caller | None] = ContextVar("operator_caller", default=None)
 
 
 class OperatorAccess:
     """Accepts all configured operator tokens, so that the token can be rotated, and live staff tokens.
 
-    A staff token is looked up for each request: few requests come here, and a revoked one ends at once.
+    A staff token is looked up for each request: there are few of them, and a revoked token must be refused at
+    once.
     """
 
     def __init__(self, tokens: tuple[str, ...], db: Database | None, peppers: tuple[str, ...]) -> None:
@@ -34,9 +35,9 @@ class OperatorAccess:
         self._peppers = peppers
 
     async def recognise(self, headers: Mapping[bytes, bytes], path: str) -> bool:
-        """Must be called at the door of each request, before anything asks `verify`.
+        """Must be called at the start of each request, before `verify`.
 
-        Another studio's path is unknown to staff, whatever route or role it would need.
+        For staff the path of another studio does not exist, whatever route or role it would need.
         """
         kind, _, token = headers.get(b"authorization", b"").partition(b" ")
         caller = None
@@ -77,7 +78,7 @@ class OperatorAccess:
         return Caller(studio_id=row["studio_id"], key_id=parsed.id, actor="operator", role=row["role"])
 
     async def _session(self, cookie: str, path: str) -> Caller | None:
-        """A console session counts as the token that it was opened with, for as long as that one does."""
+        """A console session has the rights of the token it was opened with, for as long as that is valid."""
         parsed = parse_session(cookie, OPERATOR_SESSION_HEAD)
         if parsed is None or self._db is None:
             return None
@@ -93,7 +94,7 @@ class OperatorAccess:
         )
 
     async def end_session(self, cookie: str) -> None:
-        """Ends the session of this cookie; whose secret does not match ends nothing."""
+        """Ends the session of this cookie if its secret matches."""
         parsed = parse_session(cookie, OPERATOR_SESSION_HEAD)
         if parsed is None or self._db is None:
             return

@@ -40,9 +40,9 @@ from shared.http.service import Check, build_service
 from shared.settings import Settings
 
 UPSTREAMS = ("catalog", "bookings", "forms", "webhooks")
-# A head that is sent slowly waits in memory for each connection.
+# A slowly sent request head takes this much memory per connection.
 MAX_HEAD_SIZE = 32 * 1024
-# An import's batch may have to be halved many times over bad lines.
+# An import batch with many bad lines has to be bisected many times.
 OPERATOR_TIMEOUT = 120.0
 
 
@@ -93,7 +93,7 @@ async def open_gateway(
     operator_upstreams: Mapping[str, Upstream],
     checks: Mapping[str, Check] | None = None,
 ) -> AsyncIterator[Gateway]:
-    """`checks` are those of services in the same process; across processes each answers for itself."""
+    """`checks` are those of services in the same process. A separate process reports its own readiness."""
     assert settings.database_url is not None
     db = await Database.connect(settings.database_url, "gateway", size=settings.pool_size)
     signers = ServiceSigners({name: settings.caller_keys_of(name) for name in UPSTREAMS})

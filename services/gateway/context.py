@@ -19,7 +19,7 @@ class OperatorContext(Struct, frozen=True):
     peppers: tuple[str, ...]
     signers: ServiceSigners
     upstreams: Mapping[str, Upstream]
-    # The gateway's own, for its line of the status.
+    # The gateway's own checks, for its line in the status.
     checks: Mapping[str, Check]
     # Where browsers reach the partner port.
     public_origin: str = "http://127.0.0.1:8080"
@@ -37,7 +37,7 @@ class OperatorContext(Struct, frozen=True):
         body: bytes = b"",
         content_type: bytes = b"application/json",
     ) -> UpstreamAnswer:
-        """One request to a service in the operators' name; a partner's route needs its scope too."""
+        """One request to a service on an operator's behalf. A partner route also needs its scope."""
         scopes = frozenset({scope} if scope else ())
         caller = Caller(studio_id=studio_id, actor="operator", role=role, scopes=scopes)
         signed = self.signers.sign(owner, caller)

@@ -48,7 +48,7 @@ class SlugTaken(Conflict):
 
 class ConsoleLinkUsed(Unauthenticated):
     code = "console_link_invalid"
-    message = "The link was used already, has expired, or is not one of ours; ask for a new one."
+    message = "The link has already been used, has expired or is unknown; request a new one."
 
 
 class ConsoleSessionEnded(Unauthenticated):
@@ -58,7 +58,7 @@ class ConsoleSessionEnded(Unauthenticated):
 
 class SessionCannotMakeSessions(Forbidden):
     code = "console_session_not_allowed"
-    message = "A console session cannot make sessions; use the key itself, from a server."
+    message = "A console session cannot create sessions; use the key itself, from a server."
 
 
 class NotFromThePage(Forbidden):
@@ -68,4 +68,4 @@ class NotFromThePage(Forbidden):
 
 class ClientWithoutKey(Conflict):
     code = "client_without_key"
-    message = "The client has no live key that a session could stand for."
+    message = "The client has no live key for a session."

@@ -1,7 +1,7 @@
 """The API keys in use, in memory, so that the hot path needs no query. Each replica polls for changes.
 
-A revoked key is refused within `POLL_SECONDS` and the time of one query. A key that is not in memory is
-looked up once its checksum holds, so that a new one works at once. One that nobody uses is forgotten.
+A revoked key is refused within `POLL_SECONDS` plus the time of one query. A key that is not in memory is
+looked up if its checksum is right, so that a new one works at once. Keys that nobody uses are evicted.
 """
 
 import hashlib
@@ -52,7 +52,7 @@ class CachedKey(Struct):
     used: float
     signed_until: float = 0.0
     signed: dict[str, bytes] = {}
-    # Of the console session that stands for the key in this request.
+    # Of the console session that was used instead of the key.
     session_id: str = ""
 
 
@@ -78,11 +78,12 @@ class KeyCache:
         self._batches = BatchedLookup(self._look_up)
 
     async def authenticate(self, text: str, *, batched: bool = False) -> CachedKey:
-        """The key of this text. Expired and revoked are told only once the secret has matched.
+        """Finds the key. Says that it is expired or revoked only if the secret matches.
 
         `batched`: an unknown key is looked up with others, a moment later.
         """
-        # A text whose secret has matched before is known by its digest: a fifth of the time of another proof.
+        # A key whose secret has matched before is found by its digest, in a fifth of the time of another
+        # check.
         digest = hashlib.blake2b(text.encode(), key=self._salt, digest_size=32).digest()
         key_id, secret_hash = self._verified.get(digest, ("", b""))
         key = self._keys.get(key_id)
@@ -112,7 +113,7 @@ class KeyCache:
         return key
 
     async def live(self, key_id: str) -> CachedKey:
-        """The key that a console session stands for; raises once it is revoked or expired."""
+        """The key of a console session. Raises if it is revoked or expired."""
         key = self._keys.get(key_id)
         if key is None:
             await self._look_up([key_id])
@@ -161,7 +162,7 @@ class KeyCache:
         return key is not None and key.changed_at != changed_at
 
     def _due_for_rereading(self) -> list[str]:
-        """The next few keys in turn, without those that are forgotten now."""
+        """The next few keys in turn, without those that are being evicted."""
         share = math.ceil(len(self._to_reread) * POLL_SECONDS / REREAD_SECONDS)
         unused_since = time.monotonic() - self._forget_after
         due = []
@@ -193,7 +194,8 @@ class KeyCache:
             hmac.compare_digest(hash_secret(old, secret), key.secret_hash) for old in self._peppers[1:]
         ):
             return False
-        # Seen under an old pepper: keep it under the new one, so that the old can be dropped one day.
+        # It matched an old pepper: store a hash under the new one, so that the old pepper can be removed
+        # later.
         key.secret_hash = hash_secret(self._peppers[0], secret)
         async with self._db.connection() as conn:
             await keys.rehash(conn, key.id, key.secret_hash)

@@ -1,7 +1,7 @@
 """Looks unknown keys up in batches, a few times a second, so that guessing costs the database little.
 
-An address that is over its limit of refusals may still belong to a partner with a brand-new key. That key
-must work at once, and invented keys must not cost one query each.
+An address that is over its limit of refused keys may still belong to a partner with a brand-new key. That key
+must work at once, but made-up keys must not cost one query each.
 """
 
 import asyncio

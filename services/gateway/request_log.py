@@ -1,7 +1,7 @@
-"""Requests on their way to the request log: a bounded queue in memory, written in batches once a second.
+"""Buffers requests for the request log: a bounded queue in memory, written in batches once a second.
 
-The hot path appends one tuple. When requests come faster than they may be written, good ones are left out
-before refused ones, and each that is left out is counted.
+The hot path appends one tuple. If requests arrive faster than the write limit, successful ones are dropped
+before refused ones, and every dropped one is counted.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from shared.db.database import Database
 from shared.http.caller import Caller
 from shared.observability.metrics import REQUEST_LOG_LEFT_OUT
 
-# What is written a second. A row costs the gateway a few µs of CPU, and the database somewhat more.
+# Rows written per second. A row costs the gateway a few µs of CPU, and the database somewhat more.
 BATCH: Final = 1_000
 INTERVAL_SECONDS: Final = 1.0
 MAX_REFUSED: Final = 5_000
@@ -42,11 +42,11 @@ class RequestLog:
         if len(queue) < (MAX_REFUSED if refused else BATCH):
             queue.append(row)
         else:
-            # The metric itself costs as much as the rest of this; it is brought up to date with each batch.
+            # Updating the metric would cost as much as all of this, so it is updated once per batch.
             self._left_out += 1
 
     async def write(self) -> bool:
-        """One step of the loop. A batch that could not be written is tried again."""
+        """One step of the loop. A batch that could not be written is retried."""
         left_out, self._left_out = self._left_out, 0
         REQUEST_LOG_LEFT_OUT.inc(left_out)
         rows = self._unwritten or self._next_batch()
@@ -58,7 +58,7 @@ class RequestLog:
         return False
 
     async def write_last(self) -> None:
-        """When the gateway stops: what is queued, if the database answers at once."""
+        """On shutdown: writes what is queued, if the database answers at once."""
         with suppress(Exception):
             async with asyncio.timeout(LAST_SECONDS):
                 await self.write()
@@ -96,7 +96,7 @@ def _values(rows: list[Row]) -> list[tuple[object, ...]]:
 
 
 def _id_at(seconds: float, random: str) -> str:
-    """A uuid of version 7: in the order of time, with microseconds, and random in the rest."""
+    """A version 7 UUID: ordered by time, with microseconds, otherwise random."""
     milliseconds, micros = divmod(int(seconds * 1_000_000), 1000)
     digits = f"{milliseconds:012x}"
     return f"{digits[:8]}-{digits[8:]}-7{micros * 4:03x}-8{random[1:4]}-{random[4:]}"
@@ -106,6 +106,6 @@ _CODE: Final = re.compile(rb'"error":\{"type":"[a-z_]*","code":"([a-z_]{1,100})"
 
 
 def error_code_in(body: bytes) -> str | None:
-    """The code of a refusal, without decoding it. Quotes inside values are escaped: nothing can feign it."""
+    """An error answer's code, found without decoding. Quotes in values are escaped, so it cannot be faked."""
     found = _CODE.search(body)
     return found[1].decode() if found else None

@@ -1,6 +1,6 @@
-"""Console sessions in memory. A session stands for its key, with fewer scopes and until it ends.
+"""Console sessions in memory. A session acts for its key, with the same or fewer scopes, until it ends.
 
-The key's own state comes from the key cache, so a revoked key ends its sessions as fast as it ends itself.
+The key's state comes from the key cache, so revoking a key ends its sessions just as fast.
 """
 
 import hmac
@@ -18,7 +18,7 @@ from services.gateway.rules.key_text import SESSION_HEAD, hash_secret, parse_ses
 from services.gateway.store import console_sessions
 from shared.db.database import Database
 
-# A session that was ended on another replica is refused here after this time.
+# A session that was ended on another replica is refused here after at most this time.
 RECHECK_SECONDS: Final = 1.0
 MAX_CACHED: Final = 10_000
 
@@ -30,7 +30,7 @@ class CachedSession(Struct):
     scopes: frozenset[str]
     expires: float
     checked: float
-    # The key as the key cache had it, and the same key limited to this session.
+    # The key from the key cache, and the same key limited to this session.
     source: CachedKey | None = None
     limited: CachedKey | None = None
 
@@ -44,9 +44,9 @@ class SessionCache:
         self._batches = BatchedLookup(self._look_up)
 
     async def authenticate(self, text: str, *, batched: bool = False) -> CachedKey:
-        """The key that this cookie stands for, limited to the session's scopes.
+        """The key of this cookie's session, limited to the session's scopes.
 
-        `batched`: an unknown session is looked up with others, a moment later, as an unknown key is.
+        `batched`: an unknown session is looked up with others, a moment later, like an unknown key.
         """
         parsed = parse_session(text, SESSION_HEAD)
         if parsed is None:

@@ -1,4 +1,4 @@
-"""Rate limits that all gateways share, in Valkey or Redis. While it is away each gateway counts for itself.
+"""Rate limits that all gateways share, in Valkey or Redis. Without it each gateway counts for itself.
 
 A gateway reserves a client's tokens in batches: one round trip for many requests, and none for a client
 that is over its limit.
@@ -15,7 +15,7 @@ from services.gateway.rules.rate_limit import ClientLimits, ReservedBucket, Toke
 
 log = structlog.get_logger("limits")
 
-# A request waits this long for tokens at most. After a failure nobody asks again for a moment.
+# The longest that a request waits for tokens, and the pause after a failure.
 TIMEOUT_SECONDS: Final = 0.1
 AWAY_SECONDS: Final = 1.0
 # By the store's own clock, so that gateways whose clocks differ agree. Returns the granted and the remaining.
@@ -35,7 +35,7 @@ return {granted, tostring(tokens)}
 
 
 class SharedLimits:
-    """`of` answers a bucket of reserved tokens, or this gateway's own while the store is away."""
+    """`of` returns a bucket of reserved tokens, or this gateway's own while the store is unavailable."""
 
     def __init__(
         self, url: str, *, timeout: float = TIMEOUT_SECONDS, clock: Callable[[], float] = time.monotonic
@@ -49,7 +49,7 @@ class SharedLimits:
             url.replace("valkey://", "redis://", 1).replace("valkeys://", "rediss://", 1),
             socket_timeout=timeout,
             socket_connect_timeout=timeout,
-            # Once more at once, over a new connection: the kept one may be from before a restart.
+            # Retried once over a new connection: the pooled one may be from before a restart.
             retry=Retry(NoBackoff(), 1),
         )
         self._reserve = self._client.register_script(RESERVE)
@@ -70,7 +70,7 @@ class SharedLimits:
         return bucket
 
     async def take_more(self, bucket: TokenBucket | ReservedBucket) -> bool:
-        """For a bucket that has nothing reserved. Requests that come meanwhile share one round trip."""
+        """For a bucket that has nothing reserved. Requests that arrive meanwhile share one round trip."""
         if not isinstance(bucket, ReservedBucket) or bucket.is_known_empty(self._clock()):
             return False
         bucket.waiting += 1
@@ -79,7 +79,7 @@ class SharedLimits:
             if request is None:
                 request = asyncio.create_task(self._request(bucket), name="token reservation")
                 self._requests[bucket.client_id] = request
-            # Others wait for the same answer: a cancelled request must not cancel it for them.
+            # Others wait for the same answer, so a cancelled request must not cancel it.
             await asyncio.shield(request)
         finally:
             bucket.waiting -= 1
@@ -89,7 +89,7 @@ class SharedLimits:
         return bucket.take(now)
 
     async def _request(self, bucket: ReservedBucket) -> None:
-        # Whoever is about to wait in this turn of the event loop is counted in.
+        # Includes requests that start to wait in this iteration of the event loop.
         await asyncio.sleep(0)
         wanted = bucket.waiting + bucket.batch
         try:

@@ -37,8 +37,8 @@ OWN_ROUTES: tuple[Route[Any], ...] = (
         handler=_answered_by_the_gateway,
         summary="List your requests of the last seven days",
         description=(
-            "What the client's keys asked for, newest first: method, route, status and duration, without "
-            "bodies. They appear within seconds. When very many come at once, some good ones are left out."
+            "The requests of your client's keys, newest first: method, route, status and duration, without "
+            "bodies. They appear within seconds. Under high load some successful requests are not recorded."
         ),
         query=RequestsQuery,
         answer=Page[LoggedRequest],
@@ -48,11 +48,11 @@ OWN_ROUTES: tuple[Route[Any], ...] = (
         method="POST",
         path="/console-sessions",
         handler=_answered_by_the_gateway,
-        summary="Make a link into the console",
+        summary="Create a link into the console",
         description=(
             "A link for a person's browser, so that the key stays on your server. It works once, within ten "
             "minutes, and opens a session with the key's scopes or some of them. Revoking the key ends the "
-            "session. A session shares the client's rate limit and cannot make sessions."
+            "session. A session shares the client's rate limit and cannot create sessions."
         ),
         body=ConsoleSessionCreate,
         optional_body=True,

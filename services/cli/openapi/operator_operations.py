@@ -62,8 +62,8 @@ IMPORT: Route[Any] = Route(
     handler=_streamed,
     summary="Import NDJSON of any size",
     description=(
-        "One resource a line, in wire form; `object` names its kind. Good lines are stored although others "
-        "are bad; each bad line is reported by number and reason."
+        "One resource per line, as the API returns it; `object` names its kind. Good lines are stored if "
+        "others are bad. Each bad line is reported by number and reason."
     ),
     query=ImportQuery,
     answer=ImportAnswer,
@@ -77,9 +77,9 @@ EXPORT: Route[Any] = Route(
     handler=_streamed,
     summary="Export a studio as NDJSON",
     description=(
-        "Every line that an import takes, in an order that loads, with what gives the same state elsewhere: "
-        "credits, charges, receipts and versions. No keys, endpoints or events. With `member_id` only what "
-        "is stored about that person. The answer is complete only if it ends as a chunked body does."
+        "Import lines of everything in the studio, in an order that can be imported, including credits, "
+        "charges, receipts and versions. Keys, endpoints and events are not exported. With `member_id`, only "
+        "what is stored about that person. The answer is complete only if its last chunk arrives."
     ),
     query=ExportOf,
     answer=str,

@@ -11,7 +11,7 @@ BATCH: Final = 1000
 
 
 async def advance_sequences(context: OperatorContext, by: int, request_id: str) -> int:
-    """How many studios jumped. Done again after a failure, some jump twice, which does no harm."""
+    """Returns the number of studios. Repeated after a failure, some jump twice, which does no harm."""
     async with context.db.connection() as conn:
         ids = [studio.id for studio in await studios.all_of(conn)]
     for start in range(0, len(ids), BATCH):

@@ -1,6 +1,6 @@
-"""Every committed event is in an outbox or in the log: which overdue events of a studio does the log have?
+"""Every committed event is in an outbox or in the log. This finds out which overdue events the log has.
 
-An outbox and the log are in schemas of different services. The gateway asks both.
+The outboxes and the log are in schemas of different services, so the gateway asks both.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ KNOWN = "/internal/events/known"
 async def compare_with_log(
     context: OperatorContext, services: Mapping[str, Mapping[str, Any]], request_id: str
 ) -> list[Unacknowledged]:
-    """Nothing while all is well: then no studio has overdue events, and the log is not queried."""
+    """Empty if no studio has overdue events; then the log is not queried."""
     overdue = [
         (name, studio)
         for name, state in services.items()
@@ -39,7 +39,7 @@ async def compare_with_log(
 async def _known(
     context: OperatorContext, lookups: list[dict[str, str]], request_id: str
 ) -> frozenset[str] | None:
-    """None where the log does not answer: it is away, or of an older version."""
+    """None if the log does not answer: it is unavailable, or of an older version."""
     body = msgspec.json.encode({"events": lookups})
     try:
         answer = await context.call_service(LOG, "POST", KNOWN, request_id=request_id, body=body)

@@ -1,4 +1,4 @@
-"""Delete console sessions that have ended by themselves, a batch at a time."""
+"""Delete expired console sessions, a batch at a time."""
 
 from typing import Final
 

@@ -11,7 +11,7 @@ from shared.wire import encode
 
 Kind = Literal["member", "lead"]
 Person: TypeAlias = dict[str, Any]
-# Who keeps the person of each kind, and where and with which scope it is read.
+# For each kind of person: the service that stores it, its path, and the scope to read it.
 OWNERS: dict[Kind, tuple[str, str, str]] = {
     "member": ("bookings", "/members/", "members:read"),
     "lead": ("forms", "/leads/", "leads:read"),

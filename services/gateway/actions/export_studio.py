@@ -33,7 +33,7 @@ async def export_studio(
 async def export_member(
     context: OperatorContext, studio: OperatorStudio, member_id: str, request_id: str
 ) -> AsyncIterator[bytes]:
-    """What is stored about one person: the member, and by email the lead and the submitted forms."""
+    """What is stored about one person: the member, and the lead and submissions with the same email."""
     person = {"studio_id": studio.id, "member_id": member_id}
     first = await _page(context, "bookings", request_id, **person)
     if not first.lines:

@@ -16,7 +16,7 @@ from shared.http.importing import BATCH, ImportLine, ImportReport, Rejected
 from shared.wire import encode
 
 BATCH_BYTES: Final = 8 * 1024 * 1024
-# Nothing of a dry run's batch is there for the next one, so it cannot be divided.
+# A dry run stores nothing that the next batch could refer to, so it cannot be divided.
 DRY_RUN_LINES: Final = 10 * BATCH
 DRY_RUN_BYTES: Final = 4 * BATCH_BYTES
 
@@ -24,8 +24,8 @@ DRY_RUN_BYTES: Final = 4 * BATCH_BYTES
 class ImportBatch:
     """Collects lines and sends them in batches. `imported` and `rejected` grow with each batch.
 
-    In a dry run the services check the lines, and store nothing. Lines with a number below 1 were checked
-    before: later ones may name them, and they are neither counted nor reported.
+    In a dry run the services check the lines and store nothing. Lines with a number below 1 were checked
+    before: later ones may refer to them, and they are neither counted nor reported.
     """
 
     def __init__(
@@ -61,11 +61,11 @@ class ImportBatch:
         self._lines.append(line)
         self._bytes += len(text)
         if self._dry_run and (len(self._lines) > DRY_RUN_LINES or self._bytes > DRY_RUN_BYTES):
-            limit = f"A request with dry_run has {DRY_RUN_LINES:,} lines of 32 MiB together at most."
+            limit = f"A request with dry_run may have at most {DRY_RUN_LINES:,} lines and 32 MiB."
             raise Invalid([Problem(("body",), limit, "too_long")])
 
     async def flush(self) -> None:
-        """Studios first, in every service, then the rest, because a line must name a known studio."""
+        """Studios first, in every service, then the rest, because a line's studio must exist."""
         lines, self._lines, self._bytes = self._lines, [], 0
         refused: dict[int, Rejected] = {}
         known = await self._studios()
@@ -98,7 +98,7 @@ class ImportBatch:
         refused: dict[int, Rejected],
         shares: dict[str, list[ImportLine]],
     ) -> None:
-        """A studio's line is valid whole; our own copy is kept once every service has taken theirs."""
+        """A studio line is validated first. We store our own copy once every service has stored its own."""
         valid = await validate_studios(self._context.db, lines, refused)
         good = [line for line in lines if line.number in valid]
         for line in good:
@@ -106,7 +106,7 @@ class ImportBatch:
                 refused[line.number] = self._wrong_studio(line)
         good = [line for line in good if line.number not in refused]
         if self._dry_run:
-            # They go with the lines that name them: the next request would not find them.
+            # Sent with the lines that refer to them: the next request would not find them.
             for owner in OWNERS["studio"]:
                 shares[owner] += good
         else:
@@ -133,7 +133,7 @@ class ImportBatch:
         return Rejected(line.number, reason)
 
     async def _send_shares(self, shares: dict[str, list[ImportLine]], refused: dict[int, Rejected]) -> None:
-        """The catalog first: what it refuses, or does not know, no other service stores."""
+        """The catalog first: no other service stores a line that it refuses or whose references it lacks."""
         for owners in (("catalog",), ("bookings", "forms")):
             wanted = {
                 owner: [line for line in shares.get(owner, ()) if line.number not in refused]

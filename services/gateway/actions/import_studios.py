@@ -41,10 +41,10 @@ async def save_studio(db: Database, studio: StudioLine) -> str | None:
 
 async def _refusal(db: Database, studio: StudioLine) -> str | None:
     if studio.timezone is not None and studio.timezone not in available_timezones():
-        return f"timezone {studio.timezone!r} is no IANA time zone."
+        return f"timezone {studio.timezone!r} is not an IANA time zone."
     fee = studio.late_fee_amount
     if fee is not None and not (fee.is_finite() and 0 <= fee < 10**10):
-        return f"late_fee_amount {fee} is not usable."
+        return f"late_fee_amount {fee} is not valid."
     if fee and studio.late_fee_currency is None:
         return "A late_fee_amount needs its late_fee_currency in the same line."
     if studio.slug is None:

@@ -1,4 +1,4 @@
-"""Make a staff token for a studio. Its text is told once and never stored."""
+"""Issue a staff token for a studio. The token is returned once and never stored."""
 
 import msgspec
 

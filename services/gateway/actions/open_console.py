@@ -16,7 +16,7 @@ from shared.routing import SCOPES
 async def make_console_link(
     db: Database, peppers: Sequence[str], caller: Caller, wanted: ConsoleSessionCreate, origin: str
 ) -> ConsoleSession:
-    """The token is in the fragment: it is sent to no server and stands in no log of requests."""
+    """The token is in the fragment, which browsers do not send to servers, so it is in no request log."""
     scopes = _scopes(wanted.scopes, caller.scopes)
     link = make_link()
     link_hash = hash_secret(peppers[0], link.secret)
@@ -30,7 +30,7 @@ async def make_console_link(
 
 
 async def exchange_link(db: Database, peppers: Sequence[str], token: str) -> tuple[str, datetime]:
-    """The text of the session's cookie, and when the session ends. The link is used up."""
+    """Uses the link up. Returns the session's cookie and when the session ends."""
     parsed = parse_session(token, LINK_HEAD)
     if parsed is None:
         raise ConsoleLinkUsed

@@ -1,4 +1,4 @@
-"""Sign in to the operators' console: a token that was typed once becomes a session of twelve hours."""
+"""Sign in to the operators' console: exchange a token for a session of twelve hours."""
 
 from datetime import datetime
 from typing import Final
@@ -16,7 +16,7 @@ SESSION_SECONDS: Final = 12 * 3600
 async def open_operator_console(
     db: Database, peppers: tuple[str, ...], access: OperatorAccess, token: str
 ) -> tuple[str, datetime, Caller]:
-    """The text of the cookie, when the session ends, and whom it stands for."""
+    """Returns the cookie, when the session ends, and whom it belongs to."""
     caller = await access.holder_of(token.encode("utf-8", "replace"))
     if caller is None:
         raise BadOperatorToken

@@ -36,7 +36,7 @@ EndSession = Callable[[str], Awaitable[None]]
 
 
 class ConsoleSignIn:
-    """Guesses at tokens are limited by address, together with those at the API."""
+    """Guesses at tokens are limited per address, and count together with guesses at the API."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class ConsoleSignIn:
 
 
 async def _read(receive: Receive, headers: dict[bytes, bytes]) -> bytes:
-    """Nobody without a session makes us hold more than a token's length."""
+    """Limited to the length of a token, because the client is not authenticated yet."""
     try:
         return await read_body(receive, headers, MAX_BODY)
     except BodyTooLarge:

@@ -1,4 +1,4 @@
-"""The folders of the pages: the reference, and the consoles, each with the modules that both ports share."""
+"""The files of the reference and the consoles, each with the modules that both ports share."""
 
 from importlib.resources.abc import Traversable
 from typing import Final
@@ -14,7 +14,7 @@ TYPES: Final = {
 
 
 def page_files(folder: str, page: str) -> dict[str, ASGIApp]:
-    """Each file by its path. Nothing but what is found at start is ever served."""
+    """Each file by its path. Only files that exist at start are ever served."""
     files = {
         f"/{name}": static_file(name, TYPES[name.rpartition(".")[2]])
         for name in _names(STATIC / folder, folder)

@@ -49,7 +49,7 @@ VERSION_HEADER: Final = b"x-api-version"
 WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 # Request headers that are forwarded. All others are dropped, including forged internal ones.
 FORWARDED: Final = (b"content-type", IDEMPOTENCY_HEADER)
-# Response headers that the gateway sets itself, or that are of no use to the partner.
+# Response headers that the gateway sets itself, or that the partner does not need.
 NOT_RETURNED: Final = frozenset({b"server", b"date", b"x-request-id", b"x-api-version"})
 
 Headers = list[tuple[bytes, bytes]]
@@ -151,7 +151,7 @@ class PartnerApi:
         text = request.headers.get(KEY_HEADER)
         now = time.monotonic()
         try:
-            # An address that has used up its refusals costs no query for each key that it makes up.
+            # Made-up keys from an address that is over its limit must not cost a query each.
             batched = self._failed_keys.is_exhausted(request.address, now)
             if not text:
                 return await self._session(request, batched)
@@ -167,7 +167,7 @@ class PartnerApi:
             raise
 
     async def _session(self, request: PartnerRequest, batched: bool) -> CachedKey:
-        """The console's cookie counts as a key, but only in a request of the console's own page."""
+        """The console's cookie is accepted instead of a key, but only from the console's own page."""
         cookie = cookie_of(request.raw_headers, PARTNER_COOKIE) if sent_by_page(request.headers) else None
         if cookie is None or self._sessions is None:
             raise MissingKey
@@ -187,7 +187,7 @@ class PartnerApi:
             if (value := request.headers.get(name)) is not None:
                 headers.append((name, value))
         if IF_NONE_MATCH in request.headers:
-            # A list of tags may come in several lines, of which the dict holds the last.
+            # A list of tags may have several header lines; the dict contains only the last.
             headers += [header for header in request.raw_headers if header[0] == IF_NONE_MATCH]
         body = b""
         if request.method not in WITHOUT_BODY:
@@ -225,7 +225,7 @@ class PartnerApi:
             async for part in rest:
                 await send({"type": "http.response.body", "body": part, "more_body": True})
         except OutcomeUnknown:
-            # The status is out already: ending the connection without its last part says that it is cut.
+            # The status is already sent: closing without the last chunk shows that the answer is incomplete.
             log.warning("answer_cut_short", request_id=request.id)
             raise
         await send({"type": "http.response.body", "body": b"", "more_body": False})

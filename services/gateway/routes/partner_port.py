@@ -21,7 +21,7 @@ class PartnerPort:
         self._partner_api = partner_api
         self._sign_in = sign_in
         health = health_routes(checks)
-        # Metrics are the operators' and stay off the public port.
+        # Metrics are for operators and are not served on the public port.
         self._pages: dict[str, ASGIApp] = {
             "/": _to_the_reference,
             "/health/live": health["/health/live"],

@@ -14,7 +14,7 @@ from shared.routing import PREFIX, PartnerRoute
 
 
 class PartnerRequest:
-    """The parts of the scope that are needed, read once, and what is learnt on the way."""
+    """The parts of the scope that are needed, read once, and the results of the checks."""
 
     __slots__ = (
         "address",

@@ -1,4 +1,4 @@
-"""Files that the partner port gives to everybody: compressed once at start, sent in pieces."""
+"""Files that are served without authentication: compressed once at start, sent in chunks."""
 
 import gzip
 from importlib import resources
@@ -11,10 +11,10 @@ from shared.http.conditional import CACHE_CONTROL, entity_tag, matches
 from shared.http.service import answer_headers, request_id_of, send_answer
 
 STATIC: Final = resources.files("services.gateway") / "static"
-# Sent as the client takes them: nobody without a key makes us hold a whole document for each connection. The
-# server queues ten pieces; at 64 KiB that was the whole document again, 160 MB for 500 slow readers.
+# Sent as the client reads, so that an unauthenticated connection never makes us buffer a whole document. The
+# server queues ten chunks; at 64 KiB that was the whole document again, 160 MB for 500 slow readers.
 PIECE: Final = 8 * 1024
-# Nothing from outside, nothing inline, in nobody's frame.
+# No other hosts, nothing inline, not inside frames.
 POLICY: Final = (
     b"default-src 'none'; connect-src 'self'; style-src 'self'; script-src 'self'; img-src data:; "
     b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -27,7 +27,7 @@ SECURITY: Final = (
 
 
 def static_file(name: str, content_type: bytes) -> ASGIApp:
-    """A browser that has it already is told so."""
+    """304 for a browser that already has the file."""
     body = (STATIC / name).read_bytes()
     squeezed = gzip.compress(body, mtime=0)
     always: tuple[tuple[bytes, bytes], ...] = ((b"vary", b"accept-encoding"), CACHE_CONTROL, *SECURITY)

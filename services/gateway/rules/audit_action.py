@@ -1,4 +1,4 @@
-"""What a write of the operators' API is called in the audit log, and what it is done to."""
+"""The action and the target of a write in the audit log."""
 
 from typing import Final
 from urllib.parse import parse_qsl
@@ -7,7 +7,7 @@ PREFIX: Final = "/operator/v1/"
 READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 # POST routes that change nothing.
 EVALUATIONS: Final = frozenset({"evaluate"})
-# Verbs that stand where other paths have an id.
+# Verbs in the position where other paths have an id.
 VERBS: Final = frozenset({"advance", "requeue"})
 SUFFIXES: Final = {"PUT": "update", "PATCH": "update", "DELETE": "delete"}
 MAX_LENGTH: Final = 200
@@ -28,7 +28,7 @@ def action_and_target(method: str, path: str, query: bytes = b"") -> tuple[str, 
     if method in SUFFIXES:
         words.append(SUFFIXES[method])
     elif words[-1].endswith("s"):
-        # A plural names a collection: something is made in it.
+        # A plural names a collection, in which something is created.
         words.append("create")
     return _plain(".".join(words)), _plain(ids[-1] if ids else target)
 

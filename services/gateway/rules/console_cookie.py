@@ -1,7 +1,8 @@
-"""The cookie of a console: when it counts, and with which attributes it is set.
+"""The cookie of a console: when it is accepted, and its attributes.
 
-A browser sends a cookie along with requests that other sites cause. So it counts only with a header that no
-other site can add: for that a browser asks first, and this API allows nobody.
+A browser also sends cookies with requests that other sites trigger. So the cookie is accepted only with a
+header that no other site can add: the browser would send a CORS preflight first, and this API allows no
+origin.
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,7 +38,7 @@ def set_cookie(name: str, value: str, *, seconds: int, secure: bool) -> tuple[by
 
 
 def needs_secure(headers: Mapping[bytes, bytes]) -> bool:
-    """True but on loopback. The browser's own `Origin` counts first: a proxy may have changed `Host`."""
+    """True except on loopback. `Origin` takes precedence: a proxy may have changed `Host`."""
     origin = headers.get(b"origin")
     if origin is not None:
         parts = urlsplit(origin.decode("latin-1"))
@@ -46,7 +47,7 @@ def needs_secure(headers: Mapping[bytes, bytes]) -> bool:
 
 
 def origin_for(host: str) -> str:
-    """Where a browser reaches us, if no setting says it: plain HTTP on loopback alone."""
+    """The URL at which a browser reaches us, if it is not configured. Plain HTTP only on loopback."""
     return f"{'http' if is_loopback(host) else 'https'}://{host}"
 
 

@@ -1,6 +1,7 @@
-"""The text of a key: `spk_live_<key id>_<secret><checksum>`, and what is stored of it.
+"""The format of a key: `spk_live_<key id>_<secret><checksum>`, and what is stored.
 
-The checksum lets a mistyped or made-up key be refused without a look-up, and secret scanners be sure.
+With the checksum a mistyped or made-up key is refused without a lookup, and secret scanners can recognise
+keys.
 """
 
 import hashlib
@@ -66,7 +67,7 @@ def _make(head: str, known_id: str | None = None) -> NewKey:
 
 
 def parse_key(text: str) -> ParsedKey | None:
-    """None where the text cannot be a key of ours; no look-up is needed to say so."""
+    """None if the text cannot be one of our keys. Needs no lookup."""
     return next((_parse(text, head) for head in KEY_HEADS if text.startswith(head)), None)
 
 

@@ -53,7 +53,7 @@ class ReservedBucket(Struct):
 
     @property
     def batch(self) -> int:
-        """Reserved in advance. Small: what one gateway keeps, the others cannot use."""
+        """How many tokens are reserved in advance. Few, because the other gateways cannot use them."""
         return max(1, self.burst // 20)
 
     def take(self, now: float) -> bool:
@@ -67,7 +67,7 @@ class ReservedBucket(Struct):
         self.left, self.at = left, now
 
     def is_known_empty(self, now: float) -> bool:
-        """Nobody needs to ask: the shared bucket cannot have a whole token yet."""
+        """The shared bucket cannot have a whole token yet, so there is no need to query it."""
         return self.left + (now - self.at) * self.rate < 1.0
 
     def retry_after(self) -> int:
@@ -93,7 +93,7 @@ class ClientLimits:
         return bucket
 
     async def take_more(self, bucket: "TokenBucket | ReservedBucket") -> bool:
-        """What is not in the bucket is nowhere else."""
+        """There are no other tokens to get."""
         return False
 
     async def close(self) -> None:

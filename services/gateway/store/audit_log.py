@@ -20,7 +20,7 @@ SET_TARGET = "UPDATE audit_log SET target = $2 WHERE id = $1"
 
 
 async def set_target(conn: Connection, entry_id: str, target: str) -> None:
-    """What was made has its id only afterwards."""
+    """The id of a new resource is known only afterwards."""
     await conn.execute(SET_TARGET, entry_id, target)
 
 
@@ -28,7 +28,7 @@ REMOVE = "DELETE FROM audit_log WHERE id = $1"
 
 
 async def remove(conn: Connection, entry_id: str) -> None:
-    """Nothing was done: the request was refused."""
+    """Call it if the request was refused, so that nothing was done."""
     await conn.execute(REMOVE, entry_id)
 
 

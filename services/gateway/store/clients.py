@@ -8,7 +8,7 @@ from shared.wire import new_id
 
 DEFAULT_RATE = 50.0
 DEFAULT_BURST = 200
-AMBIGUOUS = "Several studios have a client of this name: use its id."
+AMBIGUOUS = "Several studios have a client with this name: use its id."
 
 # A client that gets a key again is live again.
 ENSURE = """

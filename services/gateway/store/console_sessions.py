@@ -1,4 +1,4 @@
-"""Console sessions. Every statement binds studio, client and key, but for look-ups by a presented secret."""
+"""Console sessions. Every statement binds studio, client and key, except lookups by a presented secret."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -25,13 +25,13 @@ RETURNING expires_at
 async def add(
     conn: Connection, caller: Caller, link: NewKey, *, link_hash: bytes, scopes: Sequence[str], seconds: int
 ) -> datetime | None:
-    """When the session ends; None if the caller's key is not live."""
+    """Returns when the session ends, or None if the caller's key is not live."""
     values = (caller.studio_id, caller.client_id, caller.key_id, link.id, scopes, link_hash, float(seconds))
     found: datetime | None = await conn.fetchval(INSERT, *values)
     return found
 
 
-# One row lock decides between two that use a link at once: the second finds no link any more.
+# If a link is used twice at once, the row lock decides: the second request finds no link.
 EXCHANGE = """
 UPDATE console_sessions s SET link_hash = NULL, secret_hash = $3
 FROM keys k
@@ -46,7 +46,7 @@ RETURNING s.expires_at
 async def exchange(
     conn: Connection, session_id: str, link_hashes: Sequence[bytes], secret_hash: bytes
 ) -> datetime | None:
-    """Uses the link up. None if there is no such link, or no longer."""
+    """Uses the link up. None if there is no such link, or it was used or has expired."""
     found: datetime | None = await conn.fetchval(EXCHANGE, session_id, link_hashes, secret_hash)
     return found
 
@@ -58,7 +58,7 @@ WHERE id = ANY ($1) AND secret_hash IS NOT NULL AND ended_at IS NULL AND expires
 
 
 async def presented(conn: Connection, session_ids: Sequence[str]) -> list[asyncpg.Record]:
-    """What live sessions of these ids have to match."""
+    """The live sessions with these ids, with the hashes that their secrets have to match."""
     rows: list[asyncpg.Record] = await conn.fetch(PRESENTED, session_ids)
     return rows
 

@@ -94,7 +94,7 @@ async def revoke(conn: Connection, key_id: str) -> None:
     await conn.execute(REVOKE, key_id)
 
 
-# Locked in the order of their ids: two gateways that note the same keys would otherwise wait for each other.
+# Locked in the order of their ids: two gateways that record the same keys would otherwise deadlock.
 USED = """
 UPDATE keys SET last_used_at = greatest(keys.last_used_at, used.at)
 FROM (SELECT id FROM keys WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE) AS mine
@@ -111,7 +111,7 @@ NOW = "SELECT clock_timestamp()"
 
 
 async def current_time(conn: Connection) -> datetime:
-    """The database's own, which stamps the changes."""
+    """The database's clock, which stamps the changes."""
     at: datetime = await conn.fetchval(NOW)
     return at
 
@@ -125,7 +125,7 @@ WHERE changed_at > $1 AND (changed_at, id) > ($2, $3::uuid) ORDER BY changed_at,
 async def changed_since(
     conn: Connection, since: datetime, after: tuple[datetime, str], limit: int
 ) -> list[tuple[datetime, str]]:
-    """When which keys changed, in pages."""
+    """The keys that changed and when, in pages."""
     rows = await conn.fetch(CHANGED, since, *after, limit)
     return [(row["changed_at"], row["id"]) for row in rows]
 

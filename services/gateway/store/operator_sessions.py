@@ -40,7 +40,7 @@ WHERE s.id = $1 AND s.ended_at IS NULL AND s.expires_at > clock_timestamp()
 
 
 async def presented(conn: Connection, session_id: str) -> asyncpg.Record | None:
-    """What a live session of this id has to match. A staff token's session ends with the token."""
+    """The live session with this id and the hash it has to match. It ends with its staff token."""
     return await conn.fetchrow(PRESENTED, session_id)
 
 

@@ -26,7 +26,7 @@ async def add(conn: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
 
 LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 CURSOR = "SELECT id FROM requests WHERE studio_id = $1 AND client_id = $2 AND id = $3"
-# Each combination of filters is a statement of its own, so that each uses its index.
+# Each combination of filters has its own statement, so that each uses its index.
 LIST = """
 SELECT id, request_id, at, method, route, status, error_code, duration_ms, key_id FROM requests
 WHERE studio_id = $1 AND client_id = $2 AND id < $3 {filters}

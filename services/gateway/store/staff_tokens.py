@@ -1,4 +1,4 @@
-"""Staff tokens. Every statement binds the studio, but for the look-up by a token that was presented."""
+"""Staff tokens. Every statement binds the studio, except the lookup by a presented token."""
 
 import asyncpg
 
@@ -56,7 +56,7 @@ WHERE t.id = $1 AND t.revoked_at IS NULL
 
 
 async def presented(conn: Connection, token_id: str) -> asyncpg.Record | None:
-    """What a live token of this id has to match, and whether its last use should be noted."""
+    """The live token with this id, the hash it has to match, and whether to record its use."""
     return await conn.fetchrow(PRESENTED, token_id)
 
 
@@ -66,5 +66,5 @@ UPDATE staff_tokens SET last_used_at = clock_timestamp(), secret_hash = $3 WHERE
 
 
 async def record_use(conn: Connection, studio_id: str, token_id: str, secret_hash: bytes) -> None:
-    """The hash is written anew, so that a token outlives the pepper that it was issued under."""
+    """Also stores a new hash, so that a token outlives the pepper that it was issued with."""
     await conn.execute(USED, studio_id, token_id, secret_hash)

@@ -31,7 +31,7 @@ async def find(conn: Connection, slug_or_id: str) -> OperatorStudio:
 
 
 async def find_for(conn: Connection, caller: Caller, slug_or_id: str) -> OperatorStudio:
-    """To staff every other studio is unknown."""
+    """For staff, every other studio does not exist."""
     studio = await find(conn, slug_or_id)
     if caller.studio_id and caller.studio_id != studio.id:
         raise unknown(slug_or_id)

@@ -66,7 +66,8 @@ class AnswerReader:
             self.headers.clear()
             return
         self.status = status
-        # The parser can't be told that an answer to HEAD has no body. It waits on: such a connection goes.
+        # The parser does not know that an answer to HEAD has no body and waits for one, so the connection is
+        # closed.
         self.complete = self._head_only
 
     def on_body(self, body: bytes) -> None:

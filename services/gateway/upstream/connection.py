@@ -68,7 +68,7 @@ class Connection(asyncio.Protocol):
         return now > self.deadline or (self._last_read is not None and now - self._last_read > read_timeout)
 
     def abandon(self, waiter: asyncio.Future[UpstreamAnswer]) -> None:
-        """The caller has gone. With its answer complete, the connection may be somebody else's by now."""
+        """The caller has gone. If its answer is complete, another request may already use the connection."""
         if self._waiter is waiter:
             self.drop()
 

@@ -18,4 +18,4 @@ class AuditEntry(Resource, kw_only=True):
 
 
 class AuditQuery(PageQuery, frozen=True, kw_only=True):
-    since: Annotated[Instant | None, Meta(description="Only what was done from this instant on.")] = None
+    since: Annotated[Instant | None, Meta(description="Only entries from this time on.")] = None

@@ -25,7 +25,7 @@ class ConsoleSession(Resource, kw_only=True):
 
 
 class SignIn(Body, frozen=True, kw_only=True):
-    """What the page exchanges for its cookie: a link's token, or a token that an operator typed in."""
+    """What the page exchanges for its cookie: a link's token, or an operator's or staff token."""
 
     token: Annotated[str, Meta(max_length=1_000)]
 

@@ -67,7 +67,7 @@ class KeyRotate(Body, frozen=True, kw_only=True):
 
 
 class KeyRevoke(Body, frozen=True, kw_only=True):
-    """`with_endpoints`: also disable the webhook endpoints that the key created or pointed at their URL."""
+    """`with_endpoints`: also disable the webhook endpoints that the key created or whose URL it set."""
 
     with_endpoints: bool = False
 

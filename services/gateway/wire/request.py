@@ -8,7 +8,7 @@ from shared.wire import Id, Instant, PageQuery, Resource
 
 
 class LoggedRequest(Resource, kw_only=True):
-    """A request that the gateway answered. Its body, its query and its path's ids are not kept."""
+    """A request that the gateway answered. Its body, its query and the ids in its path are not stored."""
 
     id: Id
     object: Literal["request"] = "request"
@@ -24,7 +24,8 @@ class LoggedRequest(Resource, kw_only=True):
 
 class RequestsQuery(PageQuery, frozen=True, kw_only=True):
     status_class: Annotated[
-        Literal["2xx", "3xx", "4xx", "5xx"] | None, Meta(description="Only answers with such a status.")
+        Literal["2xx", "3xx", "4xx", "5xx"] | None,
+        Meta(description="Only requests that were answered with such a status."),
     ] = None
     request_id: Annotated[
         Annotated[str, Meta(max_length=128)] | None, Meta(description="Only requests with this id.")

@@ -1,4 +1,4 @@
-"""The jump of the sequences after a restore."""
+"""Advancing the sequences after a restore."""
 
 from typing import Annotated
 

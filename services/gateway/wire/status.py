@@ -30,7 +30,7 @@ class SystemStatus(Struct, kw_only=True):
     object: Literal["status"] = "status"
     services: dict[str, ServiceStatus]
     unacknowledged: Annotated[
-        list[Unacknowledged], Meta(description="Studios whose events are overdue. Empty when all is well.")
+        list[Unacknowledged], Meta(description="Studios whose events are overdue. Usually empty.")
     ]
 
 

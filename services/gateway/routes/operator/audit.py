@@ -19,7 +19,7 @@ ROUTES: list[Route[OperatorContext]] = [
         path="/operator/v1/audit",
         handler=list_audit,
         summary="List what operators and staff changed",
-        description="Every write of this API, oldest first. Entries are kept for good.",
+        description="Every write through this API, oldest first. Entries are never deleted.",
         query=AuditQuery,
         answer=Page[AuditEntry],
     )

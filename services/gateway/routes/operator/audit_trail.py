@@ -1,7 +1,7 @@
 """Writes an audit entry for every write that reaches the operators' API.
 
-The entry is written before the work, so that nothing is done without one; a refused request takes it back.
-Where the outcome is unknown, it stays.
+The entry is written first, so that nothing happens without one. If the request is refused, the entry is
+deleted. If the outcome is unknown, it stays.
 """
 
 from typing import Any
@@ -38,7 +38,7 @@ class AuditTrail:
         if caller is None:
             await self._app(scope, receive, send)
             return
-        # The same id in the entry, in the answer and in what the services log.
+        # The entry, the answer and the services' logs have the same id.
         request_id = request_id_of(scope)
         others = [header for header in scope["headers"] if header[0] != REQUEST_ID_HEADER]
         scope["headers"] = [*others, (REQUEST_ID_HEADER, request_id.encode())]
@@ -62,7 +62,7 @@ class AuditTrail:
 
         async def watched(message: Message) -> None:
             if message["type"] == "http.response.start":
-                # Held until the entry tells what became of the request.
+                # Held back until the entry has the outcome.
                 start.append(message)
                 return
             if start:
@@ -82,7 +82,7 @@ class AuditTrail:
                 elif body and (made := _id_in(body)):
                     await audit_log.set_target(conn, entry_id, made)
         except Exception as problem:
-            # The work is done, and the entry is there; only its target is less exact.
+            # The work is done and the entry exists; only its target is less precise.
             log.warning("audit_entry_not_completed", error=type(problem).__name__)
 
 

@@ -1,4 +1,4 @@
-"""A link into the partner console, made for a client by an operator or a manager."""
+"""A link into the partner console, created for a client by an operator or a manager."""
 
 from services.gateway.actions.open_console import make_console_link
 from services.gateway.context import OperatorContext
@@ -22,8 +22,8 @@ ROUTES: list[Route[OperatorContext]] = [
         method="POST",
         path="/operator/v1/clients/{client}/console-sessions",
         handler=post_link,
-        summary="Make a link into the partner console",
-        description="The session stands for the client's newest live key. The link works once.",
+        summary="Create a link into the partner console",
+        description="The session acts for the client's newest live key. The link works once.",
         body=ConsoleSessionCreate,
         optional_body=True,
         answer=ConsoleSession,

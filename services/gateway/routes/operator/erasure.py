@@ -22,7 +22,7 @@ async def erase_lead(context: OperatorContext, call: Call[StudioFilter, None]) -
 
 
 async def _studio_of(context: OperatorContext, call: Call[StudioFilter, None]) -> str | None:
-    """A manager erases in the own studio; without a name an operator searches every studio."""
+    """A manager's own studio. An operator who names no studio searches all of them."""
     named = call.query.studio or call.caller.studio_id
     if not named:
         return None

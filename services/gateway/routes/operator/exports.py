@@ -25,15 +25,13 @@ NDJSON = b"application/x-ndjson"
 
 class ExportOf(Query, frozen=True, kw_only=True):
     studio: Annotated[
-        str | None, Meta(description="Slug or id. A staff token may leave it out: it has one studio.")
+        str | None, Meta(description="Slug or id. Optional with a staff token, which has one studio.")
     ] = None
-    member_id: Annotated[
-        Id | None, Meta(description="Only what is stored about this person, for the person.")
-    ] = None
+    member_id: Annotated[Id | None, Meta(description="Export only what is stored about this person.")] = None
 
 
 class ExportStream:
-    """A plain ASGI handler, because the answer is far larger than the route layer holds."""
+    """A plain ASGI handler, because the answer is too large for the route layer to buffer."""
 
     def __init__(self, context: OperatorContext, access: OperatorAccess) -> None:
         self._context = context
@@ -49,7 +47,7 @@ class ExportStream:
             require_role(caller.role, "manager")
             query = decode_query(ExportOf, scope["query_string"])
             parts = self._parts(await self._studio(caller, query.studio), query.member_id, request_id)
-            # Until the first part is there, a failure is an ordinary error.
+            # A failure before the first part is an ordinary error.
             first = await anext(parts)
         except Exception as problem:
             await send_answer(send, answer_for(problem, request_id), request_id)
@@ -58,7 +56,7 @@ class ExportStream:
         sent = [header for header in answer_headers(answer, 0, request_id) if header[0] != b"content-length"]
         await send({"type": "http.response.start", "status": 200, "headers": sent})
         await send({"type": "http.response.body", "body": first, "more_body": True})
-        # A failure from here on ends the connection before the last chunk: no client takes it for the end.
+        # A failure from here on ends the connection before the last chunk, so that the client notices it.
         async for part in parts:
             await send({"type": "http.response.body", "body": part, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -24,7 +24,7 @@ from shared.wire import encode
 
 READ_TIMEOUT: Final = 60.0  # for the next piece of a body
 MAX_LINE_BYTES: Final = 4 * 1024 * 1024
-# A longer list is of no use; `rejected_count` has the total.
+# Nobody needs a longer list; `rejected_count` has the total.
 MAX_LISTED: Final = 10_000
 
 
@@ -32,12 +32,14 @@ class ImportQuery(StudioFilter, frozen=True, kw_only=True):
     """`studioctl` sends a file in chunks, each with the number of its first line."""
 
     first_line: Annotated[
-        int, Meta(ge=1, le=10**15, description="The number that reports give the first line.")
+        int, Meta(ge=1, le=10**15, description="The number of the first line in reports.")
     ] = 1
-    events: Annotated[bool, Meta(description="`false`: send no events, for a first load.")] = True
+    events: Annotated[bool, Meta(description="`false` creates no events, for a first load.")] = True
     dry_run: Annotated[
         bool,
-        Meta(description="Check every line and store nothing. A request then has 10,000 lines at most."),
+        Meta(
+            description="Check every line and store nothing. The request may then have at most 10,000 lines."
+        ),
     ] = False
     earlier_lines: Annotated[
         int,
@@ -84,7 +86,7 @@ class ImportStream:
         await send_answer(send, answer, request_id)
 
     async def _own_studio(self, caller: Caller, named: str | None) -> str:
-        """A manager's lines may touch no other studio, as with `?studio=`."""
+        """A manager's lines may not change another studio, as with `?studio=`."""
         async with self._context.db.connection() as conn:
             return (await studios.find_for(conn, caller, named or caller.studio_id)).id
 

@@ -1,4 +1,4 @@
-"""Tokens of a studio's staff: a manager issues, lists and revokes those of the own studio."""
+"""Tokens of a studio's staff. A manager issues, lists and revokes those of their own studio."""
 
 from services.gateway.actions.issue_staff_token import issue_staff_token
 from services.gateway.context import OperatorContext

@@ -1,4 +1,4 @@
-"""Guesses at the operators' token, limited per address: a short burst, then one a second."""
+"""Limits guesses at the operators' token per address: a short burst, then one per second."""
 
 import time
 from typing import Final
@@ -17,7 +17,7 @@ PREFIX: Final = "/operator/"
 
 
 class LimitedGuesses:
-    """The operators' app. Who has a token is never held up, from whatever address others guess."""
+    """The operators' app. Valid tokens are never delayed, even if others guess from the same address."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class LimitedGuesses:
         await self._app(scope, receive, send)
 
     async def _recognise(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
-        """Who is not recognised gets 401 further in, until the address has guessed too often."""
+        """A caller that is not recognised gets 401 later, until its address has guessed too often."""
         if await self._access.recognise(headers, scope["path"]):
             return
         wait = self._failed.take(address_of(scope, headers, self._proxies), time.monotonic())
