@@ -2,6 +2,7 @@
 import { answerOf, answers, errorsOf, errorTable, isCommon, media } from "./answers.js";
 import { bar, h, inline, json, prose } from "./dom.js";
 import { samples } from "./samples.js";
+import { tryIt } from "./try_it.js";
 import { childrenOf, field, fields, kindOf, nested, resolve } from "./schema.js";
 
 export function card(path, method, op) {
@@ -42,7 +43,7 @@ export function card(path, method, op) {
         h("span", { class: "path" }, path.split(/(\{\w+\})/).map((part) => (part.startsWith("{") ? h("b", {}, part) : part))),
         h("span", { class: "scope", title: "Who may call this" }, op["x-required-scope"] || op["x-required-role"] || "any key")),
       prose(String(op.description || "").replace(/\n*(Required scope: `[^`]*`\.|Any valid key may call this\.)\s*$/, "")),
-      sections),
+      sections, tryIt(op, path, method)),
     h("div", { class: "code" }, h("div", {},
       samples(op, path, method), answers(op))));
 }
