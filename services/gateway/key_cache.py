@@ -72,7 +72,7 @@ class KeyCache:
         self._keys: dict[str, CachedKey] = {}
         self._changed_at: datetime | None = None
         self._to_reread: deque[str] = deque()
-        self._used: dict[str, datetime] = {}
+        self._used: dict[str, float] = {}
         self._salt = secrets.token_bytes(32)
         self._verified: dict[bytes, tuple[str, bytes]] = {}
         self._batches = BatchedLookup(self._look_up)
@@ -94,9 +94,10 @@ class KeyCache:
             self._verified[digest] = (key.id, key.secret_hash)
         if key.revoked:
             raise RevokedKey
-        if key.expires < time.time():
+        now = time.time()
+        if key.expires < now:
             raise ExpiredKey
-        self._used[key.id] = datetime.now(UTC)
+        self._used[key.id] = now
         key.used = time.monotonic()
         return key
 
@@ -154,7 +155,9 @@ class KeyCache:
             await self._reread(conn, self._due_for_rereading())
             if self._used:
                 used, self._used = self._used, {}
-                await keys.record_use(conn, used)
+                await keys.record_use(
+                    conn, {id_: datetime.fromtimestamp(at, UTC) for id_, at in used.items()}
+                )
         return False
 
     def _is_older(self, key_id: str, changed_at: datetime) -> bool:

@@ -104,13 +104,15 @@ def json_page_of(rows: list[str], limit: int) -> bytes:
     """`page_of` for rows that are already JSON, with the same bytes. Only the last row shown is parsed."""
     more = len(rows) > limit
     shown = rows[:limit] if more else rows
-    if sum(map(len, shown)) > MAX_PAGE_BYTES:
+    listed = ",".join(shown)
+    if len(listed) > MAX_PAGE_BYTES:
         sizes = accumulate(len(row.encode()) + 1 for row in shown)
         shown = shown[: max(1, sum(size <= MAX_PAGE_BYTES for size in sizes))]
         more = more or len(shown) < len(rows)
+        listed = ",".join(shown)
     cursor = f'"{msgspec.json.decode(shown[-1], type=_Named).id}"' if more else "null"
     end = f'],"has_more":{"true" if more else "false"},"next_cursor":{cursor}}}'
-    return f'{{"object":"list","data":[{",".join(shown)}{end}'.encode()
+    return f'{{"object":"list","data":[{listed}{end}'.encode()
 
 
 async def resolve_cursor(conn: Connection, sql: str, cursor: str | None, *args: Any) -> asyncpg.Record | None:

@@ -27,7 +27,7 @@ from shared.observability.metrics import RouteMetrics
 from shared.observability.request_log import RequestLine, log_request
 from shared.routing import scope_of
 from shared.settings import Settings
-from shared.wire import API_VERSION, new_id
+from shared.wire import API_VERSION, new_request_id
 
 C = TypeVar("C")
 _VALID_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}\Z")
@@ -142,7 +142,7 @@ class _PathHandler:
 
 def valid_request_id(raw: bytes | None) -> str:
     """The caller's own id if it sent a valid one, otherwise a new one."""
-    return raw.decode() if raw and _VALID_REQUEST_ID.match(raw) else new_id()
+    return raw.decode() if raw and _VALID_REQUEST_ID.match(raw) else new_request_id()
 
 
 def answer_headers(answer: Answer, size: int, request_id: str) -> list[tuple[bytes, bytes]]:

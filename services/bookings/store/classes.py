@@ -1,6 +1,7 @@
 """Reads, lists and writes class sessions."""
 
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 import asyncpg
@@ -23,6 +24,7 @@ WIRE_JSON = """
 concat(t.json_head, t.booked_count, ',"available_count":', greatest(0, t.capacity - t.booked_count),
     t.json_tail) AS json
 """
+FIRST = itemgetter(0)
 TABLE = ListedTable(table="classes", columns=WIRE_JSON, order="start_time", statuses=tuple(ClassStatus))
 
 
@@ -46,7 +48,7 @@ async def list_json(conn: Connection, caller: Caller, query: ClassesQuery) -> li
         where=where,
     )
     rows = await fetch_page(conn, caller, TABLE, filters, cursor=query.cursor, limit=query.page_size)
-    return [row[0] for row in rows]
+    return list(map(FIRST, rows))
 
 
 GET = f"SELECT {WIRE_COLUMNS} FROM classes t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608

@@ -50,7 +50,7 @@ async def fetch_page(
     conn: Connection, caller: Caller, listed: ListedTable, filters: Filters, *, cursor: str | None, limit: int
 ) -> list[asyncpg.Record]:
     """`limit + 1` rows: the extra one only shows that there are more."""
-    after = await _resolve(conn, caller, listed, cursor)
+    after = await _resolve(conn, caller, listed, cursor) if cursor is not None else None
     args: list[Any] = [caller.studio_id]
 
     def bind(value: Any) -> str:

@@ -52,6 +52,8 @@ FORWARDED: Final = (b"content-type", IDEMPOTENCY_HEADER)
 # Response headers that the gateway sets itself, or that the partner does not need.
 NOT_RETURNED: Final = frozenset({b"server", b"date", b"x-request-id", b"x-api-version"})
 
+VERSION: Final = (VERSION_HEADER, API_VERSION.encode())
+
 Headers = list[tuple[bytes, bytes]]
 
 
@@ -141,7 +143,7 @@ class PartnerApi:
         if route.scope != ANY_KEY and route.scope not in key.caller.scopes:
             raise InsufficientScope(route.scope, key.caller.scopes)
         version = request.headers.get(VERSION_HEADER)
-        if version is not None and version != API_VERSION.encode():
+        if version is not None and version != VERSION[1]:
             raise UnsupportedApiVersion([API_VERSION])
         if route.owner == GATEWAY and self._own_routes is not None:
             return await self._own_routes.answer(route, request, key)
@@ -213,7 +215,7 @@ class PartnerApi:
     async def _send(self, send: Send, request: PartnerRequest, answer: UpstreamAnswer) -> None:
         headers: Headers = answer.headers
         headers.append((b"x-request-id", request.id.encode()))
-        headers.append((b"x-api-version", API_VERSION.encode()))
+        headers.append(VERSION)
         if request.bucket is not None:
             headers += request.bucket.headers()
         await send({"type": "http.response.start", "status": answer.status, "headers": headers})
