@@ -21,7 +21,9 @@ PHONE_PROBLEM = "A phone number with its country code, like +44 20 7946 0018."
 PHONE_PROBLEM_TYPE = "phone_parsing"
 TABLE = "zone.tab"
 
-Phone = Annotated[str, Meta(max_length=MAX_PHONE_LENGTH, description=PHONE_RULE)]
+Phone = Annotated[
+    str, Meta(max_length=MAX_PHONE_LENGTH, description=PHONE_RULE, extra_json_schema={"format": "phone"})
+]
 
 
 def is_phone(text: str, region: str | None) -> bool:

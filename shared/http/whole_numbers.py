@@ -14,14 +14,17 @@ _LIMIT = 2**63
 
 
 def with_whole_numbers(kind: Any, value: Any) -> Any:
-    """A decoded JSON value with integral floats as integers, wherever `kind` accepts only integers."""
+    """A decoded JSON value with integral floats as integers, wherever `kind` accepts only integers.
+
+    Floats may be `msgspec.Raw`: their text, as JSON that is only passed on has them.
+    """
     places = _places(kind, ())
     return _convert(value, places) if places else value
 
 
 def _convert(value: Any, places: Any) -> Any:
     if places is True:
-        return _whole(value) if isinstance(value, (float, Decimal)) else value
+        return _whole(value) if isinstance(value, (float, msgspec.Raw)) else value
     if isinstance(places, dict) and isinstance(value, dict):
         found = {name: _convert(value[name], places[name]) for name in places if name in value}
         return {**value, **found} if found else value
@@ -30,10 +33,10 @@ def _convert(value: Any, places: Any) -> Any:
     return value
 
 
-def _whole(number: float | Decimal) -> float | Decimal | int:
-    if -_LIMIT < number < _LIMIT and number == int(number):
-        return int(number)
-    return number
+def _whole(number: float | msgspec.Raw) -> float | msgspec.Raw | int:
+    """Decimal keeps all digits of a number that is still text, and compares any exponent in no time."""
+    exact = Decimal(bytes(number).decode()) if isinstance(number, msgspec.Raw) else number
+    return int(exact) if -_LIMIT < exact < _LIMIT and exact == int(exact) else number
 
 
 def _places(kind: Any, outer: tuple[Any, ...]) -> Places:

@@ -15,6 +15,8 @@ REF = "#/components/schemas/"
 # expressions of Go and Rust know no lookahead.
 _PYTHON_END = r"(?![\s\S])"
 NO_NUL = r"^[^\x00]*$"
+# The years of `shared.http.value_checks`, which are checked in bodies only.
+YEARS_OF_BODIES = "^(19[7-9]|2[0-9]{2})[0-9]-.*$"
 _WITHOUT_NUL = {r"\S": r"^[^\x00]*[^\s\x00][^\x00]*$"}
 # Their own syntax has no NUL.
 _CHECKED_FORMATS = frozenset({"uuid", "date-time", "email"})
@@ -49,21 +51,26 @@ def _references(part: Any) -> Iterator[str]:
             yield from _references(value)
 
 
-def say_what_is_accepted(schema: Any) -> None:
-    """Adds to every string of a request that it holds no NUL, in place: NUL is 422 everywhere."""
+def say_what_is_accepted(schema: Any, *, in_body: bool) -> None:
+    """Adds to every string of a request what is refused everywhere, in place.
+
+    That is NUL, and in a body an instant in a year that nobody means.
+    """
     if isinstance(schema, list):
         for part in schema:
-            say_what_is_accepted(part)
+            say_what_is_accepted(part, in_body=in_body)
         return
     if not isinstance(schema, dict):
         return
     if schema.get("type") == "string" and not _has_own_syntax(schema):
         schema["pattern"] = NO_NUL
+    if schema.get("format") == "date-time" and in_body:
+        schema["pattern"] = YEARS_OF_BODIES
     if schema.get("type") == "object" and "properties" not in schema:
         schema["propertyNames"] = {"pattern": NO_NUL}
     for name, part in schema.items():
         if name not in ("example", "examples", "propertyNames"):
-            say_what_is_accepted(part)
+            say_what_is_accepted(part, in_body=in_body)
 
 
 def _has_own_syntax(schema: Json) -> bool:

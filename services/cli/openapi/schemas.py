@@ -50,7 +50,7 @@ class Schemas:
             (_target(self._by_type[repr(kind)]) for kind in unique if _is(kind, (Body, Query))),
         )
         for name in self._requests:
-            say_what_is_accepted(self._components[name])
+            say_what_is_accepted(self._components[name], in_body=name not in self._queries)
 
     def of(self, kind: Any) -> Json:
         return self._by_type[repr(kind)]

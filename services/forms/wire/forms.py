@@ -28,6 +28,12 @@ FieldsJson = Annotated[
 SettingsJson = Annotated[msgspec.Raw, Meta(extra_json_schema={"$ref": "#/components/schemas/FormSettings"})]
 
 
+# rules/form_settings.py refuses others in a sentence of its own.
+RedirectUrl = Annotated[
+    str, Meta(max_length=2_000, extra_json_schema={"pattern": r"^https://[^\s\x00/?#]+[^\s\x00]*$"})
+]
+
+
 class FormStatus(StrEnum):
     DRAFT = "draft"
     PUBLISHED = "published"
@@ -38,7 +44,7 @@ class FormSettings(Struct, frozen=True, kw_only=True):
     """The known keys; any other key is stored and returned."""
 
     confirmation_message: Annotated[str, Meta(max_length=10_000)] | None = None
-    redirect_url: Annotated[str, Meta(max_length=2_000)] | None = None
+    redirect_url: RedirectUrl | None = None
     require_authentication: bool | None = None
     notify_on_submission: bool | None = None
     notification_emails: Annotated[list[Email], Meta(max_length=100)] | None = None

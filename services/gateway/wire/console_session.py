@@ -8,7 +8,9 @@ from shared.routing import SCOPES
 from shared.wire import Body, Instant, Resource
 
 SessionSeconds = Annotated[int, Meta(ge=300, le=86_400)]
-SessionScopes = Annotated[list[str], Meta(min_length=1, max_length=len(SCOPES))]
+# Not an enum of its own: which of them the key has is looked at where it is known.
+_Scope = Annotated[str, Meta(extra_json_schema={"enum": sorted(SCOPES)})]
+SessionScopes = Annotated[list[_Scope], Meta(min_length=1, max_length=len(SCOPES))]
 
 
 class ConsoleSessionCreate(Body, frozen=True, kw_only=True):

@@ -18,7 +18,9 @@ else:
 Description = Annotated[str, Meta(max_length=500)]
 EventTypes = Annotated[list[EventType], Meta(max_length=100)]
 RateLimit = Annotated[float, Meta(ge=0.1, le=10_000, description="The most attempts per second.")]
-Url = Annotated[str, Meta(max_length=2048)]
+# What every URL of an endpoint looks like; rules/urls.py refuses some of them for their host.
+URL_SYNTAX = r"^https?://[^\s\\@%/?#]+([/?][^\s\\#]*)?$"
+Url = Annotated[str, Meta(max_length=2048, extra_json_schema={"format": "uri", "pattern": URL_SYNTAX})]
 
 
 class EndpointCreate(Body, frozen=True, kw_only=True):

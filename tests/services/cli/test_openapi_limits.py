@@ -17,7 +17,7 @@ import shared
 from services.cli.openapi.__main__ import STATIC
 from services.cli.openapi.limits import LIMITS, LIMITS_IN_WORDS
 from services.cli.openapi.operations import operations
-from services.cli.openapi.request_schemas import NO_NUL, portable_pattern
+from services.cli.openapi.request_schemas import NO_NUL, YEARS_OF_BODIES, portable_pattern
 from services.gateway.rules.rate_limit import FailedKeyLimits
 from shared.emails import normalize_email
 from shared.http.value_checks import value_problems
@@ -117,6 +117,10 @@ def test_limits_that_are_no_single_number_are_in_the_document(document: Any) -> 
     assert not list(value_problems(datetime(2999, 12, 31, tzinfo=UTC), ()))
     assert list(value_problems(datetime(1969, 12, 31, tzinfo=UTC), ()))
     assert list(value_problems(datetime(3000, 1, 1, tzinfo=UTC), ()))
+    for year in (1, 999, 1899, 1969, 1970, 1999, 2000, 2026, 2999, 3000, 9999):
+        instant = datetime(year, 7, 1, tzinfo=UTC)
+        refused = bool(list(value_problems(instant, ())))
+        assert bool(re.search(YEARS_OF_BODIES, instant.isoformat())) != refused, year
     assert "the years 1970 to 2999" in told
     limits = FailedKeyLimits()
     assert [limits.take("a", 0.0) for _ in range(30)] == [None] * 30
@@ -131,14 +135,15 @@ def test_limits_that_are_no_single_number_are_in_the_document(document: Any) -> 
 def all_bounds(schema: Any) -> list[dict[str, Any]]:
     """Of the field and of what it may be or hold; ids show their format instead of their pattern.
 
-    A pattern is told in the syntax of JSON Schema. That there is no NUL in a text no type says.
+    A pattern is told in the syntax of JSON Schema. No type says that a text holds no NUL, or which years it
+    may name.
     """
     if not isinstance(schema, dict):
         return []
     here = bounds(schema)
     if "pattern" in here:
         here["pattern"] = portable_pattern(here["pattern"])
-    if here.get("pattern") == NO_NUL:
+    if here.get("pattern") in (NO_NUL, YEARS_OF_BODIES):
         del here["pattern"]
     if schema.get("format") == "uuid":
         here.pop("pattern", None)

@@ -195,3 +195,17 @@ async def test_the_list_goes_on_where_it_stopped_even_at_a_form_that_has_left_it
     for scopes in (EVERY_SCOPE, READER):
         rest = (await studio.get(f"/forms?cursor={page['next_cursor']}", scopes=scopes)).json
         assert [form["id"] for form in rest["data"]] == [form["id"] for form in forms[2:]]
+
+
+async def test_integral_floats_of_a_form_are_stored_as_integers(studio: StudioClient) -> None:
+    """`2.0` is an integer to many languages; what is stored is read as one by every later submission."""
+    drawn = '{"key":"a","label":"A","type":"text","order":2.0,"max_file_size":1e3,"own":2.0}'
+    body = f'{{"title":"T","status":"published","fields":[{drawn}],"settings":{{"max_submissions":5.0}}}}'
+    made = await studio.post("/forms", body.encode())
+    assert made.status == 201
+    assert b'"order":2,"max_file_size":1000,"own":2.0' in made.body
+    assert b'"max_submissions":5}' in made.body
+    path = f"/forms/{made.json['id']}"
+    assert (await studio.post(f"{path}/evaluate", {"data": {"a": "x"}})).json["valid"]
+    sent = await studio.post(f"{path}/submissions", {"submitter_email": "a@example.com", "data": {"a": "x"}})
+    assert sent.status == 201
