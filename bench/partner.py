@@ -20,6 +20,12 @@ def post(url: str, key: str, body: dict[str, Any], **headers: str) -> dict[str, 
         return made
 
 
+def entity_tag(url: str, key: str) -> str:
+    request = urllib.request.Request(url, headers={"X-Service-Key": key})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return str(answer.headers["ETag"])
+
+
 class Receiver:
     """Records how long after its commit each event arrived.
 

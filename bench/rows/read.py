@@ -1,13 +1,15 @@
 """A page of 50 classes through gateway and service, warm."""
 
 from bench.measure import Line, Outcome, Plan, Ratio, interleaved
+from bench.partner import entity_tag
 from bench.pgbench import Pgbench, own_page_script, plain_page_script
 from bench.studios import READING
 from bench.testbed import Testbed
 
 ROW = "read"
-OURS, ONE, FLOOR, OWN, USUAL = (
+OURS, UNCHANGED, ONE, FLOOR, OWN, USUAL = (
     "our services",
+    "our services, page unchanged (304)",
     "our `up`",
     "pgbench, the plain statement",
     "pgbench, our statement",
@@ -19,7 +21,9 @@ def run(testbed: Testbed, plan: Plan) -> Outcome:
     five, one = testbed.system, testbed.one_process
     usual = testbed.fastapi_studio
     target = "/classes?limit=50"
-    ours = testbed.load(five.partner_url + target, key=testbed.keys[READING.name], served_by=five.chain)
+    url, key = five.partner_url + target, testbed.keys[READING.name]
+    ours = testbed.load(url, key=key, served_by=five.chain)
+    unchanged = testbed.load(url, key=key, served_by=five.chain, tag=entity_tag(url, key))
     floor, own = (
         Pgbench(testbed.tools.pgbench, five.database_url, script(READING), testbed.folder)
         for script in (plain_page_script, own_page_script)
@@ -28,6 +32,7 @@ def run(testbed: Testbed, plan: Plan) -> Outcome:
         ROW,
         {
             OURS: ours.run,
+            UNCHANGED: unchanged.run,
             ONE: testbed.load(
                 one.partner_url + target, key=testbed.up_keys[READING.name], served_by=one.chain
             ).run,
@@ -55,6 +60,13 @@ def run(testbed: Testbed, plan: Plan) -> Outcome:
                 value=peak / found[USUAL].median,
                 must=5,
                 aim=8,
+            ),
+            Ratio(
+                row=ROW,
+                text="CPU of an unchanged page (304), of a full one",
+                value=(found[UNCHANGED].middle("cpu_us") or 0) / (found[OURS].middle("cpu_us") or 1),
+                must=0.8,
+                less_is_better=True,
             ),
             Ratio(row=ROW, text="`up`, of pgbench", value=found[ONE].median / found[FLOOR].median),
             Ratio(row=ROW, text="of pgbench with our statement", value=peak / found[OWN].median),

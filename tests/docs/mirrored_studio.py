@@ -1,4 +1,4 @@
-"""A studio in which partners, staff, imports and erasures change everything that can be read."""
+"""A studio in which partners, staff, imports, erasures and time change everything that can be read."""
 
 import json
 import random
@@ -30,6 +30,8 @@ class MirroredStudio:
         self.forms: list[str] = []
         self.leads: list[str] = []
         self.bookings: list[str] = []
+        self.ending: list[tuple[str, str]] = []
+        self.beginning: list[str] = []
 
     @staticmethod
     def _member(number: int) -> Line:
@@ -60,7 +62,8 @@ class MirroredStudio:
         seats = [self.book, self.book, self.cancel, self.check_in, self.move_class, self.change_class]
         rest = [self.import_class, self.import_member, self.import_catalog, self.import_booking, self.pause]
         people = [self.new_member, self.new_lead, self.patch_lead, self.purchase, self.cancel_class]
-        return [*seats, *rest, *people, self.new_form, self.change_form, self.submit, self.erase]
+        forms = [self.new_form, self.change_form, self.submit]
+        return [*seats, *rest, *people, *forms, self.erase, self.let_membership_end, self.let_class_begin]
 
     async def staff(self, method: str, path: str, body: Any = None) -> Reply:
         return await self.system.operator.send(method, f"/studios/{self.system.studio_id}{path}", body)
@@ -133,6 +136,33 @@ class MirroredStudio:
     async def pause(self) -> None:
         path = f"/memberships/{self.random.choice(self.memberships)['id']}"
         await self.staff("POST", f"{path}/{self.random.choice(('pause', 'resume'))}", {})
+
+    async def let_membership_end(self) -> None:
+        """A loop ends it a moment from now."""
+        ends = datetime.now(UTC) + timedelta(seconds=1)
+        line = self._membership(self.members[0]["id"]) | {"ends_at": ends.isoformat(), "auto_renew": False}
+        await self.system.import_lines([line], send_events=True)
+        self.ending.append((line["id"], line["member_id"]))
+
+    async def let_class_begin(self) -> None:
+        """A loop expires its waitlist once it has begun."""
+        start = datetime.now(UTC) + timedelta(seconds=2)
+        line = self._class(self.random.choice(self.places)["id"], 1) | {"start_time": start.isoformat()}
+        await self.system.import_lines([line], send_events=True)
+        for member in self.members[:2]:
+            body = {"class_id": line["id"], "member_id": member["id"], "join_waitlist": True}
+            reply = await self.partner.post("/bookings", body, headers={"Idempotency-Key": new_id()})
+            if reply.status == 201 and reply.json()["status"] == "waitlisted":
+                self.beginning.append(reply.json()["id"])
+
+    async def loops_have_acted(self) -> bool:
+        """On every membership and every waitlist that they had to."""
+        for membership_id, member_id in self.ending:
+            page = (await self.partner.get(f"/members/{member_id}/memberships", limit=200)).json()
+            if any(row["id"] == membership_id and row["status"] == "active" for row in page["data"]):
+                return False
+        shown = [(await self.partner.get(f"/bookings/{booking_id}")).json() for booking_id in self.beginning]
+        return all(row["status"] != "waitlisted" for row in shown)
 
     async def new_member(self) -> None:
         body = {"email": f"{new_id()}@example.com", "first_name": "New", "last_name": "Person"}

@@ -16,6 +16,7 @@ import asyncpg
 import pytest
 
 from shared.routing import SCOPES
+from shared.servers.ports import free_port
 from tests.docs.mirrored_studio import MirroredStudio
 from tests.harness.eventually import eventually
 from tests.harness.http import Reply
@@ -44,19 +45,23 @@ LISTS = {
 
 
 class Mirror:
-    def __init__(self, system: System, key: str, scopes: tuple[str, ...], file: Path) -> None:
+    def __init__(
+        self, system: System, key: str, scopes: tuple[str, ...], file: Path, port: int | None = None
+    ) -> None:
         self.partner = system.partner(key)
         self.scopes = scopes
         self.file = file
+        self.port = port
         self._environment = os.environ | {
             "STUDIO_URL": f"{system.running.partner_url}/partner/v1",
             "STUDIO_KEY": key,
-            "MIRROR_SECONDS": "0.5",
+            # With a port it follows webhooks: polling alone would be far too late for the test.
+            "MIRROR_SECONDS": "0.5" if port is None else "600",
         }
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
-        words = [sys.executable, str(PROGRAM), str(self.file)]
+        words = [sys.executable, str(PROGRAM), str(self.file), *([str(self.port)] if self.port else [])]
         self._process = await asyncio.create_subprocess_exec(*words, env=self._environment)
 
     async def kill(self) -> None:
@@ -144,7 +149,10 @@ def shown(row: dict[str, Any]) -> dict[str, Any]:
 
 @asynccontextmanager
 async def mirrors_of(system: System, studio: MirroredStudio, folder: Path) -> AsyncIterator[list[Mirror]]:
-    """One that sees everything, one that only reads at one location, and one with few scopes at the other."""
+    """One that sees everything, one that only reads at one location, and one with few scopes at the other.
+
+    The first follows webhooks, the others poll.
+    """
     few = ("schedule:read", "bookings:read", "webhooks:read")
     first, second = (place["id"] for place in studio.places)
     views: list[tuple[tuple[str, ...], list[str] | None]] = [
@@ -155,7 +163,11 @@ async def mirrors_of(system: System, studio: MirroredStudio, folder: Path) -> As
     made = []
     for number, (scopes, locations) in enumerate(views):
         key = await system.key(scopes, locations=locations, client=f"mirror-{number}")
-        made.append(Mirror(system, key, scopes, folder / f"mirror-{number}.db"))
+        port = free_port() if number == 0 else None
+        made.append(Mirror(system, key, scopes, folder / f"mirror-{number}.db", port))
+        if port is not None:
+            reply = await system.partner(key).post("/webhook-endpoints", {"url": f"http://127.0.0.1:{port}/"})
+            assert reply.status == 201, reply.body
     try:
         yield made
     finally:
@@ -185,16 +197,19 @@ async def loaded(system: System, seed: int) -> MirroredStudio:
 async def test_a_mirror_that_is_killed_anywhere_ends_up_equal(
     system: System, tmp_path: Path, seed: int
 ) -> None:
-    """Partners, staff, imports and erasures write at once; each mirror sees what its key may see."""
+    """Partners, staff, imports, erasures and loops write at once; each mirror sees what its key may see."""
     studio = await loaded(system, seed)
     async with mirrors_of(system, studio, tmp_path) as mirrors:
         for mirror in mirrors:
             await mirror.start()
+        await asyncio.gather(studio.let_membership_end(), studio.let_class_begin())
         for turn in range(16):
             await asyncio.gather(*(studio.act() for _ in range(3)))
             struck = mirrors[turn % len(mirrors)]
             await struck.kill()
             await struck.start()
+        assert studio.ending and studio.beginning, "the loops had nothing to do"
+        await eventually(studio.loops_have_acted, seconds=60)
         for mirror in mirrors:
             assert await settled(mirror) == []
             assert mirror.rows()
