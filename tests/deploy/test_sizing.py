@@ -6,9 +6,10 @@ from typing import Any
 
 from services.webhooks.actions.prune import KEPT
 from tests.deploy.manifests import named, overlay
+from tests.harness.eventually import eventually
 from tests.harness.receiver import Receiver, receiving
 from tests.harness.system import ROOT
-from tests.services.webhooks.studio_client import eventually, open_studio_client
+from tests.services.webhooks.studio_client import open_studio_client
 
 SIZING: dict[str, Any] = runpy.run_path(str(ROOT / "deploy" / "sizing.py"))
 EVENTS = 900

@@ -30,15 +30,6 @@ async def rows(database_url: str, sql: str, *args: Any) -> list[Any]:
         await conn.close()
 
 
-async def until(fact: Callable[[], Awaitable[bool]], *, seconds: float = 60) -> float:
-    """How long it took."""
-    started = time.monotonic()
-    async with asyncio.timeout(seconds):
-        while not await fact():
-            await asyncio.sleep(0.05)
-    return time.monotonic() - started
-
-
 async def make_members(system: System, key: str, count: int) -> None:
     client = system.partner(key)
     for number in range(count):
@@ -82,7 +73,7 @@ async def test_events_bound_for_two_groups_survive_a_deleted_queue(
                 await make_members(system, key, 10)
                 for partition in range(4):
                     await delete_when_consumed(connection, f"webhooks.events.{partition}")
-        await until(all_logged(database_url, system.studio_id, 20), seconds=90)
+        await eventually(all_logged(database_url, system.studio_id, 20), seconds=90)
 
 
 async def delete_when_consumed(connection: AbstractConnection, name: str) -> None:
@@ -117,12 +108,12 @@ async def test_a_broker_that_loses_its_disk_loses_no_event() -> None:
             found = await pipeline.rows("SELECT sent_at IS NOT NULL AS sent FROM bookings.outbox")
             return len(found) == 40 and all(row["sent"] for row in found)
 
-        await until(confirmed)
+        await eventually(confirmed)
         await pipeline.kill("broker")
         await asyncio.to_thread(_wipe, pipeline.rabbit.home)
         await pipeline.revive("broker")
         await pipeline.revive("dispatcher")
-        await until(all_logged(pipeline.database_url, pipeline.system.studio_id, 40), seconds=90)
+        await eventually(all_logged(pipeline.database_url, pipeline.system.studio_id, 40), seconds=90)
 
 
 def _wipe(home: Path) -> None:
@@ -149,9 +140,9 @@ async def test_a_hung_webhooks_replica_holds_the_event_log_for_seconds_only(
         second.start()
         try:
             await asyncio.to_thread(second.wait_ready)
-            await until(_spread(database_url))
+            await eventually(_spread(database_url))
             await make_members(system, key, 4)
-            await until(all_logged(database_url, system.studio_id, 4))
+            await eventually(all_logged(database_url, system.studio_id, 4))
             [row] = await rows(
                 database_url,
                 "SELECT replica, partition FROM webhooks.leases WHERE role = 'event-log'"
@@ -163,12 +154,14 @@ async def test_a_hung_webhooks_replica_holds_the_event_log_for_seconds_only(
             os.kill(hung.child.pid, signal.SIGSTOP)
             try:
                 await make_members(system, key, 4)
-                took = await until(all_logged(database_url, system.studio_id, 8))
+                started = time.monotonic()
+                await eventually(all_logged(database_url, system.studio_id, 8))
+                took = time.monotonic() - started
             finally:
                 os.kill(hung.child.pid, signal.SIGCONT)
             assert took < 12, f"the partition stood still for {took:.0f} s"
             await make_members(system, key, 4)
-            await until(all_logged(database_url, system.studio_id, 12))
+            await eventually(all_logged(database_url, system.studio_id, 12))
         finally:
             second.stop()
 

@@ -15,8 +15,9 @@ from msgspec import Struct
 from shared.events.envelope import render
 from shared.events.kinds import LeadCreated
 from shared.settings import DEFAULT_RETRY_SCHEDULE
+from tests.harness.eventually import eventually
 from tests.harness.receiver import Received, Receiver, answering, hang, receiving
-from tests.services.webhooks.studio_client import StudioClient, eventually, open_studio_client
+from tests.services.webhooks.studio_client import StudioClient, open_studio_client
 
 
 class Sizes(Struct, frozen=True):
@@ -150,10 +151,10 @@ async def _publish(client: StudioClient, watch: Watch, count: int) -> None:
     await client.publish(*events)
 
 
-async def _recorded(client: StudioClient) -> bool | None:
+async def _recorded(client: StudioClient) -> bool:
     """Whether all lanes of healthy endpoints are idle, so that rounds do not overlap."""
     rows = await client.sql("SELECT count(*) AS n FROM lanes WHERE token IS NOT NULL")
-    return True if rows[0]["n"] <= 2 else None
+    return bool(rows[0]["n"] <= 2)
 
 
 # The first sequences are left to the events that tell of disabled endpoints.

@@ -1,13 +1,22 @@
-"""Waiting for a fact instead of for time."""
+"""Waiting for a condition instead of for time."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
-async def eventually(fact: Callable[[], Awaitable[Any]], *, seconds: float = 30) -> Any:
-    """The first true answer of `fact`; TimeoutError where none comes in time."""
+async def eventually(fact: Callable[[], Awaitable[T | None]], *, seconds: float = 60) -> T:
+    """The first true result of `fact`. Raises TimeoutError if there is none in time."""
     async with asyncio.timeout(seconds):
-        while not (answer := await fact()):
+        while not (result := await fact()):
             await asyncio.sleep(0.05)
-    return answer
+    return result
+
+
+async def until(fact: Callable[[], bool], *, seconds: float = 60) -> None:
+    """Returns once `fact` is true. Raises TimeoutError if that takes too long."""
+    async with asyncio.timeout(seconds):
+        while not fact():
+            await asyncio.sleep(0.01)

@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager, suppress
 from msgspec import Struct
 
 from shared.wire import new_id
-from tests.services.webhooks.studio_client import StudioClient, eventually, open_studio_client
+from tests.harness.eventually import eventually
+from tests.services.webhooks.studio_client import StudioClient, open_studio_client
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 ENDPOINTS_IN_CONTROL = 5
@@ -96,8 +97,8 @@ async def latencies(database_url: str, studios: int, sizes: Sizes) -> list[float
         # The load must outlast the samples, or they prove nothing.
         assert noted.count < sizes.endpoints * sizes.events + sizes.samples, "the backlog was too small"
 
-        async def all_arrived() -> bool | None:
-            return True if sent.keys() <= noted.at.keys() else None
+        async def all_arrived() -> bool:
+            return sent.keys() <= noted.at.keys()
 
         await asyncio.gather(*publishing)
         await eventually(all_arrived, seconds=120)

@@ -1,13 +1,14 @@
 """Batching: who waits, for whom, and in which batch."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 from msgspec import Struct
 
 from services.bookings.actions.batching import EXTRA_WORKER_AFTER, Batcher
 from shared.errors import Unavailable
+from tests.harness.eventually import until
 
 
 class Request(Struct, frozen=True):
@@ -173,9 +174,3 @@ async def test_queued_requests_time_out(work: FakeWork, monkeypatch: pytest.Monk
     assert await first == "a0"
     assert await submit(batcher, work, "b", 3) == "b3"
     assert work.batches == [([0], False), ([3], False)]
-
-
-async def until(fact: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
-        while not fact():
-            await asyncio.sleep(0.01)

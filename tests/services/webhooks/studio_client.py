@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 from unittest.mock import patch
@@ -24,6 +24,7 @@ from shared.http.caller import CALLER_HEADER, Caller, CallerSigner
 from shared.http.service import Service
 from shared.settings import Settings
 from shared.wire import new_id
+from tests.harness.eventually import eventually, until
 
 T = TypeVar("T")
 ALL_READS = frozenset(
@@ -127,14 +128,6 @@ class StudioClient:
             return list(await conn.fetch(text, *args))
 
 
-async def eventually(fact: Callable[[], Awaitable[T | None]], *, seconds: float = 60) -> T:
-    """The first answer that is not None."""
-    async with asyncio.timeout(seconds):
-        while (answer := await fact()) is None:
-            await asyncio.sleep(0.02)
-    return answer
-
-
 @asynccontextmanager
 async def change_applied(client: StudioClient) -> AsyncIterator[None]:
     """On exit, the lane has applied the changes made inside the block."""
@@ -145,11 +138,11 @@ async def change_applied(client: StudioClient) -> AsyncIterator[None]:
         yield
         [row] = await client.sql("SELECT changes FROM lanes")
 
-        async def looked() -> bool | None:
+        def applied() -> bool:
             seen = [line["changes"] for line in lines.entries if line["event"] == "endpoint_change_applied"]
-            return True if row["changes"] in seen else None
+            return row["changes"] in seen
 
-        await eventually(looked)
+        await until(applied)
 
 
 def settings_for(database_url: str, **fields: Any) -> Settings:

@@ -1,7 +1,7 @@
 """Many lanes, few statements: what lanes ask at once is asked in one."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -14,15 +14,9 @@ from services.webhooks.store.lane_batches import Release
 from shared.background import Wakeup
 from shared.db.database import Connection
 from shared.wire import new_id, now
+from tests.harness.eventually import until
 from tests.harness.receiver import Receiver
-from tests.services.webhooks.studio_client import StudioClient, eventually, open_studio_client
-
-
-async def eventually_true(fact: Callable[[], bool]) -> None:
-    async def look() -> bool | None:
-        return True if fact() else None
-
-    await eventually(look)
+from tests.services.webhooks.studio_client import StudioClient, open_studio_client
 
 
 class Doubling:
@@ -58,7 +52,7 @@ async def test_what_is_asked_meanwhile_goes_into_the_next_statement(client: Stud
     pending = []
     for number in (20, 21):
         pending.append(asyncio.create_task(batcher.ask(number)))
-        await eventually_true(lambda: statement.batches[-1:] == [[number]])  # noqa: B023
+        await until(lambda: statement.batches[-1:] == [[number]])  # noqa: B023
     pending += [asyncio.create_task(batcher.ask(number)) for number in range(22, 50)]
     await asyncio.sleep(0.05)
     assert statement.batches == [[20], [21]]
@@ -81,7 +75,7 @@ async def test_a_lane_that_stops_pending_disturbs_nobody(client: StudioClient) -
     statement.open.clear()
     batcher = Batcher(client.context.db, statement)
     gone, stays = (asyncio.create_task(batcher.ask(number)) for number in (20, 21))
-    await eventually_true(lambda: bool(statement.batches))
+    await until(lambda: bool(statement.batches))
     gone.cancel()
     statement.open.set()
     assert await stays == 42
@@ -106,7 +100,7 @@ async def test_a_dispatcher_at_its_limit_claims_more_as_soon_as_lanes_end(
             try:
                 await dispatcher.step()
                 assert dispatcher.lanes_running == CLAIM_AGAIN
-                await eventually_true(lambda: dispatcher.lanes_running == 0)
+                await until(lambda: dispatcher.lanes_running == 0)
                 assert wakeup.notified == 1
             finally:
                 await dispatcher.stop()

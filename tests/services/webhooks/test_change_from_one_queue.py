@@ -16,7 +16,8 @@ from shared.events.kinds import BookingCreated
 from shared.events.outbox import add_events
 from shared.events.relay import Relay
 from shared.wire import new_id
-from tests.services.webhooks.studio_client import eventually, open_studio_client
+from tests.harness.eventually import eventually
+from tests.services.webhooks.studio_client import open_studio_client
 
 OLD_EXCHANGE = "studio.events"
 
@@ -63,16 +64,16 @@ async def test_the_old_queue_is_emptied_before_the_partitions_overtake_it(
             logged = await eventually(all_logged, seconds=60)
             assert logged == [event.id for event in events]
 
-            async def outbox_empty() -> bool | None:
+            async def outbox_empty() -> bool:
                 async with db.connection() as conn:
-                    return True if not await conn.fetchval("SELECT count(*) FROM outbox") else None
+                    return not await conn.fetchval("SELECT count(*) FROM outbox")
 
             await eventually(outbox_empty)
         assert producer.has_old_queue, "control: it was there all the time"
         await publish_as_older_version(amqp_url, [client.event()])
 
-        async def late_logged() -> bool | None:
-            return True if len(await client.sql("SELECT 1 FROM events")) == 81 else None
+        async def late_logged() -> bool:
+            return len(await client.sql("SELECT 1 FROM events")) == 81
 
         await eventually(late_logged)
         await relay.stop()

@@ -16,14 +16,9 @@ from services.webhooks.dispatcher.sender import Sender
 from services.webhooks.rules.circuit_breaker import Breaker
 from services.webhooks.store.lanes import Lease
 from shared.wire import new_id
+from tests.harness.eventually import eventually
 from tests.harness.receiver import Received, Receiver
-from tests.services.webhooks.studio_client import (
-    StudioClient,
-    change_applied,
-    eventually,
-    open_studio_client,
-    statuses,
-)
+from tests.services.webhooks.studio_client import StudioClient, change_applied, open_studio_client, statuses
 
 Change = Callable[[StudioClient, str], Awaitable[Any]]
 
@@ -65,8 +60,8 @@ async def revoke(client: StudioClient, path: str) -> Any:
     return await client.call("POST", "/internal/clients/revoked", body, caller=client.operator)
 
 
-async def lane_is_free(client: StudioClient) -> bool | None:
-    return None if await client.sql("SELECT 1 FROM lanes WHERE token IS NOT NULL") else True
+async def lane_is_free(client: StudioClient) -> bool:
+    return not await client.sql("SELECT 1 FROM lanes WHERE token IS NOT NULL")
 
 
 @asynccontextmanager

@@ -9,8 +9,9 @@ from aiohttp import web
 from standardwebhooks import Webhook
 
 from shared.events.kinds import MemberCreated
+from tests.harness.eventually import eventually
 from tests.harness.receiver import Received, Receiver, answering
-from tests.services.webhooks.studio_client import StudioClient, eventually, open_studio_client, statuses
+from tests.services.webhooks.studio_client import StudioClient, open_studio_client, statuses
 from tests.services.webhooks.test_changes import lane_is_free
 
 

@@ -6,8 +6,9 @@ from standardwebhooks import Webhook
 
 from shared.events.kinds import BookingCreated, FormSubmitted, LeadCreated, MemberCreated
 from shared.wire import new_id
+from tests.harness.eventually import eventually
 from tests.harness.receiver import Receiver
-from tests.services.webhooks.studio_client import ALL_READS, StudioClient, eventually
+from tests.services.webhooks.studio_client import ALL_READS, StudioClient
 
 HOOK = "https://partner.example/hook"
 
@@ -178,11 +179,11 @@ async def test_a_deleted_endpoint_takes_its_deliveries_with_it_later(
     await client.call("DELETE", f"/webhook-endpoints/{made['id']}")
     await client.sql("UPDATE endpoints SET deleted_at = now() - interval '1 hour'")
 
-    async def pruned() -> bool | None:
+    async def pruned() -> bool:
         await prune_step(client.context)
         left = await client.sql(
             "SELECT (SELECT count(*) FROM deliveries) + (SELECT count(*) FROM endpoints) n"
         )
-        return True if left[0]["n"] == 0 else None
+        return bool(left[0]["n"] == 0)
 
     assert await eventually(pruned)

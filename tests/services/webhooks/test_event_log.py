@@ -13,7 +13,8 @@ from shared.events.bus.memory import MemoryBus
 from shared.events.envelope import render
 from shared.events.kinds import BookingCreated, LeadCreated, MemberCreated
 from shared.wire import new_id, now
-from tests.services.webhooks.studio_client import ALL_READS, StudioClient, eventually
+from tests.harness.eventually import eventually
+from tests.services.webhooks.studio_client import ALL_READS, StudioClient
 
 
 async def test_a_redelivered_event_is_stored_once(client: StudioClient) -> None:

@@ -12,8 +12,9 @@ from services.webhooks.store import attempts, lane_batches, lanes
 from services.webhooks.store.attempts import Completed
 from services.webhooks.store.lane_batches import Release
 from shared.wire import new_id, now
+from tests.harness.eventually import eventually
 from tests.harness.receiver import Received, Receiver, answering, hang
-from tests.services.webhooks.studio_client import StudioClient, eventually, open_studio_client, statuses
+from tests.services.webhooks.studio_client import StudioClient, open_studio_client, statuses
 
 
 async def hold_lanes(client: StudioClient) -> str:
@@ -101,11 +102,8 @@ async def test_a_breaker_opens_and_its_pause_costs_no_attempts(database_url: str
         endpoint = await client.endpoint(receiver.url)
         await client.publish_some(40)
 
-        async def paused() -> bool | None:
-            rows = await client.sql(
-                "SELECT paused_until FROM lanes WHERE paused_until > now() + interval '20 s'"
-            )
-            return True if rows else None
+        async def paused() -> bool:
+            return bool(await client.sql("SELECT 1 FROM lanes WHERE paused_until > now() + interval '20 s'"))
 
         await eventually(paused)
         found = await client.deliveries(endpoint["id"])
@@ -208,9 +206,9 @@ async def test_two_replicas_share_the_work_and_send_nothing_twice(
         await asyncio.gather(one.publish_some(50), two.publish_some(50))
         await receiver.until_count(600)
 
-        async def all_done() -> bool | None:
+        async def all_done() -> bool:
             rows = await one.sql("SELECT count(*) AS n FROM deliveries WHERE status = 'succeeded'")
-            return True if rows[0]["n"] == 600 else None
+            return bool(rows[0]["n"] == 600)
 
         await eventually(all_done)
         assert receiver.count == 600

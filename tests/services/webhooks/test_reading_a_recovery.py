@@ -4,14 +4,9 @@ from typing import Any
 
 from services.webhooks.actions.recover import BATCH, MAX_OPEN
 from shared.wire import new_id
+from tests.harness.eventually import eventually
 from tests.harness.receiver import Receiver, answering
-from tests.services.webhooks.studio_client import (
-    ALL_READS,
-    Reply,
-    StudioClient,
-    eventually,
-    open_studio_client,
-)
+from tests.services.webhooks.studio_client import ALL_READS, Reply, StudioClient, open_studio_client
 
 LONG_AGO = "2020-01-01T00:00:00Z"
 

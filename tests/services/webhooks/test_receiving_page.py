@@ -16,8 +16,9 @@ import pytest
 
 from services.webhooks.rules.signing import new_secret, signature, signing_key
 from shared.servers.ports import free_port
+from tests.harness.eventually import eventually
 from tests.harness.receiver import Received, Receiver
-from tests.services.webhooks.studio_client import StudioClient, eventually, statuses
+from tests.services.webhooks.studio_client import StudioClient, statuses
 
 NODE = shutil.which("node")
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "receiving-webhooks.md"

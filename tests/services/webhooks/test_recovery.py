@@ -6,8 +6,9 @@ from datetime import timedelta
 from services.webhooks.actions import recover
 from services.webhooks.store import recoveries
 from shared.wire import new_id, now
+from tests.harness.eventually import eventually
 from tests.harness.receiver import Receiver, answering
-from tests.services.webhooks.studio_client import StudioClient, eventually, open_studio_client, statuses
+from tests.services.webhooks.studio_client import StudioClient, open_studio_client, statuses
 
 LONG_AGO = "2020-01-01T00:00:00Z"
 
@@ -23,9 +24,9 @@ async def start(client: StudioClient, endpoint_id: str, since: str = LONG_AGO) -
     assert reply.json()["object"] == "webhook_recovery"
 
 
-async def done(client: StudioClient) -> bool | None:
+async def done(client: StudioClient) -> bool:
     rows = await client.sql("SELECT 1 FROM recoveries WHERE status = 'running'")
-    return None if rows else True
+    return not rows
 
 
 async def test_events_held_while_disabled_are_offered_on_request(
@@ -97,9 +98,9 @@ async def test_a_recovery_goes_on_after_a_restart_and_keeps_little_open(
         await set_status(client, endpoint["id"], "enabled")
         await start(client, endpoint["id"])
 
-        async def waiting() -> bool | None:
+        async def waiting() -> bool:
             rows = await client.sql("SELECT count(*) AS n FROM deliveries WHERE status = 'pending'")
-            return True if rows[0]["n"] >= recover.MAX_OPEN else None
+            return bool(rows[0]["n"] >= recover.MAX_OPEN)
 
         await eventually(waiting)
         for _ in range(3):

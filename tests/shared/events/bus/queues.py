@@ -1,12 +1,9 @@
 """Queues for the bus tests, and a handler that records what it received."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
 
 from shared.events.bus import Message, Queue
-
-T = TypeVar("T")
 
 ALL = Queue("test.all", "test.all")
 MEMBERS = Queue("test.members", "test.members")
@@ -36,14 +33,6 @@ class Notebook:
             while not fact(self.seen):
                 self._changed.clear()
                 await self._changed.wait()
-
-
-async def eventually(fact: Callable[[], Awaitable[T]], *, seconds: float = 30) -> T:
-    """The first result that is true."""
-    async with asyncio.timeout(seconds):
-        while not (answer := await fact()):
-            await asyncio.sleep(0.02)
-    return answer
 
 
 def message(number: int, *, bucket: int = 0, source: str = "") -> Message:

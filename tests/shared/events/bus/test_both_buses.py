@@ -8,7 +8,8 @@ import pytest
 
 from shared.events.bus import Acknowledgement, Bus, Message, Poison, Unroutable
 from shared.events.bus.memory import MemoryBus
-from tests.shared.events.bus.queues import ALL, MEMBERS, Notebook, eventually, message
+from tests.harness.eventually import eventually, until
+from tests.shared.events.bus.queues import ALL, MEMBERS, Notebook, message
 
 
 async def test_messages_arrive_in_the_order_they_were_published(bus: Bus) -> None:
@@ -52,7 +53,7 @@ async def test_the_producer_is_told_once_its_message_is_handled(bus: Bus) -> Non
     hold.set()
     await publishing
     await nobody
-    await eventually(lambda: _is(len(told["one"]) == 3))
+    await until(lambda: len(told["one"]) == 3)
     assert {(one.reference, one.id, one.parked) for one in told["one"]} == {
         (f"r{n}", f"m{n}", False) for n in range(3)
     }
@@ -61,10 +62,6 @@ async def test_the_producer_is_told_once_its_message_is_handled(bus: Bus) -> Non
 
 async def _note(told: list[Acknowledgement], done: Sequence[Acknowledgement]) -> None:
     told.extend(done)
-
-
-async def _is(fact: bool) -> bool:
-    return fact
 
 
 async def test_the_producer_is_told_of_a_parked_message_and_again_once_it_is_handled(bus: Bus) -> None:
@@ -79,10 +76,10 @@ async def test_the_producer_is_told_of_a_parked_message_and_again_once_it_is_han
     await bus.on_acknowledged("one", partial(_note, told))
     await bus.subscribe(ALL, picky)
     await bus.publish(message(1, source="one"), ALL)
-    await eventually(lambda: _is(len(told) == 1))
+    await until(lambda: len(told) == 1)
     refuse = False
     await eventually(lambda: bus.requeue(ALL))
-    await eventually(lambda: _is(len(told) == 2))
+    await until(lambda: len(told) == 2)
     assert told == [Acknowledgement("r1", "m1", True), Acknowledgement("r1", "m1", False)]
 
 

@@ -8,8 +8,9 @@ import pytest
 from shared.events.bus import BusError, Message, Unroutable
 from shared.events.bus.declarations import QueueMismatch
 from shared.events.bus.rabbit import RabbitBus
+from tests.harness.eventually import eventually
 from tests.harness.servers import Rabbit
-from tests.shared.events.bus.queues import ALL, LOG, PARTITIONS, QUEUES, Notebook, eventually, message
+from tests.shared.events.bus.queues import ALL, LOG, PARTITIONS, QUEUES, Notebook, message
 
 
 async def publish_until_confirmed(bus: RabbitBus, wanted: Message) -> int:
