@@ -9,12 +9,14 @@ import services.gateway
 import services.webhooks
 from services.cli.openapi.document import document_bytes
 from services.cli.openapi.event_types import event_types_bytes
+from services.cli.openapi.guides import guides_bytes
 from services.cli.openapi.operator_document import operator_document_bytes
 
 STATIC = Path(services.gateway.__path__[0]) / "static"
 DOCUMENTS: dict[str, Callable[[], bytes]] = {
     "openapi.json": document_bytes,
     "operators.json": operator_document_bytes,
+    "guides.json": guides_bytes,
 }
 EVENT_TYPES = Path(services.webhooks.__path__[0]) / "event_types.json"
 

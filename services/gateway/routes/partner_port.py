@@ -28,6 +28,7 @@ class PartnerPort:
             "/health/ready": health["/health/ready"],
             OPENAPI: static_file("openapi.json", b"application/json"),
             **page_files("docs", "partners.html"),
+            "/docs/guides.json": static_file("guides.json", b"application/json"),
             **page_files("console", "console.html"),
         }
 

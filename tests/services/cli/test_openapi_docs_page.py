@@ -82,11 +82,12 @@ def test_the_page_reads_the_document_that_the_gateway_serves() -> None:
 
 
 def test_the_guide_comes_before_the_reference() -> None:
-    """Authentication, errors, pagination, idempotency, signing and versions are explained at the top."""
+    """What every partner needs is explained at the top."""
     ids = outline().ids
-    guide = ["authentication", "errors", "pagination", "idempotency", "limits", "signing", "versioning"]
+    guide = ["authentication", "errors", "pagination", "idempotency", "limits", "webhooks", "mirroring"]
+    guide += ["versioning", "changelog"]
     assert [one for one in ids if one in guide] == guide
-    assert ids.index("versioning") < ids.index("reference")
+    assert ids.index("changelog") < ids.index("reference")
 
 
 def test_it_can_be_used_without_a_mouse() -> None:

@@ -15,11 +15,15 @@ export function h(tag, props, ...children) {
   return node;
 }
 
-// Paragraphs, `code` and **bold** are all the markup that descriptions use.
+// Paragraphs, `code`, **bold**, *emphasis* and [links](#errors) are all the markup that descriptions and guides use.
+const LINK = /^\[([^\]]+)\]\(([^)]*)\)$/;
 export function inline(text) {
-  return text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part) => {
+  return text.split(/(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*|\[[^\]]+\]\([^)]*\))/).map((part) => {
+    const link = LINK.exec(part);
+    if (link) return /^(#|https:)/.test(link[2]) ? h("a", { href: link[2], rel: "noreferrer" }, inline(link[1])) : h("span", {}, inline(link[1]));
     if (part.startsWith("`") && part.length > 2) return h("code", {}, part.slice(1, -1));
     if (part.startsWith("**") && part.length > 4) return h("strong", {}, part.slice(2, -2));
+    if (part.startsWith("*") && part.length > 2) return h("em", {}, part.slice(1, -1));
     return part;
   });
 }

@@ -8,11 +8,13 @@ import { METHODS, api, useDocument } from "./schema.js";
 
 // The operators' page names its own document.
 const DOCUMENT = document.documentElement.dataset.document || "/partner/v1/openapi.json";
+const GUIDES_FILE = "/docs/guides.json";
 
-const GUIDES = [["authentication", "Authentication"], ["errors", "Errors"], ["pagination", "Pagination"], ["idempotency", "Idempotency"], ["limits", "Rate limits and times"], ["signing", "Webhook signatures"], ["versioning", "Versions"]];
+const GUIDES = [["authentication", "Authentication"], ["errors", "Errors"], ["pagination", "Pagination"], ["idempotency", "Idempotency"], ["limits", "Rate limits and times"], ["webhooks", "Webhooks"], ["mirroring", "Keeping a copy"], ["versioning", "Versions"], ["changelog", "Changelog"]];
 const links = [];
 const operations = [];
 let inside = null;
+let drawn = null;
 
 function navGroup(title, entries) {
   const heading = h("h2", {}, title);
@@ -29,7 +31,7 @@ function draw() {
   $("base").textContent = baseUrl();
   $("base").after(copyButton(baseUrl, "Copy the base URL"));
   if ($("auth-example")) {
-    drawGuides();
+    drawGuides(drawn);
     navGroup("Guide", GUIDES.map(([id, title]) => ({ id, title })));
   }
   const groups = new Map(api.tags.map((tag) => [tag.name, { tag, found: [] }]));
@@ -90,7 +92,7 @@ function filter() {
   }
   for (const { heading } of links) heading.hidden = !shown.has(heading);
   if (!$("nothing")) return;
-  inside ||= contents(operations);
+  inside ||= contents(operations, drawn);
   const found = find(inside, words);
   $("found").replaceChildren(...results(found));
   $("nothing").hidden = shown.size + found.length > 0;
@@ -148,11 +150,16 @@ $("theme").addEventListener("click", () => {
   try { localStorage.setItem("theme", kept); } catch { /* storage may be off */ }
 });
 
+async function fetched(address) {
+  const answer = await fetch(address, { credentials: "omit" });
+  if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
+  return answer.json();
+}
 async function load() {
   try {
-    const answer = await fetch(DOCUMENT, { credentials: "omit" });
-    if (!answer.ok) throw new Error(`${answer.status}`);
-    useDocument(await answer.json());
+    const [read, guides] = await Promise.all([DOCUMENT, ...($("changelog") ? [GUIDES_FILE] : [])].map(fetched));
+    useDocument(read);
+    drawn = guides;
   } catch (problem) {
     const again = h("button", { class: "ghost", type: "button", onclick: load }, "Try again");
     $("reference").replaceChildren(h("p", { class: "notice", role: "alert" }, `The document at ${DOCUMENT} could not be read (${problem.message}). `, again));

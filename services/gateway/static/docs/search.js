@@ -13,9 +13,12 @@ function entry(kind, name, about, ...address) {
   return { kind, name, about, address: address.map(encodeURIComponent).join("/"), text: `${name} ${about}`.toLowerCase() };
 }
 
-export function contents(operations) {
+export function contents(operations, guides) {
   const found = new Map();
   const add = (one) => { if (!found.has(`${one.kind} ${one.name} ${one.about}`)) found.set(`${one.kind} ${one.name} ${one.about}`, one); };
+  for (const { sections } of Object.values(guides || {})) {
+    for (const { id, title } of sections) add(entry("Guide", title, $(id).closest(".guide").querySelector("h2").textContent, id));
+  }
   for (const [, , op] of operations) {
     for (const row of errorsOf(op)) {
       const everywhere = isCommon(row) && $("all-codes");
@@ -61,7 +64,7 @@ export function find(entries, words) {
 export function results(found) {
   const shown = found.slice(0, MOST);
   const nodes = [];
-  for (const kind of ["Errors", "Statuses", "Fields", "Values"]) {
+  for (const kind of ["Guide", "Errors", "Statuses", "Fields", "Values"]) {
     const some = shown.filter((one) => one.kind === kind);
     if (some.length) nodes.push(h("h2", {}, kind), ...some.map(result));
   }
@@ -80,6 +83,7 @@ export function jump(address) {
   if (marked) marked.classList.remove("found");
   marked = null;
   const target = place ? within(card, place, names) : null;
+  if (card.tagName === "DETAILS") card.open = true;
   if (!target) return card.scrollIntoView({ block: "start" });
   for (let box = target.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
   marked = target;
