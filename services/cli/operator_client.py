@@ -108,8 +108,10 @@ def _refusal(status: int, raw: bytes) -> str:
         return f"The operators' API answered {status}."
     if not problems:
         return f"{error['message']} ({error['code']})"
-    told = [f"{'.'.join(map(str, problem['loc'][1:]))}: {_in_words(problem)}" for problem in problems]
-    return f"{' '.join(told)} ({error['code']})"
+    problems_in_words = [
+        f"{'.'.join(map(str, problem['loc'][1:]))}: {_in_words(problem)}" for problem in problems
+    ]
+    return f"{' '.join(problems_in_words)} ({error['code']})"
 
 
 def _in_words(problem: dict[str, Any]) -> str:

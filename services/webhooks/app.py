@@ -25,7 +25,7 @@ from shared.settings import Settings
 
 # How often to poll for work that another process stored. Work stored by this process wakes the loop at once.
 POLL_SECONDS = 0.25
-# Without an event log in its process, a dispatcher hears of new deliveries by polling alone.
+# A dispatcher without an event log in its process finds new deliveries only by polling.
 POLL_SECONDS_ALONE = 0.05
 
 

@@ -1,4 +1,4 @@
-"""The event log's part of the service: it consumes the partitions that it leases, and passes events on."""
+"""The event log's part of the service: consumes the partitions that it leases, and forwards events."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ BATCH = 100
 
 
 class EventLogConsumer:
-    """Two replicas never log the same partition: a lease says whose it is, the broker lets only one in."""
+    """Two replicas never log the same partition: a lease assigns it, and the broker admits one consumer."""
 
     def __init__(self, service: Webhooks) -> None:
         self._service = service
@@ -48,7 +48,7 @@ class EventLogConsumer:
         try:
             await self._leases.renew()
         finally:
-            # Also when the database is out of reach: leases that have run out may be another's by now.
+            # Even if the database is unreachable: another replica may already have our expired leases.
             self._service.bus.assign(EVENT_LOG, self._leases.held)
         return False
 

@@ -18,7 +18,7 @@ def previous_values(before: Struct, after: Struct, leave_out: Collection[str] = 
     }
 
 
-def told_to_both(event: Event, old_location_id: str | None) -> list[Event]:
+def with_move_event(event: Event, old_location_id: str | None) -> list[Event]:
     """The event for the resource's location and, if it has moved, one for keys that can no longer see it."""
     if old_location_id is None or old_location_id == event.location_id:
         return [event]
@@ -76,5 +76,5 @@ def change_events(
             active=now.active,
             aggregate=aggregate.format(**structs.asdict(now.data)) if aggregate else None,
         )
-        events += told_to_both(event, old.location_id if old else None)
+        events += with_move_event(event, old.location_id if old else None)
     return events

@@ -53,8 +53,8 @@ def all_problems(kind: Any, value: Any, loc: Loc) -> list[Problem]:
 
 def not_yet_reported(found: list[Problem], before: list[Problem]) -> list[Problem]:
     """Without problems inside a field that is already reported as unreadable."""
-    told = {problem.loc[:2] for problem in before}
-    return [problem for problem in found if problem.loc[:2] not in told]
+    reported = {problem.loc[:2] for problem in before}
+    return [problem for problem in found if problem.loc[:2] not in reported]
 
 
 def fields_without_problems(values: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:

@@ -94,8 +94,8 @@ def _refused(kind: type[T], raw: bytes, first: Exception) -> BodyRead[T]:
     if b"\\u0000" in raw:
         problems += nul_problems(values, BODY)
     if not isinstance(values, dict) or not is_struct(kind):
-        told = problem_at(first, BODY) if isinstance(first, msgspec.ValidationError) else _broken(first)
-        return BodyRead(None, problems or [told])
+        only = problem_at(first, BODY) if isinstance(first, msgspec.ValidationError) else _broken(first)
+        return BodyRead(None, problems or [only])
     problems += not_yet_reported(
         all_problems(kind, fields_without_problems(values, problems), BODY), problems
     )

@@ -15,7 +15,7 @@ from services.bookings.rules.class_times import time_problems
 from services.bookings.store import classes, locks, studios
 from services.bookings.wire.classes import Class, ClassChange, ClassStatus
 from shared.errors import Invalid, NotFound
-from shared.events.changes import previous_values, told_to_both
+from shared.events.changes import previous_values, with_move_event
 from shared.events.kinds import ClassUpdated
 from shared.events.outbox import add_events
 from shared.http.caller import Caller
@@ -43,7 +43,7 @@ async def change_class(service: Bookings, caller: Caller, class_id: str, body: C
         if previous := previous_values(shown, answer, COUNTS):
             version, now = changes.class_.version, changes.now
             event = class_event(ClassUpdated, caller, answer, version, now, previous=previous)
-            await add_events(conn, told_to_both(event, shown.location_id))
+            await add_events(conn, with_move_event(event, shown.location_id))
     service.wakeup.notify()
     return answer
 

@@ -46,12 +46,12 @@ class ClassChanges:
 
     @classmethod
     async def lock(cls, conn: Connection, caller: Caller, class_id: str) -> "ClassChanges | None":
-        """Locks the class. None where the studio has no such class."""
+        """Locks the class. None if the studio has no such class."""
         locked = await locks.lock_class(conn, caller, class_id)
         return cls(caller, locked.class_, locked.now) if locked else None
 
-    def tell(self, kind: Kind, booking: BookingRow, previous: Previous = UNSET) -> None:
-        """An event about the booking as it is on `save`."""
+    def add_event(self, kind: Kind, booking: BookingRow, previous: Previous = UNSET) -> None:
+        """Adds an event with the booking's state at `save`."""
         self._booking_events.append((kind, booking, previous))
 
     async def load_waitlist(self, conn: Connection) -> None:
@@ -98,7 +98,7 @@ class ClassChanges:
             **msgspec.structs.asdict(terms),
         )
         self._receipts.append(receipt)
-        self.tell(BookingCancelled, booking)
+        self.add_event(BookingCancelled, booking)
         return build_receipt(receipt, booking)
 
     def confirm(self, entry: WaitlistRow, *, credits_charged: int, spot_id: str | None) -> None:
@@ -110,7 +110,7 @@ class ClassChanges:
         booking.promoted_at = self.now
         if credits_charged:
             self._credits[booking.member_id] -= credits_charged
-        self.tell(BookingConfirmed, booking)
+        self.add_event(BookingConfirmed, booking)
 
     def leave_waitlist(self, entry: WaitlistRow, status: WaitlistStatus) -> None:
         """Final. The entry keeps its last position; those behind it move up on `save`."""
@@ -131,7 +131,7 @@ class ClassChanges:
     async def save(
         self, conn: Connection, *, send_events: bool = True, class_event_follows: bool = False
     ) -> None:
-        """`class_event_follows`: it gets the class's new version, and the one before is free."""
+        """`class_event_follows`: that event gets the class's new version, and ours the one before."""
         self._renumber_waitlist()
         version = self.class_.version + (not class_event_follows)
         assert set(self._credits) <= self._locked_members
@@ -163,7 +163,7 @@ class ClassChanges:
             yield waitlist_event(self.caller, entry, self.now)
 
     async def _availability_events(self, conn: Connection, version: int) -> list[Event]:
-        """A cancelled class tells its counts with its cancellation."""
+        """A cancelled class has none: its cancellation event has the counts."""
         is_full = self.class_.seats_left <= 0
         if is_full == self.was_full or self.class_.status is ClassStatus.CANCELLED:
             return []

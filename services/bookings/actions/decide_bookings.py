@@ -94,8 +94,8 @@ class BatchDecider:
 
 
 def _class_full(caller: Caller, facts: BookingFacts) -> OutboxRow:
-    """`facts` are those from before the booking. The class itself is added as its row is stored: the facts do
-    not hold what it shows, and reading it would be another round trip.
+    """`facts` are those from before the booking. The class itself is added when its row is stored: the facts
+    do not contain all its fields, and reading it would be another round trip.
     """
     class_ = facts.class_
     row = row_of(

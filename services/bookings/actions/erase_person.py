@@ -53,7 +53,7 @@ async def _erase(conn: Connection, caller: Caller, member_id: str, erased: Erase
 async def _events(
     conn: Connection, caller: Caller, member_id: str, version: int, changed: list[str]
 ) -> list[Event]:
-    """Without the old values, which are what is erased."""
+    """Without the old values, since those are being erased."""
     erased = MemberErased(
         studio_id=caller.studio_id,
         resource=EventResource("member", member_id, version),

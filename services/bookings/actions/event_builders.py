@@ -15,7 +15,7 @@ from shared.events.kinds import WaitlistUpdated
 from shared.http.caller import Caller
 
 Previous = dict[str, Any] | UnsetType
-# Bookings change them all the time; they are read anew.
+# Bookings change these all the time, so they are not part of the old values.
 COUNTS = ("booked_count", "available_count")
 
 

@@ -31,7 +31,7 @@ async def expire_waitlist(service: Bookings, caller: Caller, class_id: str) -> N
             changes.leave_waitlist(entry, WaitlistStatus.EXPIRED)
             booking = changes.bookings[entry.booking_id]
             changes.set_status(booking, BookingStatus.EXPIRED)
-            changes.tell(BookingExpired, booking)
+            changes.add_event(BookingExpired, booking)
         await changes.save(conn)
     service.wakeup.notify()
 

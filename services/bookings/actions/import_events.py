@@ -1,4 +1,4 @@
-"""What an import has changed, told from what was shown before and after its lines were written."""
+"""The events of an import, from what partners saw before and after its lines were written."""
 
 from collections.abc import Awaitable, Callable
 
@@ -20,7 +20,7 @@ Read = Callable[[Connection, Lines], Awaitable[ShownById]]
 
 
 def with_events(write: Writer, read: Read, created: Kind, updated: Kind) -> Writer:
-    """`write`, and the events of what it has changed, in the same transaction."""
+    """Runs `write` and adds the events of what it has changed, in the same transaction."""
 
     async def write_and_tell(conn: Connection, lines: Lines) -> None:
         before = await read(conn, lines)
@@ -49,7 +49,7 @@ class SeatChanges:
         self._before: tuple[ShownById, ShownById, ShownById] = {}, {}, {}
 
     async def read_before(self, conn: Connection) -> None:
-        """Under the locks of the classes."""
+        """Call it under the locks of the classes."""
         self._affected = await self._named(conn)
         self._before = await self._read(conn)
 
@@ -67,11 +67,11 @@ class SeatChanges:
             for line in self._lines
         ]
 
-    async def tell(self, conn: Connection) -> None:
-        """After everything that the lines have caused."""
+    async def add_events(self, conn: Connection) -> None:
+        """Call it after everything that the lines have caused."""
         bookings, entries = self._before[1], self._before[2]
-        # Whoever was promoted or cancelled has left the waitlist, and is named now to be found again. An
-        # entry that the lines have made may have left it in the same moment.
+        # Bookings that were promoted or cancelled have left the waitlist, so they are looked up by id.
+        # Entries that the lines created may have left it too.
         self._affected = await self._named(conn) + [
             {"studio_id": studio, "id": one, "class_id": None, "whole": False, "other": []}
             for studio, one in (*bookings, *entries)
@@ -96,13 +96,13 @@ def _class_events(before: ShownById, after: ShownById) -> list[Event]:
     events = change_events(
         kinds.ClassCreated, kinds.ClassUpdated, before, after, leave_out=COUNTS, aggregate="class:{id}"
     )
-    told = [_cancelled(event) for event in events]
+    result = [_cancelled(event) for event in events]
     for key, now in after.items():
         old = before.get(key)
         if old is None or _is_cancelled(now) or _is_full(old) == _is_full(now):
             continue
         kind = kinds.ClassFull if _is_full(now) else kinds.ClassReopened
-        told.append(
+        result.append(
             kind(
                 studio_id=key[0],
                 location_id=now.location_id,
@@ -111,11 +111,11 @@ def _class_events(before: ShownById, after: ShownById) -> list[Event]:
                 aggregate=f"class:{key[1]}",
             )
         )
-    return told
+    return result
 
 
 def _cancelled(event: Event) -> Event:
-    """`class.cancelled` where the line has cancelled the class, whatever else it has changed."""
+    """`class.cancelled` if the line cancelled the class, whatever else it changed."""
     previous = event.previous if isinstance(event.previous, dict) else {}
     if "status" in previous and getattr(event.data, "status", None) is ClassStatus.CANCELLED:
         return structs.replace(event, kind=kinds.ClassCancelled, previous=UNSET)
@@ -148,7 +148,7 @@ def _booking_events(before: ShownById, after: ShownById) -> list[Event]:
 
 
 def _gone(kind: Kind, before: ShownById, after: ShownById) -> list[Event]:
-    """A placeholder that its own line has replaced: `{id, object}`, and a GET answers 404."""
+    """For a placeholder that its own line has replaced: `{id, object}`. A GET returns 404."""
     return [
         kind(
             studio_id=studio_id,

@@ -1,4 +1,4 @@
-"""Upserts the lines of a batch that change something, tells what changed, and reports unusable lines."""
+"""Upserts the lines of a batch that change something, with their events, and reports unusable lines."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -98,7 +98,7 @@ async def _import_seats(
                 rejected += await apply_lines(conn, group, _under_locks([], None, write))
             await reconcile_imported_classes(conn, rows)
             if send_events:
-                await changes.tell(conn)
+                await changes.add_events(conn)
     return rejected
 
 
@@ -165,7 +165,7 @@ WRITERS: tuple[tuple[type[Any], Locker | None, Writer], ...] = (
     (wire.ImportedMembership, _lock(LOCK_MEMBERS, "member_id"), import_members.write_memberships),
     (wire.ImportedPurchase, _lock(LOCK_MEMBERS, "member_id"), import_members.write_purchases),
 )
-# The rest is told by SeatChanges, or is a copy of what catalog tells.
+# SeatChanges creates the other events; those of copied resources come from the catalog.
 WRITERS_WITH_EVENTS: dict[type[Any], Writer] = {
     wire.ImportedMember: with_events(
         import_members.write_members, import_shown.shown_members, kinds.MemberCreated, kinds.MemberUpdated

@@ -1,6 +1,6 @@
 """After an import: promotes into free seats, and cancels the bookings of cancelled classes.
 
-Sends no events: actions/import_events.py tells what the whole batch has changed.
+Adds no events: actions/import_events.py adds those of the whole batch.
 
 Runs in the transaction of the lines, so no one ever sees a free seat next to a waitlist. The batch's bookings
 are already written, so that no seat is given twice.

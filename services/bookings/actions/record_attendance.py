@@ -44,9 +44,9 @@ async def record_attendance(
 
 def _tell(changes: ClassChanges, before: Booking, booking: BookingRow) -> None:
     if booking.status is BookingStatus.CONFIRMED:
-        changes.tell(BookingUpdated, booking, previous_values(before, booking.to_wire()))
+        changes.add_event(BookingUpdated, booking, previous_values(before, booking.to_wire()))
     else:
-        changes.tell(KINDS[booking.status], booking)
+        changes.add_event(KINDS[booking.status], booking)
 
 
 async def _seat_again(conn: Connection, changes: ClassChanges, booking: BookingRow) -> None:

@@ -1,8 +1,8 @@
 """Bookings by the start of their class, in the list's own order, which is that of their creation.
 
-No index has both orders. So a page merges the bookings of each class in the range, and the range may hold
-only so many classes. One class or one member leaves few bookings: the classes of those are
-looked up, over any range.
+No index has both orders. So a page merges the bookings of each class in the range, and the number of classes
+in the range is limited. With one class or one member there are few bookings: then the class of each is looked
+up, over any range.
 """
 
 from services.bookings.rules.class_times import clamp_to_supported_years

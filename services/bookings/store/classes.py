@@ -158,5 +158,5 @@ ORDER BY start_time, studio_id, id LIMIT $1
 async def with_seats_to_give(
     conn: Connection, most: int, after: tuple[datetime, str, str] | None
 ) -> list[asyncpg.Record]:
-    """Of every studio: free seats beside people who wait, which no change of today leaves behind."""
+    """Of every studio: classes with free seats and a waitlist, which only earlier versions left behind."""
     return await conn.fetch(WITH_SEATS_TO_GIVE, most, *(after or (None, None, None)))

@@ -82,12 +82,12 @@ SECTIONS = (
         "capacity, allow_waitlist, waitlist_capacity, credit_cost, spot_selection_mode, status, visible, "
         "version",
         position="start_time",
-        # What a person's bookings are about.
+        # The classes of a person's bookings.
         of_person="""EXISTS (SELECT FROM bookings b
             WHERE b.studio_id = t.studio_id AND b.class_id = t.id AND b.member_id = $4)""",
     ),
     SPOTS,
-    # Who has a seat comes before who waits: a free seat would be given to the first who waits.
+    # Bookings with a seat come first: otherwise the import would give a free seat to the waitlist.
     _bookings("t.status <> 'waitlisted'"),
     _bookings("t.status = 'waitlisted'"),
     section(

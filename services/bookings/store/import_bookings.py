@@ -61,7 +61,7 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
     class_spot_id = excluded.class_spot_id, placeholder = false, created_at = excluded.created_at,
     updated_at = excluded.updated_at, version = greatest(excluded.version, bookings.version + 1)
 """
-# A receipt is issued once: one that is here stays as it is.
+# A receipt is issued once: an existing one stays unchanged.
 RECEIPTS = """
 INSERT INTO cancellations (studio_id, id, booking_id, cancelled_at, reason, late_cancel, free_cancel_until,
     late_fee_amount, late_fee_currency, late_fee_status, credits_forfeited, credits_restored)

@@ -12,7 +12,7 @@ from shared.db.database import Connection
 
 
 def _changed(table: str, same: Sequence[str], optional: Sequence[str] = (), more: Sequence[str] = ()) -> str:
-    """`optional` columns may be missing in a line, `more` are conditions of their own."""
+    """`optional` columns may be missing in a line, `more` are additional conditions."""
     keys = "old.studio_id = n.studio_id AND old.id = n.id"
     left_out = [f"(NOT line ? '{name}' OR old.{name} IS NOT DISTINCT FROM n.{name})" for name in optional]
     equal = [f"old.{name} IS NOT DISTINCT FROM n.{name}" for name in same]
@@ -78,5 +78,5 @@ CHANGED: dict[type, str] = {
 
 
 async def changed(conn: Connection, kind: type, lines: Lines) -> list[int]:
-    """Places, from 0."""
+    """Indexes of the changed lines, from 0."""
     return [row["place"] - 1 for row in await conn.fetch(CHANGED[kind], lines)]

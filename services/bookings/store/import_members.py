@@ -4,7 +4,7 @@ from services.bookings.store.import_locks import Lines
 from services.bookings.store.purchases import grant_credits
 from shared.db.database import Connection
 
-# `credits` are of a member who is new here; what somebody has here is not overwritten.
+# `credits` apply to a new member only; the balance of an existing one is not overwritten.
 MEMBERS = """
 INSERT INTO members (studio_id, id, name, first_name, last_name, email, role, membership_type,
     membership_start_date, membership_end_date, phone, suspended, created_at, credits, version)
@@ -88,7 +88,7 @@ async def write_purchases(conn: Connection, lines: Lines) -> None:
         await grant_credits(conn, studio_id, member_ids)
 
 
-# A product may arrive after the purchases that name it.
+# A product may be imported after the purchases that refer to it.
 WAITING_FOR_PRODUCT = """
 SELECT DISTINCT p.studio_id, p.member_id
 FROM jsonb_to_recordset($1) AS line (studio_id uuid, id uuid, key text)

@@ -62,8 +62,8 @@ async def shown_classes(conn: Connection, keys: set[tuple[str, str]]) -> ShownBy
     )
 
 
-# The rows that the lines name, who waits in their classes, and everybody in a class that a line changes;
-# of an entry its booking, and of a booking its entry.
+# The rows of the lines, the waitlists of their classes, and all bookings of a class that a line changes; also
+# the booking of each entry and the entry of each booking.
 _AFFECTED = """
 FROM {table} t JOIN jsonb_to_recordset($1) AS line (
     studio_id uuid, id uuid, class_id uuid, whole boolean, other uuid[])

@@ -24,7 +24,7 @@ class ListedTable(Struct, frozen=True, kw_only=True):
 
 
 class LookUp(Struct, frozen=True):
-    """Rows found one by one: `column` is one of the ids that `sql` gives, `values` in place of its braces."""
+    """Rows found singly: `column` is one of the ids that `sql` returns, `values` fill its placeholders."""
 
     column: str
     sql: str
@@ -32,9 +32,9 @@ class LookUp(Struct, frozen=True):
 
 
 class Filters(Struct, kw_only=True):
-    """`narrow` filters and a `look_up` leave few rows (one class, one member). `where` holds more conditions.
+    """`narrow` filters and a `look_up` leave few rows (one class, one member). `where` has more conditions.
 
-    `indexed` filters may leave many: each combination of them has its index, which goes on with location,
+    `indexed` filters may leave many: each combination of them has an index, which continues with location,
     status and the list's order.
     """
 

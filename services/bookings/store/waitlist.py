@@ -41,7 +41,7 @@ async def read_waiting(conn: Connection, caller: Caller, class_id: str) -> list[
     return [waitlist_row(row) for row in await conn.fetch(READ_WAITING, caller.studio_id, class_id)]
 
 
-# An imported entry that has left the waitlist may have no booking; nobody who asks needs it.
+# An imported entry that has left the waitlist may have no booking; no caller needs such entries.
 OF_CLASSES = f"""
 SELECT {WAITLIST_COLUMNS.replace("booking_id", "coalesce(booking_id, id) AS booking_id")}
 FROM waitlist WHERE studio_id = $1 AND class_id = ANY ($2::uuid[])

@@ -1,4 +1,4 @@
-"""What became of an idempotency key."""
+"""The state of an idempotency key."""
 
 from typing import Literal
 

@@ -17,7 +17,7 @@ from services.bookings.wire.waitlist import WaitlistStatus
 from shared.phones import Phone
 from shared.wire import Email, Id, Instant
 
-# Rows that are new here take it over. It never decreases.
+# A new row takes it over. It never decreases.
 Version: TypeAlias = Annotated[int, Meta(ge=1, le=2_000_000_000)]
 Credits: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000_000)]
 
@@ -127,7 +127,7 @@ class ImportedPurchase(Imported, kw_only=True, tag="purchase"):
 
 
 class ImportedReceipt(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What a cancellation cost, as it was told then."""
+    """What a cancellation cost, as the receipt said."""
 
     id: Id
     cancelled_at: Instant

@@ -1,4 +1,4 @@
-"""Upserts the lines of a batch that change something, tells what changed, and reports unusable lines."""
+"""Upserts the lines of a batch that change something, with their events, and reports unusable lines."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from decimal import Decimal
@@ -37,7 +37,7 @@ Lines = Sequence[Decoded[Any]]
 
 
 class Importer(Struct, frozen=True, kw_only=True):
-    """How the lines of one kind are compared, written and told. A new studio is not told: nobody listens."""
+    """How lines of one kind are compared and written. A new studio has no event: nobody could receive it."""
 
     line: type[Any]
     changed: Callable[[Connection, Lines], Awaitable[list[int]]]
@@ -127,5 +127,5 @@ def _refusal(value: AnyImported) -> str | None:
     if isinstance(value, ImportedProduct):
         for price in value.prices:
             if not _usable(price.amount):
-                return f"The price {price.id} has no usable amount: {price.amount}."
+                return f"The price {price.id} has no valid amount: {price.amount}."
     return None

@@ -10,7 +10,7 @@ SELECT id, name, slug, timezone, logo_url, primary_color, version, created_at,
 WHERE id = $1 AND $2::timestamptz IS NULL AND $3::uuid IS NOT NULL AND $4::uuid IS NULL AND $5::text IS NULL
 """,
 )
-# A product's line holds all its prices.
+# A product's line contains all its prices.
 PRICES = """
 (SELECT coalesce(json_agg(json_build_object(
         'id', p.id, 'amount', p.amount::text, 'currency', p.currency, 'price_type', p.price_type,

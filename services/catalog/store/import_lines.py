@@ -22,7 +22,7 @@ ON CONFLICT ({key}) DO UPDATE SET
 
 
 def changed(table: str, *columns: str, key: str = "studio_id, id") -> str:
-    """The places of the lines that are new or differ. It locks and writes nothing."""
+    """The indexes of the lines that are new or differ. Takes no locks and writes nothing."""
     stored = ", ".join(f"old.{column}" for column in columns)
     line = ", ".join(f"n.{column}" for column in columns)
     same = " AND ".join(f"old.{part} = n.{part}" for part in key.split(", "))
@@ -83,7 +83,7 @@ async def changed_products(conn: Connection, lines: Sequence[Decoded[Any]]) -> l
     return await _places(conn, CHANGED_PRODUCTS, _with_studio(lines), _prices(lines))
 
 
-# A product's line holds all its prices: one that is missing is deleted.
+# A product's line contains all its prices: a price that is missing is deleted.
 DROPPED_PRICES = """
 DELETE FROM prices USING jsonb_to_recordset($1) AS line (studio_id uuid, product_id uuid)
 WHERE prices.studio_id = line.studio_id AND prices.product_id = line.product_id
@@ -129,7 +129,7 @@ def _fields(value: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not UNSET}
 
 
-# One import per studio at a time: what was before is then what the lines have changed.
+# One import per studio at a time, so that nothing changes between reading the old values and writing.
 LOCK_IMPORT = """
 SELECT pg_advisory_xact_lock(hashtextextended('import:' || studio, 0)) FROM unnest($1::text[]) AS studio
 """

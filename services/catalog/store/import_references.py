@@ -1,4 +1,4 @@
-"""Finds the lines of other services that name a room, an instructor or the like which is not stored here."""
+"""Finds lines of other services that refer to a room, an instructor or the like that does not exist."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ MISSING: Final = {field: _missing(table) for field, table in TABLES.items()}
 
 
 async def missing_references(conn: Connection, lines: Sequence[Decoded[Referring]]) -> list[Rejected]:
-    """One query for each field that any line fills; the first missing one of a line is its reason."""
+    """One query per field that any line has. The first missing reference of a line is its reason."""
     named: dict[str, dict[tuple[str, str], list[int]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:
         for field in TABLES:

@@ -12,12 +12,12 @@ Currency = Annotated[str, Meta(pattern=r"^[A-Z]{3}(?![\s\S])")]
 
 
 class Imported(Struct, kw_only=True, forbid_unknown_fields=True, tag_field="object"):
-    """A misspelt field is named instead of being lost. `created_at` sets the row's place in its list."""
+    """Unknown fields are rejected, to report misspelt ones. `created_at` sets the row's place in lists."""
 
     id: Id
     studio_id: Id | None = None
     created_at: Instant | None = None
-    # A row that is new here takes it over. It never decreases.
+    # A new row takes it over. It never decreases.
     version: Annotated[int, Meta(ge=1, le=2_000_000_000)] | None = None
 
 
@@ -87,7 +87,7 @@ class ImportedProduct(Imported, kw_only=True, tag="product"):
 
 
 class Referring(Struct, kw_only=True, tag_field="object"):
-    """A line of the bookings service, which checks the rest of it; this service knows what it names."""
+    """A line of the bookings service, which checks the rest. This service has what it refers to."""
 
     id: Id
 

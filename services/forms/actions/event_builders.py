@@ -71,7 +71,7 @@ def submission_updated(caller: Caller, submission: SubmissionReference) -> Event
 
 
 def form_events(caller: Caller, before: Form | None, form: Form) -> list[Event]:
-    """One for who may write forms, one for who may only read; or one for both, where they see the same."""
+    """One for keys that may write forms and one for readers, or a single one if both see the same."""
     event = (FormCreated if before is None else FormUpdated)(
         studio_id=caller.studio_id,
         resource=EventResource("form", form.id, form.version),
@@ -87,7 +87,7 @@ def form_events(caller: Caller, before: Form | None, form: Form) -> list[Event]:
     for_writers = structs.replace(event, audience=Audience.FORM_WRITERS)
     if not is_shown and not was_shown:
         return [for_writers]
-    # What the form was before it was published is nothing that a reader could see.
+    # Readers could not see the form before it was published, so they get no old values.
     shown = form if is_shown else {"id": form.id, "object": "form", "status": form.status}
     for_readers = structs.replace(
         event, id=new_id(), data=shown, previous=UNSET, audience=Audience.FORM_READERS

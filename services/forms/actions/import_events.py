@@ -1,4 +1,4 @@
-"""What an import has changed, told from what was stored before and after its lines were written."""
+"""The events of an import, from what was stored before and after its lines were written."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ Read = Callable[[Connection, Lines], Awaitable[dict[tuple[str, str], Any]]]
 
 
 def with_events(kind: type, write: Write[Any]) -> Write[Any]:
-    """`write`, and the events of what it has changed, in the same transaction."""
+    """Runs `write` and adds the events of what it has changed, in the same transaction."""
     if kind not in TOLD:
         return write
     read, events_of = TOLD[kind]

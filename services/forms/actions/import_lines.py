@@ -1,4 +1,4 @@
-"""Upserts the lines of a batch that change something, tells what changed, and reports unusable lines."""
+"""Upserts the lines of a batch that change something, with their events, and reports unusable lines."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -62,5 +62,5 @@ async def import_lines(
 
 
 async def _changed(kind: type, conn: Connection, lines: Sequence[Decoded[Row]]) -> Sequence[int]:
-    """A studio's line is always written: there are few."""
+    """A studio's line is always written, since there are few."""
     return await changed(conn, kind, lines) if kind in CHANGED else range(len(lines))

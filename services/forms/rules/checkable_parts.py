@@ -1,4 +1,4 @@
-"""What of a form's JSON can be checked although a part of it is wrong already: all is told at once."""
+"""The parts of a form's JSON that can be checked although others are wrong, to report every problem."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from services.forms.wire.forms import MAX_FIELDS, FormSettings
 
 
 def checkable_fields(sent: Raw | UnsetType) -> Sequence[FormField] | UnsetType:
-    """Each in its place. A wrong property takes a value that no check complains of."""
+    """Each at its index. A wrong property gets a value that passes every check."""
     items = msgspec.json.decode(sent) if isinstance(sent, Raw) else None
     if not isinstance(items, list) or len(items) > MAX_FIELDS:
         return UNSET

@@ -153,7 +153,7 @@ WHERE NOT EXISTS (
 
 
 async def changed(conn: Connection, kind: type, lines: Sequence[Decoded[Row]]) -> list[int]:
-    """Places, from 0. It locks and writes nothing."""
+    """Indexes of the changed lines, from 0. Takes no locks and writes nothing."""
     return [row["ordinality"] - 1 for row in await conn.fetch(CHANGED[kind], _with_studio(lines))]
 
 

@@ -15,7 +15,7 @@ Version = Annotated[int, Meta(ge=1, le=2_000_000_000)]
 
 
 class Imported(Struct, kw_only=True, forbid_unknown_fields=True, tag_field="object"):
-    """A misspelt field is named instead of being lost. `created_at` sets the row's place in its list."""
+    """Unknown fields are rejected, to report misspelt ones. `created_at` sets the row's place in lists."""
 
     id: Id
     studio_id: Id | None = None

@@ -87,9 +87,9 @@ class ImportBatch:
             for owner in OWNERS[kind]:
                 shares[owner].append(line)
         await self._send_shares(shares, refused)
-        told = [row for row in refused.values() if row.line >= 1]
-        self.imported += sum(line.number >= 1 for _, line in lines) - len(told)
-        self.rejected += sorted(told, key=lambda row: row.line)
+        reported = [row for row in refused.values() if row.line >= 1]
+        self.imported += sum(line.number >= 1 for _, line in lines) - len(reported)
+        self.rejected += sorted(reported, key=lambda row: row.line)
 
     async def _import_studios(
         self,

@@ -42,7 +42,9 @@ def operator_sign_in(
 ) -> ConsoleSignIn:
     async def sign_in(token: str) -> OpenedSession:
         cookie, expires_at, caller = await open_operator_console(db, peppers, access, token)
-        told = OperatorSignedIn(expires_at=expires_at, role=caller.role, studio_id=caller.studio_id or None)
-        return OpenedSession(cookie, expires_at, told)
+        signed_in = OperatorSignedIn(
+            expires_at=expires_at, role=caller.role, studio_id=caller.studio_id or None
+        )
+        return OpenedSession(cookie, expires_at, signed_in)
 
     return ConsoleSignIn(OPERATOR_COOKIE, sign_in, access.end_session, failed, proxies)

@@ -28,7 +28,7 @@ MAX_BODY: Final = 4 * 1024
 class OpenedSession(Struct, frozen=True):
     cookie: str
     expires_at: datetime
-    told: Any
+    answer: Any
 
 
 OpenSession = Callable[[str], Awaitable[OpenedSession]]
@@ -78,7 +78,7 @@ class ConsoleSignIn:
                 raise RateLimited(wait) from None
             raise
         seconds = max(1, int((opened.expires_at - now()).total_seconds()))
-        return self._with_cookie(Answer(encode(opened.told)), headers, opened.cookie, seconds)
+        return self._with_cookie(Answer(encode(opened.answer)), headers, opened.cookie, seconds)
 
     async def _sign_out(self, scope: Scope, headers: dict[bytes, bytes]) -> Answer:
         if cookie := cookie_of(scope["headers"], self._cookie):

@@ -1,4 +1,4 @@
-"""After a restore: skip the numbers that were given out in the lost time, so that none is given out twice."""
+"""After a restore: skip the numbers that were used since the backup, so that none is used twice."""
 
 from services.webhooks.context import Webhooks
 from services.webhooks.store.advance_sequences import advance

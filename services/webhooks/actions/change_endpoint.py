@@ -3,7 +3,7 @@
 from msgspec import UNSET, structs
 
 from services.webhooks.actions.create_endpoint import require_scopes, unique
-from services.webhooks.actions.disable_endpoints import disable_endpoints, tell_disabled
+from services.webhooks.actions.disable_endpoints import add_disabled_events, disable_endpoints
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.visibility import View
 from services.webhooks.store import endpoints, event_log, lanes
@@ -29,7 +29,7 @@ async def change_endpoint(
         if changed.status == "enabled" and stored.shown.status == "disabled":
             await lanes.resume(conn, endpoint_id)
         if disables:
-            await tell_disabled(conn, caller.studio_id, [endpoint_id], caller.request_id)
+            await add_disabled_events(conn, caller.studio_id, [endpoint_id], caller.request_id)
     service.wakeup.notify()
     return updated.shown
 

@@ -1,4 +1,4 @@
-"""Disable endpoints, and tell it to the client's other endpoints and in the event log."""
+"""Disable endpoints, with an event in the log and to the client's other endpoints."""
 
 from collections.abc import Sequence
 
@@ -14,14 +14,14 @@ from shared.http.caller import Caller
 async def disable_endpoints(
     conn: Connection, studio_id: str, endpoint_ids: Sequence[str], reason: str, request_id: str = ""
 ) -> None:
-    """Those that are enabled, in the caller's transaction."""
+    """Disables those that are enabled, in the caller's transaction."""
     # Before the lanes, as whoever stores events does: the other order could deadlock.
     await event_log.lock_counters(conn, [studio_id])
     disabled = await endpoints.disable(conn, studio_id, endpoint_ids, reason)
-    await tell_disabled(conn, studio_id, disabled, request_id)
+    await add_disabled_events(conn, studio_id, disabled, request_id)
 
 
-async def tell_disabled(
+async def add_disabled_events(
     conn: Connection, studio_id: str, endpoint_ids: Sequence[str], request_id: str = ""
 ) -> None:
     """Call it under the lock of the studio's counter."""

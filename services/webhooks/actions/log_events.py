@@ -1,4 +1,4 @@
-"""Store events and one delivery per subscribed endpoint: one transaction, then the bus may forget them."""
+"""Store events and one delivery per subscribed endpoint in one transaction, then acknowledge the bus."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ STRETCH = 2_000
 
 
 async def log_events(service: Webhooks, messages: Sequence[Message]) -> None:
-    """The bus's handler. What is no event is poison; a kind that this version does not know is too."""
+    """The bus's handler. A message that is not an event, or of an unknown kind, is poison."""
     began = now()
     envelopes = [_readable(message) for message in messages]
     traces = {envelope.id: message.traceparent for envelope, message in zip(envelopes, messages, strict=True)}
@@ -47,7 +47,7 @@ async def log_events(service: Webhooks, messages: Sequence[Message]) -> None:
 
 
 def _passed_on(new: set[str], envelopes: Sequence[Envelope], messages: Sequence[Message]) -> list[OutboxRow]:
-    """What other groups listen to leaves by an outbox of our own, in the transaction that logs it."""
+    """Events for other groups go through our own outbox, in the transaction that logs them."""
     return [
         OutboxRow(
             envelope.id,
@@ -66,7 +66,7 @@ def _passed_on(new: set[str], envelopes: Sequence[Envelope], messages: Sequence[
 async def _replace_rewritten(
     conn: Connection, new: set[str], envelopes: Sequence[Envelope], messages: Sequence[Message]
 ) -> None:
-    """An erasure has rewritten the event after its first copy left: what is stored of that copy goes."""
+    """If an erasure rewrote an event after it was published, replace what we stored of the first copy."""
     for envelope, message in zip(envelopes, messages, strict=True):
         reference = read_reference(message.reference)
         if reference is None or reference.version == 0 or envelope.id in new:
@@ -77,7 +77,7 @@ async def _replace_rewritten(
 
 
 def _once(envelopes: Sequence[Envelope], messages: Sequence[Message]) -> Iterable[tuple[Envelope, Message]]:
-    """What is passed on; an event that came twice in one batch comes once."""
+    """The events to forward, without duplicates within the batch."""
     pairs = zip(envelopes, messages, strict=True)
     return {pair[0].id: pair for pair in pairs if groups_for(pair[0].type)}.values()
 
@@ -99,7 +99,7 @@ async def add_to_log(
     client_id: str | None = None,
     traces: Mapping[str, str | None] | None = None,
 ) -> list[StoredEvent]:
-    """Every event once, with its studio's next sequence; answers the new ones in their order."""
+    """Stores every event once, with its studio's next sequence. Returns the new ones in order."""
     studio_ids = sorted({envelope.studio_id for envelope in envelopes})
     counters = await event_log.lock_counters(conn, studio_ids)
     seen = await event_log.known_ids(conn, studio_ids, [envelope.id for envelope in envelopes])
@@ -132,7 +132,7 @@ async def add_to_log(
 class Pairs:
     """Each event with each endpoint that wants it, in the events' order.
 
-    Gone through as often as needed and never kept: 100 events for 10,000 endpoints are a million.
+    Computed on each iteration and never stored: 100 events for 10,000 endpoints are a million pairs.
     """
 
     def __init__(self, events: Sequence[StoredEvent], interested: Sequence[Subscriber]) -> None:
@@ -151,7 +151,7 @@ class Pairs:
 
 
 async def make_deliveries(conn: Connection, pairs: Iterable[tuple[StoredEvent, str]]) -> str | None:
-    """The id of the last one. `pairs` are gone through twice.
+    """Returns the id of the last one. Iterates over `pairs` twice.
 
     The caller holds the counters of the studios, which makes each endpoint's sequence gap-free.
     """

@@ -1,4 +1,4 @@
-"""Many lanes ask the same question at once: one statement answers them all."""
+"""Combines the same query of many lanes into one statement."""
 
 import asyncio
 from collections import deque
@@ -37,7 +37,7 @@ class Batcher(Generic[Request, Answer]):
         return await answer
 
     def _start(self) -> None:
-        """A task that has not begun yet takes whatever is asked in the same turn of the event loop."""
+        """The task starts later, so it includes all requests of this iteration of the event loop."""
         if self._starting or not self._waiting or len(self._tasks) >= MAX_RUNNING:
             return
         self._starting = True
@@ -65,7 +65,7 @@ class Batcher(Generic[Request, Answer]):
                 answers = await self._statement(conn, [request for request, _ in taken])
         except Exception as problem:
             if len(taken) > 1 and not is_unavailable(problem):
-                # One lane that cannot be answered must not take the others with it.
+                # A lane whose request fails must not fail the others.
                 for one in taken:
                     await self._answer([one])
                 return

@@ -64,7 +64,7 @@ class Completer:
             return ids
 
     async def _write_one_by_one(self, batch: list[Completed]) -> set[str]:
-        """A result that cannot be stored must not take the rest of its batch with it."""
+        """A result that cannot be stored must not fail the rest of its batch."""
         ids: set[str] = set()
         for completed in batch:
             ids |= await self._write([completed], Backoff())

@@ -26,7 +26,7 @@ log = structlog.get_logger("dispatcher")
 # A lane starts with a window of two attempts, so a process can afford many lanes.
 MAX_LANES = 1000
 CLAIM_BATCH = 100
-# So many lanes below a limit, more are claimed at once instead of at the next poll.
+# This far below a limit, more lanes are claimed at once instead of at the next poll.
 CLAIM_AGAIN = CLAIM_BATCH // 2
 STOP_GRACE_SECONDS = 2.0
 

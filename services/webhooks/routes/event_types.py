@@ -1,7 +1,7 @@
 """The kinds of event, with their schemas.
 
-The file comes from shared/events/kinds.py: `python -m services.cli.openapi --write` makes it, because the
-schemas are those of structs that other services own.
+`python -m services.cli.openapi --write` generates the file from shared/events/kinds.py, because the schemas
+come from structs of other services.
 """
 
 from functools import cache
@@ -30,7 +30,7 @@ ROUTES: list[Route[Webhooks]] = [
         path="/event-types",
         handler=list_event_types,
         summary="List the kinds of event",
-        description="Every kind on one page, with the scope that sees it, its JSON Schema and an example.",
+        description="All kinds on one page, each with its scope, its JSON Schema and an example.",
         answer=EventTypeTable,
         tag="Events",
     ),

@@ -13,7 +13,8 @@ from shared.wire import encode
 async def list_events(service: Webhooks, call: Call[EventsQuery, None]) -> Answer:
     query = call.query
     async with service.db.connection() as conn:
-        # Before the page: what comes between the two is not in the page, and must not be skipped.
+        # Read before the page: an event stored between the two queries is not in the page and must not be
+        # skipped.
         latest = await event_log.position(conn, call.caller)
         place = await event_reading.sequence_of_cursor(conn, call.caller, query.cursor)
 

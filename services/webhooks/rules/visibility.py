@@ -11,9 +11,9 @@ SEPARATOR = "+"
 
 
 class Channel(Struct, frozen=True):
-    """A kind, or the part of its events that has an audience of its own.
+    """A kind, or those of its events that have their own audience.
 
-    The event log stores the channel's name where the kind's would be: a view is a set of channels, and a page
+    The event log stores the channel's name instead of the kind's. A view is a set of channels, so a page
     reads only rows that it shows.
     """
 
@@ -103,7 +103,7 @@ class Subscriber(Struct, frozen=True):
 
 
 def missing_scopes(event_types: Collection[str], granted: frozenset[str]) -> list[str]:
-    """What a key would need beside `granted` to see these kinds, sorted."""
+    """The scopes that a key needs in addition to `granted` to see these kinds, sorted."""
     kinds = (KINDS[name] for name in event_types)
     return sorted(kind.scopes[0] for kind in kinds if not _scope_allows(kind, granted))
 

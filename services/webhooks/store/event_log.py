@@ -64,7 +64,7 @@ async def known_ids(conn: Connection, studio_ids: Sequence[str], ids: Sequence[s
 
 
 class StoredEvent(Struct, frozen=True, kw_only=True):
-    """`type` is the name of a channel (rules/visibility.py): the kind, and the audience where it has one."""
+    """`type` is the name of a channel (rules/visibility.py): the kind and, if it has one, the audience."""
 
     studio_id: str
     id: str

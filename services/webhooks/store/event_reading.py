@@ -45,8 +45,8 @@ async def sequence_of_cursor(conn: Connection, caller: Caller, cursor: str | Non
     return sequence
 
 
-# One index scan up to the limit per channel, and per permitted location for location-bound ones. What moved
-# between two permitted locations is left out at the first: the event at the second tells it.
+# One index scan up to the limit per channel, and per permitted location for location-bound ones. A move
+# between two permitted locations is shown once, by the event at the second.
 BY_KIND = """
 SELECT found.id, found.sequence, found.body FROM (
     SELECT e.* FROM unnest($3::text[]) AS channel CROSS JOIN LATERAL (

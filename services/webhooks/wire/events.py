@@ -16,11 +16,11 @@ class EventObject(Struct):
     object: Annotated[dict[str, Any], Meta(description="The resource as its GET returns it.")]
     previous: Annotated[
         dict[str, Any] | UnsetType,
-        Meta(description="Only of an `*.updated` event: the changed fields with the values they had before."),
+        Meta(description="Only in `*.updated` events: the changed fields with their old values."),
     ] = UNSET
     active: Annotated[
         bool | UnsetType,
-        Meta(description="Only of an instructor: whether the list of instructors shows them."),
+        Meta(description="Only for instructors: whether the instructor is listed."),
     ] = UNSET
 
 

@@ -64,7 +64,7 @@ class EventLookup(Body, frozen=True, kw_only=True):
 
 
 class KnownEventsQuery(Body, frozen=True, kw_only=True):
-    """As many as the outboxes name at most."""
+    """At most as many ids as the outboxes list."""
 
     events: Annotated[list[EventLookup], Meta(max_length=2000)]
 
@@ -79,7 +79,7 @@ class Erased(Struct, kw_only=True):
 
 
 class AdvanceSequences(Body, frozen=True, kw_only=True):
-    """The gateway knows every studio, also one that lost its counter with the backup."""
+    """The gateway knows every studio, even one whose counter was lost in the restore."""
 
     studio_ids: Annotated[list[Id], Meta(max_length=1000)]
     by: Annotated[int, Meta(ge=1, le=1_000_000_000)]

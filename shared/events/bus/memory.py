@@ -134,8 +134,8 @@ class _Consumer:
                     log.error("message_parked", queue=self.queue.name, id=message.id, reason=reason)
                     self.parked.append((message, reason))
                 if message.source:
-                    told = Acknowledgement(message.reference, message.id, reason is not None)
-                    self.acknowledgements.add(message.source, told)
+                    acknowledgement = Acknowledgement(message.reference, message.id, reason is not None)
+                    self.acknowledgements.add(message.source, acknowledgement)
                 if not done.done():
                     done.set_result(None)
 
