@@ -1,4 +1,4 @@
-"""`studioctl console` and `studioctl audit list`."""
+"""`studioctl console`, `studioctl audit list` and `studioctl usage`."""
 
 import argparse
 import webbrowser
@@ -30,3 +30,11 @@ def list_audit(settings: Settings, given: argparse.Namespace) -> None:
     since = (now() - timedelta(seconds=given.since)).isoformat()
     answer = client_for(settings).get("/audit", since=since, limit=str(min(given.limit, 200)))
     show(answer, as_json=given.json, columns=("at", "actor", "action", "target", "request_id"))
+
+
+def usage(settings: Settings, given: argparse.Namespace) -> None:
+    since = (now() - timedelta(seconds=given.since)).isoformat()
+    limit = str(min(given.limit, 200))
+    answer = client_for(settings).get("/usage", studio=given.studio, since=since, limit=limit)
+    columns = ("client_name", "name", "prefix", "requests", "errors", "last_used_at")
+    show(answer, as_json=given.json, columns=columns)

@@ -1,4 +1,4 @@
-"""Arguments of the commands for keys, clients, staff tokens, the console and the audit log."""
+"""Arguments of the commands for keys, clients, staff tokens, the console, the audit log and usage."""
 
 from services.cli import console_commands, operator_commands, staff_commands
 from services.cli.command_words import (
@@ -21,6 +21,7 @@ def add_key_commands(words: Words) -> None:
     _staff(group(words, "staff", "tokens of a studio's staff"))
     _console(words)
     _audit(group(words, "audit", "what operators and staff changed"))
+    _usage(words)
 
 
 def _keys(words: Words) -> None:
@@ -138,3 +139,18 @@ def _audit(words: Words) -> None:
     )
     listing.add_argument("--since", type=duration, default="7d", metavar="7d", help="how far back (7d)")
     limit_option(listing)
+
+
+def _usage(words: Words) -> None:
+    usage = command(
+        words,
+        "usage",
+        "list keys with their requests, errors and last use",
+        console_commands.usage,
+        "usage --studio mine --since 24h",
+    )
+    usage.add_argument("--studio", metavar="SLUG|ID")
+    usage.add_argument(
+        "--since", type=duration, default="7d", metavar="7d", help="how far back, up to 31d (7d)"
+    )
+    limit_option(usage)

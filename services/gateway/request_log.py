@@ -11,7 +11,7 @@ from collections import deque
 from contextlib import suppress
 from typing import Final, TypeAlias
 
-from services.gateway.store import requests
+from services.gateway.store import key_usage, requests
 from shared.db.database import Database
 from shared.http.caller import Caller
 from shared.observability.metrics import REQUEST_LOG_LEFT_OUT
@@ -65,7 +65,8 @@ class RequestLog:
 
     async def delete_old(self) -> bool:
         async with self._db.connection() as conn:
-            return await requests.delete_old(conn, DELETE_BATCH) == DELETE_BATCH
+            deleted = await requests.delete_old(conn, DELETE_BATCH)
+            return max(deleted, await key_usage.delete_old(conn, DELETE_BATCH)) == DELETE_BATCH
 
     def _next_batch(self) -> list[Row]:
         batch: list[Row] = []

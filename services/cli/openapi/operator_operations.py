@@ -42,6 +42,7 @@ _TAG_BY_NOUN = {
     "studios": "Studios",
     "clients": "Studios",
     "keys": "Studios",
+    "usage": "Studios",
     "import": "Import",
     "export": "Import",
     "members": "People",

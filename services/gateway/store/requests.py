@@ -9,13 +9,26 @@ from shared.http.caller import Caller
 from shared.http.pages import Page, page_of, resolve_cursor
 
 # One JSON array for all rows: arrays for each column took the gateway 16 µs of CPU a row instead of 6.
+# Counted in the same statement, so that a batch that is written again counts once. Sorted, because two
+# gateways that count the same keys would otherwise deadlock.
 ADD = """
-INSERT INTO requests (studio_id, client_id, key_id, id, request_id, at, method, route, status, status_class,
-    error_code, duration_ms)
-SELECT (row ->> 0)::uuid, (row ->> 1)::uuid, (row ->> 2)::uuid, (row ->> 3)::uuid, row ->> 4,
-    to_timestamp((row ->> 5)::float8), row ->> 6, row ->> 7, (row ->> 8)::smallint,
-    (row ->> 8)::smallint / 100, row ->> 9, (row ->> 10)::float8
-FROM jsonb_array_elements($1) AS row
+WITH added AS (
+    INSERT INTO requests (studio_id, client_id, key_id, id, request_id, at, method, route, status,
+        status_class, error_code, duration_ms)
+    SELECT (row ->> 0)::uuid, (row ->> 1)::uuid, (row ->> 2)::uuid, (row ->> 3)::uuid, row ->> 4,
+        to_timestamp((row ->> 5)::float8), row ->> 6, row ->> 7, (row ->> 8)::smallint,
+        (row ->> 8)::smallint / 100, row ->> 9, (row ->> 10)::float8
+    FROM jsonb_array_elements($1) AS row
+    RETURNING studio_id, client_id, key_id, at, status
+)
+INSERT INTO key_usage (studio_id, client_id, key_id, hour, requests, errors)
+SELECT studio_id, client_id, key_id, date_bin('1 hour', at, timestamptz '2000-01-01 00:00:00+00') AS hour,
+    count(*), count(*) FILTER (WHERE status >= 400)
+FROM added
+GROUP BY studio_id, client_id, key_id, hour
+ORDER BY studio_id, client_id, key_id, hour
+ON CONFLICT (studio_id, client_id, key_id, hour) DO UPDATE
+SET requests = key_usage.requests + excluded.requests, errors = key_usage.errors + excluded.errors
 """
 
 

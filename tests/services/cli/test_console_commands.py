@@ -1,4 +1,4 @@
-"""`studioctl console` and `studioctl audit list`."""
+"""`studioctl console`, `studioctl audit list` and `studioctl usage`."""
 
 from tests.harness.console import exchange, token_in
 from tests.harness.system import System

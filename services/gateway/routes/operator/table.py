@@ -9,6 +9,7 @@ from services.gateway.routes.operator import (
     sequences,
     staff_tokens,
     status,
+    usage,
 )
 from shared.http.routes import Route
 
@@ -17,6 +18,7 @@ def routes() -> list[Route[OperatorContext]]:
     return [
         *keys.ROUTES,
         *audit.ROUTES,
+        *usage.ROUTES,
         *console_links.ROUTES,
         *staff_tokens.ROUTES,
         *erasure.ROUTES,
