@@ -11,7 +11,7 @@ help:
 	@echo "make up      start everything (Ctrl-C stops it); pass options with ARGS='--port 9000'"
 	@echo "make test    install dependencies and run the tests"
 	@echo "make check   format, lint, types, import contracts, generated files, names and sizes"
-	@echo "make fresh   start the system twice in a clean clone with an empty home"
+	@echo "make fresh   follow the README in a clean clone with an empty home, and time it"
 	@echo "make screenshots   write pictures of the consoles to docs/console"
 	@echo "make soak    long runs with many steps, many events and injected faults"
 	@echo "make chaos   inject faults for about an hour; pass options with ARGS='--groups kill --seed 7'"

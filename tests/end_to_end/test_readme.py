@@ -1,9 +1,6 @@
 """Follows the README exactly: `studioctl up`, then its commands, to a verified webhook."""
 
 import os
-import re
-import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -12,16 +9,8 @@ from pathlib import Path
 import pytest
 
 from shared.servers.ports import free_port
+from tests.harness.readme import follow_readme
 from tests.harness.system import ROOT, Process, environment_for
-
-LINES = re.compile(r"```sh\n(.*?)```", re.DOTALL)
-
-
-def section(title: str) -> str:
-    """The shell commands of one section, in order."""
-    text = (ROOT / "README.md").read_text()
-    found = text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
-    return "\n".join(LINES.findall(found))
 
 
 @pytest.fixture
@@ -50,30 +39,8 @@ def newcomer(tmp_path: Path) -> Iterator[tuple[Path, int]]:
 def test_the_readme_leads_from_a_start_to_a_booking_and_a_verified_webhook(
     newcomer: tuple[Path, int],
 ) -> None:
-    """Only the two port numbers are other than printed: several systems share a test machine."""
+    """Each line as it is printed."""
     folder, port = newcomer
-    hook = free_port()
-    script = section("Five minutes with curl") + "\n" + section("Webhooks in three commands")
-    ports = {"127.0.0.1:8080": f"127.0.0.1:{port}", "127.0.0.1:9000": f"127.0.0.1:{hook}"}
-    # What the person would watch on the screen goes to a file here.
-    ports["endpoint.json &"] = f"endpoint.json {hook} > seen.txt &"
-    for printed, ours in ports.items():
-        assert printed in script
-        script = script.replace(printed, ours)
-    script += "\nfor _ in $(seq 100); do grep -q verified: seen.txt && break; sleep 0.1; done; kill %1\n"
-    began = time.monotonic()
-    done = subprocess.run(
-        [shutil.which("bash") or "bash", "-mc", script],
-        cwd=folder,
-        env=os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    shown = f"{done.stdout}\n{done.stderr}"
-    assert '"object":"booking"' in done.stdout, shown
-    assert '"status":"confirmed"' in done.stdout, shown
-    assert '"type":"booking.created"' in done.stdout, shown
-    assert '"code":"validation_failed"' in done.stdout and '"code":"missing_api_key"' in done.stdout, shown
-    assert "verified: webhook.test" in (folder / "seen.txt").read_text(), shown
-    sys.stdout.write(f"the README's lines took {time.monotonic() - began:.1f} s\n")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    seconds = follow_readme(folder, port, os.environ | {"PATH": path})
+    sys.stdout.write(f"the README's lines took {seconds:.1f} s\n")
