@@ -1,7 +1,6 @@
 """Endpoints. A partner sees those of its client, an operator all of the studio."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import asyncpg
@@ -11,7 +10,7 @@ from services.webhooks.rules.visibility import Subscriber, View
 from services.webhooks.wire.endpoints import Endpoint
 from shared.db.database import Connection
 from shared.http.caller import Caller
-from shared.http.pages import resolve_cursor
+from shared.http.pages import start_after
 
 
 class StoredEndpoint(Struct, kw_only=True):
@@ -98,13 +97,11 @@ LIST = f"""
 SELECT {COLUMNS} FROM endpoints WHERE {OWN} AND (created_at, id) > ($4, $5)
 ORDER BY created_at, id LIMIT $6
 """  # noqa: S608
-START = (datetime(1, 1, 2, tzinfo=UTC), "00000000-0000-0000-0000-000000000000")
 
 
 async def list_own(conn: Connection, caller: Caller, cursor: str | None, limit: int) -> list[Endpoint]:
     own = _own(caller)
-    place = await resolve_cursor(conn, PLACE, cursor, *own)
-    after = (place["created_at"], place["id"]) if place else START
+    after = await start_after(conn, PLACE, cursor, *own)
     return [_stored(row).shown for row in await conn.fetch(LIST, *own, *after, limit)]
 
 

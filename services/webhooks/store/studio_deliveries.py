@@ -1,12 +1,10 @@
 """All deliveries of one studio, for operators."""
 
-from datetime import datetime
-
 from services.webhooks.store.deliveries import COLUMNS, read_delivery
 from services.webhooks.wire.deliveries import Delivery
 from shared.db.database import Connection
 from shared.http.caller import Caller
-from shared.http.pages import resolve_cursor
+from shared.http.pages import start_after
 
 PLACE = "SELECT created_at, id FROM deliveries WHERE studio_id = $1 AND id = $2"
 # Endpoint by endpoint with the limit inside, so that the cost of a page does not depend on the table's size.
@@ -19,7 +17,6 @@ WHERE e.studio_id = $1 AND e.deleted_at IS NULL AND (e.id = $5 OR $5 IS NULL)
 ORDER BY d.created_at, d.id LIMIT $6
 """  # noqa: S608
 DEAD_OF_STUDIO = OF_STUDIO.replace("(status = $4 OR $4 IS NULL)", "status = 'dead' AND $4::text = 'dead'")
-START = (datetime.fromisoformat("0001-01-02T00:00:00+00:00"), "00000000-0000-0000-0000-000000000000")
 
 
 async def list_all(
@@ -31,8 +28,7 @@ async def list_all(
     cursor: str | None,
     limit: int,
 ) -> list[Delivery]:
-    place = await resolve_cursor(conn, PLACE, cursor, caller.studio_id)
-    after = (place["created_at"], place["id"]) if place else START
+    after = await start_after(conn, PLACE, cursor, caller.studio_id)
     sql = DEAD_OF_STUDIO if status == "dead" else OF_STUDIO
     rows = await conn.fetch(sql, caller.studio_id, *after, status, endpoint_id, limit)
     return [read_delivery(row) for row in rows]

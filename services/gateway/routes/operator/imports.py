@@ -4,22 +4,17 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Final
 
-from litestar.types import Receive, Scope, Send
+from litestar.types import Receive, Scope
 from msgspec import Meta, Struct, structs
 
-from services.gateway.access import OperatorAccess
 from services.gateway.actions.import_batch import ImportBatch
-from services.gateway.context import OperatorContext
+from services.gateway.routes.operator.plain_handler import PlainHandler
 from services.gateway.store import studios
 from services.gateway.wire.studio import StudioFilter
-from shared.errors import MethodNotAllowed
 from shared.http.answer import Answer
 from shared.http.caller import Caller
 from shared.http.decoding import decode_query
-from shared.http.error_mapping import answer_for
 from shared.http.importing import Rejected
-from shared.http.roles import require_role
-from shared.http.service import send_answer, valid_request_id
 from shared.wire import encode
 
 READ_TIMEOUT: Final = 60.0  # for the next piece of a body
@@ -62,28 +57,15 @@ class ImportAnswer(Struct, kw_only=True):
     rejected: list[Rejected]
 
 
-class ImportStream:
-    """A plain ASGI handler, because the body is far larger than the route layer accepts."""
+class ImportStream(PlainHandler):
+    method = "POST"
+    role = "manager"
 
-    def __init__(self, context: OperatorContext, access: OperatorAccess) -> None:
-        self._context = context
-        self._access = access
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = dict(scope["headers"])
-        request_id = valid_request_id(headers.get(b"x-request-id"))
-        try:
-            if scope.get("method") != "POST":
-                raise MethodNotAllowed(["POST"])
-            caller = self._access.verify(headers, request_id)
-            require_role(caller.role, "manager")
-            query = decode_query(ImportQuery, scope["query_string"])
-            if caller.studio_id:
-                query = structs.replace(query, studio=await self._own_studio(caller, query.studio))
-            answer = Answer(encode(await self._import(receive, query, request_id)))
-        except Exception as problem:
-            answer = answer_for(problem, request_id)
-        await send_answer(send, answer, request_id)
+    async def answer(self, caller: Caller, scope: Scope, receive: Receive) -> Answer:
+        query = decode_query(ImportQuery, scope["query_string"])
+        if caller.studio_id:
+            query = structs.replace(query, studio=await self._own_studio(caller, query.studio))
+        return Answer(encode(await self._import(receive, query, caller.request_id)))
 
     async def _own_studio(self, caller: Caller, named: str | None) -> str:
         """A manager's lines may not change another studio, as with `?studio=`."""

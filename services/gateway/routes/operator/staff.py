@@ -2,17 +2,14 @@
 
 from typing import Final
 
-from litestar.types import Receive, Scope, Send
+from litestar.types import Receive, Scope
 
-from services.gateway.access import OperatorAccess
-from services.gateway.context import OperatorContext
+from services.gateway.routes.operator.plain_handler import PlainHandler
 from services.gateway.store import studios
 from shared.errors import NotFound
 from shared.http.answer import Answer
 from shared.http.caller import Caller
-from shared.http.error_mapping import answer_for
 from shared.http.routes import MAX_BODY, read_body
-from shared.http.service import send_answer, valid_request_id
 
 # The owner, by the first segment of the path.
 OWNERS: Final[dict[str, str]] = {
@@ -41,24 +38,9 @@ STAFF_PATHS: Final = (
 )
 
 
-class StaffForwarder:
-    def __init__(self, context: OperatorContext, access: OperatorAccess) -> None:
-        self._context = context
-        self._access = access
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+class StaffForwarder(PlainHandler):
+    async def answer(self, caller: Caller, scope: Scope, receive: Receive) -> Answer:
         headers = dict(scope["headers"])
-        request_id = valid_request_id(headers.get(b"x-request-id"))
-        try:
-            caller = self._access.verify(headers, request_id)
-            answer = await self._forward(caller, scope, receive, headers)
-        except Exception as problem:
-            answer = answer_for(problem, request_id)
-        await send_answer(send, answer, request_id)
-
-    async def _forward(
-        self, caller: Caller, scope: Scope, receive: Receive, headers: dict[bytes, bytes]
-    ) -> Answer:
         raw = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1")
         rest, studio_id = raw.removeprefix(PREFIX), ""
         if rest.startswith("studios/"):

@@ -1,0 +1,68 @@
+"""The frame of plain ASGI handlers in the operators' API, for what the route layer cannot buffer or route."""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator
+from typing import ClassVar
+
+from litestar.types import Receive, Scope, Send
+from msgspec import Struct
+
+from services.gateway.access import OperatorAccess
+from services.gateway.context import OperatorContext
+from shared.errors import MethodNotAllowed
+from shared.http.answer import Answer
+from shared.http.caller import Caller
+from shared.http.error_mapping import answer_for
+from shared.http.roles import Role, require_role
+from shared.http.service import answer_headers, send_answer, valid_request_id
+
+
+class StreamedAnswer(Struct):
+    """An answer that is sent while it is read. A failure before `first` is an ordinary error."""
+
+    first: bytes
+    rest: AsyncIterator[bytes]
+    content_type: bytes
+
+
+class PlainHandler(ABC):
+    """`method` and `role` are required if they are set."""
+
+    method: ClassVar[str | None] = None
+    role: ClassVar[Role | None] = None
+
+    def __init__(self, context: OperatorContext, access: OperatorAccess) -> None:
+        self._context = context
+        self._access = access
+
+    @abstractmethod
+    async def answer(self, caller: Caller, scope: Scope, receive: Receive) -> Answer | StreamedAnswer: ...
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = dict(scope["headers"])
+        request_id = valid_request_id(headers.get(b"x-request-id"))
+        answer: Answer | StreamedAnswer
+        try:
+            if self.method is not None and scope.get("method") != self.method:
+                raise MethodNotAllowed([self.method])
+            caller = self._access.verify(headers, request_id)
+            if self.role is not None:
+                require_role(caller.role, self.role)
+            answer = await self.answer(caller, scope, receive)
+        except Exception as problem:
+            answer = answer_for(problem, request_id)
+        if isinstance(answer, StreamedAnswer):
+            await _stream(send, answer, request_id)
+        else:
+            await send_answer(send, answer, request_id)
+
+
+async def _stream(send: Send, answer: StreamedAnswer, request_id: str) -> None:
+    """A failure ends the connection before the last chunk, so that the client notices it."""
+    head = answer_headers(Answer(b"", content_type=answer.content_type), 0, request_id)
+    sent = [header for header in head if header[0] != b"content-length"]
+    await send({"type": "http.response.start", "status": 200, "headers": sent})
+    await send({"type": "http.response.body", "body": answer.first, "more_body": True})
+    async for part in answer.rest:
+        await send({"type": "http.response.body", "body": part, "more_body": True})
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
