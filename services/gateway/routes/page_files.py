@@ -13,13 +13,13 @@ TYPES: Final = {
 }
 
 
-def page_files(folder: str, page: str) -> dict[str, ASGIApp]:
-    """Each file by its path. Only files that exist at start are ever served."""
+def page_files(folder: str, page: str, **values: str) -> dict[str, ASGIApp]:
+    """Each file by its path. Only files that exist at start are ever served. `values` are for the page."""
     files = {
         f"/{name}": static_file(name, TYPES[name.rpartition(".")[2]])
         for name in _names(STATIC / folder, folder)
     }
-    return {f"/{folder}": static_file(f"{folder}/{page}", b"text/html; charset=utf-8"), **files}
+    return {f"/{folder}": static_file(f"{folder}/{page}", b"text/html; charset=utf-8", **values), **files}
 
 
 def _names(folder: Traversable, below: str) -> list[str]:

@@ -29,7 +29,7 @@ class PartnerPort:
             OPENAPI: static_file("openapi.json", b"application/json"),
             **page_files("docs", "partners.html"),
             "/docs/guides.json": static_file("guides.json", b"application/json"),
-            **page_files("console", "console.html"),
+            **page_files("console", "console.html", title="Studio console", module="partner.js"),
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

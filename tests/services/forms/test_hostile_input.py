@@ -8,7 +8,7 @@ import pytest
 
 from shared.errors import MAX_PROBLEMS
 from shared.wire import new_id
-from tests.services.forms.form_strategies import LIST_OPERATORS
+from tests.services.forms.form_strategies import LIST_OPERATORS, OPERATORS
 from tests.services.forms.studio_client import StudioClient, field
 
 ODD = [
@@ -156,22 +156,8 @@ async def test_rules_with_odd_values_never_fail(studio: StudioClient) -> None:
         "x" * 1_000,
         ["\u202e", None, {}],
     ]
-    ops = [
-        "eq",
-        "neq",
-        "in",
-        "not_in",
-        "contains",
-        "not_contains",
-        "gt",
-        "gte",
-        "lt",
-        "lte",
-        "empty",
-        "not_empty",
-    ]
     drawn = [field("c", "number")]
-    pairs = [(op, value) for op in ops for value in values]
+    pairs = [(op, value) for op in OPERATORS for value in values]
     for place, (op, value) in enumerate(pairs):
         if isinstance(value, list) and op not in LIST_OPERATORS:
             continue

@@ -15,7 +15,7 @@ def pages() -> dict[str, ASGIApp]:
     files = {
         OPENAPI: static_file("operators.json", b"application/json"),
         **page_files("docs", "operators.html"),
-        **page_files("console", "operators.html"),
+        **page_files("console", "console.html", title="Operators' console", module="operators.js"),
     }
     return {path: _only_read(page) for path, page in files.items()}
 
