@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 TOOLS = "deploy/requirements-install.lock"
+# What the first start would compile in silence.
+MODULES = "import services.cli.main, services.cli.up, rich.live, rich.spinner"
 
 
 class StepFailed(Exception):
@@ -27,6 +29,7 @@ def main(venv: Path, requirements: Path) -> int:
         if not python.exists():
             run("Creating the virtual environment", [sys.executable, "-m", "venv", str(venv)])
         install(python, requirements)
+        run("Compiling the modules", [str(python), "-c", MODULES])
     except StepFailed as problem:
         print(f"{problem}\n\nThe installation failed; nothing was started.", file=sys.stderr)
         if "ensurepip" in str(problem):

@@ -7,11 +7,14 @@ does not keep the code of the others in memory.
 import argparse
 import sys
 
+from services.cli.progress_steps import step
 from shared.settings import Settings
 
 
 def up(settings: Settings, given: argparse.Namespace) -> None:
-    from services.cli.up import up as run
+    # Takes seconds where nothing is compiled yet, and longer on a busy machine.
+    with step("Loading the services"):
+        from services.cli.up import up as run
 
     run(settings, given)
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def step(what: str) -> Iterator[None]:
-    """Show a spinner on a terminal while the step runs. Elsewhere print nothing: the log has it."""
+    """Show the seconds on a terminal while the step runs. Elsewhere print nothing: the log has it."""
     if not sys.stderr.isatty():
         yield
         return
@@ -17,6 +17,17 @@ def step(what: str) -> Iterator[None]:
 
     console = Console(stderr=True, highlight=False)
     began = time.monotonic()
-    with console.status(f"{what} …"):
+    with console.status(_Elapsed(what, began)):
         yield
     console.print(f"  {what}: {time.monotonic() - began:.1f} s")
+
+
+class _Elapsed:
+    """Rendered anew for each frame of the spinner."""
+
+    def __init__(self, what: str, began: float) -> None:
+        self._what = what
+        self._began = began
+
+    def __rich__(self) -> str:
+        return f"{self._what} … {time.monotonic() - self._began:.0f} s"
