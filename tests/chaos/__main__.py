@@ -67,7 +67,7 @@ def main() -> int:
 
 
 def keep_logs(folder: Path, wanted: Path | None) -> Path:
-    """A run that found something always keeps them."""
+    """Always, if the run found a problem."""
     kept = wanted or Path(tempfile.mkdtemp(prefix="studio-chaos-logs-"))
     kept.mkdir(parents=True, exist_ok=True)
     for log in folder.glob("*.log"):
@@ -76,7 +76,7 @@ def keep_logs(folder: Path, wanted: Path | None) -> Path:
 
 
 async def until_stopped(running: Coroutine[Any, Any, Outcome]) -> Outcome:
-    """SIGTERM stops it like Ctrl-C does: nothing that it started stays behind."""
+    """SIGTERM stops the run like Ctrl-C does, and no process stays behind."""
     task = asyncio.ensure_future(running)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     return await task

@@ -1,4 +1,4 @@
-"""The system under fault: replicas of five services behind links that can fail, with servers of their own."""
+"""The system under test: replicas of five services behind links that can fail, with their own servers."""
 
 import asyncio
 import os
@@ -38,7 +38,7 @@ class Arena:
         self.receivers: dict[str, ChaosReceiver] = {}
         self.gateways: list[Gateway] = []
         self.ledger = Ledger(ENDPOINTS)
-        # A tmpfs that holds the data of Postgres, where one could be mounted.
+        # A tmpfs with the data of Postgres, if one could be mounted.
         self.mount: Path | None = None
         self.postgres_settings: dict[str, str] = {}
         self.postgres_binaries: PostgresBinaries | None = None
@@ -49,7 +49,7 @@ class Arena:
         return self.postgres.url_of(DATABASE)
 
     async def connect(self, database: str) -> "asyncpg.Connection[Any]":
-        """As the superuser, without any link between."""
+        """As the superuser, not through a link."""
         settings = {"default_transaction_read_only": "off"}
         return await asyncpg.connect(self.postgres.url_of(database), timeout=30, server_settings=settings)
 
@@ -61,7 +61,7 @@ class Arena:
             await conn.close()
 
     async def admin(self, sql: str, *args: Any) -> None:
-        """Beside the services' database, so that a fault can close that one."""
+        """A connection to another database, so that a fault can close the services' database."""
         await self.rows(sql, *args, database="postgres")
 
     async def start_postgres(self) -> None:
@@ -77,7 +77,7 @@ class Arena:
             link.target_port = self.postgres.port
 
     async def resize_mount(self, size: int | None) -> None:
-        """None is as much as it ever needs."""
+        """None sets it to the full size."""
         words = ["mount", "-o", f"remount,size={size or MOUNT_BYTES}", str(self.mount)]
         await asyncio.to_thread(subprocess.run, words, check=True)
 
@@ -86,7 +86,7 @@ class Arena:
 
     @asynccontextmanager
     async def excused(self, process: str) -> AsyncIterator[None]:
-        """While a fault is in a gateway itself, it may be silent."""
+        """While a fault affects a gateway itself, it does not have to answer."""
         async with AsyncExitStack() as stack:
             for gateway in self.gateways:
                 if gateway.name == process:

@@ -1,4 +1,4 @@
-"""Whether the account balances after a fault: the ledger, the database and the log against one another."""
+"""Compares the ledger, the database and the event log after a fault."""
 
 import asyncio
 import time
@@ -41,7 +41,7 @@ class Findings(Struct):
 
 
 async def settle(arena: Arena, seconds: float = SETTLE_SECONDS) -> Findings:
-    """Waits until everything that was acknowledged has arrived, and tells what has not."""
+    """Waits until everything that was acknowledged has arrived, and reports what has not."""
     found = Findings()
     deadline = time.monotonic() + seconds
     waiting = -1
@@ -64,14 +64,14 @@ async def _waiting(arena: Arena) -> int:
 
 
 async def _sort(arena: Arena, fact: Fact, found: Findings) -> None:
-    """Lost is what nobody has any more; what is in an outbox or in the log is stuck."""
+    """An event in an outbox or in the log is stuck. One that is nowhere is lost."""
     kind, resource_id = fact
     kept = await arena.rows(KEPT, resource_id)
     (found.stuck if kept else found.lost).append(f"{kind} {resource_id} has not arrived everywhere")
 
 
 async def balance(arena: Arena, found: Findings, known: set[str]) -> None:
-    """Adds what does not add up to `found`, but for what `known` holds from earlier rounds."""
+    """Adds inconsistencies to `found`, except those that `known` has from earlier rounds."""
     ledger, studio = arena.ledger, arena.system.studio_id
     for problem in ledger.duplicates():
         _add(found.duplicated, problem, known)

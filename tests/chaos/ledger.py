@@ -1,4 +1,4 @@
-"""Every acknowledged write, and everything that the receivers got: the two sides of the account."""
+"""Records every acknowledged write and everything that the receivers got."""
 
 import base64
 import hashlib
@@ -13,12 +13,12 @@ from msgspec import Struct
 from services.webhooks.rules.signing import signing_key
 from tests.chaos.receiver import Post
 
-# The event that tells of a write, and the id of the resource.
+# The type of a write's event, and the id of the resource.
 Fact = tuple[str, str]
 
 
 class Write(Struct, frozen=True):
-    """An acknowledged one. `fields` are those of its answer that the event has to show too."""
+    """An acknowledged write. `fields` are the fields of its answer that the event must have too."""
 
     fact: Fact
     gateway: str
@@ -39,7 +39,7 @@ class Ledger:
         self.digests: dict[str, bytes] = {}
         self.facts: dict[str, tuple[Fact, Any]] = {}
         self.problems: list[str] = []
-        # Resources that were there before: an import tells of them too.
+        # Resources that existed before: imports create events for them too.
         self.imported: set[str] = set()
         self.requests = 0
         self._last_accepted: dict[str, int] = defaultdict(int)
@@ -92,11 +92,11 @@ class Ledger:
         return f"v1,{base64.b64encode(wanted).decode()}" in post.headers["webhook-signature"].split()
 
     def missing(self, before: float = float("inf")) -> set[Fact]:
-        """Writes acknowledged before that moment that some endpoint has not accepted."""
+        """Writes acknowledged before that time that some endpoint has not accepted."""
         return {fact for facts in self.awaited.values() for fact in facts if self.writes[fact].at < before}
 
     def compare(self) -> list[str]:
-        """Of every event that came, whether it tells what was answered. Each is looked at once."""
+        """Checks that every received event matches the answer. Each event is checked once."""
         wrong = []
         for fact, data in list(self.facts.values()):
             write = self.writes.get(fact)
@@ -109,7 +109,7 @@ class Ledger:
         return wrong
 
     def duplicates(self) -> list[str]:
-        """Two events for one fact, or an event that nobody acknowledged although all retries are over."""
+        """Two events for one write, or an event of an unacknowledged write when all retries are over."""
         twice = [f"{fact} has {len(ids)} events" for fact, ids in self.event_ids.items() if len(ids) > 1]
         known = {kind for kind, _ in self.writes}
         return twice + [

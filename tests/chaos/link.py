@@ -1,4 +1,4 @@
-"""A TCP proxy that stands for a network link, and fails like one."""
+"""A TCP proxy that simulates a network link and its failures."""
 
 import asyncio
 import contextlib
@@ -13,7 +13,7 @@ RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
 class Link:
-    """From one process to one port. A held direction keeps its bytes: TCP sends them once packets pass."""
+    """From one process to one port. A held direction buffers its bytes, as TCP does until packets pass."""
 
     def __init__(self, name: str, target_port: int) -> None:
         self.name = name
@@ -32,7 +32,7 @@ class Link:
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def refuse(self) -> None:
-        """Nobody listens any more, and what was open ends."""
+        """Stops listening and closes open connections."""
         assert self._server is not None
         self._server.close()
         for writer in list(self._writers):
@@ -49,7 +49,7 @@ class Link:
         self._held = directions
 
     def half_close(self, direction: str) -> None:
-        """One direction of each open connection ends; the other one stays open."""
+        """Closes one direction of each open connection."""
         for writer, carries in list(self._writers.items()):
             if carries == direction and writer.can_write_eof() and not writer.is_closing():
                 with contextlib.suppress(OSError, RuntimeError):

@@ -27,7 +27,7 @@ from tests.harness.load_balancer import balancing
 from tests.harness.system import Process, RunningSystem, System, environment_for
 
 REPLICAS = {"gateway": 2, "catalog": 1, "bookings": 2, "forms": 1, "webhooks": 2}
-# Short waits, and enough of them that no delivery is given up during a fault.
+# Short delays, but enough of them that no delivery dies during a fault.
 RETRY_SCHEDULE = ",".join(["0.2", "0.4", "0.8", "1", *["2"] * 60])
 POLL_SECONDS = 0.3
 # Eight processes start at the same time.
@@ -38,7 +38,7 @@ START_SECONDS = 300.0
 async def open_arena(folder: Path) -> AsyncIterator[Arena]:
     async with AsyncExitStack() as stack:
         mount = _mounted(folder / "pg", stack)
-        # A tmpfs is memory, so that old WAL must not stay.
+        # A tmpfs is memory, so old WAL must not pile up.
         settings = {"max_wal_size": "128MB"}
         postgres = await asyncio.to_thread(
             EmbeddedPostgres.start, folder / "pg", durable=True, settings=settings
@@ -57,7 +57,7 @@ async def open_arena(folder: Path) -> AsyncIterator[Arena]:
 
 
 def _mounted(folder: Path, stack: AsyncExitStack) -> Path | None:
-    """For faults of the disk. Root alone may mount."""
+    """For disk faults. Only root may mount."""
     folder.mkdir(mode=0o711)
     words = ["mount", "-t", "tmpfs", "-o", f"size={MOUNT_BYTES},mode=0711", "tmpfs", str(folder)]
     if os.geteuid() != 0 or subprocess.run(words, capture_output=True, check=False).returncode != 0:
@@ -111,7 +111,7 @@ def _replicas() -> Iterator[tuple[str, str]]:
 
 
 def _end(process: Process) -> None:
-    """Also one that a fault has left stopped."""
+    """Even if a fault has left it stopped by SIGSTOP."""
     if process.child is not None and process.child.poll() is None:
         process.child.send_signal(signal.SIGCONT)
         process.kill()
@@ -120,7 +120,7 @@ def _end(process: Process) -> None:
 async def _environment(
     arena: Arena, stack: AsyncExitStack, name: str, service: str
 ) -> tuple[dict[str, str], int]:
-    """Each process has links of its own to Postgres, to the broker and, in a gateway, to each service."""
+    """Each process has its own links to Postgres, to the broker and, in a gateway, to each service."""
 
     async def link(target: str, port: int) -> int:
         made = await stack.enter_async_context(linked(f"{name}>{target}", port))

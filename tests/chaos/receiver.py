@@ -1,4 +1,4 @@
-"""A partner's server on a plain socket: it keeps everything, and can answer in ways that no library would."""
+"""A partner's server on a plain socket: records everything and can send broken responses."""
 
 import asyncio
 import contextlib
@@ -15,7 +15,7 @@ Manner = Literal["ok", "late", "half", "unasked", "reset", "error"]
 LATE_SECONDS = 5.0
 ACCEPTED: frozenset[Manner] = frozenset({"ok", "late", "half"})
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Type: text/plain\r\n\r\nok"
-# Bytes that nobody asked for: whoever takes them for the next request's answer records a success.
+# An unrequested response: a client that takes it as the next request's response records a success.
 ERROR = b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n"
 
 
@@ -56,7 +56,7 @@ class ChaosReceiver:
 
 
 async def _answer(writer: asyncio.StreamWriter, manner: Manner) -> bool:
-    """Whether the connection goes on."""
+    """Whether to keep the connection open."""
     match manner:
         case "ok":
             writer.write(OK)

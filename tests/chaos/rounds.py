@@ -32,7 +32,7 @@ class Result(Struct):
         return not self.problems()
 
     def problems(self) -> list[str]:
-        """All of them, as sentences."""
+        """All problems, as sentences."""
         lists = {
             "lost": self.findings.lost,
             "duplicated": self.findings.duplicated,
@@ -78,7 +78,7 @@ async def run_round(
 
 
 async def _recovery(arena: Arena, writers: Writers, healed: float) -> float:
-    """Seconds until every gateway writes again and all that was acknowledged before has arrived."""
+    """Seconds until every gateway accepts writes and everything acknowledged before has arrived."""
     while time.monotonic() - healed < SETTLE_SECONDS:
         writes_again = all(
             writers.last_success.get((gateway.name, kind), 0.0) > healed
@@ -92,7 +92,7 @@ async def _recovery(arena: Arena, writers: Writers, healed: float) -> float:
 
 
 def request_id(defect: str) -> str:
-    """Of the answer that a defect quotes; a text that no log has where it has none."""
+    """The request id that a defect quotes. If there is none, a text that is in no log."""
     _, _, body = defect.partition("{")
     try:
         return str(json.loads("{" + body)["error"]["request_id"])

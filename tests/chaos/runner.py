@@ -1,4 +1,4 @@
-"""The fault matrix: groups of faults, a number of rounds each, members drawn by the seed."""
+"""The fault matrix: groups of faults with a number of rounds each, chosen by the seed."""
 
 import random
 import time
@@ -21,7 +21,7 @@ Say = Callable[[str], None]
 
 
 class Plan(Struct, frozen=True):
-    """`writes`: the least number of acknowledged writes in a round."""
+    """`writes`: the minimum number of acknowledged writes in a round."""
 
     groups: tuple[Group, ...]
     rounds: int
@@ -68,7 +68,7 @@ async def run(plan: Plan, folder: Path, say: Say) -> Outcome:
 
 
 def _possible(groups: Sequence[Group], outcome: Outcome, say: Say) -> Iterator[Group]:
-    """What this machine cannot do is left out, and said."""
+    """Skips what this machine cannot run, and says so."""
     for group in groups:
         reasons = {group.name: group.missing()}
         reasons |= {f"{group.name}, {fault.name}": fault.missing() for fault in group.faults}
@@ -111,7 +111,7 @@ async def _one_round(
     draw: random.Random,
     known: set[str],
 ) -> Result:
-    """A round that cannot be run to its end is a finding too, and the next ones still run."""
+    """A round that fails to complete is a finding too, and the next ones still run."""
     try:
         return await run_round(arena, writers, group.name, fault, draw, writes=plan.writes, known=known)
     except Exception as problem:
@@ -121,7 +121,7 @@ async def _one_round(
 
 
 def drawn(faults: Sequence[Fault], rounds: int, draw: random.Random) -> list[Fault]:
-    """Each fault comes as often as the others, to within one; which comes when is drawn."""
+    """Each fault occurs equally often, to within one, in random order."""
     found: list[Fault] = []
     while len(found) < rounds:
         found += draw.sample(faults, len(faults))

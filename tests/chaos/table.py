@@ -78,7 +78,7 @@ def markdown(
 
 
 def written_into(document: str, table: str) -> str:
-    """The table between the two marks of a document; the table alone where there are none."""
+    """The document with the table between its two markers, or the table alone if it has none."""
     before, begin, rest = document.partition(BEGIN)
     _, end, after = rest.partition(END)
     return f"{before}{begin}\n{table}{end}{after}" if begin and end else table

@@ -1,4 +1,4 @@
-"""The ledger finds what it is there to find: each kind of damage, staged."""
+"""The ledger detects each kind of damage."""
 
 import json
 from typing import Any
@@ -43,7 +43,7 @@ def test_a_write_that_every_endpoint_accepted_is_no_damage() -> None:
 
 
 def test_an_event_that_one_endpoint_has_not_accepted_is_missing() -> None:
-    """It came, but the answer was not a success: it has to come again."""
+    """The event arrived, but the response was not a success, so it must arrive again."""
     book = ledger()
     acknowledge(book, "m1")
     book.note("ordered", post("e1", "m1"), True)
@@ -52,7 +52,7 @@ def test_an_event_that_one_endpoint_has_not_accepted_is_missing() -> None:
 
 
 def test_two_events_for_one_write_and_an_event_for_none_are_duplicates() -> None:
-    """A retry that was carried out twice shows as one or the other."""
+    """A write that was carried out twice shows up as one or the other."""
     book = ledger()
     acknowledge(book, "m1")
     for event_id, resource_id in (("e1", "m1"), ("e2", "m1"), ("e3", "m2")):
@@ -62,7 +62,7 @@ def test_two_events_for_one_write_and_an_event_for_none_are_duplicates() -> None
 
 
 def test_other_bytes_other_fields_and_a_wrong_signature_are_corruption() -> None:
-    """Whatever a partner would take for true and is not."""
+    """Anything that would mislead a partner."""
     book = ledger()
     acknowledge(book, "m1", email="a@example.com")
     book.note("unordered", post("e1", "m1", email="b@example.com"), True)
@@ -74,7 +74,7 @@ def test_other_bytes_other_fields_and_a_wrong_signature_are_corruption() -> None
 
 
 def test_only_a_fifo_endpoint_must_keep_the_order() -> None:
-    """The first time counts that an event was accepted: a repeat of an older one is none of the disorder."""
+    """Only the first acceptance of an event counts: a repeat of an older one is allowed."""
     for endpoint, disordered in (("ordered", True), ("unordered", False)):
         book = ledger()
         book.note(endpoint, post("e1", "m1", sequence=1), True)

@@ -30,7 +30,7 @@ async def said(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, text:
 
 
 async def test_a_held_link_gives_its_bytes_back_when_it_is_healed() -> None:
-    """As TCP does once packets pass again: nothing is lost, everything is late."""
+    """As with TCP when packets pass again, nothing is lost, only late."""
     async with echo() as link:
         reader, writer = await asyncio.open_connection("127.0.0.1", link.port)
         assert await said(reader, writer, b"one") == b"one"

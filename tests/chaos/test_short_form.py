@@ -1,4 +1,4 @@
-"""The short form of `make chaos`: a few faults, drawn by a seed that a failure prints."""
+"""The short form of `make chaos`: a few faults, chosen by a seed that a failure prints."""
 
 import secrets
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.chaos.table import plain
 
 @pytest.mark.timeout(900)
 async def test_nothing_is_lost_doubled_or_stuck_whatever_fails(server_home: Path) -> None:
-    """Every acknowledged write arrives once and unchanged, and no gateway answers 500 or not at all."""
+    """Every acknowledged write arrives unchanged, and no gateway answers 500 or fails to answer."""
     seed = secrets.randbelow(1_000_000)
     plan = Plan(SHORT, rounds=1, writes=60, seed=seed, rate=30.0, classes=20, members=100)
     said: list[str] = []

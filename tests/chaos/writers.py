@@ -1,4 +1,4 @@
-"""Partners that write without pause, retry until they know the outcome, and judge every answer."""
+"""Partners that write continuously, retry until they know the outcome, and check every answer."""
 
 import asyncio
 import itertools
@@ -24,7 +24,7 @@ ALLOWED_ERRORS = frozenset({503, 504})
 
 
 class Gateway:
-    """`faulty` while a fault is in it: then it may be silent. `faults` tells that one came and went."""
+    """`faulty` while a fault affects it: then it need not answer. `faults` counts those that have begun."""
 
     def __init__(self, name: str, client: Client) -> None:
         self.name = name
@@ -42,7 +42,7 @@ class Gateway:
 
 
 class Defects(Struct):
-    """What no gateway may do that is up and reachable."""
+    """What a gateway that is up and reachable must never do."""
 
     wrong_statuses: list[str] = []
     unanswered: list[str] = []
@@ -84,7 +84,7 @@ class Writers:
         self._running = [asyncio.create_task(self._work()) for _ in range(self.count)]
 
     async def stop(self) -> None:
-        """After each writer knows the outcome of its last write."""
+        """Returns when each writer knows the outcome of its last write."""
         self._over.set()
         ended = await asyncio.gather(*self._running, return_exceptions=True)
         self.defects.given_up += [f"a writer ended: {one!r}" for one in ended if one is not None]
@@ -155,7 +155,7 @@ class Writers:
 
 
 def outcome(request: Request, reply: Reply) -> Fact | None:
-    """The fact that an answer acknowledges; None where the write has to be sent again."""
+    """The write that an answer acknowledges, or None if the write has to be sent again."""
     if 200 <= reply.status < 300:
         if request.kind == "booking.cancelled":
             return request.kind, request.path.rpartition("/")[2]
@@ -166,14 +166,14 @@ def outcome(request: Request, reply: Reply) -> Fact | None:
 
 
 def is_expected(reply: Reply) -> bool:
-    """No fault may refuse a valid write with 4xx either, but for the two that tell of an earlier try."""
+    """No fault may cause a 4xx either, except the two that refer to an earlier attempt."""
     if reply.status == 409:
         return reply.code in ("member_exists", "idempotency_in_progress")
     return 200 <= reply.status < 300 or reply.status in ALLOWED_ERRORS
 
 
 def shown_by_event(request: Request, reply: Reply) -> dict[str, Any]:
-    """What the event must show too: the booking as it was answered, the email as it was sent."""
+    """What the event must contain too: the booking from the answer, the email from the request."""
     if request.kind == "booking.created":
         booking: dict[str, Any] = reply.json()
         return booking

@@ -15,7 +15,7 @@ Line = dict[str, Any]
 
 
 class MirroredStudio:
-    """`act` does one random thing. Refusals are part of it: what matters is that the copies agree."""
+    """`act` makes one random change. Some are refused: what matters is that the copies agree."""
 
     def __init__(self, system: System, key: str, seed: int) -> None:
         self.system = system
@@ -138,7 +138,7 @@ class MirroredStudio:
         await self.staff("POST", f"{path}/{self.random.choice(('pause', 'resume'))}", {})
 
     async def let_membership_end(self) -> None:
-        """A loop ends it a moment from now."""
+        """A loop will end it in a moment."""
         ends = datetime.now(UTC) + timedelta(seconds=1)
         line = self._membership(self.members[0]["id"]) | {"ends_at": ends.isoformat(), "auto_renew": False}
         await self.system.import_lines([line], send_events=True)

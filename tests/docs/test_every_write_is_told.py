@@ -1,4 +1,4 @@
-"""Every route that writes stands in a table, and a mirror shows that what it changes is told."""
+"""Every route that writes is in a table, and a mirror shows that its changes create events."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
@@ -20,8 +20,8 @@ from tests.harness.system import System
 OWN = "The caller's own setting, of which it hears in the answer."
 READS = "It only computes an answer."
 SENDS = "It sends again what was told before."
-# What does each writing route below, or why it changes nothing that partners follow. A new route has to be
-# added here; if it changes something that can be read, the mirror must come to the same.
+# What each writing route does below, or why it changes nothing that partners see. A new route has to be added
+# here; if it changes something that can be read, the mirror must end up equal.
 WRITES: dict[str, str] = {
     "POST /members": "a_member",
     "POST /bookings": "a_booking",
@@ -86,7 +86,7 @@ def write_routes() -> set[str]:
 
 
 def test_every_route_that_writes_is_in_the_table() -> None:
-    """Whoever adds one says how its changes are told."""
+    """A new route must say how its changes become events."""
     assert write_routes() == set(WRITES)
     done = {what for what in WRITES.values() if " " not in what}
     assert {name for name in done if not hasattr(Doing, name)} == set()

@@ -1,4 +1,4 @@
-"""docs/importing.md: every kind of line, with a sample that loads and every field that is stored."""
+"""docs/importing.md: every kind of line, with a sample that can be imported and every stored field."""
 
 import json
 import re

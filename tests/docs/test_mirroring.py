@@ -25,7 +25,7 @@ from tests.harness.system import System
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "examples" / "mirror.py"
 READS = tuple(scope for scope in SCOPES if scope.endswith(":read"))
-# Read anew by whoever needs them: a booking changes them for others, which is not told each time.
+# Readers fetch these when they need them: they change with other resources, without an event each time.
 LEFT_OUT = ("booked_count", "available_count", "waitlist_position")
 LISTS = {
     "locations": "studio:read",
@@ -76,7 +76,7 @@ class Mirror:
         return {(name, row_id): shown(json.loads(body)) for name, row_id, body in found}
 
     async def has_read_everything(self) -> bool:
-        """Up to the newest event of now. It may be copying still, and have no table yet."""
+        """Up to the newest event. It may still be copying and have no table yet."""
         latest = (await self._get("/events", limit=1))["latest_sequence"]
         with (
             contextlib.suppress(sqlite3.OperationalError),

@@ -1,6 +1,6 @@
 """The way of a newcomer: clone, `make up`, the README's lines up to a verified webhook, stop, start again.
 
-Nothing of this checkout is used but its commits.
+It uses nothing of this checkout except its commits.
 """
 
 import json

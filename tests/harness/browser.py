@@ -1,4 +1,4 @@
-"""Debian's Chromium, started once for all browser tests. Each test has a context of its own in it."""
+"""Debian's Chromium, started once for all browser tests. Each test has its own context."""
 
 import subprocess
 import time
@@ -13,9 +13,9 @@ from tests.harness.debian_package import find_binary, install
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable")
 MISSING = "There is no Chromium here; install it with `apt-get install chromium`."
 START_SECONDS = 60
-# A busy machine draws a page in seconds, and five of them are the default.
+# A busy machine takes seconds to draw a page; the default limit is five.
 expect.set_options(timeout=30_000)
-# No sandbox for root, no host but loopback, and nothing that Chromium asks for by itself.
+# No sandbox for root, no host except loopback, and no requests of Chromium's own.
 ARGUMENTS = (
     "--headless",
     "--no-sandbox",
@@ -36,7 +36,7 @@ def find_chromium() -> str | None:
 
 
 def install_chromium() -> str | None:
-    """Its path. Where it can neither be found nor installed, its tests are skipped."""
+    """Returns its path. If it can neither be found nor installed, its tests are skipped."""
     if find_chromium() is None:
         install("chromium")
     return find_chromium()
@@ -79,7 +79,7 @@ async def connected(address: str) -> AsyncIterator[Browser]:
 
 
 class Tab:
-    """A page in a context of its own, with all that went wrong in it."""
+    """A page in its own context, with the errors that occurred in it."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -105,7 +105,7 @@ class Tab:
         await self.page.wait_for_selector("#view .page:not([aria-busy])")
 
     def check(self) -> None:
-        """No error in a script, no violation of the policy, nothing from outside."""
+        """No script errors, no policy violations, no requests to other hosts."""
         assert self.problems == []
         assert self.foreign == []
 

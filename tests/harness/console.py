@@ -1,4 +1,4 @@
-"""A browser's part in a console session: the link's exchange, the cookie, and the page's own header."""
+"""The browser's side of a console session: exchanging the link, the cookie, and the page's header."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,7 +17,7 @@ _addresses = count()
 
 @asynccontextmanager
 async def system_from_own_address(running: RunningSystem) -> AsyncIterator[System]:
-    """A new studio, seen from an address of its own: refusals are limited per address."""
+    """A new studio with its own client address, because refusals are limited per address."""
     third, fourth = divmod(next(_addresses), 250)
     connector = aiohttp.TCPConnector(local_addr=(f"127.3.{third}.{fourth + 1}", 0))
     async with aiohttp.ClientSession(connector=connector) as session:

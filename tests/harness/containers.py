@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 POSTGRES_IMAGE = "postgres:17.11"
 RABBITMQ_IMAGE = "rabbitmq:4.1.4"
 START_SECONDS = 90.0
-# As the embedded one is for tests, but for where it listens: the image's own defaults give it half as many
+# Like the embedded server in tests, except for where it listens. The image's defaults allow half as many
 # connections and wait for the disk at every commit.
 POSTGRES_SETTINGS = {
     name: value

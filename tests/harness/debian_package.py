@@ -1,4 +1,4 @@
-"""Servers that only some tests need: found on this machine, or installed from Debian where that is safe."""
+"""Servers that only some tests need: found on this machine, or installed from Debian if that is safe."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ def find_binary(*names: str) -> str | None:
 
 
 def install(package: str) -> None:
-    """As root on Debian or Ubuntu; elsewhere nothing happens, and the tests say what they miss."""
+    """As root on Debian or Ubuntu. Elsewhere nothing happens, and the tests say what is missing."""
     if os.geteuid() != 0 or not Path("/etc/debian_version").exists() or not shutil.which("apt-get"):
         return
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}

@@ -157,7 +157,7 @@ async def _recorded(client: StudioClient) -> bool:
     return bool(rows[0]["n"] <= 2)
 
 
-# The first sequences are left to the events that tell of disabled endpoints.
+# The first sequences are left to the events of disabled endpoints.
 FILL = """
 WITH numbered AS (
     SELECT n, gen_random_uuid() AS id FROM generate_series(1, $3::int) AS n
@@ -181,6 +181,6 @@ FROM logged
 async def _fill(client: StudioClient, endpoint_id: str, backlog: int) -> None:
     body = render(client.event(LeadCreated, data={"filler": "x" * 600}))
     async with client.context.db.transaction() as conn:
-        # The foreign key looks for rows that this very statement makes.
+        # The foreign key refers to rows that this statement creates.
         await conn.execute(FILL, client.studio_id, endpoint_id, backlog, body, timeout=300)
     await client.sql("SELECT 1")

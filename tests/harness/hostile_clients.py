@@ -1,4 +1,4 @@
-"""Clients and receivers that mean harm, all on loopback: silent, slow, endless, flooding."""
+"""Hostile clients and receivers, all on loopback: silent, slow, endless, flooding."""
 
 import asyncio
 import json
@@ -63,7 +63,7 @@ def slow_reading(port: int) -> Attack:
 
 
 async def repeat(attack: Attack, number: int) -> None:
-    """Whoever is thrown out comes back."""
+    """A client that is disconnected connects again."""
     while True:
         with suppress(OSError):
             await attack(number)

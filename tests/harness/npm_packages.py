@@ -1,5 +1,5 @@
-"""npm packages that a check needs: fetched when asked for, kept in the virtual environment, never in the
-repository. Where they cannot be had, the reason is one line.
+"""npm packages that a check needs: fetched on request, stored in the virtual environment, never in the
+repository. If they cannot be installed, the reason is one line.
 """
 
 import fcntl
@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 TYPESCRIPT = "typescript@5.9.3"
-# Every worker of a test run would wait for a registry that one has found to be away.
+# Otherwise every worker of a test run would wait for a registry that one has found to be unavailable.
 ASK_AGAIN_SECONDS = 600
 NPM_TIMEOUTS = ["--fetch-retries=1", "--fetch-timeout=20000", "--fetch-retry-mintimeout=1000"]
 INSTALL = ["npm", "install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock"]
 
 
 class NpmPackages:
-    """A set of packages with their versions, in a folder of its own."""
+    """A set of packages with their versions, in its own folder."""
 
     def __init__(self, name: str, packages: Iterable[str], root: Path = Path(sys.prefix)) -> None:
         self.folder = root / name

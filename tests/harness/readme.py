@@ -29,7 +29,7 @@ def follow_readme(folder: Path, port: int, environment: Mapping[str, str]) -> fl
     hook = free_port()
     script = "\n".join(section(title) for title in SECTIONS)
     replaced = {"127.0.0.1:8080": f"127.0.0.1:{port}", "127.0.0.1:9000": f"127.0.0.1:{hook}"}
-    # What the person would watch on the screen goes to a file here.
+    # What the user would see on the screen goes to a file here.
     replaced["endpoint.json &"] = f"endpoint.json {hook} > seen.txt &"
     for printed, ours in replaced.items():
         assert printed in script

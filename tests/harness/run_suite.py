@@ -1,7 +1,7 @@
 """`make test`: runs the suite with two workers. The few tests that fail are run once more, alone.
 
-Many tests watch real servers on a clock, and on a busy machine one of thousands may miss its time. What is
-broken fails again. A test that passes only alone is named in the last lines, to be mended.
+Many tests wait for real servers with a time limit, and on a busy machine one of thousands may miss it. A real
+failure fails again. Tests that pass only alone are listed in the last lines, to be fixed.
 """
 
 import json

@@ -224,7 +224,7 @@ class System:
     async def import_lines(
         self, lines: Sequence[Mapping[str, Any]], studio: str | None = None, *, send_events: bool = False
     ) -> dict[str, Any]:
-        """All lines must be valid; use `try_import` for those that are not. A first load, unless said."""
+        """All lines must be valid; use `try_import` for those that are not. Without events by default."""
         raw = b"\n".join(json.dumps(line).encode() for line in lines)
         brings_studio = any(line["object"] == "studio" for line in lines)
         named = None if brings_studio else studio or self.studio_id

@@ -1,4 +1,4 @@
-"""`make soak`: the large runs, one after the other: sizes, faults, and what stayed unaccounted for."""
+"""`make soak`: the large runs, one after the other: large data, long races and faults."""
 
 import sys
 from pathlib import Path

@@ -59,7 +59,7 @@ def test_two_thousand_random_runs(machine: type[StudioMachine]) -> None:
 
 @pytest.mark.timeout(1800)
 async def test_long_races(service: Bookings) -> None:
-    """Every scenario 40 times, every other time in one process: nothing stays inconsistencies for."""
+    """Every scenario 40 times, every other time in one process: nothing stays inconsistent."""
     for name, scenario in {**SCENARIOS, "copies_of_one_key": copies_of_one_key}.items():
         problems = [
             problem

@@ -84,7 +84,7 @@ def served(running: RunningSystem) -> float:
 async def test_a_large_studio_survives_export_and_import(
     database_url: str, session_database_url: str, tmp_path: Path
 ) -> None:
-    """100,000 rows through three files; neither the services nor the command hold them in memory."""
+    """100,000 rows through three files; neither the services nor the command keep them in memory."""
     source, first, again, report = (tmp_path / name for name in ("source", "first", "again", "report"))
     with source.open("w") as file:
         file.writelines(json.dumps(line) + "\n" for line in lines())

@@ -67,7 +67,7 @@ async def test_a_page_costs_the_same_at_the_first_row_and_at_the_millionth(
 
 
 async def _medians(studio: StudioClient, *paths: str) -> list[float]:
-    """Interleaved, so that what else the machine does falls on both alike."""
+    """Interleaved, so that other load on the machine affects both equally."""
     times: dict[str, list[float]] = {path: [] for path in paths}
     for _ in range(300):
         for path in paths:

@@ -1,7 +1,7 @@
-"""Five minutes of attacks from all sides at once, beside a partner that behaves well.
+"""Five minutes of all attacks at once, while a well-behaved partner works.
 
-Names whose DNS hangs are not part of this run: the name servers of a separate process cannot be staged from
-here. tests/services/webhooks/test_hanging_dns.py holds that case.
+Names whose DNS hangs are not part of this run, because the name servers of a separate process cannot be faked
+from here. tests/services/webhooks/test_hanging_dns.py tests that case.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""One endpoint that hangs and one that fails beside 50 healthy ones, with a backlog of 100,000."""
+"""One endpoint that hangs and one that fails next to 50 healthy ones, with a backlog of 100,000."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The tests run on any Postgres from 15 on; here a part of them runs on the one that is pinned.
+"""The tests run on any Postgres from 15 on. This runs a part of them on the pinned version.
 
 It comes from STUDIO_PINNED_DATABASE_URL, from binaries of that major version, or from Docker.
 """
@@ -50,7 +50,7 @@ def pinned_postgres() -> Iterator[str]:
 
 
 async def test_a_part_of_the_suite_passes_on_the_pinned_postgres() -> None:
-    """What runs in production has been tried, not only what the machine of a developer has."""
+    """The production version is tested too, not only the one on a developer's machine."""
     with pinned_postgres() as url:
         conn = await asyncpg.connect(url)
         version = conn.get_server_version()

@@ -1,6 +1,6 @@
-"""Two versions side by side, as they are during an upgrade: the schema is the new one's, both book on it.
+"""Two versions side by side, as during an upgrade: both book on the new version's schema.
 
-The old version is a commit of this repository, run from a worktree of its own with today's libraries.
+The old version is a commit of this repository, run from its own worktree with the current libraries.
 """
 
 import asyncio
@@ -130,7 +130,7 @@ async def _balances(database_url: str, known: set[str]) -> None:
 
 
 async def _each_shows_what_the_other_wrote(system: System, partner: Client, studio: Bookable) -> None:
-    """Imports and reads land on either version."""
+    """Imports and reads reach either version."""
     [line] = [line for line in studio.lines if line["id"] == studio.class_ids[0]]
     seated = (await partner.get(f"/classes/{line['id']}")).json()["booked_count"]
     for number in range(12):

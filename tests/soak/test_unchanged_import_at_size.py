@@ -56,7 +56,7 @@ def run_import(running: RunningSystem, path: Path, studio: str, *more: str) -> t
 
 
 async def test_ten_changed_lines_of_a_million_give_ten_events(database_url: str, tmp_path: Path) -> None:
-    """The first load is silent, the second tells the ten; time and memory of both are printed."""
+    """The first load has no events, the second has ten; time and memory of both are printed."""
     path, ids = tmp_path / "million.ndjson", [new_id() for _ in range(LINES)]
     with embedded_system(tmp_path, database_url) as running:
         async with aiohttp.ClientSession() as session:

@@ -58,7 +58,7 @@ async def test_a_page_costs_the_same_at_the_first_row_and_at_the_millionth(datab
 
 
 async def medians(client: StudioClient, path: str, cursors: list[str], **query: object) -> list[float]:
-    """In turns: a machine that is busy for a moment is so for all of them."""
+    """Interleaved, so that other load on the machine affects all of them equally."""
     times: list[list[float]] = [[] for _ in cursors]
     for _ in range(60):
         for cursor, taken in zip(cursors, times, strict=True):

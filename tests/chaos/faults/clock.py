@@ -1,4 +1,4 @@
-"""Clocks that step while processes run, by libfaketime. Timers go on: only the time of day changes."""
+"""Clocks that step while processes run, with libfaketime. Timers go on: only the time of day changes."""
 
 import asyncio
 import random
@@ -28,7 +28,7 @@ def missing() -> str | None:
 
 @asynccontextmanager
 async def fake_clocks(arena: Arena) -> AsyncIterator[None]:
-    """Every process is started again with a clock of its own, and once more without it at the end."""
+    """Restarts every process with its own clock, and again without it at the end."""
     await restart_postgres(arena, faked_postgres(arena))
     before = {name: process.environment for name, process in arena.processes.items()}
     for name, process in arena.processes.items():
@@ -44,7 +44,7 @@ async def fake_clocks(arena: Arena) -> AsyncIterator[None]:
 
 
 def faked(arena: Arena, name: str) -> dict[str, str]:
-    """The environment that gives a process the clock of that name, at the right time."""
+    """The environment that gives a process the clock of that name, set to the real time."""
     set_clocks(arena, [name], 0)
     return {
         "LD_PRELOAD": str(library()),
@@ -55,7 +55,7 @@ def faked(arena: Arena, name: str) -> dict[str, str]:
 
 
 def faked_postgres(arena: Arena) -> PostgresBinaries:
-    """A script in the server's place: its environment is its own."""
+    """A script that starts the server with the changed environment."""
     found = find_postgres()
     assert found is not None
     folder = arena.folder / "clocked"

@@ -1,4 +1,4 @@
-"""What a fault is: a context that injects it, tells which it is, and heals it at its end."""
+"""A fault: a context manager that injects it, says what it affects, and heals it on exit."""
 
 import random
 from collections.abc import Callable
@@ -8,9 +8,9 @@ from msgspec import Struct, structs
 
 from tests.chaos.arena import Arena
 
-# The context's value says what was drawn: the process, the link, the queue.
+# The context's value says what was chosen: the process, the link, the queue.
 Injection = Callable[[Arena, random.Random], AbstractAsyncContextManager[str]]
-# Around all rounds of a group, for what its faults need.
+# Sets up what the faults of a group need, for all its rounds.
 Setup = Callable[[Arena], AbstractAsyncContextManager[None]]
 
 
@@ -19,7 +19,7 @@ def nothing_missing() -> str | None:
 
 
 class Fault(Struct, frozen=True):
-    """It is held for a time drawn from `seconds`. `missing` says why it cannot be had here."""
+    """Held for a random time within `seconds`. `missing` says why it cannot run on this machine."""
 
     name: str
     inject: Injection

@@ -22,5 +22,5 @@ GROUPS: tuple[Group, ...] = (
     CLOCK,
     VERSIONS,
 )
-# One round each fits into a test: their faults are over in seconds.
+# One round of each fits into a test, because their faults take only seconds.
 SHORT: tuple[Group, ...] = (KILL, NETWORK, RECEIVERS)

@@ -45,7 +45,7 @@ async def kill_several(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def kill_again_and_again(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
-    """The process is killed while it starts, too."""
+    """Also kills the process while it starts."""
     name = draw.choice(sorted(arena.processes))
     async with killed(arena, [name]):
         for _ in range(3):

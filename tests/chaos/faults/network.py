@@ -1,4 +1,4 @@
-"""Links that refuse, reset, swallow, delay or half-close, to servers, between services and to receivers."""
+"""Links that refuse, reset, drop, delay or half-close, to servers, between services and to receivers."""
 
 import asyncio
 import random
@@ -10,7 +10,7 @@ from tests.chaos.faults.fault import Fault, Group, Injection
 from tests.chaos.link import ANSWERS, BOTH, REQUESTS, Link
 
 HALF_CLOSE_EVERY = 0.5
-# Where writes and their events go. A fault elsewhere would not be felt.
+# The links that writes and their events use. A fault elsewhere would have no effect.
 TARGETS = ("postgres", "rabbit", "bookings", "forms", "ordered", "unordered")
 
 
@@ -30,14 +30,14 @@ def cut(start: Callable[[Link, random.Random], Awaitable[None]]) -> Injection:
 
 
 def drawn_links(arena: Arena, draw: random.Random) -> list[Link]:
-    """One link, or every link to one target: then no replica can stand in."""
+    """One link, or every link to one target, so that no other replica can take over."""
     target = draw.choice(TARGETS)
     links = [link for link in arena.links_to(target) if is_used(link.name)]
     return [draw.choice(links)] if draw.random() < 0.5 else links
 
 
 def is_used(name: str) -> bool:
-    """Gateway and catalog have the broker's address, and no use for it."""
+    """Gateway and catalog have the broker's address but do not use it."""
     process, _, target = name.partition(">")
     return target != "rabbit" or process.startswith(("bookings", "forms", "webhooks"))
 

@@ -45,7 +45,7 @@ async def terminate(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
 
 
 def configured(on: str, off: str) -> Injection:
-    """By statements of an administrator, on a connection that the fault does not touch."""
+    """With an administrator's statements, on a connection that the fault does not affect."""
 
     @asynccontextmanager
     async def inject(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
@@ -75,7 +75,7 @@ async def lock_tables(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def full_disk(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
-    """The mount shrinks to what it holds, so that filling it costs no memory."""
+    """Shrinks the mount to its current content, so that filling it takes no memory."""
     assert arena.mount is not None
     facts = os.statvfs(arena.mount)
     used = (facts.f_blocks - facts.f_bfree) * facts.f_frsize
@@ -89,7 +89,7 @@ async def full_disk(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
 
 
 def _runs(arena: Arena) -> bool:
-    """A full WAL disk ends the server: its next start needs the space."""
+    """A full WAL disk stops the server, and its next start needs free space."""
     return arena.postgres.alive
 
 

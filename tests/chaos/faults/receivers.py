@@ -1,4 +1,4 @@
-"""Receivers that answer late, by halves, unasked, with errors or resets."""
+"""Receivers that answer late, incompletely, without a request, with errors or resets."""
 
 import random
 from collections.abc import AsyncIterator

@@ -1,6 +1,6 @@
-"""A machine that vanishes: replicas in a network namespace whose link goes down, so that no FIN ever comes.
+"""A machine that disappears: replicas in a network namespace whose link goes down, so that no FIN arrives.
 
-The recovery is measured while it is gone: the others have to take over what it held.
+The recovery is measured while it is gone: the others have to take over its leases.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ async def ip(*words: str) -> None:
 
 @asynccontextmanager
 async def other_machine(arena: Arena) -> AsyncIterator[None]:
-    """A third replica of bookings and one of the event log on it, with links to Postgres and the broker."""
+    """Has a third replica of bookings and one of the event log, with links to Postgres and the broker."""
     await ip("netns", "add", NAMESPACE)
     processes: dict[str, Process] = {}
     try:
@@ -64,7 +64,7 @@ async def other_machine(arena: Arena) -> AsyncIterator[None]:
 
 
 async def _listen_there(arena: Arena) -> None:
-    """Postgres after a restart, the broker at once. A broker that is started again forgets it."""
+    """Postgres after a restart, the broker at once. The broker forgets it when it is restarted."""
     with (arena.postgres.data / "pg_hba.conf").open("a") as rules:
         rules.write(f"host all all {THERE}/32 scram-sha-256\n")
     arena.postgres_settings["listen_addresses"] = f"127.0.0.1,{HERE}"
@@ -84,7 +84,7 @@ def _replica(arena: Arena, service: str, port: int) -> Process:
         "STUDIO_HOST": THERE,
         "STUDIO_PORT": str(port),
     }
-    # Receivers are not reachable from there: it logs and does not dispatch.
+    # Receivers are not reachable from there, so this replica logs events but does not dispatch.
     words = ["serve", service, *(["--only", "log"] if service == "webhooks" else [])]
     log = arena.folder / f"{service}-vanishing.log"
     process = Process(words, environment, f"http://{THERE}:{port}/health/ready", log)
@@ -94,7 +94,7 @@ def _replica(arena: Arena, service: str, port: int) -> Process:
 
 @asynccontextmanager
 async def vanish(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
-    """The link of the round before comes up first, and the machine gets its share of the work again."""
+    """First restores the link of the last round, and waits until the machine shares the work again."""
     await ip("link", "set", OUTSIDE, "up")
     for service, role in ROLES.items():
         await eventually(lambda s=service, r=role: _is_shared(arena, s, r), seconds=120)  # type: ignore[misc]

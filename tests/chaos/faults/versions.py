@@ -1,4 +1,4 @@
-"""Two versions side by side: replicas of an older commit serve beside today's, on today's schema."""
+"""Two versions side by side: replicas of an older commit and of this one, on the current schema."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ from tests.chaos.arena import Arena
 from tests.chaos.faults.fault import Fault, Group, Injection
 from tests.harness.system import ROOT, Process
 
-# The last commit of the round before this one.
+# The commit that plays the older version.
 OLD = os.environ.get("STUDIO_CHAOS_OLD_COMMIT", "6fa3590")
 SERVICES = ("bookings", "catalog", "forms", "webhooks")
 
