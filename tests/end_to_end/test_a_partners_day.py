@@ -66,7 +66,7 @@ async def test_lead_flow(system: System) -> None:
 
 
 async def test_a_new_member_converts_the_lead_of_the_same_email(system: System) -> None:
-    """Through an event, not a call: the lead turns converted and member."""
+    """An event, not a call, makes the lead `converted`, with the stage `member`."""
     client = system.partner(await system.key())
     email = f"{new_id()}@example.com"
     lead_id = (await client.post("/leads", {"email": email})).json()["id"]
@@ -79,7 +79,7 @@ async def test_a_new_member_converts_the_lead_of_the_same_email(system: System) 
 
 
 async def test_a_request_id_reaches_every_service(system: System) -> None:
-    """One id from the partner's call through the gateway's log line to the owner's."""
+    """The gateway and the owning service log the same id as the partner's call."""
     client = system.partner(await system.key())
     request_id = f"trace-{new_id()}"
     await client.get("/classes", headers={"X-Request-Id": request_id})

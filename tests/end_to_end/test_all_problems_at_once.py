@@ -1,4 +1,4 @@
-"""What a 422 says, through the gateway: broken JSON alone, anything else all at once; emails and phones."""
+"""What a 422 lists: broken JSON as a single problem, everything else at once; emails and phones."""
 
 import json
 from typing import Any
@@ -34,12 +34,12 @@ def problems(reply: Reply) -> set[tuple[str, str]]:
     ],
 )
 async def test_broken_json_is_json_invalid_and_nothing_else(partner: Client, path: str, raw: bytes) -> None:
-    """Also where a type is wrong before the JSON breaks, a header is missing or the text is skipped over."""
+    """Even if a type is wrong before the JSON breaks, a header is missing, or the broken part is skipped."""
     assert problems(await partner.post(path, raw=raw)) == {("body", "json_invalid")}
 
 
 async def test_every_problem_of_a_request_is_listed(partner: Client) -> None:
-    """Path, query, header and body, structure and values alike."""
+    """Path, query, header and body; structure and values."""
     member = {"email": "a@example", "last_name": 7, "phone": "no number", "extra": 1}
     assert problems(await partner.post("/members", member)) == {
         ("body.email", "value_error"),
@@ -114,7 +114,7 @@ async def test_every_problem_of_a_request_is_listed(partner: Client) -> None:
 
 @pytest.mark.parametrize("email", ["a@example", "test@test", "a@localhost"])
 async def test_an_email_needs_a_dot_in_its_domain(partner: Client, email: str) -> None:
-    """Leads, members and submitters alike, whatever the name is."""
+    """For leads, members and submitters, whatever the domain."""
     member = {"email": email, "first_name": "A", "last_name": "B"}
     assert problems(await partner.post("/members", member)) == {("body.email", "value_error")}
     assert problems(await partner.post("/leads", {"email": email})) == {("body.email", "value_error")}
@@ -131,7 +131,7 @@ PHONES = {
 
 
 async def test_phones_are_checked_alike_everywhere(system: System, partner: Client) -> None:
-    """Leads, members and answers; without a country code the studio's country is meant."""
+    """Leads, members and answers; numbers without a country code belong to the studio's country."""
     await system.import_lines([a_studio(system.studio_id) | {"timezone": "America/New_York"}])
     field = {"key": "tel", "label": "Phone", "type": "phone"}
     form = (await partner.post("/forms", {"title": "T", "status": "published", "fields": [field]})).json()

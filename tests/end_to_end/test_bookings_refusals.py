@@ -168,7 +168,7 @@ async def test_keys_that_were_used(house: House) -> None:
 
 
 async def test_two_keys_of_one_client_share_and_two_clients_do_not(system: System, house: House) -> None:
-    """A retry survives a key's rotation; another client's answers are never seen."""
+    """A retry works after a key's rotation; another client's answers are never replayed."""
     class_, people, key = a_class(capacity=3), [a_member() for _ in range(2)], new_id()
     await house.import_lines(class_, *people)
     same = House(system, system.partner(await system.key()))

@@ -1,4 +1,4 @@
-"""The database behind a pooler, and one database per service: both by URL alone."""
+"""The database behind a pooler, and one database per service: both need only URLs."""
 
 import json
 from collections.abc import AsyncIterator
@@ -29,7 +29,7 @@ async def studio_in(running: RunningSystem) -> AsyncIterator[System]:
 
 
 async def assert_an_event_reaches_a_partner(system: System) -> None:
-    """Key, member, outbox, relay, event log, delivery: every service but forms has a part in it."""
+    """Key, member, outbox, relay, event log, delivery: every service except forms takes part."""
     partner = system.partner((await system.issue("all"))["key"])
     async with receiving() as receiver:
         made = await partner.post("/webhook-endpoints", {"url": receiver.url})
@@ -45,7 +45,7 @@ async def assert_an_event_reaches_a_partner(system: System) -> None:
 
 
 async def test_the_whole_system_works_through_pgbouncer(database_url: str, tmp_path: Path) -> None:
-    """It refuses start-up parameters that it does not know. Sessions for LISTEN go to the server itself."""
+    """PgBouncer refuses unknown start-up parameters. Sessions for LISTEN go to the server itself."""
     with (
         running_pgbouncer(database_url) as pooled_url,
         embedded_system(tmp_path, pooled_url, STUDIO_DATABASE_DIRECT_URL=database_url) as running,
@@ -55,7 +55,7 @@ async def test_the_whole_system_works_through_pgbouncer(database_url: str, tmp_p
 
 
 async def test_sessions_that_must_not_be_shared_go_past_the_pooler(database_url: str) -> None:
-    """The relay's LISTEN and its advisory lock would otherwise be somebody else's a moment later."""
+    """Otherwise another client could get the session with the relay's LISTEN and advisory lock."""
     with running_pgbouncer(database_url) as pooled_url:
         db = await Database.connect(pooled_url, "bookings", size=2, direct_url=database_url)
         async with db.connection() as conn:
@@ -71,7 +71,7 @@ async def test_sessions_that_must_not_be_shared_go_past_the_pooler(database_url:
 
 
 async def test_every_session_of_a_role_begins_with_its_settings(database_url: str) -> None:
-    """Whoever opened it: a service, a pooler, KEDA or an operator with psql."""
+    """Whether a service, a pooler, KEDA or an operator with psql opened it."""
     for service in SERVICES:
         conn = await asyncpg.connect(service_url(database_url, service))
         try:
@@ -85,7 +85,7 @@ async def test_every_session_of_a_role_begins_with_its_settings(database_url: st
 async def test_each_service_can_have_a_database_of_its_own(
     postgres: Postgres, amqp_url: str, tmp_path: Path
 ) -> None:
-    """No service reads another one's tables: five URLs are all it takes."""
+    """No service reads another service's tables, so five URLs are enough."""
     names = {service: f"studio_test_{new_id().replace('-', '')}" for service in SERVICES}
     admin = await asyncpg.connect(postgres.url_of("postgres"))
     try:

@@ -65,7 +65,7 @@ REFUSALS = [
 async def test_an_early_answer_to_a_large_body_says_that_the_connection_closes(
     system: System, method: str, path: str, scopes: str | None, status: int, in_chunks: bool
 ) -> None:
-    """The whole body may be on its way: the answer arrives, says so, and then the connection ends."""
+    """The body may be in flight: the answer arrives with `Connection: close`, then the connection ends."""
     key = await system.key([scopes]) if scopes else None
     size = "Transfer-Encoding: chunked" if in_chunks else f"Content-Length: {len(LARGE)}"
     async with connected(system) as line:
@@ -77,7 +77,7 @@ async def test_an_early_answer_to_a_large_body_says_that_the_connection_closes(
 
 
 async def test_an_early_answer_to_a_small_body_keeps_the_connection(system: System) -> None:
-    """Refused writes are no reason to connect again: the next request on the same line is answered."""
+    """A refused write does not cost a new connection: the next request on the same one is answered."""
     key = await system.key()
     async with connected(system) as line:
         for method, path, used, status in (("POST", "/leads", None, 401), ("PUT", "/studio", key, 405)):
@@ -89,7 +89,7 @@ async def test_an_early_answer_to_a_small_body_keeps_the_connection(system: Syst
 
 
 async def test_who_asks_before_sending_is_refused_without_the_body(system: System) -> None:
-    """`Expect: 100-continue`: no 100, and the connection says that it closes."""
+    """`Expect: 100-continue`: there is no 100, and the answer says `Connection: close`."""
     async with connected(system) as line:
         line.writer.write(head("POST", "/leads", None, "Content-Length: 100", "Expect: 100-continue"))
         answered, headers = await line.answer()

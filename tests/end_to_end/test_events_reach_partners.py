@@ -109,7 +109,7 @@ async def test_a_booking_a_waitlist_change_and_a_form_arrive_signed(
 
 
 async def test_a_promotion_reaches_the_partner_in_order(system: System, receiver: Receiver) -> None:
-    """Cancelling a booking promotes the first in line, and both facts arrive."""
+    """Cancelling a booking promotes the first on the waitlist, and both events arrive."""
     partner = system.partner(await system.key())
     await an_endpoint(partner, receiver, fifo=True, event_types=["booking.cancelled", "booking.confirmed"])
     class_id = await a_class(system)
@@ -160,7 +160,7 @@ async def test_scopes_and_clients_are_kept_apart_through_the_gateway(
 async def test_revoking_the_last_key_of_a_client_disables_its_endpoints(
     system: System, receiver: Receiver
 ) -> None:
-    """While one key lives, nothing changes; with the last one gone nothing more is sent."""
+    """Nothing changes while one key is live; after the last one is revoked, nothing more is sent."""
     first = await system.issue(client="crm")
     second = await system.issue(client="crm")
     endpoint = await an_endpoint(system.partner(first["key"]), receiver)
@@ -185,7 +185,7 @@ async def test_revoking_the_last_key_of_a_client_disables_its_endpoints(
 
 
 async def test_operators_see_dead_deliveries_and_retry_them(system: System, receiver: Receiver) -> None:
-    """Through the operators' API: listed by status, set going again, and counted in the status."""
+    """Through the operators' API: listed by status, retried, and counted in the status."""
     receiver.answer = answering(400)
     partner = system.partner(await system.key())
     endpoint = await an_endpoint(partner, receiver)

@@ -126,7 +126,7 @@ def _key() -> dict[str, str]:
 
 @pytest.mark.timeout(240)
 async def test_every_kind_reaches_a_real_endpoint(system: System) -> None:
-    """As it is in the log, byte for byte, each with the scope of the table."""
+    """Each arrives with the bytes of the log, for its scope in the table of kinds."""
     partner = system.partner(await system.key())
     async with receiving() as receiver:
         endpoint = made(await partner.post("/webhook-endpoints", {"url": receiver.url}))
@@ -153,6 +153,6 @@ async def test_every_kind_reaches_a_real_endpoint(system: System) -> None:
             post = next(post for post in receiver.received if json.loads(post.body)["type"] == kind)
             stored = await partner.get(f"/events/{json.loads(post.body)['id']}")
             assert stored.status == 200, kind
-            # An erasure rewrites what the log still holds about the person.
+            # An erasure rewrites what the log still has about the person.
             if KINDS[kind].resource not in ("member", "lead", "membership"):
                 assert stored.body == post.body, kind

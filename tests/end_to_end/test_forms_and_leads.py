@@ -59,7 +59,7 @@ async def test_a_lead_fills_in_a_form_and_everyone_who_may_hears_of_it(system: S
 
 
 async def test_each_scope_opens_its_own_door(system: System) -> None:
-    """403 with the scope that is missing, before anything is looked up."""
+    """403 names the missing scope, before anything is looked up."""
     form_id = new_id()
     doors = [
         ("GET", "/forms", "forms:read"),
@@ -126,7 +126,7 @@ async def test_staff_work_on_forms_submissions_and_leads(system: System) -> None
 
 
 async def test_forms_and_leads_are_imported(system: System) -> None:
-    """Lines in wire form; what a GET shows can be imported again; a bad line is named."""
+    """What a GET returns can be imported again, and a bad line is reported."""
     client = await partner(system)
     form_id = new_id()
     lines: list[dict[str, Any]] = [

@@ -64,7 +64,7 @@ async def house(system: System) -> House:
 async def test_an_import_that_ends_a_booking_gives_its_seat_to_the_first_who_waits(
     house: House, status: str
 ) -> None:
-    """Once, and in the order of the queue."""
+    """Once, and in the order of the waitlist."""
     held = [(await house.book(person)).json() for person in range(3)]
     await house.load(held[0] | {"status": status})
     assert await house.statuses() == [status, "confirmed", "waitlisted"]
@@ -83,7 +83,7 @@ async def test_an_import_that_takes_somebody_out_of_the_queue_keeps_it_whole(hou
 
 @pytest.mark.parametrize("kind", ["entry", "booking"])
 async def test_waiters_imported_into_a_class_with_free_seats_get_them(house: House, kind: str) -> None:
-    """As many as there are seats, by their positions; the others wait on."""
+    """As many as there are seats, by position; the others keep waiting."""
     class_id = house.class_["id"]
     people = [person["id"] for person in house.people[:3]]
     entries = [an_entry(class_id, person, 3 - n) for n, person in enumerate(people)]

@@ -13,7 +13,7 @@ from tests.harness.system import System, separate_services
 async def test_members_made_while_the_forms_service_is_away_convert_their_leads_later(
     tmp_path: Path, database_url: str, amqp_url: str
 ) -> None:
-    """The event waits in the queue; each lead is converted once, and one `lead.updated` tells of it."""
+    """The event waits in the queue; each lead is converted once, with one `lead.updated`."""
     with separate_services(tmp_path, database_url, amqp_url) as running:
         async with aiohttp.ClientSession() as session:
             system = System(running, session)

@@ -18,7 +18,7 @@ async def session() -> aiohttp.ClientSession:
 async def test_a_new_key_works_at_once_from_an_address_that_has_used_up_its_refusals(
     system: System, session: aiohttp.ClientSession
 ) -> None:
-    """Unknown keys from such an address are looked up in batches: no query for each, no wait for the poll."""
+    """Unknown keys from such an address are looked up in batches: no query each, no waiting for a poll."""
     url = f"{system.running.partner_url}/partner/v1/key"
 
     async def status(key: str) -> int:

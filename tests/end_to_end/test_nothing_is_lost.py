@@ -35,10 +35,10 @@ async def test_bookings_go_on_while_the_broker_is_away() -> None:
 
 @pytest.mark.timeout(300)
 async def test_nobody_waits_for_a_slow_neighbour(database_url: str) -> None:
-    """10 healthy endpoints beside a hanging one with 5,000 waiting.
+    """10 healthy endpoints next to a hanging one with 5,000 waiting deliveries.
 
-    Whoever waited for the hanging one would wait for its time-out of many seconds. The ratios are the soak's:
-    where other tests run beside this one, a p99 of a few hundred waits says nothing finer than that.
+    A healthy endpoint that waited for the hanging one would wait for its timeout of many seconds. The soak
+    run has the precise ratios: while other tests run, a p99 over a few hundred waits is too coarse for them.
     """
     sizes = Sizes(healthy=10, backlog=5_000, rounds=2, burst=40, steady_seconds=3, steady_rate=5)
     report = await run_isolation(database_url, sizes)

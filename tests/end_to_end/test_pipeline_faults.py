@@ -98,7 +98,7 @@ async def delete_when_consumed(connection: AbstractConnection, name: str) -> Non
 
 @pytest.mark.timeout(240)
 async def test_a_broker_that_loses_its_disk_loses_no_event() -> None:
-    """40 events are confirmed while the log is away; the broker comes back empty; all 40 are logged."""
+    """40 events are confirmed while the event log is down; the broker restarts empty; all 40 are logged."""
     async with open_pipeline() as pipeline:
         key = await pipeline.system.key()
         await pipeline.kill("dispatcher")
@@ -126,7 +126,7 @@ def _wipe(home: Path) -> None:
 async def test_a_hung_webhooks_replica_holds_the_event_log_for_seconds_only(
     tmp_path: Path, database_url: str, amqp_url: str
 ) -> None:
-    """SIGSTOP: it neither dies nor answers. Beside a healthy replica its partitions move within seconds."""
+    """SIGSTOP: it neither dies nor answers. Its partitions move to a healthy replica within seconds."""
     async with opened(tmp_path, database_url, amqp_url) as system:
         key = await system.key()
         first = system.running.processes["webhooks"]

@@ -63,7 +63,7 @@ class Load:
 async def test_a_rolling_restart_of_every_service_fails_no_request_and_loses_nothing(
     tmp_path: Path, database_url: str, amqp_url: str
 ) -> None:
-    """New replica up, old one told to stop, one service after the other."""
+    """A new replica starts, the old one is stopped, one service after the other."""
     async with (
         fleet(tmp_path, database_url, amqp_url, STUDIO_DRAIN_SECONDS="5") as replicas,
         receiving() as receiver,
@@ -90,7 +90,7 @@ async def test_a_rolling_restart_of_every_service_fails_no_request_and_loses_not
 
 
 async def _next_release_migrates(database_url: str) -> None:
-    """Every table gets a column that this code knows nothing of, as the next release may add one."""
+    """Adds a column that this code does not know to every table, as the next release might."""
     conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
     tables = await conn.fetch(
         "SELECT schemaname, tablename FROM pg_tables WHERE schemaname = ANY($1::text[])", list(SERVICES)

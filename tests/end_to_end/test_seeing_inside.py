@@ -90,7 +90,7 @@ def lines(system: RunningSystem) -> list[dict[str, Any]]:
 
 
 async def test_a_requests_whole_life_can_be_read_by_its_id(inside: System, receiver: Receiver) -> None:
-    """Gateway, service, outbox, event log and delivery each say it, with studio and key beside it."""
+    """Gateway, service, outbox, event log and delivery all log the id, with studio and key."""
     request_id = await book(inside, receiver)
     async with asyncio.timeout(20):
         while len(life := [x for x in lines(inside.running) if x.get("request_id") == request_id]) < 7:
@@ -110,7 +110,7 @@ async def test_a_requests_whole_life_can_be_read_by_its_id(inside: System, recei
 async def test_the_partners_call_and_its_webhook_are_one_trace(
     inside: System, receiver: Receiver, collector: Collector
 ) -> None:
-    """Through gateway, service, outbox, broker and dispatcher; the partner's own trace goes on in ours."""
+    """Through gateway, service, outbox, broker and dispatcher; our spans continue the partner's own trace."""
     trace_id, partner_span = secrets.token_hex(16), secrets.token_hex(8)
     await book(inside, receiver, traceparent=f"00-{trace_id}-{partner_span}-01")
 
@@ -145,7 +145,7 @@ async def test_every_query_of_dashboard_and_alerts_names_an_exported_metric(
 
 
 async def test_no_log_names_a_person_or_a_secret(inside: System, receiver: Receiver) -> None:
-    """Neither in good times nor in refusals: keys, tokens, secrets, emails, names, phones and answers."""
+    """In successful and refused requests: no keys, tokens, secrets, emails, names, phones or answers."""
     mark = secrets.token_hex(6)
     email, name, phone = f"{mark}@people.example", f"Zaphod{mark}", "+12125550147"
     member = {"object": "member", "id": new_id(), "first_name": name, "last_name": name, "email": email}

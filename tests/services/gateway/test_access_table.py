@@ -1,6 +1,6 @@
 """Every row of the routing table, requested by every kind of caller that must not have access.
 
-The table is made from the page: a new route is in it by itself. A new parameter needs a real id: see
+The cases come from the table, so a new route is included automatically. A new parameter needs a real id: see
 `other_studios_ids`.
 """
 
@@ -20,15 +20,15 @@ from tests.harness.http import Client, Reply
 from tests.harness.system import System
 from tests.services.gateway.test_other_studios import call, other_studios_ids
 
-# Belong to the client that made them; another client of the same studio knows nothing of them.
+# These belong to the client that created them; another client of the same studio cannot see them.
 OF_ONE_CLIENT = ("endpoint_id", "recovery_id", "delivery_id")
-# Lie at a location, their own or their class's, whether or not their answers name it.
+# These belong to a location, their own or their class's, whether or not their answers name it.
 AT_A_LOCATION = ("location_id", "room_id", "class_id", "booking_id", "waitlist_id")
 READS = {route.path: route for route in ROUTES if route.method == "GET"}
 
 
 class Keys(Struct):
-    """One of each, made once: the system lives as long as the tests."""
+    """One of each, created once, because all tests share the system."""
 
     owner: str
     elsewhere: str  # its location
@@ -119,7 +119,7 @@ def places_in(value: Any) -> set[str]:
 
 
 async def read_of(system: System, key: str, route: PartnerRoute, ids: dict[str, str]) -> Reply | None:
-    """What a GET on the thing that this route is about answers; None where the page has no such row."""
+    """The GET answer for the resource of this route, or None if the table has no such route."""
     parts = route.path.split("/")
     for end in range(len(parts), 1, -1):
         path = "/".join(parts[:end])
@@ -166,7 +166,7 @@ async def test_nobody_gets_what_is_not_theirs(system: System, route: PartnerRout
 
 
 async def check_dead_keys(system: System, route: PartnerRoute, ids: dict[str, str], keys: Keys) -> None:
-    """From an address of its own for each route: refusals are limited per address."""
+    """Uses a separate address for each route, because refusals are limited per address."""
     source = f"127.2.0.{ROUTES.index(route) + 1}"
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(local_addr=(source, 0))) as session:
         for key, code in ((keys.expired, "api_key_expired"), (keys.revoked, "api_key_revoked")):
@@ -180,7 +180,7 @@ async def check_dead_keys(system: System, route: PartnerRoute, ids: dict[str, st
 
 
 async def check_location(system: System, route: PartnerRoute, ids: dict[str, str], keys: Keys) -> None:
-    """What lies at one location is unknown to a key of another one: to its reads and its writes alike."""
+    """What belongs to one location does not exist for a key of another, in reads and writes."""
     seen = await read_of(system, keys.owner, route, ids)
     if seen is None or seen.status != 200:
         return
@@ -195,7 +195,7 @@ async def check_location(system: System, route: PartnerRoute, ids: dict[str, str
 
 
 async def check_list(system: System, route: PartnerRoute, keys: Keys) -> None:
-    """A list holds nothing of other studios, other locations or other clients."""
+    """A list contains nothing of other studios, locations or clients."""
     if route.path == "/event-types":
         return  # the same for everybody
     mine = await system.partner(keys.owner).get(route.path, limit=200)

@@ -1,4 +1,4 @@
-"""The audit log: every write of operators and staff, and nothing else."""
+"""The audit log: every write by operators and staff, and nothing else."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def test_an_import_is_of_the_studio_that_the_query_names() -> None:
 
 
 def test_reading_is_no_write() -> None:
-    """A POST that only evaluates reads, too."""
+    """A POST that only evaluates is a read too."""
     assert not is_write("GET", "/operator/v1/keys")
     assert not is_write("POST", "/console/session")
     assert not is_write("POST", f"/operator/v1/studios/mine/forms/{ID}/evaluate")
@@ -62,7 +62,7 @@ async def entries_of(system: System, request_id: str, since: str) -> list[dict[s
 
 
 async def test_a_write_leaves_who_did_what_to_what(system: System) -> None:
-    """The operator's, a staff token's and a session's; what was made is named by its new id."""
+    """For operators, staff tokens and sessions; a new resource is named by its id."""
     since, first, second, third = now().isoformat(), new_id(), new_id(), new_id()
     path = f"/studios/{system.studio_id}/staff-tokens"
     body = {"name": "Desk", "role": "manager"}
@@ -90,14 +90,14 @@ async def test_a_write_leaves_who_did_what_to_what(system: System) -> None:
 
 
 async def test_a_write_without_an_id_of_its_own_gets_one(system: System) -> None:
-    """The entry has the id that the answer's header tells."""
+    """The entry has the request id from the answer's header."""
     since = now().isoformat()
     made = await system.operator.post("/keys", {"studio": system.studio_id, "name": "p", "scopes": ["all"]})
     assert len(await entries_of(system, made.headers["X-Request-Id"], since)) == 1
 
 
 async def test_a_refused_write_leaves_nothing(system: System) -> None:
-    """Neither a mistake, nor an unknown path, nor a stranger."""
+    """Neither an invalid body, nor an unknown path, nor a missing token."""
     since, request_id = now().isoformat(), new_id()
     headers = {"X-Request-Id": request_id}
     assert (await system.operator.post("/keys", {}, headers=headers)).status == 422
@@ -109,7 +109,7 @@ async def test_a_refused_write_leaves_nothing(system: System) -> None:
 
 
 async def test_only_an_operator_reads_the_audit_log(system: System) -> None:
-    """A manager's token is of one studio; the log is of all."""
+    """A manager's token is for one studio; the log is for all."""
     path = f"/studios/{system.studio_id}/staff-tokens"
     token = (await system.operator.post(path, {"name": "M", "role": "manager"})).json()["token"]
     base = f"{system.running.operator_url}/operator/v1"

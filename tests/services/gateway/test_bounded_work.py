@@ -50,7 +50,7 @@ class Attacker:
     async def cost(
         self, route: PartnerRoute, *, body: bytes | None = None, query: str = "", **headers: str
     ) -> float:
-        # What other tests read must still be there: nothing real is deleted.
+        # Nothing real is deleted, because other tests read it.
         ids = dict.fromkeys(self._ids, new_id()) if route.method == "DELETE" else self._ids
         path = route.path.format(**ids)
         before = cpu_seconds(self._pid)

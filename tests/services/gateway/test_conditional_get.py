@@ -1,4 +1,4 @@
-"""Every GET of the routing table: a strong ETag on its 200, 304 for the caller who holds that answer."""
+"""Every GET of the routing table: a strong ETag on its 200, 304 for a caller that has that answer."""
 
 import random
 import re
@@ -34,7 +34,7 @@ def lasting(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 class Owner(Struct):
-    """Made once: a key of the demo studio, and real ids for every parameter."""
+    """Created once: a key of the demo studio, and real ids for every parameter."""
 
     key: str
     ids: dict[str, str]
@@ -64,7 +64,7 @@ async def ask(client: Client, route: PartnerRoute, ids: Mapping[str, str], tags:
 
 @pytest.mark.parametrize("route", READS, ids=lambda route: route.path)
 async def test_every_get_carries_a_tag_and_answers_304_to_it(system: System, route: PartnerRoute) -> None:
-    """The tag is the body's own; a list and `*` work too, and the headers are those of the 200."""
+    """The tag depends on the body alone; lists and `*` work too, and the headers are those of the 200."""
     owner = await owner_of_everything(system)
     client, ids = system.partner(owner.key), owner.ids
     full: Reply = await call(client, route, ids)
@@ -86,7 +86,7 @@ async def test_every_get_carries_a_tag_and_answers_304_to_it(system: System, rou
 
 @pytest.mark.parametrize("route", [row for row in READS if "_id}" in row.path], ids=lambda row: row.path)
 async def test_a_tag_opens_nothing(system: System, route: PartnerRoute) -> None:
-    """To another studio a right tag and `*` are 404 like any request: no tag confirms what it may not see."""
+    """Another studio gets 404 with a right tag or `*` too, so a tag cannot confirm what it may not see."""
     owner = await owner_of_everything(system)
     ids = owner.ids
     tag = (await call(system.partner(owner.key), route, ids)).headers["ETag"]

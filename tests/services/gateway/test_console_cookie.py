@@ -1,4 +1,4 @@
-"""The rules of the consoles' cookie: when it counts, and when it goes without Secure."""
+"""The consoles' cookie: when it is accepted, and when it has no Secure attribute."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from services.gateway.rules.console_cookie import cookie_of, is_loopback, needs_
         ({b"host": b"localhost.example.com"}, True),
         ({b"host": b"127.0.0.1.example.com"}, True),
         ({}, True),
-        # A proxy that ends TLS and renames the host.
+        # A proxy that terminates TLS and changes the host.
         ({b"host": b"127.0.0.1:8080", b"origin": b"https://api.example.com"}, True),
         ({b"host": b"gateway", b"origin": b"http://localhost:8080"}, False),
         ({b"host": b"127.0.0.1", b"origin": b"null"}, True),
@@ -22,12 +22,12 @@ from services.gateway.rules.console_cookie import cookie_of, is_loopback, needs_
     ids=["ipv4", "ipv6", "name", "lookalike", "lookalike-ip", "none", "proxy", "renamed", "opaque"],
 )
 def test_only_loopback_goes_without_secure(headers: dict[bytes, bytes], secure: bool) -> None:
-    """The browser's Origin counts before Host."""
+    """Origin takes precedence over Host."""
     assert needs_secure(headers) is secure
 
 
 def test_loopback_is_an_address_and_not_a_beginning() -> None:
-    """And what is not a host at all is not loopback."""
+    """A text that is not a host is not loopback either."""
     assert [
         is_loopback(host) for host in ("127.8.8.8:1", "LOCALHOST:80", "10.0.0.1", "", "[::1", "[::2]:1")
     ] == [
@@ -48,7 +48,7 @@ def test_a_cookie_is_found_by_its_whole_name() -> None:
 
 
 def test_only_the_own_page_counts() -> None:
-    """The header, and a browser that says that the page is of the same origin."""
+    """It needs the header, and a browser that does not mark the request as cross-site."""
     own = {b"x-studio-console": b"1"}
     assert sent_by_page(own) and sent_by_page(own | {b"sec-fetch-site": b"same-origin"})
     for other in ({}, {b"x-studio-console": b"0"}, own | {b"sec-fetch-site": b"cross-site"}):

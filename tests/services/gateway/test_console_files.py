@@ -29,7 +29,7 @@ SOURCES: Final = sources()
 
 @pytest.mark.parametrize("name", sorted(SOURCES))
 def test_a_file_reads_nothing_as_html_and_nothing_from_outside(name: str) -> None:
-    """What people typed enters as text; the pages work with no internet."""
+    """What people typed is inserted as text, and the pages work offline."""
     text = SOURCES[name]
     for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"):
         assert way not in text
@@ -40,7 +40,7 @@ def test_a_file_reads_nothing_as_html_and_nothing_from_outside(name: str) -> Non
 
 
 def test_no_script_keeps_anything_in_the_browser() -> None:
-    """Neither a token nor anything else: the cookie is out of reach, and storage is not used."""
+    """Neither a token nor anything else: scripts cannot read the cookie, and storage is not used."""
     for name, text in SOURCES.items():
         for way in ("localStorage", "sessionStorage", "document.cookie", "indexedDB"):
             assert way not in text, name

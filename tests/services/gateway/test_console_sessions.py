@@ -47,7 +47,7 @@ async def test_a_key_becomes_a_link_and_the_link_a_session(system: System) -> No
 
 
 async def test_a_link_works_once(system: System) -> None:
-    """Also for two at the same moment; what is no link, or a session's own text, opens nothing."""
+    """Even for two requests at once; an invalid token or a session's own cookie is refused."""
     token = await link_for(system, await system.key())
     both = await asyncio.gather(*(exchange(system, token) for _ in range(4)))
     assert sorted(reply.status for reply in both) == [200, 401, 401, 401]
@@ -57,7 +57,7 @@ async def test_a_link_works_once(system: System) -> None:
 
 
 async def test_a_link_dies_with_its_key(system: System) -> None:
-    """A link of a revoked key opens nothing, and that key makes no more."""
+    """A link of a revoked key is refused, and the key cannot create more."""
     issued = await system.issue()
     token = await link_for(system, issued["key"])
     assert (await system.operator.post(f"/keys/{issued['id']}/revoke")).status == 200
@@ -66,7 +66,7 @@ async def test_a_link_dies_with_its_key(system: System) -> None:
 
 
 async def test_the_cookie_is_kept_from_scripts_and_from_other_sites(system: System) -> None:
-    """HttpOnly, SameSite=Strict, no longer than the session; Secure everywhere but on loopback."""
+    """HttpOnly, SameSite=Strict, no longer than the session; Secure everywhere except on loopback."""
     key = await system.key()
     answer = await exchange(system, await link_for(system, key, expires_in=300))
     (morsel,) = SimpleCookie(answer.headers["Set-Cookie"]).values()
@@ -86,7 +86,7 @@ async def test_the_cookie_is_kept_from_scripts_and_from_other_sites(system: Syst
 
 
 async def test_another_site_cannot_use_the_session(system: System) -> None:
-    """Without the page's header the cookie is nothing, and no preflight lets another origin add it."""
+    """The cookie is refused without the page's header, and no preflight lets another origin add it."""
     headers = await session_of(system, await system.key())
     assert (await with_session(system, headers).get("/key")).status == 200
     cookie = {"Cookie": headers["Cookie"]}
@@ -108,7 +108,7 @@ async def test_another_site_cannot_use_the_session(system: System) -> None:
 
 
 async def test_a_sign_in_is_a_small_json_body(system: System) -> None:
-    """Anything else is refused as elsewhere, before it is looked at."""
+    """Anything else is refused as elsewhere, before it is decoded."""
     for raw, status in ((b"{", 422), (b'{"token": 1}', 422), (b'{"token":"' + b"x" * 5000, 413)):
         sent = await system.site.post("/console/session", raw=raw, headers=PAGE)
         assert sent.status == status, raw[:20]
@@ -118,7 +118,7 @@ async def test_a_sign_in_is_a_small_json_body(system: System) -> None:
 
 
 async def test_another_site_can_sign_nobody_in_or_out(system: System) -> None:
-    """Both need the page's own header: nobody is put into a stranger's session."""
+    """Both need the page's header, so nobody can be signed in to a stranger's session."""
     key = await system.key()
     token, headers = await link_for(system, key), await session_of(system, key)
     refused = await system.site.post("/console/session", {"token": token})
@@ -130,7 +130,7 @@ async def test_another_site_can_sign_nobody_in_or_out(system: System) -> None:
 
 
 async def test_a_session_has_its_scopes_and_no_others(system: System) -> None:
-    """A subset of the key's; every other route is refused, and no scope that the key lacks is given."""
+    """A subset of the key's; every other route is refused, and it cannot have a scope that the key lacks."""
     key = await system.key(["studio:read", "schedule:read", "webhooks:read"])
     client = with_session(system, await session_of(system, key, scopes=["webhooks:read"]))
     assert (await client.get("/events")).status == 200
@@ -158,14 +158,14 @@ async def test_a_session_does_not_outlive_its_key(system: System) -> None:
 
 
 async def test_a_session_cannot_make_sessions(system: System) -> None:
-    """Only the key can: whoever takes over a browser does not prolong the stay."""
+    """Only the key can, so a stolen session cannot extend itself."""
     client = with_session(system, await session_of(system, await system.key()))
     refused = await client.post("/console-sessions")
     assert (refused.status, refused.code) == (403, "console_session_not_allowed")
 
 
 async def test_revoking_the_key_ends_its_sessions(system: System) -> None:
-    """As fast as the key itself, whatever the session has done before; other sessions go on."""
+    """As fast as the key itself, even for a cached session; other sessions continue."""
     issued = await system.issue()
     other = with_session(system, await session_of(system, await system.key()))
     client = with_session(system, await session_of(system, issued["key"]))
@@ -181,7 +181,7 @@ async def test_revoking_the_key_ends_its_sessions(system: System) -> None:
 
 
 async def test_a_session_shares_the_clients_rate(system: System) -> None:
-    """One bucket for the client's keys and sessions alike."""
+    """The client's keys and sessions share one bucket."""
     issued = await system.issue(client="Shared bucket")
     headers = await session_of(system, issued["key"])
     limits = {"rate": 0.01, "burst": 50}
@@ -193,7 +193,7 @@ async def test_a_session_shares_the_clients_rate(system: System) -> None:
 
 
 async def test_signing_out_ends_the_session_for_good(system: System) -> None:
-    """The cookie goes, and who kept a copy of it has nothing."""
+    """The cookie is removed, and a copy of it no longer works."""
     headers = await session_of(system, await system.key())
     gone = await system.site.send("DELETE", "/console/session", headers=headers)
     assert gone.status == 204 and "Max-Age=0" in gone.headers["Set-Cookie"]

@@ -19,7 +19,7 @@ from tests.harness.system import System
 async def test_a_write_whose_body_is_cut_short_does_not_run(
     system: System, framing: dict[str, str], body: bytes
 ) -> None:
-    """Rotating takes a body or none: one that was cut short is neither, and nothing runs."""
+    """Rotating has an optional body: one that was cut short is not taken as missing, and nothing runs."""
     key = await system.key()
     partner = system.partner(key)
     made = await partner.post("/webhook-endpoints", {"url": "https://example.com/hook"})

@@ -77,7 +77,7 @@ async def test_a_write_is_503_while_the_database_takes_none_and_works_afterwards
 async def test_an_event_is_held_while_the_log_cannot_be_written_and_never_parked(
     own: tuple[System, Bookable, str],
 ) -> None:
-    """A full disk is not the message's fault: it is logged once there is room again."""
+    """A full disk is not caused by the message: it is logged once there is space again."""
     system, studio, database_url = own
     partner = system.partner(await system.key())
     async with writes_refused(database_url, "webhooks.events", "53100"):

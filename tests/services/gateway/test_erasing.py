@@ -58,7 +58,7 @@ def operators(db: Database, **services: FakeService) -> OperatorContext:
 
 
 async def test_only_a_404_means_that_the_person_is_not_there(db: Database) -> None:
-    """A service that fails is no proof that nobody has the id: 503, erase again."""
+    """A failing service does not prove that the id is unknown: 503, erase again."""
     for status, error in ((404, NotFound), (500, Unavailable), (403, Unavailable)):
         forms = FakeService({}, found=(status, {}))
         with pytest.raises(error):
@@ -67,7 +67,7 @@ async def test_only_a_404_means_that_the_person_is_not_there(db: Database) -> No
 
 
 async def test_what_one_service_knows_of_the_person_is_passed_on(db: Database) -> None:
-    """The owner comes last but for the event log, which is searched for every id and email of the person."""
+    """The owner comes last but one; the event log is then searched for all ids and emails of the person."""
     lead_id, member_id = new_id(), new_id()
     forms = FakeService({"leads": 1, "emails": ["ann@example.com", "old@example.com"], "lead_ids": [lead_id]})
     forms.found = (200, {"email": "ann@example.com"})
@@ -86,7 +86,7 @@ async def test_what_one_service_knows_of_the_person_is_passed_on(db: Database) -
 
 
 async def until_the_lead_converted(client: Client) -> None:
-    """The last news of the person is in the event log: lead made, member made, lead converted."""
+    """The person's events are in the event log: lead created, member created, lead converted."""
     async with asyncio.timeout(30):
         while len((await client.get("/events")).json()["data"]) < 3:
             await asyncio.sleep(0.05)

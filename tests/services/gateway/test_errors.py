@@ -9,7 +9,7 @@ from tests.harness.system import System
 
 
 async def test_unknown_paths_and_methods_are_told_apart(system: System) -> None:
-    """404 for a path that is not there, 405 with Allow for one that takes another method."""
+    """404 for an unknown path, 405 with Allow for a path with another method."""
     client = system.partner(await system.key())
     for path in ("/nothing", "/rooms/", f"/rooms/{new_id()}/more", ""):
         assert (await client.get(path)).code == "not_found"
@@ -18,7 +18,7 @@ async def test_unknown_paths_and_methods_are_told_apart(system: System) -> None:
 
 
 async def test_every_answer_carries_request_id_and_version(system: System) -> None:
-    """The caller's own request id where it is sane, else a new one; the body says the same."""
+    """The caller's own request id if it is valid, otherwise a new one, also in the body."""
     client = system.partner(await system.key())
     kept = await client.get("/nothing", headers={"X-Request-Id": "my-request.1"})
     assert kept.headers["X-Request-Id"] == "my-request.1"
@@ -31,7 +31,7 @@ async def test_every_answer_carries_request_id_and_version(system: System) -> No
 
 
 async def test_an_unserved_version_is_refused(system: System) -> None:
-    """X-API-Version is optional; naming another version is 400 with what is served."""
+    """X-API-Version is optional; another version is 400 and lists the supported ones."""
     client = system.partner(await system.key())
     assert (await client.get("/studio", headers={"X-API-Version": "2026-08-02"})).status == 200
     answer = await client.get("/studio", headers={"X-API-Version": "2020-01-01"})
@@ -67,7 +67,7 @@ async def test_a_bad_body_is_422_and_says_where(system: System, raw: bytes, type
 
 
 async def test_a_body_over_256_kib_is_413(system: System) -> None:
-    """Also when it comes without a length."""
+    """Also if it has no Content-Length."""
     client = system.partner(await system.key())
     big = json.dumps({"email": "a@example.com", "first_name": "x" * 262_144}).encode()
     answer = await client.post("/leads", raw=big)
@@ -75,7 +75,7 @@ async def test_a_body_over_256_kib_is_413(system: System) -> None:
 
 
 async def test_a_body_that_is_not_json_is_415(system: System) -> None:
-    """Only JSON is taken."""
+    """Only JSON is accepted."""
     client = system.partner(await system.key())
     for kind in ("text/plain", "application/x-www-form-urlencoded", "application/xml"):
         answer = await client.post("/leads", raw=b"email=a", headers={"Content-Type": kind})
@@ -83,7 +83,7 @@ async def test_a_body_that_is_not_json_is_415(system: System) -> None:
 
 
 async def test_a_malformed_path_id_is_422_at_its_name(system: System) -> None:
-    """Ids are uuids; anything else is told so at ["path", name]."""
+    """Ids are uuids; anything else is reported at ["path", name]."""
     client = system.partner(await system.key())
     for bad in ("1", "not-a-uuid", "0" * 32, "%00"):
         answer = await client.get(f"/rooms/{bad}")
@@ -92,7 +92,7 @@ async def test_a_malformed_path_id_is_422_at_its_name(system: System) -> None:
 
 
 async def test_an_encoded_slash_divides_nothing(system: System) -> None:
-    """A path that reads differently once decoded must not slip past the scope of the page's row."""
+    """A path that differs once it is decoded must not bypass the scope of its route."""
     client = system.partner(await system.key())
     field = {"key": "goal", "label": "Goal", "type": "text"}
     form = (await client.post("/forms", {"title": "Open", "status": "published", "fields": [field]})).json()
@@ -119,7 +119,7 @@ async def test_an_encoded_slash_divides_nothing(system: System) -> None:
     ],
 )
 async def test_query_values_are_not_read_loosely(system: System, query: str) -> None:
-    """A filter that is not understood is told so, never dropped in silence."""
+    """An invalid filter is reported, never silently ignored."""
     answer = await system.partner(await system.key()).get(f"/classes?{query}")
     assert answer.status == 422, answer.body
     assert answer.json()["detail"][0]["loc"] == ["query", query.partition("=")[0]]
@@ -143,13 +143,13 @@ async def test_a_bad_limit_is_422_at_the_query(system: System, limit: str) -> No
 
 @pytest.mark.parametrize("cursor", ["x", "", "8a7f4c52-6dfe-4f7a-9f1a-3c8b57f0f3ad"])
 async def test_a_cursor_that_no_list_gave_out_is_400(system: System, cursor: str) -> None:
-    """No uuid, or no row of this studio's list."""
+    """Not a UUID, or not a row of this studio's list."""
     answer = await system.partner(await system.key()).get("/rooms", cursor=cursor)
     assert (answer.status, answer.code) == (400, "invalid_cursor")
 
 
 async def test_internal_headers_and_routes_are_out_of_reach(system: System) -> None:
-    """What a caller sends under an internal header's name is dropped; /internal and /staff do not exist."""
+    """A caller's internal headers are dropped; /internal and /staff do not exist."""
     client = system.partner(await system.key())
     forged = {"X-Studio-Caller": "forged"}
     assert (await client.get("/studio", headers=forged)).status == 200
@@ -158,7 +158,7 @@ async def test_internal_headers_and_routes_are_out_of_reach(system: System) -> N
 
 
 async def test_open_pages_need_no_key(system: System) -> None:
-    """Health, the OpenAPI document and the reference page are for everybody; metrics are not."""
+    """Health, the OpenAPI document and the reference page are public; metrics are not."""
     for path in ("/health/live", "/health/ready", "/partner/v1/openapi.json", "/docs"):
         assert (await system.site.get(path)).status == 200
     assert (await system.site.get("/metrics")).status == 404

@@ -20,10 +20,10 @@ from tests.harness.demo import demo_with_new_ids
 from tests.harness.system import System, embedded_system
 from tests.services.cli.test_studioctl import studioctl
 
-# So far away that no class of it starts, and no waitlist expires, while a test runs.
+# So far away that no class starts and no waitlist expires while a test runs.
 DEMO_DAY = date(2035, 6, 4)
 EXPORTED = {"catalog": catalog.SECTIONS, "bookings": bookings.SECTIONS, "forms": forms.SECTIONS}
-# Computed from other columns, found out again by the import, or not the studio's own.
+# Computed from other columns, derived again by the import, or not the studio's own.
 LEFT_OUT = {
     "bookings.bookings": {"location_id", "placeholder"},
     "bookings.classes": {"booked_count", "waitlist_count", "promotion_due", "json_head", "json_tail"},
@@ -31,7 +31,7 @@ LEFT_OUT = {
     "bookings.waitlist": {"imported_as", "location_id", "placeholder"},
     "bookings.studios": {"timezone"},
 }
-# The catalog's own, and what is no row of a studio.
+# Internal tables of the catalog, and tables without rows of a studio.
 NOT_EXPORTED = {
     "bookings.locations",
     "bookings.products",
@@ -41,7 +41,7 @@ NOT_EXPORTED = {
 
 
 async def a_days_work(system: System) -> str:
-    """The demo studio with what only this system knows: credits, charges, a receipt."""
+    """The demo studio with data that only this system has: credits, charges, a receipt."""
     lines = demo_with_new_ids(DEMO_DAY)
     await system.import_lines(lines)
     studio_id = str(lines[0]["id"])
@@ -95,7 +95,7 @@ async def test_an_export_imported_into_an_empty_system_is_exported_the_same(
 async def test_a_page_goes_on_where_the_one_before_it_ended(
     system: System, session_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No row is left out between two pages, and none comes twice, also where instants are equal."""
+    """No row is skipped or repeated between two pages, even if timestamps are equal."""
     studio_id = await a_days_work(system)
     db = await Database.connect(session_database_url, "bookings", size=1)
     try:
@@ -143,7 +143,7 @@ async def test_a_person_gets_what_is_stored_about_them_and_nothing_else(system: 
 
 
 async def test_no_column_is_forgotten(database_url: str) -> None:
-    """A column is in the export, or it is named here with those that the import finds out by itself."""
+    """Every column is exported, or listed here as one that the import derives."""
     conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
     try:
         rows = await conn.fetch(

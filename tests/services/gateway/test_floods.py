@@ -15,7 +15,7 @@ READERS = 200
 
 
 async def test_silent_connections_do_not_block_the_partner_port(system: System) -> None:
-    """More than the server's backlog, from one address: they are cut back, and partners are answered."""
+    """More than the server's backlog, from one address: they are closed, and partners get answers."""
     partner = system.partner(await system.key())
     flood: list[RawConnection] = []
     try:
@@ -62,7 +62,7 @@ def resident_mib(pid: int) -> float:
 
 
 async def test_the_partner_port_speaks_no_http2(system: System) -> None:
-    """Unless STUDIO_HTTP2 asks for it."""
+    """Unless STUDIO_HTTP2 is set."""
     connection = await connect(system.running.partner_url)
     await connection.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes.fromhex("000000040000000000"))
     answer = await connection.answer()

@@ -1,4 +1,4 @@
-"""The import: streams, batches, upserts, and names bad lines without losing good ones."""
+"""The import: streams, batches, upserts, and reports bad lines without losing good ones."""
 
 import json
 from pathlib import Path
@@ -46,7 +46,7 @@ async def test_bad_lines_are_named_and_good_ones_kept(system: System) -> None:
 
 
 async def test_a_line_of_an_unknown_studio_is_rejected(system: System) -> None:
-    """Without a studio for the whole import, every line names its own, and that one must exist."""
+    """Without a studio for the whole import, every line needs one that exists."""
     other = await system.new_studio()
     mine, theirs = import_lines.location(studio_id=system.studio_id), import_lines.location(studio_id=other)
     lost = import_lines.location(studio_id=new_id())
@@ -58,7 +58,7 @@ async def test_a_line_of_an_unknown_studio_is_rejected(system: System) -> None:
 
 
 async def test_an_import_for_one_studio_writes_into_no_other(system: System) -> None:
-    """A line that names another studio is refused by its number; the lines for this one are kept."""
+    """A line of another studio is reported by number; the lines of this one are stored."""
     mine = system.studio_id
     slug = (await system.operator.get(f"/studios/{mine}")).json()["slug"]
     other = await system.new_studio()
@@ -94,7 +94,7 @@ async def test_a_new_studios_import_cannot_take_over_an_existing_studio(system: 
 
 @pytest.mark.parametrize("between", [b",", b"],["], ids=["two objects", "two lists"])
 async def test_two_objects_on_one_line_are_its_own_problem(system: System, between: bytes) -> None:
-    """The line is named, and the others of its batch are kept."""
+    """The line is reported, and the others of its batch are stored."""
     one, two, good = (json.dumps(import_lines.class_type()).encode() for _ in range(3))
     report = await system.try_import(b"\n".join([one + between + two, good]))
     assert [row["line"] for row in report["rejected"]] == [1]
@@ -115,7 +115,7 @@ async def test_two_objects_on_one_line_are_its_own_problem(system: System, betwe
     ],
 )
 async def test_a_rejected_studio_line_changes_nothing_anywhere(system: System, fault: dict[str, Any]) -> None:
-    """It goes to several services: none of them takes what another one would refuse."""
+    """It goes to several services: none stores a line that another one would refuse."""
     line = {"object": "studio", "id": system.studio_id, "name": "Changed", "slug": f"s-{new_id()[:8]}"}
     before = (await system.operator.get(f"/studios/{system.studio_id}")).json()
     client = system.partner(await system.key())
@@ -143,7 +143,7 @@ async def test_a_file_may_bring_its_own_studio(system: System) -> None:
 
 
 async def test_a_deeply_nested_line_is_its_own_problem(system: System) -> None:
-    """Whatever its depth, it is named and the others are kept."""
+    """Whatever its depth, it is reported and the others are stored."""
     for depth in range(970, 1000, 3):
         deep = (
             b'{"object": "class_type", "id": "'
@@ -158,7 +158,7 @@ async def test_a_deeply_nested_line_is_its_own_problem(system: System) -> None:
 
 
 async def test_lines_of_one_batch_may_come_in_any_order(system: System) -> None:
-    """A room before its location is no mistake of the file."""
+    """A room may come before its location."""
     place = import_lines.location()
     await system.import_lines([import_lines.room(place["id"]), place])
 
@@ -166,7 +166,7 @@ async def test_lines_of_one_batch_may_come_in_any_order(system: System) -> None:
 async def test_a_file_is_sent_in_pieces_with_the_files_own_line_numbers(
     system: System, tmp_path: Path
 ) -> None:
-    """20,000 lines through studioctl's own sender: line 12,345 is broken and is the only one named."""
+    """20,000 lines through studioctl's own sender: line 12,345 is broken and is the only one reported."""
     path = tmp_path / "types.ndjson"
     with path.open("w") as file:
         for number in range(1, 20_001):

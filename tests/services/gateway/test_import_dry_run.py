@@ -1,4 +1,4 @@
-"""`import --dry-run` tells what an import would refuse and stores nothing; a line needs what it names."""
+"""`import --dry-run` reports what an import would refuse and stores nothing; references must exist."""
 
 import json
 from pathlib import Path
@@ -48,7 +48,7 @@ def a_class(room_id: str | None, **fields: Any) -> dict[str, Any]:
 async def test_a_dry_run_finds_what_an_import_finds_and_stores_nothing(
     system: System, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same lines with the same reasons, though they name each other across requests."""
+    """The same lines with the same reasons, even if they refer to each other across requests."""
     monkeypatch.setattr(import_file, "DRY_RUN_CHUNK_LINES", 2)
     place, spare = import_lines.location(), import_lines.room(new_id())
     room = import_lines.room(place["id"])
@@ -103,7 +103,7 @@ async def test_a_dry_run_takes_the_demo_studio_whole_before_it_exists(
     ids=["room", "instructor", "class type", "location", "membership", "purchase"],
 )
 async def test_a_line_that_names_what_is_not_there_is_rejected(system: System, line: dict[str, Any]) -> None:
-    """Also across services, told once; another studio's is not there either."""
+    """Across services too, reported once; a resource of another studio does not exist either."""
     member = {"object": "member", "id": new_id(), "first_name": "Ada"}
     if line["object"] != "class":
         line = line | {"member_id": member["id"], "product_type": "package"}

@@ -1,4 +1,4 @@
-"""The gateway's keys in memory: those in use, followed change by change, forgotten when nobody uses them."""
+"""The gateway's keys in memory: only those in use, kept up to date, evicted when unused."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -59,7 +59,7 @@ async def open_keys(database_url: str, *, forget_after: float = FORGET_SECONDS) 
 
 
 async def test_only_keys_in_use_are_in_memory(database_url: str) -> None:
-    """100,000 keys that nobody uses cost nothing: no memory, and no stall while they are read again."""
+    """100,000 unused keys take no memory, and no time to read them again."""
     async with open_keys(database_url) as keys:
         await keys.sql(MANY, keys.studio_id, keys.client_id, PAGE * 2)
         _, text = await keys.add()
@@ -71,7 +71,7 @@ async def test_only_keys_in_use_are_in_memory(database_url: str) -> None:
 
 
 async def test_a_change_is_found_among_thousands_with_the_same_stamp(database_url: str) -> None:
-    """Pages go on where the last one ended, in the middle of a moment too."""
+    """A page continues where the last one ended, even among equal timestamps."""
     async with open_keys(database_url) as keys:
         key_id, text = await keys.add()
         await keys.sql(MANY, keys.studio_id, keys.client_id, PAGE * 2)
@@ -98,7 +98,7 @@ async def test_a_clients_new_rate_reaches_its_keys(database_url: str) -> None:
 
 
 async def test_a_change_that_no_stamp_shows_is_found_by_reading_again(database_url: str) -> None:
-    """A clock that was set back, or a hand in the table: every key in memory has its turn each minute."""
+    """After a clock was set back or a manual change: every key in memory is read again each minute."""
     async with open_keys(database_url) as keys:
         key_id, text = await keys.add()
         await keys.cache.authenticate(text)

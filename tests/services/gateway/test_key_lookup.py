@@ -1,4 +1,4 @@
-"""Unknown keys are looked up together; what does not exist is asked for once."""
+"""Unknown keys are looked up in batches; a key that does not exist is looked up once."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ class RecordedLookups:
 
 
 async def test_those_who_come_together_cost_one_query() -> None:
-    """However many ask, and however often for the same key."""
+    """However many requests there are, and however often for the same key."""
     lookups = RecordedLookups("a")
     lookup = BatchedLookup(lookups.look_up)
     started = asyncio.get_running_loop().time()
@@ -32,7 +32,7 @@ async def test_those_who_come_together_cost_one_query() -> None:
 
 
 async def test_a_flood_of_made_up_keys_is_one_bounded_query() -> None:
-    """The rest are refused without a look."""
+    """The rest are refused without a query."""
     lookups = RecordedLookups()
     lookup = BatchedLookup(lookups.look_up)
     many = key_lookup.LARGEST_BATCH * 3
@@ -41,7 +41,7 @@ async def test_a_flood_of_made_up_keys_is_one_bounded_query() -> None:
 
 
 async def test_who_gives_up_waiting_does_not_take_the_answer_from_others() -> None:
-    """One caller's cancellation is not the batch's."""
+    """A cancelled caller does not cancel the batch."""
     lookups = RecordedLookups("a")
     lookup = BatchedLookup(lookups.look_up)
     await lookup.wait_for("first")

@@ -1,4 +1,4 @@
-"""When keys were last used: several gateways write it down, of the same keys, at the same moment."""
+"""When keys were last used: several gateways record the same keys at the same time."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,7 +11,7 @@ import pytest
 from services.gateway.store import keys
 
 Note = Callable[[Any, dict[str, datetime]], Awaitable[None]]
-# Each row takes a moment, so that both writers are at work when they meet. The joins that are left follow the
+# Each row takes a moment, so that both writers run when they meet. The remaining join types follow the
 # order of the list; which plan is chosen elsewhere is the planner's business.
 SETTING = """
 INSERT INTO gateway.studios (id, name) VALUES (gen_random_uuid(), 'Flow');
@@ -36,7 +36,7 @@ async def _unordered(conn: Any, used: dict[str, datetime]) -> None:
 
 
 async def _noted_by_two_gateways(database_url: str, note: Note) -> list[timedelta]:
-    """One goes through the keys forwards, the other backwards; answers what the keys say afterwards."""
+    """One updates the keys forwards, the other backwards. Returns the keys' state afterwards."""
     one, other = [await asyncpg.connect(database_url) for _ in range(2)]
     try:
         await one.execute(SETTING)
@@ -55,7 +55,7 @@ async def _noted_by_two_gateways(database_url: str, note: Note) -> list[timedelt
 
 
 async def test_two_gateways_note_the_same_keys_without_a_deadlock(database_url: str) -> None:
-    """Rows are locked in one order whatever order they were used in; the later use is what is kept."""
+    """Rows are locked in one order, whatever the order of use; the later use is stored."""
     assert await _noted_by_two_gateways(database_url, keys.record_use) == [timedelta()] * 8
 
 

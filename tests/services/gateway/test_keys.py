@@ -1,4 +1,4 @@
-"""Keys: their text, their life, and what they tell about themselves."""
+"""Keys: their format, their lifetime, and what `GET /key` shows."""
 
 import asyncio
 import time
@@ -39,7 +39,7 @@ def test_base62_loses_nothing(number: int) -> None:
 
 
 def test_the_stored_hash_depends_on_the_pepper() -> None:
-    """A stolen table is of no use without the server's pepper."""
+    """A stolen table is useless without the server's pepper."""
     assert hash_secret("a", "secret") != hash_secret("b", "secret")
 
 
@@ -63,7 +63,7 @@ async def test_a_key_tells_about_itself_and_never_its_secret(system: System) -> 
 
 
 async def test_the_secret_is_shown_once_only(system: System) -> None:
-    """Issuing and rotating answer the key's text; showing and listing never do."""
+    """Issuing and rotating return the key itself; showing and listing never do."""
     issued = await system.issue()
     shown = (await system.operator.get(f"/keys/{issued['id']}")).json()
     listed = (await system.operator.get("/keys", studio=system.studio_id)).json()["data"]
@@ -83,7 +83,7 @@ async def test_the_secret_is_shown_once_only(system: System) -> None:
 
 
 async def test_an_unknown_key_with_a_good_checksum_is_invalid(system: System) -> None:
-    """What has our form but is nobody's key is refused like any other wrong key."""
+    """A well-formed key that does not exist is refused like any other wrong key."""
     answer = await system.partner(make_key(test=False).text).get("/key")
     assert (answer.status, answer.code) == (401, "invalid_api_key")
 
@@ -151,7 +151,7 @@ async def test_rotation_gives_the_same_client_a_second_key(system: System) -> No
 
 
 async def test_a_successor_is_made_for_as_long_as_the_key_was(system: System) -> None:
-    """An overlap shortens the old key's life, not the life of what follows it."""
+    """An overlap shortens the old key's lifetime, not its successor's."""
     endless = await system.issue()
     await system.operator.post(f"/keys/{endless['id']}/rotate", {"overlap": 3600})
     again = (await system.operator.post(f"/keys/{endless['id']}/rotate", {"overlap": 3600})).json()
@@ -163,7 +163,7 @@ async def test_a_successor_is_made_for_as_long_as_the_key_was(system: System) ->
 
 
 async def test_a_location_that_the_studio_does_not_have_is_refused(system: System) -> None:
-    """A mistyped location would make a key that sees nothing."""
+    """A key with a mistyped location would see nothing."""
     body = {"studio": system.studio_id, "name": "x", "scopes": ["all"], "location_ids": [new_id()]}
     answer = await system.operator.post("/keys", body)
     assert answer.status == 422
@@ -192,7 +192,7 @@ async def test_last_used_at_is_noted(system: System) -> None:
 
 
 async def test_unknown_scopes_are_named(system: System) -> None:
-    """A misspelt scope is refused when the key is made, not found out later."""
+    """A misspelt scope is refused when the key is created, not discovered later."""
     body = {"studio": system.studio_id, "name": "x", "scopes": ["studio:reed"]}
     answer = await system.operator.post("/keys", body)
     assert answer.status == 422

@@ -15,7 +15,7 @@ def test_a_bucket_gives_its_burst_and_then_its_rate() -> None:
 
 
 def test_a_changed_rate_does_not_refill_the_bucket() -> None:
-    """An operator who sets a rate does not hand out a new burst."""
+    """Setting a rate does not grant a new burst."""
     limits = ClientLimits()
     limits.of("c", 1.0, 2, 0.0).take(0.0)
     changed = limits.of("c", 5.0, 9, 0.0)
@@ -23,7 +23,7 @@ def test_a_changed_rate_does_not_refill_the_bucket() -> None:
 
 
 def test_refused_keys_are_limited_by_address() -> None:
-    """One address that guesses does not use up another's."""
+    """An address that guesses does not use up another address's limit."""
     refused = FailedKeyLimits()
     assert [refused.take("a", 0.0) for _ in range(FailedKeyLimits.BURST)] == [None] * FailedKeyLimits.BURST
     assert refused.take("a", 0.0) == 1
@@ -31,7 +31,7 @@ def test_refused_keys_are_limited_by_address() -> None:
 
 
 async def test_a_client_over_its_limit_gets_429_with_retry_after(system: System) -> None:
-    """Two keys of one client share its bucket; every authenticated answer tells the limit."""
+    """Two keys of one client share its bucket; every authenticated answer shows the limit."""
     first = await system.issue(client="Busy")
     second = await system.issue(client="Busy")
     answer = await system.operator.patch(f"/clients/{first['client_id']}", {"rate": 0.1, "burst": 3})

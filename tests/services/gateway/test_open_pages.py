@@ -20,7 +20,7 @@ async def test_a_browser_is_told_by_header_what_a_page_may_do(system: System, pa
 
 
 async def test_a_page_comes_whole_in_its_pieces(system: System) -> None:
-    """Plain and compressed alike, and not again to who has it."""
+    """Plain and compressed, and 304 for a browser that has it."""
     plain = await system.site.send("GET", "/partner/v1/openapi.json", headers={"Accept-Encoding": "identity"})
     squeezed = await system.site.send("GET", "/partner/v1/openapi.json", headers={"Accept-Encoding": "gzip"})
     assert plain.json() == squeezed.json()

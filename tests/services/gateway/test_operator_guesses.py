@@ -28,7 +28,7 @@ async def ask(app: LimitedGuesses, token: str, address: str, path: str) -> Any:
 
 
 async def test_a_guesser_is_slowed_down_on_every_path() -> None:
-    """A burst of refusals, then 429 with the seconds to wait. Health checks and other addresses go on."""
+    """A burst of refusals, then 429 with `Retry-After`. Health checks and other addresses are exempt."""
     app = LimitedGuesses(answers_401_or_200, OperatorAccess(("right",), None, ()), TrustedProxies())
     paths = ("/operator/v1/studios", "/operator/v1/import", "/operator/v1/queues", "/operator/v1/unknown")
     guesses = [

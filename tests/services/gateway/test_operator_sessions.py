@@ -1,4 +1,4 @@
-"""Sessions of the operators' console: a token typed once, and a cookie that stands for it."""
+"""Sessions of the operators' console: a token is exchanged for a cookie."""
 
 from collections.abc import AsyncIterator
 from http.cookies import SimpleCookie
@@ -40,7 +40,7 @@ async def signed_in(system: System, token: str) -> Client:
 
 
 async def test_the_operator_token_opens_a_session_of_twelve_hours(system: System) -> None:
-    """The cookie is kept from scripts and other sites; the answer says whose session it is."""
+    """Scripts and other sites cannot use the cookie; the answer says whose session it is."""
     answer = await operator_sign_in(system, system.running.operator_token)
     assert answer.json() | {"expires_at": None} == {
         "object": "operator_session",
@@ -56,7 +56,7 @@ async def test_the_operator_token_opens_a_session_of_twelve_hours(system: System
 
 
 async def test_a_staff_tokens_session_has_its_studio_and_role(system: System) -> None:
-    """Another studio is unknown, a higher role's routes are refused, and the session ends with the token."""
+    """Another studio is 404, routes of a higher role are refused, and the session ends with the token."""
     issued, other = await staff_token(system, "staff"), await system.new_studio()
     client = await signed_in(system, issued["token"])
     assert (await client.get(f"/studios/{system.studio_id}/classes")).status == 200
@@ -70,7 +70,7 @@ async def test_a_staff_tokens_session_has_its_studio_and_role(system: System) ->
 
 
 async def test_the_operators_cookie_counts_only_with_the_pages_header(system: System) -> None:
-    """Another site can send the cookie at most, and it signs nobody in."""
+    """Another site can only send the cookie, which is not enough."""
     cookie = cookie_in(await operator_sign_in(system, system.running.operator_token))
     base = f"{system.running.operator_url}/operator/v1"
     for headers in ({"Cookie": cookie}, PAGE | {"Cookie": cookie, "Sec-Fetch-Site": "cross-site"}):
@@ -81,7 +81,7 @@ async def test_the_operators_cookie_counts_only_with_the_pages_header(system: Sy
 
 
 async def test_signing_out_ends_an_operators_session(system: System) -> None:
-    """The copy of a cookie is worth nothing afterwards."""
+    """A copy of the cookie no longer works afterwards."""
     cookie = cookie_in(await operator_sign_in(system, system.running.operator_token))
     headers = PAGE | {"Cookie": cookie}
     assert (await operators_port(system).send("DELETE", "/console/session", headers=headers)).status == 204
@@ -90,14 +90,14 @@ async def test_signing_out_ends_an_operators_session(system: System) -> None:
 
 
 async def test_a_wrong_token_opens_nothing(system: System) -> None:
-    """Not a partner's key either, and a session's own text is no token."""
+    """Neither does a partner's key or a session's own cookie."""
     for text in ("wrong", await system.key(), make_operator_session().text, ""):
         refused = await operator_sign_in(system, text)
         assert refused.status == 401 and "Set-Cookie" not in refused.headers
 
 
 async def test_a_session_ends_with_the_operator_token(database_url: str) -> None:
-    """Once a token is no longer configured, the sessions that it opened are nothing."""
+    """Once a token is no longer configured, its sessions are refused."""
     db = await Database.connect(database_url, "gateway", size=1)
     try:
         access = OperatorAccess(("old", "new"), db, ("pepper",))
@@ -110,7 +110,7 @@ async def test_a_session_ends_with_the_operator_token(database_url: str) -> None
 
 
 async def test_an_operator_makes_a_console_link_for_a_client(system: System) -> None:
-    """For its newest live key; a manager for the own studio's clients alone."""
+    """For its newest live key; a manager only for clients of their own studio."""
     issued = await system.issue("studio:read", client="Partner Inc")
     path = f"/clients/{issued['client_id']}/console-sessions"
     made = await system.operator.post(path, {"expires_in": 300})

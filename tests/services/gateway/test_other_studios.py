@@ -33,7 +33,7 @@ _ids: dict[str, str] = {}
 
 
 def demo_ids() -> Iterator[tuple[str, str]]:
-    """One id of each kind; of a published form, since a draft is 404 for better reasons."""
+    """One id of each kind; a published form, since a draft would be 404 anyway."""
     for line in demo_lines(date(2030, 1, 7)):
         if line["object"] == "form" and line["status"] != "published":
             continue
@@ -47,7 +47,7 @@ async def other_studios_ids(system: System) -> dict[str, str]:
     """The demo studio, imported once, with a webhook endpoint, its delivery and an event."""
     if not _ids:
         lines = b"\n".join(encode(line) for line in demo_lines(date(2030, 1, 7)))
-        # Without a studio's name: the first line makes the demo studio.
+        # No studio is given: the first line creates the demo studio.
         report = (await system.operator.post("/import", raw=lines)).json()
         assert report["rejected"] == [], report["rejected"][:5]
         _ids.update(demo_ids())
@@ -76,11 +76,11 @@ async def call(client: Any, route: PartnerRoute, ids: dict[str, str]) -> Any:
     "route", [route for route in ROUTES if "_id}" in route.path], ids=lambda row: f"{row.method} {row.path}"
 )
 async def test_another_studios_id_is_404(system: System, route: PartnerRoute) -> None:
-    """The id works for its own studio and is unknown to every other one."""
+    """The id works for its own studio and does not exist for any other."""
     ids = await other_studios_ids(system)
     stranger = await call(system.partner(await system.key()), route, ids)
     assert (stranger.status, stranger.code) == (404, "not_found"), stranger.body
     if route.method == "GET":
         owner = await call(system.partner(await system.key(studio=STUDIO_ID, client="test")), route, ids)
-        # A webhook endpoint belongs to the client that made it, which is this very one.
+        # A webhook endpoint belongs to the client that created it, which is this one.
         assert owner.status == 200, owner.body

@@ -1,4 +1,4 @@
-"""The request log: a client's own requests, newest first, kept beside the hot path."""
+"""The request log: a client's own requests, newest first, written outside the hot path."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ async def logged(client: Client, count: int, **query: Any) -> list[dict[str, Any
 
 
 async def test_a_client_sees_its_own_requests_and_no_others(system: System) -> None:
-    """Both keys of one client; neither another client's of the same studio, nor another studio's."""
+    """Those of all its keys, but not those of another client or another studio."""
     issued = await system.issue(client="Mine")
     second, other = await system.issue(client="Mine"), await system.issue(client="Other")
     client, request_id = system.partner(issued["key"]), f"mine-{new_id()}"
@@ -65,7 +65,7 @@ async def test_a_client_sees_its_own_requests_and_no_others(system: System) -> N
 
 
 async def test_requests_page_backwards_in_time_and_by_status(system: System) -> None:
-    """Newest first with a cursor; a cursor of another client is none."""
+    """Newest first with a cursor; another client's cursor is refused."""
     client = system.partner(await system.key(client="Pages"))
     for _ in range(3):
         await client.get("/studio")
@@ -87,7 +87,7 @@ def a_row(status: int, at: float = 1_700_000_000.0, caller: Caller | None = None
 
 
 async def test_under_a_storm_refused_requests_stay_and_the_rest_is_counted(database_url: str) -> None:
-    """Ten times what can be written: memory is bounded, refused ones are written first, none uncounted."""
+    """At ten times the write limit memory is bounded, refused requests are written first, all are counted."""
     db = await Database.connect(database_url, "gateway", size=1)
     caller = Caller(studio_id=new_id(), client_id=new_id(), key_id=new_id())
     log, before = RequestLog(db), REQUEST_LOG_LEFT_OUT._value.get()
@@ -110,7 +110,7 @@ async def test_under_a_storm_refused_requests_stay_and_the_rest_is_counted(datab
 
 
 async def test_a_batch_that_failed_is_written_later(database_url: str) -> None:
-    """The database was away for a moment: nothing that was queued is lost."""
+    """If the database is unavailable for a moment, nothing that was queued is lost."""
     db = await Database.connect(database_url, "gateway", size=1)
     log = RequestLog(db)
     log.add(a_row(200))
@@ -128,7 +128,7 @@ async def test_a_batch_that_failed_is_written_later(database_url: str) -> None:
 
 
 async def test_what_is_queued_is_written_when_the_gateway_stops(database_url: str) -> None:
-    """And a database that is away does not hold the stop up."""
+    """An unavailable database does not delay the shutdown."""
     db = await Database.connect(database_url, "gateway", size=1)
     log = RequestLog(db)
     log.add(a_row(200))
@@ -141,7 +141,7 @@ async def test_what_is_queued_is_written_when_the_gateway_stops(database_url: st
 
 
 async def test_requests_are_kept_for_seven_days(database_url: str) -> None:
-    """What is older goes, a batch at a time."""
+    """Older ones are deleted, a batch at a time."""
     db = await Database.connect(database_url, "gateway", size=1)
     log = RequestLog(db)
     try:

@@ -1,4 +1,4 @@
-"""After a restore from a backup both sequences jump forward: no number is given out twice."""
+"""After a restore from a backup both sequences jump forward, so that no number is used twice."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tests.harness.http import Client
 from tests.harness.receiver import receiving
 from tests.harness.system import System
 
-# What a restore to the moment before the last event does to the log of one studio.
+# What a restore to just before the last event does to the log of one studio.
 REWIND = """
 WITH gone AS (DELETE FROM webhooks.deliveries WHERE studio_id = $1 AND sequence > $2),
      lost AS (DELETE FROM webhooks.events WHERE studio_id = $1 AND sequence > $2),
@@ -27,7 +27,7 @@ async def new_member(partner: Client) -> None:
 async def test_a_poller_that_had_read_everything_sees_what_comes_after_a_restore(
     system: System, session_database_url: str
 ) -> None:
-    """`after_sequence` of the lost time finds the next event; an endpoint's number jumps as far."""
+    """`after_sequence` from after the backup finds the next event; an endpoint's number jumps as far."""
     partner = system.partner(await system.key())
     async with receiving() as receiver:
         made = await partner.post("/webhook-endpoints", {"url": receiver.url})
@@ -60,7 +60,7 @@ async def test_a_poller_that_had_read_everything_sees_what_comes_after_a_restore
 
         await eventually(has_come)
         assert int(receiver.received[-1].headers["webhook-sequence"]) == 1002
-    # A studio whose counter was lost with the backup starts behind the jump, too.
+    # A studio whose counter was lost in the restore starts after the jump too.
     other = system.partner(await system.key(studio=untouched))
     await new_member(other)
 

@@ -9,7 +9,7 @@ from shared.wire import new_id
 from tests.harness.system import System
 
 ALL = pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
-# A body that each write accepts far enough to look its path up; routes without an id are not asked for one.
+# A body that is valid enough for each write to look up its path. Routes without an id need none.
 BODIES: dict[str, object] = {
     "PUT /forms/{form_id}": {"title": "New"},
     "POST /forms/{form_id}/evaluate": {"data": {}},
@@ -27,7 +27,7 @@ def filled(path: str) -> str:
 
 @ALL
 async def test_every_route_refuses_a_missing_key(system: System, route: PartnerRoute) -> None:
-    """Nothing of the partner API is open: 401 comes before any look-up."""
+    """No route of the partner API is public: 401 comes before any lookup."""
     answer = await system.anyone.send(route.method, filled(route.path))
     assert (answer.status, answer.code) == (401, "missing_api_key")
     assert "X-Service-Key" in answer.headers["WWW-Authenticate"]
@@ -35,7 +35,7 @@ async def test_every_route_refuses_a_missing_key(system: System, route: PartnerR
 
 @ALL
 async def test_every_route_refuses_a_key_without_its_scope(system: System, route: PartnerRoute) -> None:
-    """A key with every scope but the one that the page names is refused, and told which one is needed."""
+    """A key with every scope except the required one is refused, and the answer names it."""
     others = [scope for scope in SCOPES if scope != route.scope]
     answer = await system.partner(await system.key(others)).send(route.method, filled(route.path))
     if route.scope == ANY_KEY:
@@ -54,7 +54,7 @@ async def test_every_route_refuses_a_key_without_its_scope(system: System, route
 async def test_every_route_answers_404_for_an_id_it_does_not_have(
     system: System, route: PartnerRoute
 ) -> None:
-    """An id of another studio is an unknown id: the owner binds the studio in every query."""
+    """An id of another studio does not exist: the owner binds the studio in every query."""
     client = system.partner(await system.key())
     answer = await client.send(
         route.method,
@@ -66,6 +66,6 @@ async def test_every_route_answers_404_for_an_id_it_does_not_have(
 
 
 def test_a_route_without_a_scope_does_not_construct() -> None:
-    """Whoever adds a route declares its scope."""
+    """A new route must declare its scope."""
     with pytest.raises(ValueError, match="names no known scope"):
         PartnerRoute("GET", "/new", "", "catalog")

@@ -1,4 +1,4 @@
-"""Rate limits that gateways share in a real Valkey or Redis: one bucket, and never a reason for an error."""
+"""Rate limits that gateways share in a real Valkey or Redis: one bucket, and its failure is no error."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ from shared.wire import new_id
 from tests.harness.valkey import Valkey, running_valkey
 
 BURST = 100
-# So slow that nothing comes back during a test.
+# So slow that no token is refilled during a test.
 RATE = 0.001
 
 
@@ -23,7 +23,7 @@ def valkey() -> Iterator[Valkey]:
 
 
 class Gateway:
-    """Takes tokens as the partner port does. The clock moves only where a test moves it."""
+    """Takes tokens as the partner port does. Only the test moves the clock."""
 
     def __init__(self, url: str) -> None:
         self.now = time.monotonic()
@@ -42,7 +42,7 @@ async def reservations(valkey: Valkey) -> int:
 
 
 async def test_two_gateways_together_allow_what_one_would(valkey: Valkey) -> None:
-    """Each would allow 100 by itself: the client's limit is one, whichever gateways its requests reach."""
+    """Each alone would allow 100: the client has one limit, whichever gateways its requests reach."""
     gateways = [Gateway(valkey.url) for _ in range(2)]
     client_id = new_id()
     allowed = [await gateway.take(client_id) for _ in range(BURST) for gateway in gateways]

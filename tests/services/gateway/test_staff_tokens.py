@@ -1,6 +1,6 @@
-"""Staff tokens: every operators' route, of the own studio and of another one, with each role.
+"""Staff tokens: every operators' route, for the own studio and for another one, with each role.
 
-The table is made from the routes: a new one is in it by itself.
+The cases come from the routes, so a new one is included automatically.
 """
 
 import json
@@ -23,7 +23,7 @@ from tests.services.bookings.import_samples import a_member
 
 OPERATIONS = operator_operations()
 BY_NAME = {f"{one.route.method} {one.route.path}": one for one in OPERATIONS}
-# A word in the query or body names the studio of these.
+# The query or body of these names the studio.
 STUDIO_IN_QUERY = {"GET /clients", "GET /export", "GET /keys", "POST /import"}
 
 
@@ -51,7 +51,7 @@ async def issue(system: System, studio_id: str, role: str) -> dict[str, Any]:
 
 
 async def staff_of(system: System) -> Staff:
-    """One studio with a token of each role, and another one with a key; made once for the table."""
+    """One studio with a token of each role, and another one with a key, created once."""
     if not _staff:
         own, other = await system.new_studio(), await system.new_studio()
         tokens = {role: (await issue(system, own, role))["token"] for role in ("staff", "manager")}
@@ -61,7 +61,7 @@ async def staff_of(system: System) -> Staff:
 
 
 async def call(client: Client, operation: OperatorOperation, studio: str, **ids: str) -> Reply:
-    """With unknown ids unless some are given: nothing is found, and nothing is done."""
+    """With unknown ids unless some are given, so that nothing is found or changed."""
     route = operation.route
     values = {"studio": studio, "queue": "nothing", "client": new_id()} | ids
     path = re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], new_id()), route.path)
@@ -80,7 +80,7 @@ def may(role: Role, needed: Role) -> bool:
 async def test_a_token_gets_what_its_role_may_in_its_own_studio(
     system: System, name: str, role: Role
 ) -> None:
-    """403 `insufficient_role` where the route needs more, and never there where it does not."""
+    """403 `insufficient_role` exactly if the route needs a higher role."""
     staff, operation = await staff_of(system), BY_NAME[name]
     reply = await call(staff.clients[role], operation, staff.studio_id)
     if may(role, operation.route.role):
@@ -93,7 +93,7 @@ async def test_a_token_gets_what_its_role_may_in_its_own_studio(
 @pytest.mark.parametrize("role", ["staff", "manager"])
 @pytest.mark.parametrize("name", [name for name in BY_NAME if "{studio}" in name])
 async def test_another_studios_path_is_unknown(system: System, name: str, role: Role) -> None:
-    """404 for reads and writes alike, in the words for a studio that does not exist."""
+    """404 for reads and writes, with the message for a studio that does not exist."""
     staff, operation = await staff_of(system), BY_NAME[name]
     reply = await call(staff.clients[role], operation, staff.other_id)
     assert (reply.status, reply.code) == (404, "not_found"), reply.body
@@ -105,7 +105,7 @@ async def test_another_studios_path_is_unknown(system: System, name: str, role: 
 
 
 async def test_a_manager_reaches_no_other_studio_through_query_body_or_id(system: System) -> None:
-    """Keys, clients, imports and erasure of another studio are unknown, and stay as they were."""
+    """Keys, clients, imports and erasure of another studio are 404, and nothing changes."""
     staff = await staff_of(system)
     manager = staff.clients["manager"]
     for name in sorted(STUDIO_IN_QUERY | {"POST /keys"}):
@@ -124,7 +124,7 @@ async def test_a_manager_reaches_no_other_studio_through_query_body_or_id(system
 
 
 async def test_a_managers_lists_and_imports_hold_the_own_studio_only(system: System) -> None:
-    """Without naming it; lines for another studio are rejected one by one."""
+    """Even without `studio`; lines for another studio are rejected one by one."""
     staff = await staff_of(system)
     manager = staff.clients["manager"]
     assert [row["id"] for row in (await manager.get("/studios")).json()["data"]] == [staff.studio_id]
@@ -139,7 +139,7 @@ async def test_a_managers_lists_and_imports_hold_the_own_studio_only(system: Sys
 
 
 async def test_a_token_is_shown_once_and_ends_with_its_revocation(system: System) -> None:
-    """Listed without its secret, its use is noted, and it is refused from the next request on."""
+    """Listed without its secret, its use is recorded, and it is refused once revoked."""
     issued = await issue(system, system.studio_id, "staff")
     assert issued["token"].startswith("stf_") and issued["token"].startswith(issued["prefix"])
     client, base = client_with(system, issued["token"]), f"/studios/{system.studio_id}"

@@ -34,7 +34,7 @@ async def status_of(api: PartnerApi, peer: str, named: str) -> int:
 
 
 async def test_a_guesser_behind_the_ingress_does_not_use_up_the_others_refusals() -> None:
-    """And nobody gets a new burst by naming another address itself."""
+    """And naming another address itself gives nobody a new burst."""
     api = PartnerApi(NoKeys(), {}, TrustedProxies(["10.0.0.0/8"]))  # type: ignore[arg-type]
     guesses = [await status_of(api, "10.0.3.7", "203.0.113.9") for _ in range(FailedKeyLimits.BURST + 1)]
     assert guesses[-2:] == [401, 429]

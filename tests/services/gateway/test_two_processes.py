@@ -54,7 +54,7 @@ async def test_gateway_and_catalog_alone_give_the_same_answers(
         STUDIO_CATALOG_URL=f"http://127.0.0.1:{catalog_port}",
         STUDIO_OPERATOR_PORT=str(operator_port),
     )
-    # Each service has a key of its own, which the gateway knows.
+    # Each service has its own key, which the gateway knows.
     keys = {"catalog": {"STUDIO_CALLER_KEY": "c" * 32}, "gateway": {"STUDIO_CALLER_KEY_CATALOG": "c" * 32}}
     processes = [
         Process(
@@ -88,7 +88,7 @@ async def test_gateway_and_catalog_alone_give_the_same_answers(
 
 
 async def refuses_forgeries(session: aiohttp.ClientSession, url: str, studio_id: str) -> None:
-    """Past the gateway nobody is let in: not with another service's key, nor without the route's scope."""
+    """Bypassing the gateway fails with another service's key, and without the route's scope."""
     read = Caller(studio_id=studio_id, scopes=frozenset({"studio:read"}))
     other = Caller(studio_id=studio_id, scopes=frozenset({"schedule:read", "bookings:write"}))
     for key, caller, expected in (

@@ -5,8 +5,9 @@ from tests.harness.system import System
 
 
 async def test_a_well_behaved_partner_is_served_while_others_attack(system: System) -> None:
-    """Silent, slow-sending and slow-reading clients, hostile receivers and a flood: no call of it is refused
-    and no event is lost. How much slower it gets is measured by the long run, on a quiet machine."""
+    """With silent, slow-sending and slow-reading clients, hostile receivers and a flood, none of its calls is
+    refused and no event is lost. The long run measures how much slower it gets, on a quiet machine.
+    """
     sizes = Sizes(silent=200, slow_sending=50, slow_reading=50, receivers=8, seconds=4, quiet_seconds=1)
     report = await run_hostile(system, sizes)
     assert report.refused == 0, report.text()

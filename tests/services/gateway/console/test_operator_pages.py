@@ -44,7 +44,7 @@ async def test_a_typed_token_opens_every_page_and_is_kept_nowhere(tab: Tab, syst
 
 
 async def test_traffic_is_read_off_the_metrics(tab: Tab, system: System) -> None:
-    """The gateway's requests of all routes, their rate, failures and latencies between two readings."""
+    """The gateway's requests of all routes: rate, failures and latencies between two readings."""
     lines = [
         'studio_requests_total{method="GET",route="/classes/{class_id}",service="gateway",status="200"} 8.0',
         'studio_requests_total{method="GET",route="",service="gateway",status="503"} 2.0',
@@ -63,7 +63,7 @@ async def test_traffic_is_read_off_the_metrics(tab: Tab, system: System) -> None
 
 
 async def test_a_file_with_bad_lines_is_imported_and_they_are_named(tab: Tab, system: System) -> None:
-    """Good lines are stored although others are bad; each bad one by its number and reason."""
+    """Good lines are stored even if others are bad; each bad one is shown by number and reason."""
     good = {"object": "location", "id": new_id(), "name": MARKUP, "timezone": "UTC", "active": True}
     lines = [json.dumps(good | {"is_primary": True}), "not json", '{"object":"spaceship"}']
     await open_operator_console(tab, system)
@@ -82,7 +82,7 @@ async def test_a_file_with_bad_lines_is_imported_and_they_are_named(tab: Tab, sy
 
 
 async def test_the_desk_checks_a_member_in_and_the_audit_tells(tab: Tab, system: System) -> None:
-    """A staff token's session sees its own studio's desk; the audit has the act with the token's id."""
+    """A staff token's session sees its own studio's desk; the audit log has the action and the token's id."""
     key = await system.key()
     made = await class_of_today(system, title="Evening Flow", name=MARKUP)
     booking_id = await book(system, key, made)
@@ -106,7 +106,7 @@ async def test_the_desk_checks_a_member_in_and_the_audit_tells(tab: Tab, system:
 async def test_revoking_a_key_in_one_console_ends_the_session_in_the_other(
     tab: Tab, browser: Browser, system: System
 ) -> None:
-    """The operator is asked and told what will happen; the partner's page ends by itself."""
+    """The operator has to confirm it; the partner's page ends by itself."""
     issued = await system.issue(name="Leaked")
     async with new_tab(browser) as partner:
         await open_partner_console(partner, system, issued["key"])

@@ -9,7 +9,7 @@ from tests.harness.system import System
 
 
 async def test_an_endpoint_fails_is_seen_and_delivers_after_a_retry(tab: Tab, system: System) -> None:
-    """Created with its secret shown once; the failure with its answer; then a retry that succeeds."""
+    """The secret is shown once, then the failure with its response, then a retry that succeeds."""
     await open_partner_console(tab, system, await system.key())
     page = tab.page
     await tab.show("webhooks")

@@ -35,7 +35,7 @@ ATTACK = """async (target) => {
 async def test_a_link_signs_in_once_and_leaves_no_secret_behind(
     tab: Tab, browser: Browser, system: System
 ) -> None:
-    """The token leaves the address at once, the cookie is out of scripts' reach, a second use is told so."""
+    """The token leaves the address bar at once, scripts cannot read the cookie, a second use is refused."""
     issued = await system.issue()
     url = await open_partner_console(tab, system, issued["key"])
     token = url.partition("#token=")[2]
@@ -60,7 +60,7 @@ async def _empty_page(_: web.Request) -> web.StreamResponse:
 
 
 async def test_another_site_cannot_act_in_the_session(tab: Tab, system: System) -> None:
-    """A page on another host, in the same browser: nothing that it sends is done."""
+    """A page on another host in the same browser: nothing that it sends has an effect."""
     key = await system.key()
     await open_partner_console(tab, system, key)
     hostile = web.Application()

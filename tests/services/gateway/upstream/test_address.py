@@ -25,7 +25,7 @@ def name_has(monkeypatch: pytest.MonkeyPatch, hosts: list[str]) -> None:
 async def test_new_connections_spread_over_a_names_addresses_as_they_are_now(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Replicas come and go: each new connection asks again, and takes its address by chance."""
+    """Replicas come and go: each new connection resolves again and picks a random address."""
     async with scripted(CLOSING) as one, scripted(CLOSING, host="127.0.0.2", port=one.port) as two:
         upstream = HttpUpstream(f"http://service.test:{one.port}")
         served: Counter[str] = Counter()

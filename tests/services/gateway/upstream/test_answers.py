@@ -178,7 +178,7 @@ async def test_an_answer_has_its_time(script: Script, answer_timeout: float, rea
 
 
 async def test_an_answer_that_overtakes_its_request_ends_the_connection() -> None:
-    """A 413 before the body was read: the body's tail would stand in front of the next request."""
+    """A 413 before the body was read: the rest of the body would precede the next request."""
 
     async def hasty(peer: Peer) -> None:
         await peer.begun()
@@ -193,7 +193,7 @@ async def test_an_answer_that_overtakes_its_request_ends_the_connection() -> Non
 
 
 async def test_a_peer_that_speaks_first_is_never_waited_for() -> None:
-    """Heard before the request, nothing was sent; heard after it, it is the answer. Neither hangs."""
+    """Bytes before the request mean that nothing was sent; bytes after it are the answer. Neither hangs."""
 
     async def forward(peer: Peer) -> None:
         await peer.send(b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n")

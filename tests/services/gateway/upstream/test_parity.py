@@ -133,7 +133,7 @@ async def test_a_service_that_fails_before_it_answers_is_a_500(upstream: Upstrea
 
 
 async def test_a_service_that_takes_too_long_leaves_the_outcome_unknown(upstream: Upstream) -> None:
-    """It may have done its work; nobody waits for it."""
+    """It may have done its work, but nobody waits for it."""
     async with asyncio.timeout(5):
         with pytest.raises(OutcomeUnknown):
             await upstream.request(b"POST", b"/sleeps", [], b"")
@@ -173,7 +173,7 @@ async def test_a_long_answer_that_breaks_off_in_process_is_not_taken_for_whole()
 
 @pytest.mark.parametrize("steps", range(4))
 async def test_closing_in_process_leaves_no_caller_waiting(steps: int) -> None:
-    """Begun or not: a task cancelled before its first step runs no clean-up of its own."""
+    """Whether begun or not: a task that is cancelled before its first step runs no cleanup."""
     upstream = AsgiUpstream(app)
     call = asyncio.create_task(upstream.request(b"POST", b"/sleeps", [], b""))
     for _ in range(steps):
