@@ -27,7 +27,7 @@ export function errorsOf(op) {
   return rows;
 }
 export function errorTable(rows) {
-  return h("div", { class: "scroll" }, h("table", {},
+  return h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Errors" }, h("table", {},
     h("thead", {}, h("tr", {}, ["Status", "Code", "Meaning"].map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, rows.map((row) => h("tr", { "data-code": row.code },
       h("td", {}, row.status), h("td", {}, h("code", {}, row.code)), h("td", {}, inline(row.message)))))));

@@ -17,7 +17,7 @@ function block(one) {
   if (one.kind === "paragraph") return h("p", {}, inline(one.text));
   if (one.kind === "list") return h(one.ordered ? "ol" : "ul", {}, one.items.map((item) => h("li", {}, item.map((part) => (part.kind === "paragraph" ? h("span", {}, inline(part.text)) : block(part))))));
   if (one.kind === "code") return h("div", { class: "block apart" }, bar(one.language, copyButton(() => one.text, `Copy the ${one.language} text`)), h("pre", { tabindex: "0" }, one.text));
-  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": one.head.join(", ") }, h("table", { class: "text" },
+  return h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": one.head.join(", ") }, h("table", { class: "text" },
     h("thead", {}, h("tr", {}, one.head.map((cell) => h("th", { scope: "col" }, inline(cell))))),
     h("tbody", {}, one.rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, inline(cell))))))));
 }

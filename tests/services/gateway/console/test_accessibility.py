@@ -1,9 +1,8 @@
 """axe-core finds nothing on any page, light and dark, on a desktop and on a phone."""
 
 from collections.abc import Sequence
-from importlib import resources
-from typing import Any
 
+from tests.harness.accessibility import AXE, CONTRAST, DESKTOP, EVERYTHING, PHONE, violations
 from tests.harness.browser import Tab
 from tests.harness.console_pages import (
     OPERATOR_PAGES,
@@ -14,17 +13,6 @@ from tests.harness.console_pages import (
     open_partner_console,
 )
 from tests.harness.system import System
-
-AXE = (resources.files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
-DESKTOP, PHONE = (1280, 900), (390, 844)
-# Colours alone differ between light and dark, so the dark pages are measured for contrast.
-EVERYTHING: dict[str, Any] = {"resultTypes": ["violations"]}
-CONTRAST: dict[str, Any] = EVERYTHING | {"runOnly": ["color-contrast"]}
-
-
-async def violations(tab: Tab, options: dict[str, Any]) -> list[str]:
-    found = await tab.page.evaluate("options => axe.run(document, options)", options)
-    return [f"{one['id']}: {[node['target'] for node in one['nodes']][:3]}" for one in found["violations"]]
 
 
 async def check_pages(tab: Tab, pages: Sequence[str]) -> None:
