@@ -1,4 +1,4 @@
-"""What the Helm chart makes, by our own renderer or by helm, and how it differs from the overlays."""
+"""What the Helm chart renders, with our own renderer or with helm, and how it differs from the overlays."""
 
 import base64
 import json
@@ -18,7 +18,7 @@ from tests.harness.system import ROOT
 
 CHART = ROOT / "deploy" / "helm"
 NAMESPACES = {"production": "studio", "development": "studio-development"}
-# Overlays make their namespace; a chart does so only when it is told to.
+# Overlays create their namespace; a chart does so only on request.
 OURS: dict[str, Any] = {"namespace": {"create": True}}
 
 
@@ -31,7 +31,7 @@ def values(name: str) -> Any:
 
 
 def chart(name: str) -> list[Manifest]:
-    """By our own renderer."""
+    """With our own renderer."""
     return _read(rendered(CHART, NAMESPACES[name], values(name)))
 
 
@@ -69,7 +69,7 @@ def differences(one: list[Manifest], other: list[Manifest]) -> list[str]:
 
 
 def comparable(manifests: list[Manifest]) -> dict[str, Any]:
-    """By kind and name, without the hashes in made names; secrets as data, whichever way they are written."""
+    """By kind and name, without the hashes in generated names; secrets as data, however they are written."""
     plain = json.loads(re.sub(r'"(studio-[a-z]+)-[0-9a-z]{10}"', r'"\1"', json.dumps(manifests)))
     for found in plain:
         if found["kind"] == "Secret":

@@ -24,7 +24,7 @@ MODULES = ["--module", "nodenext", "--moduleResolution", "nodenext"]
 
 
 def why_not() -> str | None:
-    """The reason why the schemas cannot be had here; None when they are there."""
+    """Why the schemas are not available here, or None."""
     return INSTALLED.why_not()
 
 
@@ -33,7 +33,7 @@ def has_schema(manifest: Manifest) -> bool:
 
 
 def problems(manifests: list[Manifest]) -> list[str]:
-    """What the schemas have against those manifests that they know; the schemas must be there."""
+    """The problems that the schemas find in the manifests that they cover. They must be installed."""
     assert why_not() is None, why_not()
     known = [manifest for manifest in manifests if has_schema(manifest)]
     if not known:

@@ -20,7 +20,7 @@ KNOWN = {
     "images",
     "secretGenerator",
 }
-# No namespace holds these.
+# These are in no namespace.
 CLUSTER_WIDE = ("Namespace",)
 
 
@@ -29,7 +29,7 @@ def read(path: Path) -> list[Manifest]:
 
 
 def build(folder: Path) -> list[Manifest]:
-    """Everything that `folder` stands for; generated names keep no hash. An unknown field is an error."""
+    """Everything that `folder` builds, without hashes in generated names. An unknown field is an error."""
     return _applied(folder, [])
 
 
@@ -81,7 +81,7 @@ def _edited(manifest: Manifest, operations: list[Any]) -> Manifest:
         for step in way:
             place = place[int(step)] if isinstance(place, list) else place[step]
         key = int(last) if isinstance(place, list) else last
-        place[key]  # replacing or removing what is not there is an error of kustomize too
+        place[key]  # replacing or removing something that does not exist is an error in kustomize too
         if operation["op"] == "remove":
             del place[key]
         else:

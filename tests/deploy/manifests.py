@@ -1,4 +1,4 @@
-"""The manifests as objects: put together here, and compared with what kustomize makes where there is one."""
+"""The manifests as objects: built here, and compared with kustomize's output where it is installed."""
 
 import shutil
 import subprocess
@@ -14,7 +14,7 @@ KUBERNETES = ROOT / "deploy" / "kubernetes"
 # The two parts of webhooks are one program and two deployments.
 DEPLOYMENTS = ("gateway", "catalog", "bookings", "forms", "webhooks-log", "webhooks-dispatch")
 OVERLAYS = ("development", "production")
-# From the oldest release that is still looked after to the newest one that the schemas know.
+# From the oldest supported release to the newest one that the schemas know.
 VERSIONS = ("1.31", "1.37")
 
 
@@ -34,7 +34,7 @@ def overlay(name: str) -> list[Manifest]:
 
 
 def built(folder: str) -> list[Manifest]:
-    """The same by kustomize itself, which must be there."""
+    """The same by kustomize itself, which must be installed."""
     command = kustomize()
     assert command is not None
     done = subprocess.run([*command, str(KUBERNETES / folder)], capture_output=True, text=True, check=False)

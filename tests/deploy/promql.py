@@ -19,7 +19,7 @@ def alerts() -> list[dict[str, Any]]:
 
 
 def queries() -> Iterator[tuple[str, str]]:
-    """Every query with where it stands."""
+    """Every query and where it is."""
     for panel in json.loads(DASHBOARD.read_text())["panels"]:
         for target in panel.get("targets", ()):
             yield f"panel {panel['title']}", target["expr"].replace("$__rate_interval", "5m")

@@ -1,6 +1,6 @@
-"""What `helm template` does, as far as our chart needs it: every machine checks what the chart makes.
+"""What `helm template` does, as far as our chart needs it: every machine checks what the chart renders.
 
-Understood are `.Values`, `.Release.Namespace`, `.Files.Get`, variables, `if`/`else if`/`else`, `range` over a
+It supports `.Values`, `.Release.Namespace`, `.Files.Get`, variables, `if`/`else if`/`else`, `range` over a
 map, and the functions below. Anything else is an error. Where there is a helm binary, a test compares both.
 """
 

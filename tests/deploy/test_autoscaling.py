@@ -1,4 +1,4 @@
-"""What KEDA asks the database: deliveries that one more replica could send, and no others."""
+"""What KEDA counts in the database: only deliveries that one more replica could send."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from tests.services.webhooks.studio_client import StudioClient, open_studio_clie
 [TRIGGER] = named(overlay("production"), "ScaledObject")["webhooks-dispatch"]["spec"]["triggers"]
 QUERY = TRIGGER["metadata"]["query"]
 TARGET = int(TRIGGER["metadata"]["targetQueryValue"])
-# Straight into the table: what is waiting must stay waiting, with no dispatcher at it.
+# Written directly into the table, so that no dispatcher sends what is waiting.
 WAITING = """
 WITH made AS (
     INSERT INTO events (studio_id, id, sequence, type, created_at, body)
@@ -30,7 +30,7 @@ async def _endpoint(client: StudioClient, waiting: int, *, step: int = 0) -> str
 
 
 async def _waiting_deliveries(database_url: str) -> int:
-    """As KEDA asks: by the service's own role, with no search path set."""
+    """As KEDA queries it: with the service's own role, without a search path."""
     conn: asyncpg.Connection[Any] = await asyncpg.connect(service_url(database_url, "webhooks"))
     try:
         return int(await conn.fetchval(QUERY))
@@ -39,7 +39,7 @@ async def _waiting_deliveries(database_url: str) -> int:
 
 
 async def test_only_work_that_a_replica_can_take_is_counted(database_url: str) -> None:
-    """Disabled, deleted, paused or retried: ten replicas more would send none of it any sooner."""
+    """Ten more replicas would not send disabled, deleted, paused or retried deliveries any sooner."""
     async with open_studio_client(database_url) as client:
         await _endpoint(client, 40)
         disabled, deleted, paused = [await _endpoint(client, 100) for _ in range(3)]
@@ -55,12 +55,12 @@ async def test_only_work_that_a_replica_can_take_is_counted(database_url: str) -
 
 
 async def test_one_endpoint_counts_for_one_replica_at_most(database_url: str) -> None:
-    """All of an endpoint's deliveries are one replica's, however many wait."""
+    """One replica sends all deliveries of an endpoint, however many wait."""
     async with open_studio_client(database_url) as client:
         await _endpoint(client, TARGET + 500)
         assert await _waiting_deliveries(database_url) == TARGET
 
 
 def test_the_event_queue_scales_nobody() -> None:
-    """One replica consumes it at a time: others could not take a message of it."""
+    """Only one replica consumes it at a time, so more would not help."""
     assert TRIGGER["type"] == "postgresql"

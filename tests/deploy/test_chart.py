@@ -1,4 +1,4 @@
-"""The Helm chart makes what the overlays make, from values that its schema has read."""
+"""The Helm chart renders the same objects as the overlays, from values that its schema accepts."""
 
 import copy
 import json
@@ -27,12 +27,12 @@ SCHEMA = jsonschema.Draft7Validator(json.loads((CHART / "values.schema.json").re
 
 @pytest.mark.parametrize("name", OVERLAYS)
 def test_chart_and_overlay_make_the_same_objects(name: str) -> None:
-    """Every field of every object: whoever uses Helm gets what was tried with kustomize."""
+    """Every field of every object: users of Helm get what was tested with kustomize."""
     assert differences(chart(name), overlay(name)) == []
 
 
 def test_a_difference_between_chart_and_overlay_is_found() -> None:
-    """The comparison itself is compared: one field, and one object more."""
+    """The comparison can fail: with one field changed, and with one more object."""
     made = copy.deepcopy(chart("production"))
     named(made, "Deployment")["forms"]["spec"]["revisionHistoryLimit"] = 6
     extra = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "extra"}}
@@ -48,7 +48,7 @@ def test_helm_makes_what_our_renderer_makes(name: str) -> None:
 
 @needs_helm
 def test_a_digest_pins_the_image_of_every_pod() -> None:
-    """Empty by default; given, it stands behind the tag."""
+    """Empty by default; if set, it follows the tag."""
     digest = "sha256:" + "a" * 64
     made = chart_by_helm("production", "--set", f"image.digest={digest}")
     pods = [*named(made, "Deployment").values(), *named(made, "Job").values()]
@@ -58,7 +58,7 @@ def test_a_digest_pins_the_image_of_every_pod() -> None:
 
 @pytest.mark.parametrize("name", OVERLAYS)
 def test_the_values_keep_to_their_schema(name: str) -> None:
-    """Ours first of all."""
+    """Our own values pass."""
     assert schema_problems(name) == []
 
 
@@ -90,6 +90,6 @@ def test_values_that_make_no_sense_are_refused(path: str, value: Any) -> None:
 
 
 def test_what_the_renderer_does_not_know_is_an_error() -> None:
-    """It must not pass over a template in silence."""
+    """It must not silently skip part of a template."""
     with pytest.raises(KeyError):
         rendered(CHART, NAMESPACES["production"], values("production") | {"image": {}})

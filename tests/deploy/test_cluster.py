@@ -16,7 +16,7 @@ from tests.deploy.network_reachability import reached_from, reaches, selects
 BEHIND = ("catalog", "bookings", "forms", "webhooks-log")
 SCRAPED = (*BEHIND, "webhooks-dispatch")
 PUBLISHING = ("catalog", "bookings", "forms", "webhooks-log", "webhooks-dispatch")
-# Whose pods stand behind a Service of another name.
+# Services whose name differs from that of their pods.
 BEHIND_A_NAME = {"studio-broker": "broker", "webhooks": "webhooks-log"}
 # The operators' pods are not in our manifests. These are the labels that CloudNativePG (pkg/specs) and the
 # RabbitMQ cluster operator (internal/metadata) put on them; a RabbitmqCluster's own labels reach no pod.
@@ -67,7 +67,7 @@ def test_every_selector_selects_exactly_its_own_pods(manifests: list[Manifest]) 
 
 
 def test_every_service_leads_to_a_port_and_every_probe_too(manifests: list[Manifest]) -> None:
-    """Ports go by name; a name that no container has leads nowhere."""
+    """Ports are named; a name that no container has would reach nothing."""
     workloads = {**named(manifests, "Deployment"), **named(manifests, "StatefulSet")}
     for name, service in named(manifests, "Service").items():
         workload = BEHIND_A_NAME.get(name, name.removesuffix("-operators"))
@@ -82,7 +82,7 @@ def test_every_service_leads_to_a_port_and_every_probe_too(manifests: list[Manif
 
 
 def test_nobody_reaches_anybody_but_as_intended(manifests: list[Manifest]) -> None:
-    """Every pair of pods on every port, against the whole list of what is meant."""
+    """Every pair of pods on every port, against the complete list of intended connections."""
     policies = list(named(manifests, "NetworkPolicy").values())
     pods = {**pod_labels(manifests), **FOREIGN_PODS}
     database = "postgres" if "postgres" in pods else "database"
@@ -104,7 +104,7 @@ def test_nobody_reaches_anybody_but_as_intended(manifests: list[Manifest]) -> No
 
 
 def test_other_namespaces_come_in_where_their_label_says(manifests: list[Manifest]) -> None:
-    """Partners by the ingress, operators and Prometheus on the ports that are theirs."""
+    """Partners through the ingress, operators and Prometheus on their own ports."""
     policies = list(named(manifests, "NetworkPolicy").values())
     pods = pod_labels(manifests)
     meant = {"ingress": {("gateway", 8080)}, "operators": {("gateway", 8081)}, "stranger": set()}
@@ -119,7 +119,7 @@ def test_other_namespaces_come_in_where_their_label_says(manifests: list[Manifes
 
 
 def test_operators_and_prometheus_reach_the_database_and_the_broker_in_production() -> None:
-    """Found on a real cluster: nothing came through to a broker whose pods had none of our labels."""
+    """Found on a real cluster: nothing could reach a broker whose pods had none of our labels."""
     policies = list(named(overlay("production"), "NetworkPolicy").values())
     keda, cnpg, rabbitmq = (
         {"kubernetes.io/metadata.name": name} for name in ("keda", "cnpg-system", "rabbitmq-system")
@@ -140,7 +140,7 @@ def test_operators_and_prometheus_reach_the_database_and_the_broker_in_productio
 
 
 def test_the_way_out_is_closed_to_all_that_the_dispatcher_refuses(manifests: list[Manifest]) -> None:
-    """Two guards with one list: policy and code; every port is open, as partners may choose theirs."""
+    """Policy and code have the same list; every port is open, because partners choose theirs."""
     [rule] = named(manifests, "NetworkPolicy")["dispatcher-to-partners"]["spec"]["egress"]
     closed: list[Any] = [ip_network(text) for peer in rule["to"] for text in peer["ipBlock"]["except"]]
     forbidden: list[Any] = [*FORBIDDEN_4, *FORBIDDEN_6]
@@ -150,7 +150,7 @@ def test_the_way_out_is_closed_to_all_that_the_dispatcher_refuses(manifests: lis
 
 
 def scaled(manifests: list[Manifest]) -> dict[str, tuple[int, int]]:
-    """Fewest and most replicas, by deployment."""
+    """Minimum and maximum replicas, by deployment."""
     found = {
         hpa["spec"]["scaleTargetRef"]["name"]: (hpa["spec"]["minReplicas"], hpa["spec"]["maxReplicas"])
         for hpa in named(manifests, "HorizontalPodAutoscaler").values()
@@ -165,7 +165,7 @@ def scaled(manifests: list[Manifest]) -> dict[str, tuple[int, int]]:
 
 
 def test_in_production_every_service_is_scaled_and_only_by_its_autoscaler() -> None:
-    """A number of replicas in the manifest would be put back by each upgrade, in the middle of the load."""
+    """Each upgrade would reset replicas to the number in the manifest, in the middle of the load."""
     manifests = overlay("production")
     ranges = scaled(manifests)
     assert set(ranges) == set(named(manifests, "Deployment")) == set(DEPLOYMENTS)
@@ -176,7 +176,7 @@ def test_in_production_every_service_is_scaled_and_only_by_its_autoscaler() -> N
 
 
 def test_postgres_has_a_connection_for_every_replica_that_autoscaling_allows() -> None:
-    """All at their most, one more of each while it is rolled over, and some for whoever looks after it."""
+    """All at their maximum, one more of each during a roll-out, and some for administrators."""
     manifests = overlay("production")
     pool = int(named(manifests, "ConfigMap")["studio-settings"]["data"]["STUDIO_POOL_SIZE"]) + RESERVED
     needed = sum(
@@ -188,7 +188,7 @@ def test_postgres_has_a_connection_for_every_replica_that_autoscaling_allows() -
 
 
 def test_what_keda_reads_can_be_used_from_its_own_namespace() -> None:
-    """A bare host name is looked up in the namespace of whoever asks."""
+    """A bare host name is resolved in the namespace of the client."""
     manifests = overlay("production")
     secrets = named(read(KUBERNETES / "secrets.example.yaml"), "Secret")
     for authentication in named(manifests, "TriggerAuthentication").values():

@@ -1,4 +1,4 @@
-"""compose.yaml says the same for every service: who it runs as, what it may use, when it is well."""
+"""compose.yaml has the same settings for every service: user, limits and health check."""
 
 from typing import Any
 
@@ -27,14 +27,14 @@ def test_every_service_is_bounded_watched_and_restarted(name: str) -> None:
 
 @pytest.mark.parametrize("name", OURS)
 def test_nothing_of_ours_can_write_or_gain_rights(name: str) -> None:
-    """Read-only root, no capability, a user of its own."""
+    """Read-only root, no capabilities, its own user."""
     service = COMPOSE["services"][name]
     assert service["read_only"] and service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
 
 
 def test_each_service_runs_as_a_user_of_its_own() -> None:
-    """That is what keeps the others' secrets from it."""
+    """So that it cannot read the others' secrets."""
     users = {SECRETS_OF.get(name, name): COMPOSE["services"][name]["user"] for name in OURS}
     assert len(set(users.values())) == len(users) == len(OURS) - 1
     assert not any(user.startswith("0") for user in users.values())
@@ -55,7 +55,7 @@ def test_each_service_is_given_its_own_secrets_only() -> None:
 
 
 def test_only_the_gateway_is_published_and_only_the_dispatcher_goes_out() -> None:
-    """Everything else is on a network that leads nowhere."""
+    """Everything else is on an internal network."""
     services = COMPOSE["services"]
     assert COMPOSE["networks"]["inside"] == {"internal": True}
     everyday = {name: service for name, service in services.items() if "profiles" not in service}

@@ -1,4 +1,4 @@
-"""compose.yaml on a real Docker engine. Asked for with STUDIO_TEST_COMPOSE=1, because it takes minutes.
+"""compose.yaml on a real Docker engine. Runs only with STUDIO_TEST_COMPOSE=1, because it takes minutes.
 
 The images must be there or obtainable: postgres:17.11, rabbitmq:4.1.4, and ours (`docker compose build`).
 """
@@ -100,7 +100,7 @@ def test_a_booking_through_the_gateway_reaches_a_webhook_receiver(compose: Compo
 
 
 def test_bookings_scales_to_three(compose: Compose, key: str) -> None:
-    """`--scale bookings=3` is all that it takes: the gateway finds the new replicas by itself."""
+    """`--scale bookings=3` is enough: the gateway finds the new replicas by itself."""
     compose.run("up", "--wait", "--no-recreate", "--scale", "bookings=3")
     made = [_book(compose, key) for _ in range(3)]
     _waited(lambda: {_id(found) for found in compose.deliveries()} >= set(made))

@@ -24,7 +24,7 @@ def _misspelt(manifest: Manifest) -> Manifest:
 @needs_schemas
 @pytest.mark.timeout(180)
 def test_every_kind_is_valid_by_the_operators_schemas_and_a_misspelt_field_is_not() -> None:
-    """A field that the API server does not know is dropped without a word, and a backup is never taken."""
+    """The API server silently drops an unknown field, and a backup would never be taken."""
     assert crds.problems(PRODUCTION) == []
     known = [each for each in PRODUCTION if crds.has_schema(each)]
     found = crds.problems([_misspelt(each) for each in known])
@@ -42,7 +42,7 @@ def test_only_two_kinds_have_no_schema() -> None:
     "manifest", PRODUCTION, ids=lambda each: f"{each['kind']}/{each['metadata']['name']}"
 )
 def test_our_list_knows_every_field_and_no_misspelt_one(manifest: Manifest) -> None:
-    """It is what machines without npm have."""
+    """It is the only check on machines without npm."""
     assert _kind(manifest) in FIELDS
     assert unknown_fields(manifest) == []
     assert unknown_fields(_misspelt(manifest)) == ["spec.misspelt"]

@@ -20,7 +20,7 @@ PANELS = [panel for panel in BOARD["panels"] if panel["type"] != "row"]
 
 
 def test_what_is_provisioned_is_mounted_where_it_says() -> None:
-    """A path that is not there gives a Grafana that comes up healthy and empty."""
+    """With a missing path Grafana would start healthy and empty."""
     mounts = dict(volume.split(":")[:2] for volume in COMPOSE["grafana"]["volumes"] if volume[0] == ".")
     assert mounts["./deploy/grafana/provisioning"] == "/etc/grafana/provisioning"
     assert mounts["./deploy/grafana/dashboards"] == PROVIDER["options"]["path"]
@@ -35,7 +35,7 @@ def test_the_datasource_is_the_prometheus_beside_it() -> None:
 
 @pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel["title"])
 def test_every_panel_asks_the_datasource_that_exists(panel: Any) -> None:
-    """A uid that nobody has shows 'No data' and no error."""
+    """An unknown uid shows 'No data' and no error."""
     wanted = {"type": SOURCE["type"], "uid": SOURCE["uid"]}
     assert panel["datasource"] == wanted and panel["targets"]
     assert [target["datasource"] for target in panel["targets"]] == [wanted] * len(panel["targets"])
@@ -55,7 +55,7 @@ def test_panels_have_ids_of_their_own_and_do_not_cover_one_another() -> None:
 
 
 def test_legends_name_labels_that_the_query_keeps() -> None:
-    """`{{status}}` over a sum that dropped it is an empty word."""
+    """`{{status}}` over a sum without that label would be empty."""
     for panel in PANELS:
         for target in panel["targets"]:
             names = [

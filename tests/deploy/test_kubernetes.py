@@ -30,7 +30,7 @@ def manifests() -> list[Manifest]:
 
 
 def test_every_manifest_is_strictly_valid(manifests: list[Manifest]) -> None:
-    """A misspelt field would be dropped by the API server without a word."""
+    """The API server would silently drop a misspelt field."""
     assert problems(manifests) == []
 
 
@@ -43,7 +43,7 @@ def test_a_misspelt_field_is_found(manifests: list[Manifest]) -> None:
 
 @pytest.mark.parametrize("name", OVERLAYS)
 def test_every_overlay_builds_is_valid_and_misses_no_secret(name: str) -> None:
-    """Whatever a pod takes its settings from is in the overlay, or made by an operator we name."""
+    """Everything that a pod reads its settings from is in the overlay, or created by a listed operator."""
     found = overlay(name)
     assert problems(found) == []
     there = {*secrets_of(name, found), *named(found, "ConfigMap"), "studio-broker-default-user"}
@@ -55,13 +55,13 @@ def test_every_overlay_builds_is_valid_and_misses_no_secret(name: str) -> None:
 
 
 def secrets_of(name: str, manifests: list[Manifest]) -> dict[str, Manifest]:
-    """What the overlay makes or, for production, what the example says that must be there."""
+    """The secrets that the overlay creates or, for production, that the example lists."""
     expected = read(KUBERNETES / "secrets.example.yaml") if name == "production" else []
     return named([*manifests, *expected], "Secret")
 
 
 def test_production_brings_no_secret_that_would_overwrite_a_real_one() -> None:
-    """`kubectl apply -k` with templates in it put CHANGE-ME in the place of every password."""
+    """`kubectl apply -k` with templates once replaced every password with CHANGE-ME."""
     assert named(overlay("production"), "Secret") == {}
 
 
@@ -81,12 +81,12 @@ def test_the_example_names_every_secret_that_production_refers_to() -> None:
 @needs_kustomize
 @pytest.mark.parametrize("folder", ["base", *(f"overlays/{name}" for name in OVERLAYS)])
 def test_what_we_put_together_is_what_kustomize_makes(folder: str) -> None:
-    """Machines without kustomize check the same objects: every field, apart from the hashes in made names."""
+    """Machines without kustomize check the same objects: every field, except hashes in generated names."""
     assert comparable(build(KUBERNETES / folder)) == comparable(built(folder))
 
 
 def test_every_pod_is_restricted_and_cannot_write(manifests: list[Manifest]) -> None:
-    """The namespace enforces it; here it is seen before anything is applied."""
+    """The namespace enforces it; this test finds it before anything is applied."""
     assert_restricted(manifests)
     for pod in pods(manifests).values():
         assert all(container["securityContext"]["readOnlyRootFilesystem"] for container in pod["containers"])
@@ -130,7 +130,7 @@ def test_every_service_can_be_rolled_over(manifests: list[Manifest]) -> None:
 
 
 def test_every_deployment_serves_its_own_part(manifests: list[Manifest]) -> None:
-    """Two deployments of one program, each with one role: both together would claim what the other scales."""
+    """Two deployments of one program, each with one role, so that each scales on its own."""
     args = {
         name: deployment["spec"]["template"]["spec"]["containers"][0]["args"]
         for name, deployment in named(manifests, "Deployment").items()
@@ -163,7 +163,7 @@ def test_only_the_gateway_reaches_services_and_only_the_dispatcher_goes_out(
 
 
 def test_each_service_gets_the_secrets_it_needs_and_no_other() -> None:
-    """The operator token is the gateway's alone, the encryption key the dispatcher's."""
+    """Only the gateway has the operator token, only the dispatcher the encryption key."""
     for name in OVERLAYS:
         found = secrets_of(name, overlay(name))
         for service in SERVICES:
@@ -177,7 +177,7 @@ def test_each_service_gets_the_secrets_it_needs_and_no_other() -> None:
 
 
 def test_production_checks_the_databases_certificate_and_its_name() -> None:
-    """`sslmode=require` encrypts, but talks to whoever answers. The URL must not say it: it would win."""
+    """`sslmode=require` encrypts but checks no certificate. In the URL it would override the setting."""
     manifests = overlay("production")
     settings = named(manifests, "ConfigMap")["studio-settings"]["data"]
     assert (settings["PGSSLMODE"], settings["PGSSLROOTCERT"]) == (

@@ -1,4 +1,4 @@
-"""Old code keeps running during and after a migration: whatever would break it is refused here.
+"""Old code keeps running during and after a migration: this test refuses what would break it.
 
 The rule, and how a column is renamed or dropped over two releases, is in docs/operating.md. A statement that
 is safe after all is marked in the comment above it: `-- old code survives: <why>`. Functions live in
@@ -69,7 +69,7 @@ def test_a_function_file_only_creates_or_replaces(sql: str) -> None:
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_every_function_has_its_current_definition_in_the_functions_folder(service: str) -> None:
-    """One place to read it. Where a migration needs one for a trigger or a column, it is in both."""
+    """One place to read it. A function that a migration needs for a trigger or a column is in both."""
     current = {name for file in function_files(service) for name in _DEFINED.findall(file.sql)}
     for _, path in migration_files(service):
         defined = set(_DEFINED.findall(path.read_text()))
@@ -92,7 +92,7 @@ def test_every_function_has_its_current_definition_in_the_functions_folder(servi
     ],
 )
 def test_what_would_break_old_code_is_found(sql: str) -> None:
-    """The check itself is checked, or it would prove nothing."""
+    """The check can fail."""
     assert len(breaking(sql)) == 1
 
 

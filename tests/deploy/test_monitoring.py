@@ -1,4 +1,4 @@
-"""What Prometheus scrapes is there and reachable, and every alert is one that somebody can act on."""
+"""What Prometheus scrapes exists and is reachable, and every alert can be acted on."""
 
 import re
 from typing import Any
@@ -50,7 +50,7 @@ def test_every_service_is_scraped_where_it_shows_its_metrics() -> None:
 
 @pytest.mark.parametrize("name", FOREIGN_PORTS)
 def test_database_and_broker_are_scraped_on_their_operators_ports(name: str) -> None:
-    """A policy that forgets the port gives a target that is down for ever."""
+    """If a policy forgets the port, the target is always down."""
     pod, port, number = FOREIGN_PORTS[name]
     monitor = named(MANIFESTS, "PodMonitor")[name]["spec"]
     assert selects(monitor["selector"], FOREIGN_PODS[pod])
@@ -60,7 +60,7 @@ def test_database_and_broker_are_scraped_on_their_operators_ports(name: str) -> 
 
 
 def test_the_cluster_has_the_alerts_that_compose_has_and_those_of_its_operators() -> None:
-    """Made from the same files; `make check` tells when they were not made anew."""
+    """Generated from the same files; `make check` fails if they are stale."""
     rules = named(MANIFESTS, "PrometheusRule")
     found = [rule for each in rules.values() for group in each["spec"]["groups"] for rule in group["rules"]]
     assert found == ALERTS
@@ -68,7 +68,7 @@ def test_the_cluster_has_the_alerts_that_compose_has_and_those_of_its_operators(
 
 
 def test_a_rule_file_that_was_not_made_anew_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    """The check itself is checked."""
+    """The check can fail."""
     for name in ("make_rules.py", "alerts.yml", "cluster-alerts.yml"):
         (tmp_path / "prometheus").mkdir(exist_ok=True)
         (tmp_path / "prometheus" / name).write_text((PROMETHEUS / name).read_text())
@@ -83,7 +83,7 @@ def test_a_rule_file_that_was_not_made_anew_is_found(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("rule", ALERTS, ids=lambda rule: rule["alert"])
 def test_every_alert_leads_to_a_paragraph_that_ends_in_a_command(rule: Any) -> None:
-    """Who is woken at night finds a sentence in the alert, what it means behind it, and what to type."""
+    """The alert has a summary, and its link leads to an explanation and the first command."""
     name = rule["alert"]
     assert rule["annotations"]["summary"] and rule["labels"]["severity"] in ("page", "ticket", "info")
     found = re.search(rf"^### ([^\n]*\b{name}\b[^\n]*)\n(.*?)(?=^#|\Z)", OPERATING, re.DOTALL | re.MULTILINE)
@@ -97,7 +97,7 @@ def test_every_alert_leads_to_a_paragraph_that_ends_in_a_command(rule: Any) -> N
 
 
 def test_the_clusters_alerts_ask_only_what_operators_export() -> None:
-    """Every query parses; no metric of ours is among them, for those are tested on the running system."""
+    """Every query parses and uses none of our metrics, which are tested on the running system."""
     for rule in _alerts("cluster-alerts.yml"):
         assert promql_parser.parse(rule["expr"])
         assert all(name.startswith(OTHERS_METRICS) for name in metrics_in(rule["expr"])), rule["alert"]
@@ -113,7 +113,7 @@ def test_disks_backups_and_members_are_watched() -> None:
 
 
 def test_partners_come_in_by_tls_alone_and_only_to_the_partner_port() -> None:
-    """Plain HTTP is sent to HTTPS; the operators' port has no route from outside."""
+    """Plain HTTP is redirected to HTTPS; the operators' port has no route from outside."""
     [gateway] = named(MANIFESTS, "Gateway").values()
     listeners = {listener["name"]: listener for listener in gateway["spec"]["listeners"]}
     assert listeners["https"]["tls"]["certificateRefs"] and listeners["https"]["protocol"] == "HTTPS"

@@ -17,7 +17,7 @@ DRILL = read(KUBERNETES / "restore-drill.yaml")
 
 
 def test_every_wal_segment_is_archived_and_old_ones_go() -> None:
-    """An archive without a retention fills up; one without nightly backups has nothing to start from."""
+    """Without a retention the archive fills up; without nightly backups nothing can be restored."""
     manifests = overlay("production")
     [plugin] = named(manifests, "Cluster")["studio-db"]["spec"]["plugins"]
     assert plugin["isWALArchiver"] is True
@@ -30,7 +30,7 @@ def test_every_wal_segment_is_archived_and_old_ones_go() -> None:
 
 
 def test_the_drill_restores_what_production_backs_up() -> None:
-    """The same image, enough room, the same store and the name under which production archives."""
+    """The same image, a large enough volume, the same store and production's archive name."""
     assert problems(DRILL) == []
     if crds.why_not() is None:
         assert crds.problems(DRILL) == []
@@ -47,7 +47,7 @@ def test_the_drill_restores_what_production_backs_up() -> None:
 
 
 def _drill(folder: Path, *words: str, fails: str = "nothing") -> subprocess.CompletedProcess[str]:
-    """The script with a kubectl that writes down what it is asked, and fails at one thing."""
+    """Runs the script with a kubectl that records its calls and fails at one of them."""
     fake = folder / "kubectl"
     fake.write_text(
         f'#!/bin/sh\necho "$@" >> {folder}/asked\n'
@@ -62,7 +62,7 @@ def _drill(folder: Path, *words: str, fails: str = "nothing") -> subprocess.Comp
 
 @pytest.mark.parametrize("fails", ["nothing", "wait", "exec"])
 def test_the_drill_restores_checks_and_cleans_up(tmp_path: Path, fails: str) -> None:
-    """Whatever fails, the second database is taken away, and the exit status tells."""
+    """Whatever fails, the second database is removed, and the exit status shows it."""
     done = _drill(tmp_path, "2026-11-15T12:00:00Z", fails=fails)
     assert (done.returncode == 0) == (fails == "nothing"), done.stderr
     commands = (tmp_path / "asked").read_text().splitlines()
@@ -73,6 +73,6 @@ def test_the_drill_restores_checks_and_cleans_up(tmp_path: Path, fails: str) -> 
 
 
 def test_the_drill_refuses_a_moment_that_is_none(tmp_path: Path) -> None:
-    """It goes into a manifest."""
+    """The text is inserted into a manifest."""
     done = _drill(tmp_path, "yesterday")
     assert done.returncode == 2 and not (tmp_path / "asked").exists()

@@ -31,7 +31,7 @@ needs_binaries = pytest.mark.skipif(
 
 @needs_binaries
 async def test_a_database_comes_back_as_it_was_at_a_moment() -> None:
-    """Base backup and archived WAL, up to a point in time: what was destroyed after it is there again."""
+    """From a base backup and archived WAL, up to a point in time: what was destroyed later is back."""
     with home_for_servers() as home:
         async with archiving_postgres(home) as (server, conn):
             await migrate(server.url, SERVICES)
@@ -60,7 +60,7 @@ async def test_a_database_comes_back_as_it_was_at_a_moment() -> None:
     ],
 )
 async def test_the_checks_find_what_is_missing(database_url: str, harm: str, message: str) -> None:
-    """Each one is seen to fail; on a whole database they pass."""
+    """Each one fails on damaged data; on an intact database they pass."""
     conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
     try:
         await conn.execute(STUDIO, "Flow")
@@ -94,7 +94,7 @@ async def archiving_postgres(home: Path) -> AsyncIterator[tuple[EmbeddedPostgres
 
 
 async def base_backup(conn: Any, data: Path, home: Path) -> None:
-    """The whole data folder but its WAL, while the server runs, into the home of the second one."""
+    """The data folder without its WAL, copied while the server runs, for the second server."""
     await conn.execute("SELECT pg_backup_start('drill', true)")
     copy = home / "second" / data.relative_to(home / "first")
     shutil.copytree(data, copy, ignore=shutil.ignore_patterns("postmaster.*"))
@@ -109,7 +109,7 @@ async def base_backup(conn: Any, data: Path, home: Path) -> None:
 
 
 async def everything_archived(conn: Any) -> None:
-    """Up to a commit that lies behind the moment, so that recovery sees that it has come far enough."""
+    """Up to a commit after that time, so that recovery knows when to stop."""
     await conn.execute("CREATE TABLE public.later (id integer)")
     last = await conn.fetchval("SELECT pg_walfile_name(pg_switch_wal())")
     async with asyncio.timeout(60):

@@ -14,7 +14,7 @@ from tests.harness.servers import Postgres
 
 
 async def test_bookings_cannot_read_a_row_of_forms(database_url: str) -> None:
-    """Not one table of another service, however it is asked for; its own are open to it."""
+    """No table of another service, whatever the query; its own tables are readable."""
     admin: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
     bookings: asyncpg.Connection[Any] = await asyncpg.connect(service_url(database_url, "bookings"))
     try:
@@ -33,7 +33,7 @@ async def test_bookings_cannot_read_a_row_of_forms(database_url: str) -> None:
 
 
 async def test_migrations_need_no_superuser(postgres: Postgres) -> None:
-    """A role that owns the database and may make roles is enough, and is no service's."""
+    """A role that owns the database and may create roles is enough. No service uses it."""
     server = postgres.url_of("postgres")
     name, password = f"migrate_{secrets.token_hex(6)}", secrets.token_hex(12)
     admin: asyncpg.Connection[Any] = await asyncpg.connect(server)

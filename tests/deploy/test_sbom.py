@@ -9,7 +9,7 @@ LOCK = (Path(__file__).parents[2] / "deploy" / "requirements.lock").read_text()
 
 
 def test_every_pinned_package_is_in_it_with_its_hashes() -> None:
-    """Nothing is left out and nothing is made up."""
+    """Nothing is missing and nothing is added."""
     document = bill_of_materials(LOCK, "1.0.0")
     pinned = re.findall(r"^([a-z0-9._-]+)==([^ ;\\]+)", LOCK, re.MULTILINE | re.IGNORECASE)
     parts = document["components"]

@@ -7,7 +7,7 @@ from tests.deploy.manifests import OVERLAYS, named, overlay, pods
 
 @pytest.mark.parametrize("name", OVERLAYS)
 def test_spreading_counts_only_nodes_and_replicas_that_matter(name: str) -> None:
-    """A tainted node takes no pod, old replicas go away: counted, they leave new ones no place."""
+    """If tainted nodes and old replicas counted, new replicas would find no node."""
     for deployment, pod in pods(overlay(name)).items():
         if not deployment.startswith("Deployment/"):
             continue
@@ -21,14 +21,14 @@ def test_spreading_counts_only_nodes_and_replicas_that_matter(name: str) -> None
 
 @pytest.mark.parametrize("name", OVERLAYS)
 def test_a_replica_of_ours_rather_shares_a_node_than_waits(name: str) -> None:
-    """A node that is full of other work has none of ours, and a hard rule would let nobody else have two."""
+    """With a hard rule, one node full of other work would keep all other nodes at one replica."""
     for deployment, pod in pods(overlay(name)).items():
         for constraint in pod.get("topologySpreadConstraints", ()):
             assert constraint["whenUnsatisfiable"] == "ScheduleAnyway", deployment
 
 
 def test_database_and_broker_never_have_two_members_on_one_node() -> None:
-    """They keep the data: with two of three gone the majority is lost, so one rather waits."""
+    """They hold the data: losing two of three loses the majority, so a member waits instead."""
     manifests = overlay("production")
     database = named(manifests, "Cluster")["studio-db"]["spec"]["affinity"]
     assert (
@@ -40,7 +40,7 @@ def test_database_and_broker_never_have_two_members_on_one_node() -> None:
 
 
 def test_a_drain_takes_one_member_of_the_broker_at_a_time() -> None:
-    """Its operator makes no budget: two nodes drained together would stop every queue."""
+    """Its operator creates no disruption budget: draining two nodes at once would stop every queue."""
     manifests = overlay("production")
     budget = named(manifests, "PodDisruptionBudget")["studio-broker"]["spec"]
     replicas = named(manifests, "RabbitmqCluster")["studio-broker"]["spec"]["replicas"]

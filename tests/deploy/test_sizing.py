@@ -80,5 +80,5 @@ async def test_an_event_and_a_delivery_take_the_bytes_that_are_counted_with(data
     per_event = (events - before[0]) / EVENTS
     per_delivery = (deliveries - before[1]) / (2 * EVENTS)
     assert 0.7 < per_event / SIZING["BYTES_PER_EVENT"] < 1.4, per_event
-    # Rows that were updated and not vacuumed yet take their place twice in so short a run.
+    # In such a short run, updated rows that are not vacuumed yet take twice the space.
     assert 0.7 < per_delivery / SIZING["BYTES_PER_DELIVERY"] < 2.5, per_delivery

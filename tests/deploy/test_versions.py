@@ -35,14 +35,14 @@ def _version(image: str) -> str:
 
 
 def test_no_image_has_a_tag_that_moves() -> None:
-    """`latest`, or a major version alone, is something else tomorrow, on one node and not on the other."""
+    """`latest` or a bare major version can change at any time, on one node and not on another."""
     images = {service["image"].replace("${STUDIO_IMAGE:-", "").rstrip("}") for service in COMPOSE.values()}
     for image in images.union(*map(_images, OVERLAYS)):
         assert PINNED.search(image), image
 
 
 def test_compose_kubernetes_and_tests_run_the_same_postgres_and_rabbitmq() -> None:
-    """What was tried is what runs."""
+    """What is tested is what runs."""
     postgres, rabbitmq = _version(COMPOSE["postgres"]["image"]), _version(COMPOSE["rabbitmq"]["image"])
     assert (_version(POSTGRES_IMAGE), _version(RABBITMQ_IMAGE)) == (postgres, rabbitmq)
     for name in OVERLAYS:
@@ -64,7 +64,7 @@ def test_our_image_has_the_version_of_the_code() -> None:
 
 @pytest.mark.parametrize("name", OVERLAYS)
 def test_the_migration_job_has_a_name_per_version_and_stays(name: str) -> None:
-    """A job cannot be changed: under one name no upgrade could be applied, by kubectl, Flux or Argo CD."""
+    """A job is immutable: with a fixed name no upgrade could be applied by kubectl, Flux or Argo CD."""
     [job] = named(overlay(name), "Job").values()
     assert job["metadata"]["name"] == f"migrate-{VERSION.replace('.', '-')}"
     assert "ttlSecondsAfterFinished" not in job["spec"], "it would be run again at each reconciliation"
@@ -116,14 +116,14 @@ def _preflight(folder: Path, cluster: dict[str, str]) -> subprocess.CompletedPro
 
 
 def test_a_cluster_with_everything_passes(tmp_path: Path) -> None:
-    """And is told what was found."""
+    """The output lists what was found."""
     done = _preflight(tmp_path, GOOD)
     assert (done.returncode, len(done.stdout.splitlines())) == (0, len(GOOD)), done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("name", GOOD)
 def test_what_is_too_old_or_missing_is_named(tmp_path: Path, name: str) -> None:
-    """Before anything is applied, not by a field that was dropped in silence."""
+    """Before anything is applied, instead of a silently dropped field."""
     old = re.sub(r":v?\d+\.\d+\.\d+|^v\d+\.\d+\.\d+", lambda m: f"{m[0][0]}0.1.0", GOOD[name])
     done = _preflight(tmp_path, GOOD | {name: old})
     assert done.returncode == 1 and f"{name} " in done.stdout and "too old" in done.stdout
@@ -133,7 +133,7 @@ def test_what_is_too_old_or_missing_is_named(tmp_path: Path, name: str) -> None:
 
 
 def test_the_minimum_versions_are_written_down() -> None:
-    """The table for people has the numbers that the check has."""
+    """The table in the docs has the same numbers as the check."""
     said = runpy.run_path(str(PREFLIGHT))
     least = {name: minimum for name, (_, minimum, _) in said["OPERATORS"].items()}
     least |= {"Kubernetes": said["KUBERNETES"], "Gateway API": said["GATEWAY_API"]}

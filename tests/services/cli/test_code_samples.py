@@ -21,7 +21,7 @@ LANGUAGES = {"curl": run_curl, "Python": run_python, "JavaScript": run_javascrip
 
 
 def operations() -> dict[str, dict[str, Any]]:
-    """In the document's order, but what deletes comes last."""
+    """In the document's order, except that deletions come last."""
     found = [
         (method, operation)
         for methods in document()["paths"].values()
@@ -70,7 +70,7 @@ def started(database_url: str, home: Path) -> Iterator[Demo]:
         process.stop()
 
 
-# What the samples of one language have changed, for those of the next: a start for each costs too much.
+# Undoes what the samples of one language changed: a fresh start for each language takes too long.
 PUT_BACK = """
 DELETE FROM bookings.members WHERE email = 'sam.keller@example.com';
 DELETE FROM forms.form_submissions WHERE submitter_email = 'jules.donovan@example.com';

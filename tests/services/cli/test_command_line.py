@@ -1,4 +1,4 @@
-"""The words of the command line: an example for each command, completion, and refusals in words."""
+"""The command line: an example for each command, completion, and readable error messages."""
 
 import argparse
 import shlex
@@ -44,7 +44,7 @@ def test_every_command_shows_an_example_that_it_would_take(words: tuple[str, ...
 
 
 def test_the_desks_commands_are_all_there() -> None:
-    """What a desk does in a day has a command."""
+    """Everything that a desk does has a command."""
     wanted = """
         classes list|classes create|classes change|classes cancel|classes roster
         |bookings check-in|bookings no-show|bookings undo|bookings cancel|members list|members show
@@ -69,7 +69,7 @@ def test_the_desks_commands_are_all_there() -> None:
 def test_a_value_that_cannot_be_read_is_told_in_words(
     words: list[str], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 2, and no pattern in the message."""
+    """Exit code 2, and no regular expression in the message."""
     with pytest.raises(SystemExit) as ended:
         parser().parse_args(words)
     said = capsys.readouterr().err

@@ -28,7 +28,7 @@ async def database(session_database_url: str) -> AsyncIterator[Any]:
 
 
 async def test_the_status_tells_which_overdue_events_the_log_has(system: System, database: Any) -> None:
-    """One is logged and lacks its acknowledgement, one is nowhere else, one is parked."""
+    """One is logged and only lacks its acknowledgement, one is not logged, one is parked."""
     member = {"email": f"{new_id()}@example.com", "first_name": "P", "last_name": "Q"}
     assert (await system.partner(await system.key()).post("/members", member)).status == 201
 

@@ -48,7 +48,7 @@ def test_every_id_is_used_once() -> None:
 
 
 def test_a_week_later_the_timetable_goes_on() -> None:
-    """The week that both files hold is the same in both: same ids, same classes, same bookings."""
+    """The week that is in both files is identical: same ids, same classes, same bookings."""
     first = {line["id"]: line for line in lines(MONDAY)}
     second = {line["id"]: line for line in lines(MONDAY + timedelta(days=7))}
     shared = first.keys() & second.keys()
@@ -102,7 +102,7 @@ def test_the_classes_of_the_reference_are_in_every_demo() -> None:
 
 
 def test_a_line_names_only_what_an_earlier_line_made() -> None:
-    """A reader that takes line after line never meets an id that it does not know yet."""
+    """A line refers only to ids of earlier lines."""
     seen: set[str] = set()
     for line in lines():
         references = {
@@ -172,7 +172,7 @@ def test_nobody_is_in_two_classes_at_once() -> None:
 
 
 def test_addresses_are_under_example_com_and_unique() -> None:
-    """No demo mail can ever reach anybody; an email names one member and one lead."""
+    """No demo email can reach anybody; an email belongs to one member and one lead."""
     for kind in ("member", "lead"):
         emails = [line["email"] for line in of_kind(kind)]
         assert all(email.endswith("@example.com") for email in emails)

@@ -1,4 +1,4 @@
-"""The demo's lines are in the wire form that the owning services speak."""
+"""The demo's lines have the form that the owning services accept."""
 
 from datetime import date
 from typing import Any
@@ -51,7 +51,7 @@ LINES = list(demo_lines(date(2026, 8, 3)))
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_lines_decode_as_the_resource_their_service_answers(kind: str) -> None:
-    """The import takes the specification's own wire form: what GET shows, hidden fields beside it."""
+    """The import takes resources as GET returns them, plus hidden fields."""
     own = [line for line in LINES if line["object"] == kind]
     assert own
     for line in own:
@@ -64,7 +64,7 @@ def test_no_line_is_of_an_unknown_kind() -> None:
 
 
 def test_form_fields_and_settings_decode_too() -> None:
-    """A form's JSON goes through untouched, so the demo has to get it right by itself."""
+    """A form's JSON is stored unchanged, so it has to be right in the demo."""
     for line in LINES:
         if line["object"] == "form":
             fields = msgspec.convert(line["fields"], list[FormField])

@@ -31,7 +31,7 @@ async def test_a_class_is_made_changed_listed_and_cancelled(system: System) -> N
 
 
 async def test_a_roster_is_worked_through(system: System) -> None:
-    """Seated people first, then who waits; check in, undo, cancel, and the next one moves up."""
+    """Seated members first, then the waitlist; check in, undo, cancel, and the next one moves up."""
     class_, people = a_class(), [a_member(first_name=name) for name in ("Ann", "Bea")]
     class_ |= {name: class_[name].isoformat() for name in ("start_time", "end_time")}
     await system.import_lines([class_, *people])
@@ -99,7 +99,7 @@ async def test_endpoints_deliveries_and_events_are_looked_through(system: System
 
 
 async def test_a_refused_body_is_told_field_by_field_without_patterns(system: System) -> None:
-    """What only the service can know comes back in words, too."""
+    """Problems that only the service finds are readable too."""
     words = ("studios", "create", "--name", "A", "--slug", "a", "--timezone", "UTC", "--id", "12")
     refused = await studioctl(system, *words)
     assert refused.code == 1

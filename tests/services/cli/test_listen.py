@@ -38,7 +38,7 @@ def listening(system: System, *words: str) -> Awaitable[asyncio.subprocess.Proce
 
 
 async def test_listen_forwards_live_events_signed(system: System) -> None:
-    """From now on, in order; each is printed with what the local server answered."""
+    """New events in order, each printed with the local server's response."""
     partner = system.partner(await system.key())
 
     async def member(name: str) -> dict[str, Any]:
@@ -69,7 +69,7 @@ async def test_listen_forwards_live_events_signed(system: System) -> None:
 
 
 async def test_listen_as_json_shows_its_secret_first_and_follows_no_redirect(system: System) -> None:
-    """The first line is for the program that reads the rest; a redirect is told and nothing is sent there."""
+    """The first line is for the program that reads the rest; a redirect is reported and not followed."""
     partner = system.partner(await system.key())
     async with receiving() as receiver, receiving() as elsewhere:
         receiver.answer = answering(302, headers={"Location": elsewhere.url})
@@ -92,7 +92,7 @@ async def test_listen_as_json_shows_its_secret_first_and_follows_no_redirect(sys
     "words", [("--secret", "hush"), ("--secret", "whsec_é"), ("--secret", "whsec_QUJD"), ("--events", "nope")]
 )
 def test_listen_refuses_what_can_never_work(words: tuple[str, str]) -> None:
-    """Wrong usage: one sentence and exit code 2, before anybody is asked anything."""
+    """Wrong usage: one sentence and exit code 2, before any request is sent."""
     done = subprocess.run(
         [sys.executable, "-m", "services.cli.main", "webhooks", "listen", *words],
         cwd=ROOT,
@@ -106,7 +106,7 @@ def test_listen_refuses_what_can_never_work(words: tuple[str, str]) -> None:
 
 
 async def test_the_secret_is_kept_between_starts_and_the_studio_is_named(system: System) -> None:
-    """A receiver under development is given the secret once, by somebody who knows the studio by its name."""
+    """A receiver under development needs the secret once; the output shows the studio's name."""
     name = (await system.operator.get(f"/studios/{system.studio_id}")).json()["name"]
     secrets = set()
     for _ in range(2):

@@ -23,14 +23,14 @@ OPERATIONS: dict[tuple[str, str], dict[str, Any]] = {
 
 
 def test_the_document_is_valid_openapi_3_1() -> None:
-    """openapi-spec-validator has nothing to say."""
+    """openapi-spec-validator finds no problem."""
     OpenAPIV31SpecValidator(DOCUMENT).validate()
     assert DOCUMENT["openapi"].startswith("3.1")
     assert DOCUMENT["info"]["version"] == API_VERSION == "2026-08-02"
 
 
 def test_every_row_of_the_routing_page_is_documented_and_nothing_else() -> None:
-    """The routing table, the services' routes and the document tell of the same API."""
+    """The routing table, the services' routes and the document describe the same API."""
     rows = {(row.method, row.path) for row in ROUTES}
     answered = set(partner_routes())
     assert rows - answered == set(), "the gateway routes what no service answers"
@@ -54,14 +54,14 @@ def test_an_operation_tells_the_scope_that_the_gateway_asks_for() -> None:
 
 
 def test_operation_ids_are_unique_names() -> None:
-    """Code generators make functions of them."""
+    """Code generators turn them into function names."""
     ids = [operation["operationId"] for operation in OPERATIONS.values()]
     assert len(set(ids)) == len(ids)
     assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in ids)
 
 
 def test_every_operation_has_its_summary_group_and_common_errors() -> None:
-    """A reader finds each operation in a described group, with the errors that anyone can meet."""
+    """Each operation is in a described group, with the errors that any caller can get."""
     groups = {tag["name"]: tag["description"] for tag in DOCUMENT["tags"]}
     for key, operation in OPERATIONS.items():
         assert operation["summary"], key
@@ -111,7 +111,7 @@ def test_an_answer_has_all_its_fields_and_a_body_refuses_unknown_ones() -> None:
 
 
 def test_component_names_are_plain() -> None:
-    """Two structs of one name would be told apart by their modules, which is nobody's business."""
+    """Two structs with one name would be distinguished by our module names."""
     names = DOCUMENT["components"]["schemas"]
     assert [name for name in names if "_" in name or "." in name] == []
 
@@ -126,7 +126,7 @@ def test_every_event_kind_is_a_webhook() -> None:
 
 
 def test_the_same_code_gives_the_same_bytes() -> None:
-    """Otherwise nobody could tell a stale file."""
+    """Otherwise a stale file could not be detected."""
     assert document_bytes() == document_bytes()
 
 
@@ -151,7 +151,7 @@ def test_the_committed_file_is_fresh() -> None:
 
 
 def test_every_get_names_its_tag_and_its_304() -> None:
-    """A poll that costs less is of use only to who knows that it can be asked for."""
+    """Partners can use conditional requests only if they are documented."""
     for path, methods in DOCUMENT["paths"].items():
         for method, operation in methods.items():
             names = [parameter.get("$ref", "").rsplit("/", 1)[-1] for parameter in operation["parameters"]]

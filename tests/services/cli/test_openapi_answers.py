@@ -1,4 +1,4 @@
-"""The running system answers what the document says: each answer is held against its documented schema."""
+"""The running system answers what the document says: each answer is checked against its documented schema."""
 
 import re
 import secrets
@@ -23,7 +23,7 @@ CALLED = {
 
 
 def conforms(method: str, path: str, answer: Reply, status: int) -> Any:
-    """The answer's JSON, after it was found to be what the document promises."""
+    """The answer's JSON, after checking it against the document."""
     assert answer.status == status, (method, path, answer.body)
     response = DOCUMENT["paths"][path][method]["responses"][str(status)]
     if "$ref" in response:

@@ -12,7 +12,7 @@ def test_every_property_of_every_schema_has_a_description() -> None:
 
 
 def test_every_text_is_used() -> None:
-    """A text for a property that no longer exists would go stale unseen."""
+    """A text for a property that no longer exists would go stale unnoticed."""
     schemas = document()["components"]["schemas"]
     texts = {
         prop["description"] for schema in schemas.values() for prop in schema.get("properties", {}).values()

@@ -53,7 +53,7 @@ def test_the_page_is_well_formed() -> None:
 
 
 def test_nothing_comes_from_outside() -> None:
-    """The page works with no internet: no address with a host anywhere, scripts and styles included."""
+    """The page works offline: no URL with a host anywhere, including scripts and styles."""
     assert re.findall(r"(?:https?:)?//[\w.-]+\.\w+", WHOLE) == []
     assert "@import" not in WHOLE
     assert re.findall(r"\burl\(", WHOLE) == []

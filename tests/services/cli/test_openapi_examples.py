@@ -42,7 +42,7 @@ PLACES = dict(contents())
 
 @pytest.mark.parametrize("place", PLACES)
 def test_examples_fit_their_schema(place: str) -> None:
-    """What the page shows is what the API takes and gives."""
+    """What the page shows is what the API accepts and returns."""
     content = PLACES[place]
     examples = [content["example"]] if "example" in content else []
     examples += [named["value"] for named in content.get("examples", {}).values()]

@@ -28,7 +28,7 @@ def loaded(code: str) -> set[str]:
 
 
 def test_serving_one_service_loads_neither_the_others_nor_what_only_a_terminal_shows() -> None:
-    """Each `serve` would carry it for nothing: other services, `up`, rich, the broker's client."""
+    """Each `serve` would load it for nothing: other services, `up`, rich, the broker's client."""
     modules = loaded(SERVE)
     assert "services.catalog.app" in modules
     kept_out = {"services.gateway", "services.bookings", "services.all_in_one", "services.cli.up"}

@@ -1,4 +1,4 @@
-"""What `studioctl status` says of an outbox."""
+"""What `studioctl status` says about an outbox."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def shown(**figures: Any) -> str:
     ids=["empty", "waiting", "in flight", "all three"],
 )
 def test_every_unacknowledged_event_is_shown_by_its_state(counts: tuple[int, int, int], text: str) -> None:
-    """An event in flight that nobody logs is as much of a problem as one that waits."""
+    """An event in flight that is not logged is as much of a problem as one that waits."""
     waiting, in_flight, parked = counts
     line = shown(
         outbox_waiting=waiting, outbox_in_flight=in_flight, outbox_parked=parked, outbox_age_seconds=90.0
@@ -37,7 +37,7 @@ def test_parked_events_have_no_age() -> None:
 
 
 def test_an_overdue_studio_is_named_with_what_the_log_has() -> None:
-    """An event that is logged only lacks its acknowledgement; one that is not has reached nobody."""
+    """A logged event only lacks its acknowledgement; one that is not logged has reached nobody."""
     studio = {"service": "bookings", "studio_id": "s1", "waiting": 1, "in_flight": 0, "parked": 2}
     services = {"bookings": {"status": "ready"}}
     [line] = [

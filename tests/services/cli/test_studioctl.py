@@ -96,7 +96,7 @@ async def test_import_reads_files_and_stdin(system: System, tmp_path: Path) -> N
 
 
 async def test_refusals_are_a_sentence_with_the_code(system: System) -> None:
-    """What the operators' API refuses is told on stderr, with exit code 1."""
+    """Refusals of the operators' API are printed to stderr, with exit code 1."""
     words = ("keys", "create", "--studio", "no-such-studio", "--name", "P", "--scopes", "all")
     done = await studioctl(system, *words)
     assert (done.code, done.out) == (1, "")

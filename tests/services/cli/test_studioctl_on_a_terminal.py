@@ -33,7 +33,7 @@ async def screen(
 
 
 async def test_tables_never_cut_an_id_or_a_prefix_at_any_width(system: System) -> None:
-    """A table where it fits, a block for each row where it does not; no line of a table is too long."""
+    """A table if it fits, otherwise a block for each row; no line of a table is too long."""
     made = [await system.issue(client=f"partner with a long name {number}") for number in range(2)]
     for columns in (200, 100, 60, 30):
         text, code = await screen(system, "keys", "list", "--studio", system.studio_id, columns=columns)
@@ -71,7 +71,7 @@ async def test_status_has_a_line_for_each_service_and_says_what_to_type(system: 
 
 
 async def test_a_question_is_asked_before_what_cannot_be_undone(system: System) -> None:
-    """No is no, Enter is no, yes is yes; a script's --yes is not asked."""
+    """`n` and Enter mean no, `y` means yes; with --yes there is no question."""
     member = a_member()
     await system.import_lines([member])
     words = ("members", "erase", member["id"], "--studio", system.studio_id)

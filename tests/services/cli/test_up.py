@@ -1,4 +1,4 @@
-"""`studioctl up` as a newcomer meets it: first start, second start, and one sentence for what goes wrong."""
+"""`studioctl up` for a new user: first start, second start, and one sentence for each problem."""
 
 import json
 import os
@@ -100,7 +100,7 @@ def test_a_port_in_use_is_one_sentence(tmp_path: Path, which: str) -> None:
 
 
 def test_a_home_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
-    """A file in the home's place stands for a folder that cannot be made, for root too."""
+    """A file in the home's place simulates a folder that cannot be created, even by root."""
     (tmp_path / "home").write_text("not a folder")
     done = run(tmp_path / "home", "up", "--port", str(free_port()), "--operator-port", str(free_port()))
     assert done.returncode == 1
@@ -110,7 +110,7 @@ def test_a_home_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_one_port_for_both_apis_is_one_sentence(tmp_path: Path) -> None:
-    """The two would share it by turns."""
+    """Otherwise the two would share it."""
     number = str(free_port())
     done = run(tmp_path / "home", "up", "--port", number, "--operator-port", number)
     assert done.returncode == 1
@@ -119,7 +119,7 @@ def test_one_port_for_both_apis_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_a_demo_that_was_cut_off_is_loaded_by_the_next_start(tmp_path: Path) -> None:
-    """Killed at the worst moments of its first start, the next one has classes all the same."""
+    """If the first start is killed at the worst moments, the next one still has classes."""
     home = tmp_path / "home"
     log = tmp_path / "up.log"
     with up(home, "--no-demo") as (_, _, _):

@@ -1,4 +1,4 @@
-"""`studioctl up` on a terminal: a pipe never shows the progress that once crashed it."""
+"""`studioctl up` on a terminal, where the progress display once crashed it."""
 
 import json
 import re
@@ -22,7 +22,7 @@ STUDIOCTL = [sys.executable, "-m", "services.cli.main"]
 def up(home: Path, *words: str) -> Iterator[tuple[Terminal, str]]:
     port = free_port()
     argv = [*STUDIOCTL, "up", "--port", str(port), "--operator-port", str(free_port()), *words]
-    # Nothing of the tests' own settings: a newcomer has none.
+    # Without the tests' own settings, which a new user does not have.
     environment = environment_for(home)
     for name in ("STUDIO_LOG_FORMAT", "STUDIO_WEBHOOK_ALLOW_HTTP", "STUDIO_WEBHOOK_ALLOW_HOSTS"):
         environment.pop(name)
@@ -36,7 +36,7 @@ def key_of(terminal: Terminal) -> str:
 
 @pytest.mark.timeout(180)
 def test_up_starts_shows_a_key_and_stops_on_ctrl_c_first_and_second_time(tmp_path: Path) -> None:
-    """Both starts end in a calm screen with the same key; Ctrl-C ends each with exit code 0."""
+    """Both starts show the same key; Ctrl-C ends each with exit code 0."""
     keys = set()
     for _ in range(2):
         with up(tmp_path / "home") as (terminal, url):
@@ -55,7 +55,7 @@ def test_up_starts_shows_a_key_and_stops_on_ctrl_c_first_and_second_time(tmp_pat
 
 @pytest.mark.timeout(120)
 def test_requests_are_logged_to_the_file_that_the_screen_names(tmp_path: Path) -> None:
-    """The screen stays calm: the line of a request is in the file, as JSON, and not on the terminal."""
+    """A request's log line is in the file, as JSON, and not on the terminal."""
     home = tmp_path / "home"
     with up(home) as (terminal, url):
         terminal.wait_for("Ctrl-C stops everything")

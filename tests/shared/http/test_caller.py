@@ -26,7 +26,7 @@ def verify(header: bytes | None, *keys: str) -> Caller:
 
 
 def test_a_caller_survives_the_hop() -> None:
-    """Every field but the request's own ids travels signed."""
+    """Every field except the request's own ids is signed."""
     found = verify(CallerSigner(("key",)).sign(CALLER), "key")
     assert (found.studio_id, found.client_id, found.key_id) == ("s", "c", "k")
     assert (found.scopes, found.location_ids, found.actor) == (CALLER.scopes, ("l",), "client")

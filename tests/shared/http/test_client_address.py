@@ -13,7 +13,7 @@ INGRESS, PARTNER, OTHER = "10.0.3.7", "203.0.113.9", "198.51.100.4"
     [
         (PARTNER, OTHER, PARTNER),  # anybody can write the header
         (INGRESS, PARTNER, PARTNER),
-        (INGRESS, f"{OTHER}, {PARTNER}", PARTNER),  # what the partner wrote itself stands further left
+        (INGRESS, f"{OTHER}, {PARTNER}", PARTNER),  # what the partner wrote itself is further left
         (INGRESS, f"{OTHER}, {PARTNER}, 10.0.9.9", PARTNER),  # through two proxies of ours
         (INGRESS, "", INGRESS),
         (INGRESS, "unknown", INGRESS),
@@ -24,7 +24,7 @@ INGRESS, PARTNER, OTHER = "10.0.3.7", "203.0.113.9", "198.51.100.4"
     ],
 )
 def test_only_a_trusted_proxy_names_the_client(peer: str, said: str, client: str) -> None:
-    """The nearest address that is no proxy of ours."""
+    """The nearest address that is not one of our proxies."""
     proxies = TrustedProxies(["10.0.0.0/8"])
     assert proxies.client_of(peer, {b"x-forwarded-for": said.encode()}) == client
 
@@ -34,7 +34,7 @@ def test_only_a_trusted_proxy_names_the_client(peer: str, said: str, client: str
     [("forwarded", PARTNER), ("x-forwarded-for", OTHER)],
 )
 def test_one_header_counts(header: ForwardedHeader, client: str) -> None:
-    """A proxy sets one and may hand the other on as the client wrote it."""
+    """A proxy sets one header and may pass on the other as the client wrote it."""
     proxies = TrustedProxies([INGRESS], header)
     headers = {
         b"forwarded": f'for={OTHER};proto=http, for="{PARTNER}:80";by={INGRESS}'.encode(),

@@ -31,7 +31,7 @@ def test_one_changed_byte_changes_the_tag(chance: Random, size: int, where: floa
 
 
 def test_another_process_gives_the_same_tag() -> None:
-    """No seed, address or start time is in it: replicas agree, and a restart changes nothing."""
+    """It depends on no seed, address or start time: replicas agree, also after a restart."""
     program = f"from shared.http.conditional import entity_tag; print(entity_tag({BODY!r}).decode())"
     told = subprocess.run(
         [sys.executable, "-c", program], env={"PYTHONHASHSEED": "7"}, capture_output=True, check=True
@@ -55,7 +55,7 @@ def test_a_list_matches_exactly_when_it_names_the_tag(
 
 @pytest.mark.parametrize("value", [b"", b'""', b"W/", b"abc", b",,,", b'"*"', b"**", entity_tag(BODY)[1:-1]])
 def test_what_is_no_matching_tag_gets_the_whole_answer(value: bytes) -> None:
-    """A header that is not understood costs bytes, and never an answer."""
+    """An invalid header only costs bytes, never the answer."""
     answer = with_entity_tag(Answer(BODY), [(b"if-none-match", value)])
     assert (answer.status, answer.body) == (200, BODY)
 

@@ -1,4 +1,4 @@
-"""A port keeps its limits on connections, whatever they do or leave undone."""
+"""A port enforces its connection limits, whatever clients do or fail to do."""
 
 import asyncio
 import time

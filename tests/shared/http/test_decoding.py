@@ -1,4 +1,4 @@
-"""Bodies and queries become structs, or problems with their places."""
+"""Bodies become structs, or problems with their locations."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -36,7 +36,7 @@ def problems(raw: bytes) -> set[tuple[tuple[str | int, ...], str]]:
 
 
 def test_every_problem_of_the_top_level_is_told() -> None:
-    """One answer names all that is wrong, so that a partner mends it in one go."""
+    """One answer lists every problem, so that a partner can fix all of them at once."""
     raw = b'{"id": "x", "count": 0, "tags": ["a", 1], "extra": 1}'
     assert problems(raw) == {
         (("body", "id"), "uuid_parsing"),
@@ -65,7 +65,7 @@ def test_nul_is_refused_where_it_stands_but_not_as_plain_text() -> None:
 
 @given(st.binary(max_size=200))
 def test_any_bytes_decode_or_are_invalid(raw: bytes) -> None:
-    """Nothing that a partner sends raises anything else."""
+    """No input raises anything else."""
     for decode in (lambda: decode_body(Small, raw), lambda: decode_query(Page, raw)):
         try:
             decode()
@@ -143,7 +143,7 @@ def test_what_cannot_be_kept_is_named_by_its_own_key(raw: bytes, loc: tuple[Any,
 
 
 def test_nesting_is_read_to_its_limit_and_the_limit_is_said() -> None:
-    """Brackets inside texts are no nesting; the number in the message is the one that holds."""
+    """Brackets inside strings do not count; the message has the actual limit."""
     for depth, kinds in ((MAX_DEPTH, None), (MAX_DEPTH + 1, "json_invalid"), (100_000, "json_invalid")):
         raw = b'{"metadata":%s%s}' % (b'{"[{":' * (depth - 2) + b"[", b"]" + b"}" * (depth - 2))
         if kinds is None:
@@ -182,14 +182,14 @@ class Contact(Body, frozen=True, kw_only=True):
     ],
 )
 def test_broken_json_is_json_invalid_and_nothing_else(raw: bytes) -> None:
-    """Whatever else the decoder stumbled over first."""
+    """Whatever other problem the decoder found first."""
     with pytest.raises(Invalid) as caught:
         decode_body(Contact, raw)
     assert [(problem.loc, problem.type) for problem in caught.value.problems] == [(("body",), "json_invalid")]
 
 
 def test_structure_and_values_are_told_together() -> None:
-    """A bad email beside a missing field, a lone surrogate, NUL, a far instant and what lies inside."""
+    """A bad email, a missing field, a lone surrogate, NUL, an instant out of range, and nested problems."""
     raw = (
         b'{"email": "nobody", "copies": ["a@b.example", "a@example", 7], "at": "0001-01-01T00:00:00Z",'
         b' "inner": {"id": "x", "count": 0}, "lone": "\\ud800", "nul": "\\u0000"}'

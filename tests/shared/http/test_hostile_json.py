@@ -15,7 +15,7 @@ from shared.http.json_limits import MAX_DEPTH
 from shared.wire import Body
 
 KIB = 1024
-# What a body of the largest size may cost; a linear look takes a tenth of it.
+# The maximum cost of the largest body; a linear scan takes a tenth of it.
 MOST_SECONDS = 0.5
 MOST_BYTES_PER_BYTE = 60
 
@@ -75,7 +75,7 @@ def test_a_hostile_body_takes_a_bounded_time_and_a_bounded_answer(name: str) -> 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_body_takes_a_bounded_memory(name: str) -> None:
-    """A place is written out for a fault only, never for each value on the way."""
+    """The path of a value is built only for a problem, not for each value."""
     raw = HOSTILE[name](255 * KIB)
     tracemalloc.start()
     try:

@@ -1,4 +1,4 @@
-"""A problem's type is told from msgspec's sentence, which msgspec promises to nobody: watch each of them."""
+"""A problem's type is derived from msgspec's message, which may change: these tests cover each one."""
 
 from datetime import datetime
 from enum import Enum
@@ -72,14 +72,14 @@ def test_msgspec_is_the_version_whose_sentences_are_known() -> None:
 
 @pytest.mark.parametrize(("kind", "raw", "sentence", "told"), SENTENCES)
 def test_each_sentence_of_msgspec_has_its_type(kind: Any, raw: bytes, sentence: str, told: str) -> None:
-    """A partner's program looks at the type: it must not change with a library's wording."""
+    """Partners' programs use the type, so it must not change with a library's wording."""
     problem = refusal(kind, raw)
     assert str(problem).startswith(sentence)
     assert problem_at(problem, ("body",)).type == told
 
 
 def test_no_type_is_without_a_sentence_that_proves_it() -> None:
-    """Whoever adds a kind shows the sentence that it is told from."""
+    """A new kind needs the message that it is derived from."""
     assert {kind for _, kind in _KINDS} <= {told for *_, told in SENTENCES}
 
 

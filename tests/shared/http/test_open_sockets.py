@@ -1,11 +1,11 @@
-"""Sockets that another thread closes while they are looked at."""
+"""Sockets that another thread closes while they are inspected."""
 
 import os
 import socket
 
 from shared.http.open_sockets import endpoints_of, tcp_info
 
-# No test opens so many: the number is not given to another file meanwhile.
+# No test opens this many, so the number is not reused meanwhile.
 NUMBER = 700
 
 

@@ -65,7 +65,7 @@ async def test_pages_by_size_show_every_row_once(
 
 @pytest.mark.parametrize("as_json", [False, True], ids=["structs", "ready JSON"])
 def test_a_page_that_grew_too_large_is_cut_at_a_row(as_json: bool) -> None:
-    """Lists of rows that are small as a rule are measured when they are written."""
+    """Lists whose rows are usually small are measured when they are encoded."""
     rows = rows_of(*[MAX_PAGE_BYTES // 4] * 6)
     if as_json:
         body = json_page_of([encode(row).decode() for row in rows], 50)

@@ -30,7 +30,7 @@ ID = "0B8A3C52-6DFE-4F7A-9F1A-3C8B57F0F3AD"
     ],
 )
 def test_a_time_may_carry_any_offset(text: str, hours: int) -> None:
-    """A plus that was not percent-encoded arrives as a space and is understood all the same."""
+    """A plus that was not percent-encoded arrives as a space and is still understood."""
     at = decode_query(Times, f"at={text}".encode()).at
     assert at == datetime(2026, 3, 8, 10, tzinfo=UTC) - timedelta(hours=hours)
 
@@ -59,7 +59,7 @@ class Numbers(PageQuery, frozen=True, kw_only=True):
 
 @pytest.mark.parametrize(("number", "taken"), [(2**62, True), (2**62 + 1, False), (2**63, False)])
 def test_a_number_is_taken_up_to_its_bound(number: int, taken: bool) -> None:
-    """Beyond it the bound is told, and not that the number is a text."""
+    """Beyond it the message names the bound, not the type."""
     if taken:
         assert decode_query(Numbers, f"after={number}".encode()).after == number
         return
@@ -69,7 +69,7 @@ def test_a_number_is_taken_up_to_its_bound(number: int, taken: bool) -> None:
 
 
 def test_a_query_that_comes_again_is_decoded_alike() -> None:
-    """What was decoded once is kept, for its own kind of query only; a refusal is told every time anew."""
+    """A decoded query is cached, for its own type only; a refused one is decoded again."""
     raw = f"limit=7&location_id={ID}".encode()
     for _ in range(2):
         assert decode_query(Times, raw) == Times(limit=7, location_id=ID.lower())

@@ -29,7 +29,7 @@ async def test_a_body_in_parts_is_joined() -> None:
 
 
 async def test_a_body_that_never_ends_is_refused_in_time() -> None:
-    """A client that stops half-way holds nobody up."""
+    """A client that stops half-way does not block anything."""
     first = {"type": "http.request", "body": b"{", "more_body": True}
     with pytest.raises(Invalid, match="did not arrive"):
         await read_body(coming(first), {}, 10, seconds=0.05)
@@ -37,7 +37,7 @@ async def test_a_body_that_never_ends_is_refused_in_time() -> None:
 
 @pytest.mark.parametrize("headers", [{}, {b"content-length": b"11"}])
 async def test_a_body_over_the_limit_is_refused(headers: dict[bytes, bytes]) -> None:
-    """By its declared length before it comes, or by what has come of it."""
+    """By its declared length, or by the bytes received so far."""
     parts = [{"type": "http.request", "body": b"x" * 6, "more_body": True}] * 2
     with pytest.raises(BodyTooLarge):
         await read_body(coming(*parts), headers, 10)

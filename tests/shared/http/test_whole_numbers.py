@@ -1,4 +1,4 @@
-"""An integral float is the integer that it stands for, wherever an integer is meant."""
+"""An integral float is accepted as an integer, wherever an integer is expected."""
 
 from typing import Annotated, Any
 
@@ -42,14 +42,14 @@ def test_integral_floats_are_integers_at_any_depth() -> None:
     ids=["fraction", "bound", "huge", "text"],
 )
 def test_other_numbers_are_refused_as_before(text: bytes, problem: str) -> None:
-    """Bounds hold for the integer; a fraction, a huge number and a text are none."""
+    """Bounds apply to the integer; a fraction, a huge number and a string are refused."""
     with pytest.raises(Invalid) as refused:
         decode_body(Order, text)
     assert [one.type for one in refused.value.problems] == [problem]
 
 
 def test_one_right_and_one_wrong_number_give_one_problem() -> None:
-    """The integral float beside a wrong field is not told as a problem."""
+    """The integral float next to a wrong field is not reported as a problem."""
     with pytest.raises(Invalid) as refused:
         decode_body(Order, b'{"count": 1.0, "lines": [{"order": 2.0}, {"order": "x"}], "typo": 1}')
     assert [one.loc for one in refused.value.problems] == [("body", "lines", 1, "order"), ("body", "typo")]
