@@ -124,6 +124,9 @@ async def test_catching_up_by_sequence_and_by_cursor_sees_every_event_once(clien
     for wrong in (new_id(), "nonsense"):
         assert (await client.call("GET", "/events", cursor=wrong)).code == "invalid_cursor"
     assert (await client.call("GET", "/events", after_sequence=-1)).status == 422
+    beyond = await client.call("GET", "/events", after_sequence=2**62)
+    assert (beyond.status, beyond.json()["data"]) == (200, []), "the documented maximum is taken"
+    assert (await client.call("GET", "/events", after_sequence=2**62 + 1)).status == 422
 
 
 async def test_the_log_shows_what_the_key_may_see(client: StudioClient) -> None:
