@@ -26,6 +26,7 @@ from services.cli.demo.ids import STUDIO_ID, demo_id
 from services.cli.demo.people import member_id
 from services.cli.demo.studio import BROOKLYN
 from services.cli.demo_key import DEMO_KEY
+from services.cli.load_demo import load_demo
 from services.cli.operator_client import OperatorClient
 from services.webhooks.actions.log_events import add_to_log
 from services.webhooks.rules.signing import new_secret
@@ -58,36 +59,47 @@ async def add_samples(settings: Settings, operator_url: str) -> None:
         async with db.connection() as conn:
             if await event_log.known_ids(conn, [STUDIO_ID], [EVENT_ID]):
                 return
-        caller, booking = await asyncio.to_thread(_book, settings, operator_url)
+        made = await asyncio.to_thread(_book, settings, operator_url)
+        if made is None:
+            return
+        caller, booking = made
         async with db.transaction() as conn:
             await _add_webhooks(conn, caller, SecretCipher(settings.webhook_keys), booking)
     finally:
         await db.close()
 
 
-def _book(settings: Settings, operator_url: str) -> tuple[Caller, bytes]:
-    """The demo key as a caller, and a booking of the demo studio as partners see it."""
+def _book(settings: Settings, operator_url: str) -> tuple[Caller, bytes] | None:
+    """The demo key as a caller, and a booking of the demo studio as partners see it.
+
+    None where the demo was changed so that this is not possible any more: a start must not fail for samples.
+    """
     kept = json.loads((settings.home / DEMO_KEY).read_text())
-    key = OperatorClient(operator_url, settings.operator_tokens[0]).get(f"/keys/{kept['id']}")
+    operator = OperatorClient(operator_url, settings.operator_tokens[0])
+    key = operator.get(f"/keys/{kept['id']}")
     base = f"http://{settings.host}:{settings.port_of('gateway')}{PREFIX}"
     headers = {"X-Service-Key": kept["key"]}
     body = {"class_id": OPEN_CLASS.id, "member_id": member_id("Liam Carter"), "class_spot_id": spot_id("R4")}
     write = headers | {"Content-Type": "application/json", "Idempotency-Key": IDEMPOTENCY_KEY}
-    try:
-        _read(urllib.request.Request(f"{base}/bookings", json.dumps(body).encode(), write))
-    except urllib.error.HTTPError as refusal:
-        # Booked by an earlier start that was cut off.
-        if refusal.code != 409:
-            raise
+    booking = _read(urllib.request.Request(f"{base}/bookings/{BOOKED}", headers=headers))
+    if booking is None:
+        # The demo is from a version that did not have these classes.
+        load_demo(operator, progress=False)
+        booking = _read(urllib.request.Request(f"{base}/bookings/{BOOKED}", headers=headers))
+    _read(urllib.request.Request(f"{base}/bookings", json.dumps(body).encode(), write))
     caller = Caller(
         studio_id=STUDIO_ID, client_id=key["client_id"], key_id=key["id"], scopes=frozenset(SCOPES)
     )
-    return caller, _read(urllib.request.Request(f"{base}/bookings/{BOOKED}", headers=headers))
+    return None if booking is None else (caller, booking)
 
 
-def _read(request: urllib.request.Request) -> bytes:
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        content: bytes = answer.read()
+def _read(request: urllib.request.Request) -> bytes | None:
+    """None for a refusal."""
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            content: bytes = answer.read()
+    except urllib.error.HTTPError:
+        return None
     return content
 
 
