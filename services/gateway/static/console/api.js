@@ -1,4 +1,4 @@
-// The only file that talks to the server. It sends the header without which the cookie counts for nothing.
+// The only file that talks to the server. It sends the header without which the cookie is not accepted.
 export class ApiError extends Error {
   constructor(status, body, requestId) {
     const error = (body && body.error) || {};
@@ -43,7 +43,7 @@ export class Api {
   patch(path, body) { return this.request("PATCH", path, { body }); }
   delete(path) { return this.request("DELETE", path); }
 
-  // All rows of a list, up to `most`; says whether there were more.
+  // All rows of a list, up to `most`, and whether there were more.
   async all(path, query, most = 1000, options) {
     const rows = [];
     let cursor;

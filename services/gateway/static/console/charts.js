@@ -1,7 +1,7 @@
-// Small pictures as SVG, each with its meaning in words.
+// Small charts as SVG, each with a text description.
 import { svg } from "./dom.js";
 
-// Seats taken of seats there are; a full class is marked by more than its colour.
+// Seats taken out of all seats; a full class is marked by more than its colour.
 export function seats(taken, capacity, waiting = 0) {
   const share = capacity > 0 ? Math.min(1, taken / capacity) : 0;
   const label = `${taken} of ${capacity} seats taken${waiting ? `, ${waiting} waiting` : ""}`;

@@ -1,4 +1,4 @@
-// Repeats a step while the page is shown. It rests while the page is hidden and ends with `signal`.
+// Repeats a step while the page is shown. It pauses while the page is hidden and ends with `signal`.
 export function repeat(step, seconds, signal) {
   let timer = 0;
   let running = false;

@@ -1,4 +1,4 @@
-// The operators' console: a token typed once opens a session; the token itself is not kept anywhere.
+// The operators' console: a token opens a session and is not stored anywhere.
 import { Api, session } from "./api.js";
 import { button, field, h, input, section } from "./dom.js";
 import { alone, errorBox, frame, guarded, Shell } from "./shell.js";
@@ -26,7 +26,7 @@ function signInPage(problem) {
     h("form", { class: "row", onsubmit: (event) => { event.preventDefault(); signIn(event); } }, field("Token", token), button("Sign in", null, { type: "submit", class: "act main" })), result));
 }
 
-// What a role may not do has no page: the API would refuse it anyway.
+// Pages that a role may not use are hidden: the API would refuse them anyway.
 async function open() {
   const { rows: known } = await api.all("/studios");
   const allowed = async (path) => api.get(path, { limit: 1 }, { quiet: true }).then(() => true, () => false);

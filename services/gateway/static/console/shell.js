@@ -10,7 +10,7 @@ export function errorBox(error) {
     error.requestId && h("div", {}, "Request ", h("a", { href: `#/requests?request_id=${encodeURIComponent(error.requestId)}` }, error.requestId)));
 }
 
-// Runs an act of a button, and shows what went wrong beside it.
+// Runs a button's action, and shows an error next to it.
 export function guarded(place, act) {
   return async (event) => {
     const pressed = event && event.currentTarget;
@@ -69,7 +69,7 @@ export class Shell {
 function api_calls(api) {
   const list = h("div", {});
   const details = h("details", { class: "calls" }, h("summary", {}, "Show curl"),
-    h("p", {}, "What this page asked for; a program sends its own key or token instead of the cookie."), list);
+    h("p", {}, "The requests of this page. A program sends its own key or token instead of the cookie."), list);
   api.onCall = () => list.replaceChildren(...api.calls.map((line) => h("pre", { tabindex: "0" }, line)));
   $("calls").replaceChildren(details);
 }
@@ -102,5 +102,5 @@ export function secretBox(label, secret) {
   return h("div", { class: "secret" }, h("strong", {}, label), code(secret),
     button("Copy", async () => {
       try { await navigator.clipboard.writeText(secret); done.textContent = "Copied"; } catch { done.textContent = "Select it and press Ctrl+C"; }
-    }), done, h("p", {}, "It is shown only now. Keep it where your server finds it."));
+    }), done, h("p", {}, "It is shown only once. Store it where your server can read it."));
 }

@@ -14,7 +14,7 @@ export const dayName = (date, zone) => format(zone, { weekday: "short", day: "nu
 // 2026-08-03
 export const day = (date, zone) => format(zone, { year: "numeric", month: "2-digit", day: "2-digit" }).format(date).split("/").reverse().join("-");
 
-// The instant of midnight of a day in a zone. Asked twice, since an offset may change on the way.
+// The instant of midnight of a day in a zone. Computed twice, since the first guess may have another offset.
 export function midnight(text, zone) {
   const plain = Date.parse(`${text}T00:00:00Z`);
   let instant = plain;

@@ -1,4 +1,4 @@
-// A week as a picture: rooms as lanes, days as columns, seats as filled bars, now as a line.
+// A week as a chart: rooms as lanes, days as columns, seats as filled bars, the current time as a line.
 import { h } from "./dom.js";
 import { seats } from "./charts.js";
 import { addDays, clock, day, dayName, midnight } from "./times.js";

@@ -1,4 +1,4 @@
-// Clients and keys: limits, and keys made, rotated and revoked.
+// Clients and keys: limits, and keys created, rotated and revoked.
 import { ask, badge, button, code, field, h, input, section } from "../dom.js";
 import { guarded, secretBox } from "../shell.js";
 import { table } from "../tables.js";
@@ -34,7 +34,7 @@ function keyTable(api, studio, rows, result, again) {
     ["Name", (row) => row.name], ["Client", (row) => row.client_name], ["Key", (row) => code(`${row.prefix}_…`)], ["State", (row) => badge(state(row))], ["Scopes", (row) => String(row.scopes.length)],
     ["Last used", (row) => moment(row.last_used_at, studio.zone)], ["Expires", (row) => (row.expires_at ? moment(row.expires_at, studio.zone) : "never")],
     ["Actions", (row) => (state(row) === "live" ? [
-      button("Rotate", act("Rotate", row, `A second key for ${row.client_name} is made; ${row.name} stays valid for a day.`, { overlap: 86400 }, (made) => secretBox("New key", made.key)), { "aria-label": `Rotate ${row.name}` }), " ",
+      button("Rotate", act("Rotate", row, `A second key for ${row.client_name} will be created; ${row.name} stays valid for a day.`, { overlap: 86400 }, (made) => secretBox("New key", made.key)), { "aria-label": `Rotate ${row.name}` }), " ",
       button("Revoke", act("Revoke", row, `${row.name} of ${row.client_name} will be refused within two seconds, for good, and its console sessions end.`, {}, () => `${row.name} is revoked.`), { class: "act danger", "aria-label": `Revoke ${row.name}` })] : null)],
   ], rows);
 }

@@ -20,9 +20,9 @@ async function show(view, studio, place, status) {
   const { api } = view;
   const endpoints = new Map((await api.all(`${studio.path}/webhook-endpoints`)).rows.map((row) => [row.id, row.url]));
   const result = h("div", { role: "status" });
-  const retry = (row) => guarded(result, async () => { await api.post(`${studio.path}/webhook-deliveries/${row.id}/retry`); result.replaceChildren("Queued: it is tried now."); });
+  const retry = (row) => guarded(result, async () => { await api.post(`${studio.path}/webhook-deliveries/${row.id}/retry`); result.replaceChildren("Queued for an attempt now."); });
   const again = (chosen) => show(view, studio, place, chosen);
   place.replaceChildren(h("div", { class: "row" }, field("Status", select([["", "all"], ["pending", "pending"], ["succeeded", "succeeded"], ["dead", "dead"]], status, again)), button("Refresh", () => again(status))), result,
     await pagedTable(`Times in ${studio.zone}`, [["Endpoint", (row) => endpoints.get(row.endpoint_id) || row.endpoint_id], ["Event", (row) => row.event_type], ["Status", (row) => badge(row.status)], ["Created", (row) => moment(row.created_at, studio.zone)], ["Attempts", (row) => attempts(row, studio.zone)], ["Actions", (row) => button("Retry", retry(row), { "aria-label": `Retry delivery ${row.sequence}` })]],
-      (cursor) => api.get(`${studio.path}/webhook-deliveries`, { status, cursor }), "No such deliveries."));
+      (cursor) => api.get(`${studio.path}/webhook-deliveries`, { status, cursor }), "No matching deliveries."));
 }

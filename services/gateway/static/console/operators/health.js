@@ -13,7 +13,7 @@ export async function render({ place, api, signal }) {
   const services = h("div", { class: "page" });
   const queues = h("div", {});
   const history = new Map();
-  const traffic = h("div", { class: "figures" }, "Measured from now on.");
+  const traffic = h("div", { class: "figures" }, "Measuring…");
   place.append(section("Traffic of this gateway", traffic), services, section("Queues", queues));
   let quiet = false;
   const step = async () => {

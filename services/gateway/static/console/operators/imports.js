@@ -1,4 +1,4 @@
-// Import: a file of lines, sent in parts so that progress is seen, and bad lines by their number.
+// Import: a file of lines, sent in chunks to show progress, and bad lines by their number.
 import { button, field, h, input, section } from "../dom.js";
 import { guarded } from "../shell.js";
 import { table } from "../tables.js";

@@ -1,4 +1,4 @@
-// Events: the log, live. It follows `after_sequence` and rests while the page is hidden.
+// Events: the log, live. It polls with `after_sequence` and pauses while the page is hidden.
 import { badge, button, code, field, h, input, json, section } from "../dom.js";
 import { repeat } from "../live.js";
 import { guarded } from "../shell.js";
@@ -46,7 +46,7 @@ export async function render(view) {
   repeat(follow, 2, signal);
 }
 
-// The newest sequence. An API that does not tell it is asked by halves: "is there anything after this one?"
+// The newest sequence. If the API does not return it, a binary search finds it.
 async function newest(api, type) {
   const after = async (sequence) => api.get("/events", { after_sequence: sequence, type, limit: 1 }, { quiet: true });
   const first = await after(0);

@@ -1,4 +1,4 @@
-// Requests: what the client's keys and sessions asked for in the last seven days.
+// Requests of the client's keys and sessions in the last seven days.
 import { badge, button, code, field, h, input, section, select } from "../dom.js";
 import { pagedTable } from "../tables.js";
 import { moment } from "../times.js";

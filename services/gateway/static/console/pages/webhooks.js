@@ -66,7 +66,7 @@ function acts({ api }, path, endpoint, describe, result) {
     button("Send a test", guarded(result, async () => { await api.post(`${path}/test`); result.replaceChildren("A test event is on its way; see the deliveries below."); })),
     button("Enable", set("enabled")), button("Disable", set("disabled")),
     button("Rotate the secret", guarded(result, async () => {
-      if (!(await ask("Rotate the secret?", "A new secret signs from now on. The old one goes on signing beside it for a day.", "Rotate it"))) return;
+      if (!(await ask("Rotate the secret?", "Requests will be signed with a new secret, and for one day with the old one too.", "Rotate it"))) return;
       const { secret } = await api.post(`${path}/rotate-secret`, {});
       result.replaceChildren(secretBox("New signing secret", secret));
     })),
@@ -100,7 +100,7 @@ async function showDeliveries(view, path, place, status) {
   const { api, may, zone } = view;
   const again = (chosen) => showDeliveries(view, path, place, chosen);
   const result = h("div", { role: "status" });
-  const retry = (row) => guarded(result, async () => { await api.post(`/webhook-deliveries/${row.id}/retry`); result.replaceChildren("Queued: it is tried now."); });
+  const retry = (row) => guarded(result, async () => { await api.post(`/webhook-deliveries/${row.id}/retry`); result.replaceChildren("Queued for an attempt now."); });
   const list = await pagedTable("Deliveries, oldest first", [
     ["No.", (row) => String(row.sequence)], ["Event", (row) => h("a", { href: `#/events?id=${row.event_id}` }, row.event_type)], ["Status", (row) => badge(row.status)],
     ["Next try", (row) => row.next_attempt_at && moment(row.next_attempt_at, zone)], ["Attempts", (row) => attempts(row, zone)],
