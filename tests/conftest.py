@@ -11,6 +11,8 @@ from tests.harness.databases import Template
 from tests.harness.servers import Postgres, Rabbit, running_postgres, running_rabbit
 from tests.harness.system import RunningSystem, System, embedded_system
 
+pytest_plugins = ["tests.harness.browser_fixtures"]
+
 VHOSTS_AT_ONCE = 5  # one costs half a second, five cost 0.7
 
 

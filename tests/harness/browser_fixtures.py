@@ -1,4 +1,4 @@
-"""One Chromium for all tests in a browser, and a tab for each."""
+"""One Chromium for all tests in a browser, and a tab for each. Loaded as a plugin by tests/conftest.py."""
 
 from collections.abc import AsyncIterator, Iterator
 

@@ -1,0 +1,145 @@
+"""The consoles of a large system: first paint of every page, and the memory of a page that stays open."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import asyncpg
+import pytest
+from playwright.async_api import Browser
+
+from services.bookings.store.classes import WRITABLE
+from shared.wire import new_id
+from tests.harness.browser import Tab, new_tab
+from tests.harness.console_pages import (
+    OPERATOR_PAGES,
+    PARTNER_PAGES,
+    class_of_today,
+    open_operator_console,
+    open_partner_console,
+)
+from tests.harness.system import System, embedded_system
+
+CLASSES, EVENTS, ENDPOINTS = 100_000, 1_000_000, 10_000
+FIRST_PAINT_MS = 1_000
+OPEN_SECONDS = 600
+EVENTS_A_SECOND = 5
+# Chromium frees memory when it likes. A page that kept every event would grow by far more.
+GROWTH_MB = 10.0
+
+COPIED = ", ".join(column for column in WRITABLE if column not in ("title", "start_time", "end_time"))
+MORE_CLASSES = f"""
+INSERT INTO bookings.classes (studio_id, id, title, start_time, end_time, {COPIED})
+SELECT studio_id, gen_random_uuid(), 'Flow ' || n, start_time + (n - $2 / 2) * interval '5 min',
+    end_time + (n - $2 / 2) * interval '5 min', {COPIED}
+FROM (SELECT * FROM bookings.classes WHERE studio_id = $1 LIMIT 1) c, generate_series(1, $2::int) n
+"""  # noqa: S608
+MORE_EVENTS = """
+INSERT INTO webhooks.events (studio_id, id, sequence, type, created_at, body)
+SELECT e.studio_id, made.id, e.sequence + n, e.type, e.created_at,
+    convert_to(replace(convert_from(e.body, 'UTF8'), e.id::text, made.id::text), 'UTF8')
+FROM (SELECT * FROM webhooks.events WHERE studio_id = $1 ORDER BY sequence DESC LIMIT 1) e,
+    generate_series(1, $2::int) n, LATERAL (SELECT gen_random_uuid() AS id WHERE n > 0) made
+"""
+COUNTED = "UPDATE webhooks.event_counters SET last_sequence = last_sequence + $2 WHERE studio_id = $1"
+MORE_ENDPOINTS = """
+INSERT INTO webhooks.endpoints (studio_id, id, client_id, url, scopes, status)
+SELECT e.studio_id, gen_random_uuid(), gen_random_uuid()::text, e.url || n, e.scopes, 'disabled'
+FROM (SELECT * FROM webhooks.endpoints WHERE studio_id = $1 LIMIT 1) e, generate_series(1, $2::int) n
+"""
+
+
+@pytest.fixture
+async def large(database_url: str, tmp_path: Path) -> AsyncIterator[tuple[System, str]]:
+    """A studio of that size, and a key for it."""
+    with embedded_system(tmp_path, database_url) as running:
+        async with aiohttp.ClientSession() as session:
+            system = System(running, session)
+            system.studio_id = await system.new_studio()
+            key = await system.key()
+            await class_of_today(system)
+            await system.partner(key).post("/webhook-endpoints", {"url": "https://example.com/hook"})
+            await add_member(system, key)
+            conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
+            while not await conn.fetchval("SELECT count(*) FROM webhooks.events"):
+                await asyncio.sleep(0.1)
+            await conn.execute(MORE_CLASSES, system.studio_id, CLASSES)
+            await conn.execute(MORE_EVENTS, system.studio_id, EVENTS)
+            await conn.execute(COUNTED, system.studio_id, EVENTS)
+            await conn.execute(MORE_ENDPOINTS, system.studio_id, ENDPOINTS)
+            await conn.execute("ANALYZE")
+            await conn.close()
+            yield system, key
+
+
+async def add_member(system: System, key: str) -> None:
+    body = {"email": f"{new_id()}@example.com", "first_name": "Ada", "last_name": "Byron"}
+    reply = await system.partner(key).post("/members", body)
+    assert reply.status == 201, reply.body
+
+
+async def painted(tab: Tab, page: str) -> tuple[float, float]:
+    """Milliseconds to the first paint of the page opened anew, and until its data are drawn."""
+    started = time.monotonic()
+    address = tab.page.url.partition("#")[0]
+    await tab.page.goto("about:blank")
+    await tab.page.goto(f"{address}#/{page}")
+    await tab.page.wait_for_selector("#view .page:not([aria-busy])")
+    drawn = (time.monotonic() - started) * 1000
+    first = await tab.page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    return float(first), drawn
+
+
+@pytest.mark.timeout(1800)
+async def test_every_page_of_a_large_system_is_painted_within_a_second(
+    large: tuple[System, str], browser: Browser
+) -> None:
+    """With 100,000 classes, a million events and 10,000 endpoints."""
+    system, key = large
+    found: dict[str, tuple[float, float]] = {}
+    async with new_tab(browser) as tab:
+        await open_partner_console(tab, system, key)
+        for page in PARTNER_PAGES:
+            found[f"partner, {page}"] = await painted(tab, page)
+        tab.check()
+    async with new_tab(browser) as tab:
+        await open_operator_console(tab, system)
+        for page in OPERATOR_PAGES:
+            found[f"operators, {page}"] = await painted(tab, page)
+        tab.check()
+    for page, (first, drawn) in found.items():
+        print(f"{page}: first paint after {first:.0f} ms, data after {drawn:.0f} ms")
+    assert {page for page, (first, _) in found.items() if first >= FIRST_PAINT_MS} == set()
+
+
+@pytest.mark.timeout(1800)
+async def test_a_live_page_needs_no_more_memory_after_ten_minutes(
+    large: tuple[System, str], browser: Browser
+) -> None:
+    """Events come all the time. The page shows the newest hundred and forgets the others."""
+    system, key = large
+    async with new_tab(browser) as tab:
+        await open_partner_console(tab, system, key)
+        await tab.show("events")
+        session = await tab.page.context.new_cdp_session(tab.page)
+
+        async def megabytes() -> float:
+            await session.send("HeapProfiler.collectGarbage")
+            return float((await session.send("Runtime.getHeapUsage"))["usedSize"]) / 1e6
+
+        async def rows() -> int:
+            return await tab.page.locator("#view tbody tr").count()
+
+        used: list[float] = []
+        ends = time.monotonic() + OPEN_SECONDS
+        while time.monotonic() < ends:
+            for _ in range(30 * EVENTS_A_SECOND):
+                await add_member(system, key)
+                await asyncio.sleep(1 / EVENTS_A_SECOND)
+            used.append(await megabytes())
+            print(f"{ends - time.monotonic():.0f} s left: {used[-1]:.1f} MB, {await rows()} rows")
+        assert await rows() == 100
+        assert used[-1] - used[0] < GROWTH_MB
