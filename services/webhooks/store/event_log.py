@@ -55,12 +55,12 @@ async def advance_counters(conn: Connection, counters: dict[str, int]) -> None:
     await conn.execute(ADVANCE, list(counters), list(counters.values()))
 
 
-KNOWN = "SELECT id FROM events WHERE studio_id = ANY($1::uuid[]) AND id = ANY($2::uuid[])"
+STORED = "SELECT id FROM events WHERE studio_id = ANY($1::uuid[]) AND id = ANY($2::uuid[])"
 
 
 async def known_ids(conn: Connection, studio_ids: Sequence[str], ids: Sequence[str]) -> set[str]:
     """Which of these are stored already: a redelivery, or a relay that could not remove its row."""
-    return {row["id"] for row in await conn.fetch(KNOWN, studio_ids, ids)}
+    return {row["id"] for row in await conn.fetch(STORED, studio_ids, ids)}
 
 
 class StoredEvent(Struct, frozen=True, kw_only=True):
