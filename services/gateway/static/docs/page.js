@@ -58,6 +58,8 @@ function draw() {
   $("nav").prepend(h("div", { id: "found" }));
   $("nav").append(h("p", { class: "none", id: "nothing", hidden: true }, "Nothing fits."));
   follow();
+  // What was typed while the document was being read.
+  filter();
   if (location.hash) jump(location.hash.slice(1));
 }
 
@@ -92,7 +94,7 @@ function filter() {
   }
   for (const { heading } of links) heading.hidden = !shown.has(heading);
   if (!$("nothing")) return;
-  inside ||= contents(operations, drawn);
+  if (words.length) inside ||= contents(operations, drawn);
   const found = find(inside, words);
   $("found").replaceChildren(...results(found));
   $("nothing").hidden = shown.size + found.length > 0;
