@@ -1,4 +1,4 @@
-"""Two commits beside each other: what counts as worse, and that the older one's own code runs."""
+"""Comparing two commits: what counts as worse, and that the older one's own code runs."""
 
 import subprocess
 from pathlib import Path

@@ -62,7 +62,7 @@ class IsolationReport(Struct):
         return (
             f"isolation: {self.sizes.healthy} healthy endpoints, {len(self.alone)} rounds each way; "
             f"alone p99 {self.p99(self.alone):.1f} ms, {self.per_second(self.alone):,.0f} deliveries/s; "
-            f"beside a hanging one (backlog {self.backlog_left:,}) and a failing one "
+            f"next to a hanging one (backlog {self.backlog_left:,}) and a failing one "
             f"p99 {self.p99(self.with_faulty):.1f} ms ({self.p99_ratio - 1:+.1%}), "
             f"{self.per_second(self.with_faulty):,.0f}/s ({self.throughput_ratio - 1:+.1%})"
         )

@@ -22,7 +22,7 @@ def section(title: str) -> str:
 
 
 def follow_readme(folder: Path, port: int, environment: Mapping[str, str]) -> float:
-    """The seconds that the lines took, in `folder` beside `.studio/`, up to a verified webhook.
+    """The seconds that the lines took, in the `folder` that contains `.studio/`, up to a verified webhook.
 
     Only the two port numbers differ from what is printed: several systems share a test machine.
     """

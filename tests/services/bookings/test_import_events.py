@@ -88,7 +88,7 @@ async def told(client: StudioClient, *lines: dict[str, Any]) -> list[Any]:
 
 
 async def test_lines_that_change_nothing_write_nothing(client: StudioClient, studio: Studio) -> None:
-    """No row is written or even locked, and nothing is told. A changed line beside them is."""
+    """No row is written or even locked, and there is no event. A changed line among them has one."""
     before = await rows_of(client)
     assert await told(client, *studio.lines) == []
     assert await rows_of(client) == before

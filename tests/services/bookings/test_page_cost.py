@@ -153,7 +153,7 @@ async def test_a_page_reads_no_more_at_the_end_than_at_the_start(
 
 
 async def test_what_is_looked_up_costs_what_is_named(client: StudioClient, database_url: str) -> None:
-    """Ids, an email and a range of class starts: rows beside those that were named are not read."""
+    """Ids, an email and a range of class starts: no other rows are read."""
     await fill(client)
     await client.import_all(*(a_member() for _ in range(1000)))
     classes = await client.list_all("/classes", limit=200)

@@ -26,7 +26,7 @@ ODD = [
 async def test_a_form_of_five_hundred_fields_with_chains_two_hundred_deep_is_quick(
     studio: StudioClient,
 ) -> None:
-    """Two chains of 200 and a hundred fields beside: created, evaluated, submitted within seconds."""
+    """Two chains of 200 fields and a hundred others: created, evaluated, submitted within seconds."""
     drawn = [field(f"{c}{n}", required=True, **_follows(c, n)) for c in "ab" for n in range(200)]
     drawn += [field(f"c{n}", "number", min=0, max=9) for n in range(100)]
     started = time.perf_counter()

@@ -25,7 +25,7 @@ def member_created(studio: StudioClient, email: str | None) -> Message:
 async def test_forms_submissions_and_leads_are_imported_in_wire_form_and_in_any_order(
     studio: StudioClient,
 ) -> None:
-    """What a GET shows can be imported, the stored fields beside it; unknown properties survive here too."""
+    """What a GET returns can be imported, with the hidden fields; unknown properties are kept here too."""
     form_id, submission_id, lead_id = new_id(), new_id(), new_id()
     submission = {
         "object": "form_submission",

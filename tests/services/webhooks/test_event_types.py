@@ -44,7 +44,7 @@ A, B, C = "a", "b", "c"
 
 
 def test_what_moves_is_told_at_the_old_location_only_to_who_loses_sight_of_it() -> None:
-    """Whoever sees the new location gets the whole resource there, and nothing thin beside it."""
+    """A key that sees the new location gets the whole resource, and no thin event in addition."""
     channel = f"{ClassUpdated.name}+{Audience.LEFT_LOCATION}"
     scopes = frozenset({"schedule:read"})
     for locations, seen in ((None, False), ({A}, True), ({B}, False), ({A, B}, False), ({A, C}, True)):

@@ -15,7 +15,7 @@ def erased(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_old_values_of_the_person_are_blanked() -> None:
-    """They stand beside the person's object and name nobody themselves: an old name, an old email."""
+    """They are next to the person's object and do not contain the person's id: an old name, an old email."""
     data = {"object": {"id": ADA, "object": "member", "first_name": "Ada"}, "previous": OLD}
     assert erased(data)["previous"] == {
         "first_name": "",

@@ -137,7 +137,7 @@ async def test_many_confirms_are_outstanding_but_one_per_aggregate(db: Database)
 
 
 async def test_a_hot_class_does_not_keep_the_others_waiting(db: Database) -> None:
-    """3,000 events of one aggregate with a slow confirm: a later event of another leaves beside them."""
+    """3,000 events of one aggregate with a slow confirm: a later event of another is not delayed."""
     bus = StagedBus()
     one = await relay(db, bus)
     hot = new_id()

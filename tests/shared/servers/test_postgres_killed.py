@@ -32,7 +32,7 @@ def started_owner(home: Path) -> tuple["subprocess.Popen[str]", str, Path]:
 
 
 def lifeline_of(pid: int) -> list[int]:
-    """The shell above the server, and the one beside it that watches the pipe."""
+    """The shell that starts the server, and the one that watches the pipe."""
     shell = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     children = Path(f"/proc/{shell}/task/{shell}/children").read_text().split()
     return [shell, *(int(child) for child in children if int(child) != pid)]

@@ -1,4 +1,4 @@
-// The guide: texts, and examples from the document beside them.
+// The guide: texts, next to examples from the document.
 import { errorsOf, errorTable, media } from "./answers.js";
 import { $, bar, copyButton, h, inline, json } from "./dom.js";
 import { baseUrl } from "./samples.js";
