@@ -14,11 +14,7 @@ class RouteTable:
         self._patterns: dict[tuple[int, bytes], list[tuple[tuple[bytes | None, ...], _Methods]]] = {}
         # The routes without parameters, found by one look.
         self._exact: dict[tuple[str, bytes], PartnerRoute] = {}
-        # Where an Idempotency-Key stands last. It may hold a slash, and the service takes all that follows.
-        self._before_key: tuple[bytes, ...] = ()
         for route in routes:
-            if route.path.endswith("/{key}") and route.path.count("{") == 1:
-                self._before_key += ((PREFIX + route.path.removesuffix("{key}")).encode(),)
             pattern = tuple(_part(word) for word in route.path.split("/")[1:])
             rows = self._patterns.setdefault((len(pattern), pattern[0] or b""), [])
             methods = next((known for other, known in rows if other == pattern), None)
@@ -35,7 +31,7 @@ class RouteTable:
     def find(self, method: str, raw_path: bytes) -> PartnerRoute:
         if (exact := self._exact.get((method, raw_path))) is not None:
             return exact
-        if b"%" in raw_path and b"%2f" in raw_path.lower() and not raw_path.startswith(self._before_key):
+        if b"%" in raw_path and b"%2f" in raw_path.lower():
             # A service that decodes the path would see a different route than the one checked here.
             raise NotFound
         parts = raw_path[len(PREFIX) + 1 :].split(b"/")
