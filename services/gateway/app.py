@@ -27,13 +27,13 @@ from services.gateway.routes.partner import PartnerApi
 from services.gateway.routes.partner_port import PartnerPort
 from services.gateway.rules.rate_limit import ClientLimits, FailedKeyLimits
 from services.gateway.session_cache import SessionCache
-from services.gateway.shared_limits import SharedLimits
+from services.gateway.shared_rate_limits import SharedLimits
 from services.gateway.upstream import HttpUpstream, Upstream
 from shared.background import Loop, running
 from shared.db.database import Database
 from shared.http.caller import ServiceSigners
 from shared.http.client_address import TrustedProxies
-from shared.http.connections import ConnectionLimits
+from shared.http.connection_limits import ConnectionLimits
 from shared.http.health import OptionalCheck
 from shared.http.server import Address, Listener
 from shared.http.service import Check, build_service

@@ -16,7 +16,7 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 from msgspec import Struct
 
 from shared.errors import Unavailable
-from shared.http.connections import ConnectionGuard, ConnectionLimits
+from shared.http.connection_limits import ConnectionGuard, ConnectionLimits
 from shared.http.draining import Draining
 from shared.http.early_answers import with_early_answers
 from shared.http.error_mapping import answer_for

@@ -14,8 +14,8 @@ from services.bookings.store import (
     import_classes,
     import_locks,
     import_members,
-    import_references,
     import_shown,
+    import_studio_copies,
     import_waitlist,
     studios,
 )
@@ -135,7 +135,7 @@ def _lock(statement: str, column: str) -> Locker:
 
 
 async def _write_products(conn: Connection, lines: Lines) -> None:
-    await import_references.write_products(conn, lines)
+    await import_studio_copies.write_products(conn, lines)
     members = await import_members.members_waiting_for(conn, lines)
     await import_locks.lock_rows(conn, LOCK_MEMBERS, members)
     for studio_id in {studio for studio, _ in members}:
@@ -158,8 +158,8 @@ def _fill_and_check(value: wire.AnyImported) -> str | None:
 
 
 WRITERS: tuple[tuple[type[Any], Locker | None, Writer], ...] = (
-    (wire.ImportedStudio, None, import_references.write_studios),
-    (wire.ImportedLocation, None, import_references.write_locations),
+    (wire.ImportedStudio, None, import_studio_copies.write_studios),
+    (wire.ImportedLocation, None, import_studio_copies.write_locations),
     (wire.ImportedProduct, None, _write_products),
     (wire.ImportedMember, _lock(LOCK_MEMBERS, "id"), import_members.write_members),
     (wire.ImportedMembership, _lock(LOCK_MEMBERS, "member_id"), import_members.write_memberships),

@@ -19,7 +19,7 @@ from services.gateway.rules.console_cookie import PARTNER_COOKIE, cookie_of, sen
 from services.gateway.rules.rate_limit import ClientLimits, FailedKeyLimits
 from services.gateway.rules.route_matching import RouteTable
 from services.gateway.session_cache import SessionCache
-from services.gateway.shared_limits import SharedLimits
+from services.gateway.shared_rate_limits import SharedLimits
 from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamAnswer
 from shared.errors import (
     InsufficientScope,

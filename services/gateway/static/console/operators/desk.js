@@ -3,7 +3,7 @@ import { ask, badge, button, facts, field, h, input, section } from "../dom.js";
 import { guarded } from "../shell.js";
 import { table } from "../tables.js";
 import { addDays, day, midnight, moment, monday } from "../times.js";
-import { lanesOf, week } from "../week.js";
+import { lanesOf, week } from "../week_chart.js";
 import { chosenStudio } from "./choice.js";
 
 export const title = "Schedule desk";

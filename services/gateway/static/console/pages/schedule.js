@@ -3,7 +3,7 @@ import { badge, button, code, facts, field, h, section, select } from "../dom.js
 import { guarded } from "../shell.js";
 import { table } from "../tables.js";
 import { addDays, day, midnight, moment, monday } from "../times.js";
-import { lanesOf, week } from "../week.js";
+import { lanesOf, week } from "../week_chart.js";
 
 export const title = "Schedule";
 const NAMED = 30;

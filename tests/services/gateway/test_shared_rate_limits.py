@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from redis.asyncio import Redis
 
-from services.gateway.shared_limits import AWAY_SECONDS, SharedLimits
+from services.gateway.shared_rate_limits import AWAY_SECONDS, SharedLimits
 from shared.wire import new_id
 from tests.harness.valkey import Valkey, running_valkey
 

@@ -9,7 +9,7 @@ from typing import Any
 from prometheus_client import REGISTRY
 
 from shared.http.client_address import TrustedProxies
-from shared.http.connections import ConnectionLimits
+from shared.http.connection_limits import ConnectionLimits
 from shared.http.server import Address, Listener, listening
 from shared.servers.ports import free_port
 from tests.harness.raw_http import RawConnection, connect
