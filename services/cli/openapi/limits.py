@@ -68,6 +68,7 @@ LIMITS = (
 
 LIMITS_IN_WORDS = f"""\
 - An instant in a body lies in the years {EARLIEST.year} to {LATEST.year - 1} (`datetime_out_of_range`).
+- No text holds NUL (U+0000), neither as a value nor as a name in free JSON such as `metadata`.
 - A number lies in the range of a 64-bit float (`number_out_of_range`).
 - An address may send {FailedKeyLimits.BURST} refused keys at once and {FailedKeyLimits.RATE:.0f} more each
   second (429 `rate_limited`). Valid keys are not delayed, and a missing key does not count.
