@@ -18,11 +18,13 @@ _KEY_SCHEMA: Json = {
     "maxLength": MAX_KEY_LENGTH,
     "pattern": "^[ -~]*$",
 }
+# The gateway answers 404 to an encoded slash, in any path.
+_KEY_IN_PATH: Json = {**_KEY_SCHEMA, "pattern": "^[ -.0-~]*$"}
 # Names of studios, clients and queues; printable characters of any script.
 _NAME_SCHEMA: Json = {"type": "string", "minLength": 1, "pattern": "^[^\\x00-\\x1f\\x7f]*$"}
 
 _NAMED: dict[str, tuple[str, Json]] = {
-    "key": ("The Idempotency-Key that the write was sent with.", _KEY_SCHEMA),
+    "key": ("The Idempotency-Key that the write was sent with.", _KEY_IN_PATH),
     "studio": ("Slug or id of the studio.", _NAME_SCHEMA),
     "client": ("Name or id of the client.", _NAME_SCHEMA),
     "queue": ("Name of the queue.", _NAME_SCHEMA),
