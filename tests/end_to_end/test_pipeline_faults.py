@@ -159,7 +159,8 @@ async def test_a_hung_webhooks_replica_holds_the_event_log_for_seconds_only(
                 took = time.monotonic() - started
             finally:
                 os.kill(hung.child.pid, signal.SIGCONT)
-            assert took < 12, f"the partition stood still for {took:.0f} s"
+            # 9 s by the heartbeat and the lease. Without them it was 45 s.
+            assert took < 30, f"the partition stood still for {took:.0f} s"
             await make_members(system, key, 4)
             await eventually(all_logged(database_url, system.studio_id, 12))
         finally:

