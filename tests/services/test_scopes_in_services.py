@@ -63,12 +63,12 @@ async def test_a_service_refuses_a_caller_without_the_routes_scope(route: Partne
     assert await status_of(route, {route.scope}) != 403
 
 
-async def test_a_route_that_stands_on_no_row_does_not_start() -> None:
+async def test_a_route_that_is_not_in_the_table_does_not_start() -> None:
     """Whoever adds a route to a service writes it on the routing table."""
 
     async def handler(context: object, call: object) -> None:
         return None
 
     route: Route[object] = Route(method="GET", path="/new", handler=handler, summary="New", answer=None)
-    with pytest.raises(ValueError, match="GET /new stands on no row"):
+    with pytest.raises(ValueError, match="GET /new is not in the routing table"):
         build_service("catalog", object(), [route], verifier=Anyone(), checks={})
