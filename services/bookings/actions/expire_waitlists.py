@@ -1,7 +1,4 @@
-"""Expires the waitlist of every class that has started.
-
-Also repairs classes that an earlier version left with a free seat and a waitlist.
-"""
+"""Expires the waitlist of every class that has started, and gives out seats that an earlier version left."""
 
 from services.bookings.actions.class_changes import ClassChanges
 from services.bookings.actions.process_due import process_due
@@ -17,6 +14,11 @@ from shared.http.caller import Caller
 async def expire_waitlists(service: Bookings) -> bool:
     """One step of the loop."""
     await process_due(service, classes.started_with_waitlist, expire_waitlist, failed="waitlist_not_expired")
+    return False
+
+
+async def promote_stuck_waitlists(service: Bookings) -> bool:
+    """One step of a slow loop: it reads every class with a waitlist, and usually finds nothing to do."""
     await process_due(service, classes.with_seats_to_give, promote_waiting, failed="waitlist_not_promoted")
     return False
 

@@ -158,5 +158,9 @@ ORDER BY start_time, studio_id, id LIMIT $1
 async def with_seats_to_give(
     conn: Connection, most: int, after: tuple[datetime, str, str] | None
 ) -> list[asyncpg.Record]:
-    """Of every studio: classes with free seats and a waitlist, which only earlier versions left behind."""
+    """Of every studio: classes with free seats and a waitlist, which only earlier versions left behind.
+
+    The index is the one of classes with a waitlist. One whose condition named `booked_count` would have to be
+    updated, and all the others with it, by every booking.
+    """
     return await conn.fetch(WITH_SEATS_TO_GIVE, most, *(after or (None, None, None)))
