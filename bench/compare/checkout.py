@@ -29,7 +29,7 @@ def checked_out(revision: str, folder: Path, name: str = "old") -> Iterator[Work
 def this_tree(folder: Path) -> Iterator[WorkingTree]:
     """A checkout of HEAD, safe from edits during the run; with uncommitted changes, the tree itself."""
     if has_changes():
-        yield HERE
+        yield WorkingTree(HERE.path, python_for(HERE.path, folder))
     else:
         with checked_out("HEAD", folder, "new") as tree:
             yield tree
@@ -40,18 +40,19 @@ def has_changes() -> bool:
 
 
 def python_for(path: Path, folder: Path) -> str:
-    """Our own Python if both pin the same packages; else a virtual environment for this run."""
-    if (path / LOCK).read_bytes() == (HERE.path / LOCK).read_bytes():
-        return HERE.python
-    print("Installing the packages of the older commit …", file=sys.stderr, flush=True)
+    """A virtual environment with just the packages that the commit pins.
+
+    Both sides get one: in the environment of the developers a service loads more and needs more memory.
+    """
+    print(f"Installing the packages of the {path.name} side …", file=sys.stderr, flush=True)
     uv = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
-    place = folder / "venv"
+    place = folder / f"venv-{path.name}"
     venv.create(place, with_pip=uv is None)
     python = str(place / "bin" / "python")
     install = [uv, "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]
     words = [*install, "--quiet", "--require-hashes", "-r", str(path / LOCK)]
     if subprocess.run(words, check=False).returncode != 0:
-        raise BenchProblem("The packages of the older commit could not be installed.")
+        raise BenchProblem(f"The packages of the {path.name} side could not be installed.")
     return python
 
 
