@@ -1,7 +1,7 @@
 """The commands of `studioctl`: each with its options and the function that runs it."""
 
 import argparse
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 from services.cli import local_commands, operator_commands
 from services.cli.command_words import Words, command, group, id_argument, yes_option
@@ -14,13 +14,20 @@ from shared.wire import API_VERSION
 _ID = "8c1f5e0a-3b0e-4d52-9a41-3f2f7f9b0c55"
 
 
+def _installed_version() -> str:
+    try:
+        return version("studio-partner-api")
+    except PackageNotFoundError:
+        return "(a checkout that is not installed)"
+
+
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="studioctl",
         description="Run and administer the Studio Partner API. `studioctl COMMAND --help` shows an example.",
     )
     top.add_argument("--json", action="store_true", help="print JSON (accepted anywhere on the line)")
-    shown = f"studioctl {version('studio-partner-api')} (API {API_VERSION})"
+    shown = f"studioctl {_installed_version()} (API {API_VERSION})"
     top.add_argument("--version", action="version", version=shown)
     words = top.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _run(words)
