@@ -2,9 +2,11 @@
 
 import sys
 
-from services.cli.openapi.__main__ import DOCUMENTS, STATIC
+from services.cli.openapi.__main__ import STATIC
 from tests.harness.npm_packages import NpmPackages
 from tests.openapi.lint import INSTALLED, problems
+
+DOCUMENTS = ("openapi.json", "operators.json")
 
 
 def main(installed: NpmPackages = INSTALLED) -> int:
