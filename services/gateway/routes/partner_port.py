@@ -4,7 +4,7 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 
 from services.gateway.routes.console_sign_in import PATH as SIGN_IN
 from services.gateway.routes.page_files import page_files
-from services.gateway.routes.static_files import static_file
+from services.gateway.routes.static_files import static_file, text_of
 from shared.errors import MethodNotAllowed, NotFound
 from shared.http.answer import Answer
 from shared.http.error_mapping import answer_for
@@ -27,7 +27,15 @@ class PartnerPort:
             "/health/live": health["/health/live"],
             "/health/ready": health["/health/ready"],
             OPENAPI: static_file("openapi.json", b"application/json"),
-            **page_files("docs", "partners.html"),
+            **page_files(
+                "docs",
+                "reference.html",
+                title="Studio Partner API: reference",
+                brand="Studio Partner API",
+                document=OPENAPI,
+                download="openapi.json",
+                content=text_of("docs/partners.html"),
+            ),
             "/docs/guides.json": static_file("guides.json", b"application/json"),
             **page_files("console", "console.html", title="Studio console", module="partner.js"),
         }

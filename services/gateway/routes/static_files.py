@@ -27,6 +27,10 @@ SECURITY: Final = (
 )
 
 
+def text_of(name: str) -> str:
+    return (STATIC / name).read_text("utf-8")
+
+
 def static_file(name: str, content_type: bytes, **values: str) -> ASGIApp:
     """304 for a browser that already has the file. `values` replace the file's `$name` placeholders."""
     body = (STATIC / name).read_bytes()

@@ -5,8 +5,12 @@ from html.parser import HTMLParser
 from importlib import resources
 from typing import Final
 
+from services.gateway.routes.partner_port import OPENAPI
+
 FOLDER: Final = resources.files("services.gateway") / "static" / "docs"
-PAGE: Final = (FOLDER / "partners.html").read_text("utf-8")
+FRAME: Final = (FOLDER / "reference.html").read_text("utf-8")
+CONTENT: Final = (FOLDER / "partners.html").read_text("utf-8")
+PAGE: Final = FRAME.replace("$document", OPENAPI).replace("$content", CONTENT)
 STYLE: Final = (FOLDER / "page.css").read_text("utf-8")
 SCRIPTS: Final = sorted(one.name for one in FOLDER.iterdir() if one.name.endswith(".js"))
 SCRIPT: Final = "\n".join((FOLDER / name).read_text("utf-8") for name in SCRIPTS)
@@ -78,7 +82,9 @@ def test_nothing_of_the_document_is_read_as_html() -> None:
 
 def test_the_page_reads_the_document_that_the_gateway_serves() -> None:
     """The address is the one of decisions.md."""
-    assert '"/partner/v1/openapi.json"' in SCRIPT
+    assert OPENAPI == "/partner/v1/openapi.json"
+    assert f'<html lang="en" data-document="{OPENAPI}">' in PAGE
+    assert "document.documentElement.dataset.document" in SCRIPT
 
 
 def test_the_guide_comes_before_the_reference() -> None:

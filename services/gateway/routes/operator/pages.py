@@ -3,7 +3,7 @@
 from litestar.types import ASGIApp, Receive, Scope, Send
 
 from services.gateway.routes.page_files import page_files
-from services.gateway.routes.static_files import static_file
+from services.gateway.routes.static_files import static_file, text_of
 from shared.errors import MethodNotAllowed
 from shared.http.error_mapping import answer_for
 from shared.http.service import request_id_of, send_answer
@@ -14,7 +14,15 @@ OPENAPI = "/operator/v1/openapi.json"
 def pages() -> dict[str, ASGIApp]:
     files = {
         OPENAPI: static_file("operators.json", b"application/json"),
-        **page_files("docs", "operators.html"),
+        **page_files(
+            "docs",
+            "reference.html",
+            title="Studio operators' API: reference",
+            brand="Operators' API",
+            document=OPENAPI,
+            download="operators.json",
+            content=text_of("docs/operators.html"),
+        ),
         **page_files("console", "console.html", title="Operators' console", module="operators.js"),
     }
     return {path: _only_read(page) for path, page in files.items()}

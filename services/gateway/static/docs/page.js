@@ -7,7 +7,7 @@ import { contents, find, jump, results } from "./search.js";
 import { METHODS, api, useDocument } from "./schema.js";
 
 // The operators' page names its own document.
-const DOCUMENT = document.documentElement.dataset.document || "/partner/v1/openapi.json";
+const DOCUMENT = document.documentElement.dataset.document;
 const GUIDES_FILE = "/docs/guides.json";
 
 const GUIDES = [["authentication", "Authentication"], ["errors", "Errors"], ["pagination", "Pagination"], ["idempotency", "Idempotency"], ["limits", "Rate limits and times"], ["webhooks", "Webhooks"], ["mirroring", "Keeping a copy"], ["versioning", "Versions"], ["changelog", "Changelog"]];
