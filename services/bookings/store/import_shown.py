@@ -63,24 +63,28 @@ async def shown_classes(conn: Connection, keys: set[tuple[str, str]]) -> ShownBy
 
 
 # The rows of the lines, the waitlists of their classes, and all bookings of a class that a line changes; also
-# the booking of each entry and the entry of each booking.
+# the booking of each entry and the entry of each booking. Their keys are collected first, each by an index of
+# its own: one join on `id = … OR class_id = …` compared every line with every row of the studio.
 _AFFECTED = """
-FROM {table} t JOIN jsonb_to_recordset($1) AS line (
-    studio_id uuid, id uuid, class_id uuid, whole boolean, other uuid[])
-  ON t.studio_id = line.studio_id AND (
-    t.id = line.id OR t.id = ANY (line.other)
-    OR t.class_id = line.class_id AND (line.whole OR t.status = '{waits}'))
+WITH line AS MATERIALIZED (
+    SELECT * FROM jsonb_to_recordset($1)
+    AS line (studio_id uuid, id uuid, class_id uuid, whole boolean, other uuid[])
+), affected AS (
+    SELECT studio_id, id FROM line
+    UNION
+    SELECT studio_id, unnest(other) FROM line
+    UNION
+    SELECT t.studio_id, t.id
+    FROM (SELECT studio_id, class_id, bool_or(whole) AS whole FROM line GROUP BY studio_id, class_id) line
+    JOIN {table} t ON t.studio_id = line.studio_id AND t.class_id = line.class_id
+    WHERE line.whole OR t.status = '{waits}'
+)
+SELECT {columns}, t.studio_id AS studio, t.version AS shown_version, t.location_id AS shown_location
+FROM affected JOIN {table} t ON t.studio_id = affected.studio_id AND t.id = affected.id
+ORDER BY t.studio_id, t.id
 """
-BOOKINGS = f"""
-SELECT DISTINCT ON (t.studio_id, t.id) {bookings.WIRE_COLUMNS}, t.studio_id AS studio,
-    t.version AS shown_version, t.location_id AS shown_location
-{_AFFECTED.format(table="bookings", waits="waitlisted")}
-"""
-ENTRIES = f"""
-SELECT DISTINCT ON (t.studio_id, t.id) {waitlist.WIRE_COLUMNS}, t.studio_id AS studio,
-    t.version AS shown_version, t.location_id AS shown_location
-{_AFFECTED.format(table="waitlist", waits="waiting")}
-"""
+BOOKINGS = _AFFECTED.format(table="bookings", waits="waitlisted", columns=bookings.WIRE_COLUMNS)
+ENTRIES = _AFFECTED.format(table="waitlist", waits="waiting", columns=waitlist.WIRE_COLUMNS)
 
 
 async def shown_bookings(conn: Connection, affected: Lines) -> ShownById:
@@ -98,18 +102,22 @@ async def shown_entries(conn: Connection, affected: Lines) -> ShownById:
 
 
 PARTNERS = """
-SELECT line.studio_id, line.id, array_agg(w.booking_id) FILTER (WHERE w.id = line.id)
-    || array_agg(w.id) FILTER (WHERE w.booking_id = line.id) AS others
-FROM unnest($1::uuid[], $2::uuid[]) AS line (studio_id, id)
-JOIN waitlist w ON w.studio_id = line.studio_id AND (w.id = line.id OR w.booking_id = line.id)
-GROUP BY line.studio_id, line.id
+WITH line AS MATERIALIZED (SELECT DISTINCT * FROM unnest($1::uuid[], $2::uuid[]) AS line (studio_id, id)),
+pair AS (
+    SELECT line.studio_id, line.id, w.booking_id AS other
+    FROM line JOIN waitlist w ON w.studio_id = line.studio_id AND w.id = line.id
+    UNION ALL
+    SELECT line.studio_id, line.id, w.id
+    FROM line JOIN waitlist w ON w.studio_id = line.studio_id AND w.booking_id = line.id
+)
+SELECT studio_id, id, array_agg(other) AS others FROM pair WHERE other IS NOT NULL GROUP BY studio_id, id
 """
 
 
 async def partners(conn: Connection, lines: Lines) -> dict[tuple[str, str], list[str]]:
     """The other half of each booking or entry that was ever on a waitlist."""
     rows = await conn.fetch(PARTNERS, *_keys(lines))
-    return {(row["studio_id"], row["id"]): [one for one in row["others"] or () if one] for row in rows}
+    return {(row["studio_id"], row["id"]): row["others"] for row in rows}
 
 
 def _keys(lines: Lines) -> Keys:
