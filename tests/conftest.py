@@ -11,7 +11,7 @@ from tests.harness.databases import Template
 from tests.harness.servers import Postgres, Rabbit, running_postgres, running_rabbit
 from tests.harness.system import RunningSystem, System, embedded_system
 
-pytest_plugins = ["tests.harness.browser_fixtures"]
+pytest_plugins = ["tests.harness.browser_fixtures", "tests.harness.schedule"]
 
 VHOSTS_AT_ONCE = 5  # one costs half a second, five cost 0.7
 
@@ -78,12 +78,16 @@ def session_database_url(migrated_template: Template) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def running_system(
-    session_database_url: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[RunningSystem]:
+def embedded(session_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSystem]:
     """Every service behind a real gateway port, in one process as `studioctl up` starts it."""
     with embedded_system(tmp_path_factory.mktemp("home"), session_database_url) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def running_system(embedded: RunningSystem) -> RunningSystem:
+    """Tests in end_to_end/ have a choice here."""
+    return embedded
 
 
 @pytest.fixture

@@ -6,23 +6,27 @@ import pytest
 
 from tests.harness.databases import Template
 from tests.harness.servers import Rabbit
-from tests.harness.system import RunningSystem, embedded_system, separate_services
+from tests.harness.system import RunningSystem, separate_services
 
-MODES = ("embedded", "five processes")
+MODES = {"embedded": "embedded", "five processes": "five_processes"}
 
 
-@pytest.fixture(scope="session", params=MODES)
-def running_system(
-    request: pytest.FixtureRequest, migrated_template: Template, tmp_path_factory: pytest.TempPathFactory
+@pytest.fixture(scope="package")
+def five_processes(
+    rabbit: Rabbit, migrated_template: Template, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningSystem]:
     folder = tmp_path_factory.mktemp("home")
-    with migrated_template.copy_for_session() as database_url:
-        if request.param == "embedded":
-            with embedded_system(folder, database_url) as running:
-                yield running
-            return
-        rabbit: Rabbit = request.getfixturevalue("rabbit")
-        vhost = f"end-to-end-{folder.name}-{id(folder)}"
-        rabbit.add_vhosts([vhost])
-        with separate_services(folder, database_url, rabbit.url_of(vhost)) as running:
-            yield running
+    vhost = f"end-to-end-{folder.name}-{id(folder)}"
+    rabbit.add_vhosts([vhost])
+    with (
+        migrated_template.copy_for_session() as database_url,
+        separate_services(folder, database_url, rabbit.url_of(vhost)) as running,
+    ):
+        yield running
+
+
+@pytest.fixture(params=MODES)
+def running_system(request: pytest.FixtureRequest) -> RunningSystem:
+    """Both stay up, so that changing from one to the other starts nothing again."""
+    running: RunningSystem = request.getfixturevalue(MODES[request.param])
+    return running
