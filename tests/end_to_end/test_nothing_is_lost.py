@@ -1,47 +1,191 @@
-"""Short versions of the soak runs: the same code at sizes that fit a normal test run."""
+"""No fault of the pipeline loses or blocks an event: kills, a broker without its disk, a hung replica.
 
-from contextlib import AsyncExitStack
+One pipeline with its own servers serves all tests of this file. The soak runs repeat the first two at size.
+"""
 
+import asyncio
+import os
+import shutil
+import signal
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
+
+import aio_pika
 import pytest
+from aio_pika.abc import AbstractConnection
 
+from shared.servers.ports import free_port
 from tests.harness.broker_outage import run_outage
-from tests.harness.endpoint_isolation import Sizes, run_isolation
+from tests.harness.eventually import eventually
 from tests.harness.ledger import run_ledger
-from tests.harness.pipeline import open_pipeline
+from tests.harness.pipeline import Pipeline, new_studio, running_pipeline
 from tests.harness.receiver import receiving
+from tests.harness.system import Process, System
+
+
+async def make_members(system: System, key: str, count: int) -> None:
+    client = system.partner(key)
+    for number in range(count):
+        body = {"email": f"{time.monotonic_ns()}-{number}@example.com", "first_name": "P", "last_name": "Q"}
+        assert (await client.post("/members", body)).status == 201
+
+
+def all_logged(pipeline: Pipeline, count: int) -> Callable[[], Awaitable[bool]]:
+    async def look() -> bool:
+        logged = await pipeline.rows(
+            "SELECT sequence, type FROM webhooks.events WHERE studio_id = $1 ORDER BY 1",
+            pipeline.system.studio_id,
+        )
+        waiting = await pipeline.rows("SELECT 1 FROM bookings.outbox")
+        assert [row["sequence"] for row in logged] == list(range(1, len(logged) + 1))
+        members = [row for row in logged if row["type"] == "member.created"]
+        return len(members) == count and not waiting
+
+    return look
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Pipeline]:
+    with running_pipeline() as pipeline:
+        yield pipeline
+
+
+@pytest.fixture
+async def pipeline(running: Pipeline) -> AsyncIterator[Pipeline]:
+    async with new_studio(running):
+        yield running
 
 
 @pytest.mark.timeout(300)
-async def test_every_event_is_delivered_whatever_is_killed() -> None:
-    """1,000 events while relay, broker, dispatcher and Postgres are killed in turn: the ledger balances."""
-    async with AsyncExitStack() as stack:
-        pipeline = await stack.enter_async_context(open_pipeline())
-        receivers = [await stack.enter_async_context(receiving(keep=False)) for _ in range(2)]
-        report = await run_ledger(pipeline, receivers, events=1_000, rounds=1)
+async def test_every_event_is_delivered_whatever_is_killed(pipeline: Pipeline) -> None:
+    """600 events while relay, broker, dispatcher and Postgres are killed in turn: the ledger balances."""
+    async with receiving(keep=False) as everything, receiving(keep=False) as bookings:
+        report = await run_ledger(pipeline, [everything, bookings], events=600, rounds=1, fault_seconds=4.0)
     assert report.balances, report.text()
-    assert report.requests >= 1_500
+    assert report.requests >= 900
 
 
 @pytest.mark.timeout(300)
-async def test_bookings_go_on_while_the_broker_is_away() -> None:
-    """300 bookings during a broker outage: none refused, all delivered after it."""
-    async with open_pipeline() as pipeline, receiving(keep=False) as receiver:
-        report = await run_outage(pipeline, receiver, bookings=300)
+async def test_bookings_go_on_while_the_broker_is_away(pipeline: Pipeline) -> None:
+    """100 bookings during a broker outage: none refused, all delivered after it."""
+    async with receiving(keep=False) as receiver:
+        report = await run_outage(pipeline, receiver, bookings=100, before=20)
     assert report.refused == 0, report.text()
-    assert report.outbox_at_its_longest >= 300, report.text()
+    assert report.outbox_at_its_longest >= 100, report.text()
     assert report.outbox_at_the_end == 0, report.text()
     assert report.delivered >= report.bookings, report.text()
 
 
-@pytest.mark.timeout(300)
-async def test_nobody_waits_for_a_slow_neighbour(database_url: str) -> None:
-    """10 healthy endpoints next to a hanging one with 5,000 waiting deliveries.
+@pytest.mark.timeout(180)
+async def test_events_bound_for_two_groups_survive_a_deleted_queue(pipeline: Pipeline) -> None:
+    """New members go to the log and to forms: the log's queues are deleted, and none is missed."""
+    system = pipeline.system
+    key = await system.key()
+    async with await aio_pika.connect(pipeline.rabbit.url) as connection:
+        for _ in range(2):
+            await make_members(system, key, 10)
+            for partition in range(4):
+                await delete_when_consumed(connection, f"webhooks.events.{partition}")
+    await eventually(all_logged(pipeline, 20), seconds=90)
 
-    A healthy endpoint that waited for the hanging one would wait for its timeout of many seconds. The soak
-    run has the precise ratios: while other tests run, a p99 over a few hundred waits is too coarse for them.
+
+async def delete_when_consumed(connection: AbstractConnection, name: str) -> None:
+    """A queue that is deleted while it is being declared takes a part of RabbitMQ with it.
+
+    Its dead-letter worker restarts in vain until the supervisor gives up. From then on no queue can be
+    declared on that node, by any test (rabbitmq-server issue 16652).
     """
-    sizes = Sizes(healthy=10, backlog=5_000, rounds=2, burst=40, steady_seconds=3, steady_rate=5)
-    report = await run_isolation(database_url, sizes)
-    assert report.backlog_left >= 4_900, report.text()
-    assert report.p99(report.with_faulty) < 2_000, report.text()
-    assert report.throughput_ratio > 0.2, report.text()
+
+    async def consumed() -> bool:
+        try:
+            async with connection.channel() as channel:
+                queue = await channel.declare_queue(name, passive=True)
+                return bool(queue.declaration_result.consumer_count)
+        except aio_pika.exceptions.ChannelNotFoundEntity:
+            return False
+
+    await eventually(consumed, seconds=60)
+    async with connection.channel() as channel:
+        await channel.queue_delete(name)
+
+
+@pytest.mark.timeout(240)
+async def test_a_broker_that_loses_its_disk_loses_no_event(pipeline: Pipeline) -> None:
+    """40 events are confirmed while the event log is down; the broker restarts empty; all 40 are logged."""
+    key = await pipeline.system.key()
+    await pipeline.kill("dispatcher")
+    await make_members(pipeline.system, key, 40)
+
+    async def confirmed() -> bool:
+        found = await pipeline.rows("SELECT sent_at IS NOT NULL AS sent FROM bookings.outbox")
+        return len(found) == 40 and all(row["sent"] for row in found)
+
+    await eventually(confirmed)
+    await pipeline.kill("broker")
+    await asyncio.to_thread(_wipe, pipeline.rabbit.home)
+    await pipeline.revive("broker")
+    await pipeline.revive("dispatcher")
+    await eventually(all_logged(pipeline, 40), seconds=90)
+
+
+def _wipe(home: Path) -> None:
+    assert any((home / "data").iterdir()), "control: the broker has kept something"
+    for path in (home / "data").iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+@pytest.mark.timeout(180)
+async def test_a_hung_webhooks_replica_holds_the_event_log_for_seconds_only(
+    pipeline: Pipeline, tmp_path: Path
+) -> None:
+    """SIGSTOP: it neither dies nor answers. Its partitions move to a healthy replica within seconds."""
+    system = pipeline.system
+    key = await system.key()
+    first = system.running.processes["webhooks"]
+    port = free_port()
+    second = Process(
+        ["serve", "webhooks", "--only", "log"],
+        first.environment | {"STUDIO_PORT": str(port)},
+        f"http://127.0.0.1:{port}/health/ready",
+        tmp_path / "webhooks-2.log",
+    )
+    second.start()
+    try:
+        await asyncio.to_thread(second.wait_ready)
+        await eventually(_spread(pipeline))
+        await make_members(system, key, 4)
+        await eventually(all_logged(pipeline, 4))
+        [row] = await pipeline.rows(
+            "SELECT replica, partition FROM webhooks.leases WHERE role = 'event-log'"
+            " AND partition = bookings.outbox_bucket($1) % 4",
+            system.studio_id,
+        )
+        hung = second if _has(second, row["replica"]) else first
+        assert hung.child is not None
+        os.kill(hung.child.pid, signal.SIGSTOP)
+        try:
+            await make_members(system, key, 4)
+            started = time.monotonic()
+            await eventually(all_logged(pipeline, 8))
+            took = time.monotonic() - started
+        finally:
+            os.kill(hung.child.pid, signal.SIGCONT)
+        # 9 s by the heartbeat and the lease. Without them it was 45 s.
+        assert took < 30, f"the partition stood still for {took:.0f} s"
+        await make_members(system, key, 4)
+        await eventually(all_logged(pipeline, 12))
+    finally:
+        second.stop()
+
+
+def _spread(pipeline: Pipeline) -> Callable[[], Awaitable[bool]]:
+    async def look() -> bool:
+        sql = "SELECT count(DISTINCT replica) AS n FROM webhooks.leases WHERE role = 'event-log'"
+        return bool((await pipeline.rows(sql))[0]["n"] == 2)
+
+    return look
+
+
+def _has(process: Process, replica: str) -> bool:
+    return f'"replica":"{replica}"' in process.log.read_text()

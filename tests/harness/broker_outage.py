@@ -34,7 +34,10 @@ class OutageReport(Struct):
         )
 
 
-async def run_outage(pipeline: Pipeline, receiver: Receiver, *, bookings: int) -> OutageReport:
+async def run_outage(
+    pipeline: Pipeline, receiver: Receiver, *, bookings: int, before: int = 200
+) -> OutageReport:
+    """`before`: bookings that warm the services up, so that their memory can be compared."""
     report = OutageReport()
     system = pipeline.system
     issued = await system.issue()
@@ -42,7 +45,7 @@ async def run_outage(pipeline: Pipeline, receiver: Receiver, *, bookings: int) -
     partner = system.partner(issued["key"])
     start = datetime.now(UTC) + timedelta(days=3)
     classes = [new_id() for _ in range(AT_ONCE)]
-    members = [new_id() for _ in range(bookings + 200)]
+    members = [new_id() for _ in range(bookings + before)]
     await system.import_lines(
         [
             {
@@ -51,7 +54,7 @@ async def run_outage(pipeline: Pipeline, receiver: Receiver, *, bookings: int) -
                 "title": "Flow",
                 "start_time": start.isoformat(),
                 "end_time": (start + timedelta(hours=1)).isoformat(),
-                "capacity": bookings + 200,
+                "capacity": bookings + before,
                 "allow_waitlist": False,
                 "status": "scheduled",
                 "visible": True,
@@ -77,17 +80,17 @@ async def run_outage(pipeline: Pipeline, receiver: Receiver, *, bookings: int) -
             *(book(numbers[place::AT_ONCE], class_id) for place, class_id in enumerate(classes))
         )
 
-    await book_all(range(200))
-    await receiver.until_count(200, seconds=60)
+    await book_all(range(before))
+    await receiver.until_count(before, seconds=60)
     report.memory_before = pipeline.memory_mb("bookings")
     await pipeline.kill("broker")
-    await book_all(range(200, bookings + 200))
-    report.bookings = bookings + 200
+    await book_all(range(before, bookings + before))
+    report.bookings = bookings + before
     report.memory_after = pipeline.memory_mb("bookings")
     report.outbox_at_its_longest = await _waiting(pipeline)
     await pipeline.revive("broker")
     started = time.monotonic()
-    await receiver.until_count(bookings + 200, seconds=600)
+    await receiver.until_count(bookings + before, seconds=600)
     async with asyncio.timeout(60):
         while await _waiting(pipeline):
             await asyncio.sleep(0.1)

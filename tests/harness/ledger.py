@@ -77,7 +77,9 @@ class Book:
         receiver.answer = note
 
 
-async def run_ledger(pipeline: Pipeline, receivers: list[Receiver], *, events: int, rounds: int) -> Report:
+async def run_ledger(
+    pipeline: Pipeline, receivers: list[Receiver], *, events: int, rounds: int, fault_seconds: float = 6.0
+) -> Report:
     """Writes `events` in small transactions while each part is killed and restarted `rounds` times."""
     report, book, started = Report(), Book(), time.monotonic()
     partner = pipeline.system.partner(await pipeline.system.key())
@@ -88,8 +90,8 @@ async def run_ledger(pipeline: Pipeline, receivers: list[Receiver], *, events: i
         book.watch(str(number), receiver)
     written: dict[str, str] = {}
     maybe: dict[str, str] = {}
-    # Writing continues while faults are injected. Each takes about six seconds.
-    pause = CHUNK * len(FAULTS) * rounds * 6.0 / events
+    # Writing continues while faults are injected. Each takes about `fault_seconds`.
+    pause = CHUNK * len(FAULTS) * rounds * fault_seconds / events
     writing = asyncio.create_task(_write(pipeline, events, pause, written, maybe))
     for part in itertools.chain.from_iterable([FAULTS] * rounds):
         goal = min(events, len(written) + events // (len(FAULTS) * rounds + 2))
@@ -172,7 +174,10 @@ async def _audit(
         report.unknown += [f"{name}:{id_}" for id_ in sorted(got.keys() - ids)]
         sequences = book.sequences[name]
         report.gaps += [f"{name}:{n}" for n in range(1, len(ids) + 1) if n not in sequences]
-    rows = await pipeline.rows("SELECT sequence FROM webhooks.events ORDER BY sequence")
+    rows = await pipeline.rows(
+        "SELECT sequence FROM webhooks.events WHERE studio_id = $1 ORDER BY sequence",
+        pipeline.system.studio_id,
+    )
     report.gaps += [f"log:{place}" for place, row in enumerate(rows, start=1) if row["sequence"] != place][:5]
     report.changed = book.changed
     report.outbox = len(await pipeline.rows("SELECT 1 FROM bookings.outbox"))

@@ -5,8 +5,8 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from shared.db.migrate import migrate
 from shared.servers.postgres import EmbeddedPostgres
 from shared.servers.rabbitmq import PrivateRabbit
 from shared.settings import SERVICES
+from tests.harness.run_in_thread import run_in_thread
 from tests.harness.system import RunningSystem, System, separate_services
 
 DATABASE = "ledger"
@@ -28,16 +29,15 @@ class Pipeline:
     def __init__(
         self,
         running: RunningSystem,
-        system: System,
         postgres: EmbeddedPostgres,
         rabbit: PrivateRabbit,
         home: Path,
     ) -> None:
         self.running = running
-        self.system = system
         self.postgres = postgres
         self.rabbit = rabbit
         self._home = home
+        self.system: System
 
     @property
     def database_url(self) -> str:
@@ -59,6 +59,15 @@ class Pipeline:
         else:
             process = self.running.processes[_process_of(part)]
             await asyncio.to_thread(process.start)
+            await asyncio.to_thread(process.wait_ready)
+
+    async def repair(self) -> None:
+        await asyncio.to_thread(self.rabbit.start_again)
+        if not self.postgres.alive:
+            await self.revive("postgres")
+        for process in self.running.processes.values():
+            if process.child is None or process.child.poll() is not None:
+                await asyncio.to_thread(process.start)
             await asyncio.to_thread(process.wait_ready)
 
     async def rows(self, sql: str, *args: Any) -> list[Any]:
@@ -96,28 +105,47 @@ def _new_home() -> Path:
     return home
 
 
-@asynccontextmanager
-async def open_pipeline(**settings: str) -> AsyncIterator[Pipeline]:
+@contextmanager
+def running_pipeline(**settings: str) -> Iterator[Pipeline]:
+    """For several tests: each uses it in `new_studio`."""
     home = _new_home()
-    postgres = await asyncio.to_thread(EmbeddedPostgres.start, home / "pg", durable=True)
+    postgres = EmbeddedPostgres.start(home / "pg", durable=True)
     pipeline = None
     try:
-        with await asyncio.to_thread(PrivateRabbit.start, home / "rabbit") as rabbit:
-            admin: asyncpg.Connection[Any] = await asyncpg.connect(postgres.url)
-            await admin.execute(f"CREATE DATABASE {DATABASE}")
-            await admin.close()
+        with PrivateRabbit.start(home / "rabbit") as rabbit:
+            run_in_thread(_make_database(postgres))
             url = postgres.url_of(DATABASE)
-            await migrate(url, SERVICES)
-            opened = separate_services(home / "home", url, rabbit.url, **settings)
-            running = await asyncio.to_thread(opened.__enter__)
-            try:
-                async with aiohttp.ClientSession() as session:
-                    system = System(running, session)
-                    system.studio_id = await system.new_studio()
-                    pipeline = Pipeline(running, system, postgres, rabbit, home)
-                    yield pipeline
-            finally:
-                await asyncio.to_thread(opened.__exit__, None, None, None)
+            with separate_services(home / "home", url, rabbit.url, **settings) as running:
+                pipeline = Pipeline(running, postgres, rabbit, home)
+                yield pipeline
     finally:
         (pipeline.postgres if pipeline else postgres).stop()
         shutil.rmtree(home, ignore_errors=True)
+
+
+@asynccontextmanager
+async def new_studio(pipeline: Pipeline) -> AsyncIterator[Pipeline]:
+    """Starts what the test before has left dead, and opens a studio."""
+    await pipeline.repair()
+    async with aiohttp.ClientSession() as session:
+        pipeline.system = System(pipeline.running, session)
+        pipeline.system.studio_id = await pipeline.system.new_studio()
+        yield pipeline
+
+
+@asynccontextmanager
+async def open_pipeline(**settings: str) -> AsyncIterator[Pipeline]:
+    opened = running_pipeline(**settings)
+    running = await asyncio.to_thread(opened.__enter__)
+    try:
+        async with new_studio(running) as pipeline:
+            yield pipeline
+    finally:
+        await asyncio.to_thread(opened.__exit__, None, None, None)
+
+
+async def _make_database(postgres: EmbeddedPostgres) -> None:
+    admin: asyncpg.Connection[Any] = await asyncpg.connect(postgres.url)
+    await admin.execute(f"CREATE DATABASE {DATABASE}")
+    await admin.close()
+    await migrate(postgres.url_of(DATABASE), SERVICES)
