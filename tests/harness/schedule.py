@@ -58,10 +58,10 @@ SLOWEST = (
 
 
 def unit_of(nodeid: str) -> str:
-    """The tests that one worker runs together: a file, or the files that share five processes."""
+    """The tests that stay on one worker: a file, or the files that share five processes."""
     file = nodeid.partition("::")[0]
-    together = PurePosixPath(file).parent.as_posix() == END_TO_END and file not in ALONE
-    return END_TO_END if together else file
+    is_shared = PurePosixPath(file).parent.as_posix() == END_TO_END and file not in ALONE
+    return END_TO_END if is_shared else file
 
 
 def place_of(unit: str) -> int:
