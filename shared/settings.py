@@ -43,6 +43,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     # The server itself, if `database_url` points at a pooler: for LISTEN, advisory locks and migrations.
     database_direct_url: str | None = None
     amqp_url: str | None = None
+    # `separate`: each service has a broker user with its own permissions (shared/events/bus/permissions.py).
+    broker_users: Literal["shared", "separate"] = "shared"
     # Valkey or Redis, for rate limits that all gateways share.
     valkey_url: str | None = None
     host: str = "127.0.0.1"
@@ -153,6 +155,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     values["trusted_proxies"] = _networks(_parts(environ.get("STUDIO_TRUSTED_PROXIES", "")))
     # As many as there are buckets in shared/events/buckets.py, at most.
     take("event_partitions", "STUDIO_EVENT_PARTITIONS", Annotated[int, msgspec.Meta(ge=1, le=64)])
+    take("broker_users", "STUDIO_BROKER_USERS", Literal["shared", "separate"])
     take("log_format", "STUDIO_LOG_FORMAT", Literal["auto", "json", "text"])
     values["home"] = Path(environ.get("STUDIO_HOME") or ".studio").absolute()
     for name, variable in SECRETS.items():

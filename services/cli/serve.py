@@ -101,7 +101,11 @@ async def _apps(settings: Settings, service: str) -> AsyncIterator[list[ASGIApp]
             yield [gateway.partner_app, gateway.operator_app]
         return
     async with (
-        open_bus(settings.amqp_url, settings.event_partitions) as bus,
+        open_bus(
+            settings.amqp_url,
+            settings.event_partitions,
+            service if settings.broker_users == "separate" else None,
+        ) as bus,
         _opener(service)(settings, bus) as running,
     ):
         yield [running.app]

@@ -111,6 +111,12 @@ class PrivateRabbit:
         """Adds all in one call. A client that connects to a vhost's URL sees a private broker."""
         self.control("eval", adding_vhosts(names, user="guest"))
 
+    def import_definitions(self, definitions: bytes) -> None:
+        """Users and permissions, as a broker imports them from a file when it starts."""
+        file = self.home / "definitions.json"
+        file.write_bytes(definitions)
+        self.control("import_definitions", str(file))
+
     def __enter__(self) -> Self:
         return self
 

@@ -1,5 +1,6 @@
 """Servers in Docker, for machines with a daemon and no binaries; testcontainers is imported on use only."""
 
+import base64
 import secrets
 import time
 from collections.abc import Callable
@@ -109,10 +110,18 @@ class ContainerRabbit:
     def add_vhosts(self, names: list[str]) -> None:
         self._eval(adding_vhosts(names, user="studio"))
 
+    def import_definitions(self, definitions: bytes) -> None:
+        file = "/tmp/definitions.json"  # inside the container
+        text = base64.b64encode(definitions).decode()
+        self._run("sh", "-c", f"echo {text} | base64 -d > {file} && rabbitmqctl import_definitions {file}")
+
     def _eval(self, expression: str) -> None:
-        done = self._container.exec(["rabbitmqctl", "eval", expression])
+        self._run("rabbitmqctl", "eval", expression)
+
+    def _run(self, *command: str) -> None:
+        done = self._container.exec(list(command))
         if done.exit_code != 0:
-            raise ServerProblem(f"rabbitmqctl eval failed: {done.output.decode(errors='replace')}")
+            raise ServerProblem(f"{command[-1]} failed: {done.output.decode(errors='replace')}")
 
 
 def _started(

@@ -142,20 +142,20 @@ def embedded_system(folder: Path, database_url: str, **settings: str) -> Iterato
 
 @contextmanager
 def separate_services(
-    folder: Path, database_url: str | Mapping[str, str], amqp_url: str, **settings: str
+    folder: Path, database_url: str | Mapping[str, str], amqp_url: str | Mapping[str, str], **settings: str
 ) -> Iterator[RunningSystem]:
     """Five `studioctl serve` processes with their own database roles, over RabbitMQ.
 
-    `database_url` is one for all, or one for each service.
+    `database_url` and `amqp_url` are one for all, or one for each service.
     """
     urls = dict.fromkeys(SERVICES, database_url) if isinstance(database_url, str) else database_url
+    brokers = dict.fromkeys(SERVICES, amqp_url) if isinstance(amqp_url, str) else amqp_url
     ports = {name: free_port() for name in SERVICES}
     operator_port = free_port()
     made = _secrets(folder)
     system = RunningSystem(ports["gateway"], operator_port, made.operator_tokens[0], folder)
     shared = environment_for(
         folder,
-        STUDIO_AMQP_URL=amqp_url,
         STUDIO_OPERATOR_PORT=str(operator_port),
         **{f"STUDIO_{name.upper()}_URL": f"http://127.0.0.1:{port}" for name, port in ports.items()},
         **settings,
@@ -164,7 +164,9 @@ def separate_services(
         for name, port in ports.items():
             process = Process(
                 ["serve", name],
-                shared | {"STUDIO_PORT": str(port), "STUDIO_DATABASE_URL": urls[name]},
+                shared
+                | {"STUDIO_PORT": str(port), "STUDIO_DATABASE_URL": urls[name]}
+                | ({"STUDIO_AMQP_URL": brokers[name]} if name in brokers else {}),
                 f"http://127.0.0.1:{port}/health/ready",
                 folder / f"{name}.log",
             )

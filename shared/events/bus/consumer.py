@@ -13,7 +13,7 @@ from shared.background import Backoff, end_tasks
 from shared.events.bus.acknowledgements import Acknowledgement
 from shared.events.bus.batch_outcomes import outcomes
 from shared.events.bus.broker import close_quietly, open_connection, queue_exists, unwrap
-from shared.events.bus.declarations import QueueMismatch, declare
+from shared.events.bus.declarations import QueueMismatch, declare, expect
 from shared.events.bus.inbox import ConsumerLost, Inbox, Subscription, Taken
 from shared.events.bus.parking import park
 from shared.events.bus.protocol import Handler
@@ -33,13 +33,21 @@ class Consumer:
     """Handles the messages of one or several queues of a group, those of each queue in their order."""
 
     def __init__(
-        self, url: str, queue: Queue, handler: Handler, batch: int, acknowledge: Acknowledge
+        self,
+        url: str,
+        queue: Queue,
+        handler: Handler,
+        batch: int,
+        acknowledge: Acknowledge,
+        *,
+        declares: bool = True,
     ) -> None:
         self.url = url
         self.queue = queue
         self.handler = handler
         self.batch = batch
         self.acknowledge = acknowledge
+        self.declares = declares
         self._wanted: frozenset[str] = frozenset()
         self._inbox = Inbox()
         self._looked_for_old = float("-inf")
@@ -138,8 +146,10 @@ class Consumer:
         await channel.set_qos(prefetch_count=self.batch * 2)
         if self._is_old(name):
             declared = await channel.declare_queue(name, passive=True)
-        else:
+        elif self.declares:
             declared = (await declare(channel, self.queue, [name]))[name]
+        else:
+            declared = (await expect(channel, self.queue, [name], publishing=False))[name]
         subscription = inbox.subscriptions[name] = Subscription(name, channel, inbox)
         channel.close_callbacks.add(
             lambda *_: inbox.lose() if inbox.subscriptions.get(name) is subscription else None, weak=False

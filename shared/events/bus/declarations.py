@@ -6,13 +6,10 @@ from typing import Any
 
 from aio_pika import ExchangeType
 from aio_pika.abc import AbstractChannel, AbstractExchange, AbstractQueue
-from aio_pika.exceptions import ChannelPreconditionFailed
+from aio_pika.exceptions import ChannelNotFoundEntity, ChannelPreconditionFailed
 
 from shared.events.bus.protocol import BusError
-from shared.events.bus.topology import Queue
-
-PARKED = "studio.parked"
-
+from shared.events.bus.topology import PARKED, Queue
 
 # By default RabbitMQ 4 drops a message after 20 redeliveries; 3.x never does.
 DELIVERY_LIMIT = 20
@@ -41,6 +38,10 @@ def queue_arguments(queue: Queue) -> dict[str, Any]:
     return arguments
 
 
+class NotDeclared(BusError):
+    """The service that declares it has not been connected to this broker yet."""
+
+
 PARKED_ARGUMENTS: dict[str, Any] = {"x-queue-type": "quorum", "x-delivery-limit": PARKED_DELIVERY_LIMIT}
 
 
@@ -63,6 +64,22 @@ async def declare(channel: AbstractChannel, queue: Queue, names: Iterable[str]) 
         if exchange is not None:
             await declared[name].bind(exchange, routing_key=name)
     return declared
+
+
+async def expect(
+    channel: AbstractChannel, queue: Queue, names: Iterable[str], *, publishing: bool
+) -> dict[str, AbstractQueue]:
+    """Finds the queues of a group that another service declares, which needs no permission."""
+    found: dict[str, AbstractQueue] = {}
+    looked_for = queue.exchange
+    try:
+        if publishing:
+            await channel.get_exchange(looked_for, ensure=True)
+        for looked_for in names:
+            found[looked_for] = await channel.declare_queue(looked_for, passive=True)
+    except ChannelNotFoundEntity:
+        raise NotDeclared(f"{looked_for!r} does not exist yet; the event log's service declares it") from None
+    return found
 
 
 @asynccontextmanager

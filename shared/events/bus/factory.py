@@ -15,13 +15,13 @@ log = structlog.get_logger("start")
 
 
 @asynccontextmanager
-async def open_bus(amqp_url: str | None, partitions: int) -> AsyncIterator[Bus]:
-    """RabbitMQ if a URL is set, otherwise the in-process bus."""
+async def open_bus(amqp_url: str | None, partitions: int, service: str | None = None) -> AsyncIterator[Bus]:
+    """RabbitMQ if a URL is set, otherwise the in-process bus. `service` if it has its own broker user."""
     bus: Bus
     if amqp_url is not None:
         from shared.events.bus.rabbit import RabbitBus
 
-        bus = await _started(RabbitBus(amqp_url, partitions=partitions))
+        bus = await _started(RabbitBus(amqp_url, partitions=partitions, service=service))
     else:
         from shared.events.bus.memory import MemoryBus
 

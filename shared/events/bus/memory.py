@@ -60,6 +60,9 @@ class MemoryBus:
             return QueueDepth(queue.name, 0, 0)
         return QueueDepth(queue.name, len(consumer.waiting), len(consumer.parked))
 
+    def lists_parked(self, queue: Queue) -> bool:
+        return True
+
     async def parked(self, queue: Queue, limit: int) -> list[ParkedMessage]:
         consumer = self._consumers.get(queue.name)
         if consumer is None:

@@ -4,9 +4,8 @@ import structlog
 from aio_pika.abc import AbstractChannel, AbstractIncomingMessage, AbstractQueue
 
 from shared.events.bus.broker import unwrap, wrap
-from shared.events.bus.declarations import PARKED
 from shared.events.bus.protocol import Message, ParkedMessage, QueueDepth
-from shared.events.bus.topology import Queue
+from shared.events.bus.topology import PARKED, Queue
 
 log = structlog.get_logger("bus")
 

@@ -90,6 +90,9 @@ class Bus(Protocol):
     async def depth(self, queue: Queue) -> QueueDepth:
         """How many messages are waiting and how many are parked."""
 
+    def lists_parked(self, queue: Queue) -> bool:
+        """Whether this process may read the parked messages; it can always count them (`depth`)."""
+
     async def parked(self, queue: Queue, limit: int) -> list[ParkedMessage]:
         """The oldest parked messages; they stay parked."""
 

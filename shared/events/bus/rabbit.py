@@ -19,8 +19,9 @@ from shared.events.bus.acknowledgements import (
 from shared.events.bus.broker import close_quietly, open_connection, queue_exists, wrap
 from shared.events.bus.broker_version import refuse_old_broker
 from shared.events.bus.consumer import Consumer
-from shared.events.bus.declarations import QueueMismatch, declare
+from shared.events.bus.declarations import QueueMismatch, declare, expect
 from shared.events.bus.parking import list_parked, queue_depth, requeue_parked
+from shared.events.bus.permissions import allows, declares_topology
 from shared.events.bus.protocol import BusError, Handler, Message, ParkedMessage, QueueDepth, Unroutable
 from shared.events.bus.topology import EVENT_LOG, QUEUES, Queue, acknowledgements_of
 from shared.wire import encode
@@ -34,6 +35,8 @@ QUIET_SECONDS = 0.5
 class RabbitBus:
     """One connection for publishing and one per consumer, so that a broker that throttles publishers does not
     stop the consumers.
+
+    With `service` it does only what the broker allows that service's own user. Without, one user may do all.
     """
 
     keeps_parked = True
@@ -45,12 +48,15 @@ class RabbitBus:
         *,
         partitions: int = 16,
         confirm_timeout: float = 10.0,
+        service: str | None = None,
     ) -> None:
         self.url = url
         self.queues = tuple(queues)
         self.partitions = partitions
         self.confirm_timeout = confirm_timeout
         self.has_old_queue = False
+        self._service = service
+        self._declares = service is None or declares_topology(service)
         self._connecting = asyncio.Lock()
         self._connection: AbstractConnection | None = None
         self._channel: AbstractChannel | None = None
@@ -89,7 +95,8 @@ class RabbitBus:
             # publish(timeout=…) does not cover everything that can hang: this does.
             async with asyncio.timeout(self.confirm_timeout):
                 exchanges = await self._publishing()
-                exchange = exchanges["" if by_old_queue else queue.exchange]
+                direct = by_old_queue and self._service is None
+                exchange = exchanges["" if direct else queue.exchange]
                 await exchange.publish(wrap(message), routing_key=key, mandatory=True)
         except TimeoutError:
             await self._drop()
@@ -104,7 +111,9 @@ class RabbitBus:
             raise BusError(f"not confirmed: {type(problem).__name__}") from problem
 
     async def subscribe(self, queue: Queue, handler: Handler, *, batch: int = 1) -> None:
-        consumer = Consumer(self.url, queue, handler, batch, self._acknowledgements.add)
+        consumer = Consumer(
+            self.url, queue, handler, batch, self._acknowledgements.add, declares=self._declares
+        )
         self._consumers[queue.name] = consumer
         if not queue.partitioned:
             consumer.want(frozenset({queue.name}))
@@ -130,6 +139,9 @@ class RabbitBus:
         async with self._short_channel() as channel:
             return await queue_depth(channel, queue, self.partitions)
 
+    def lists_parked(self, queue: Queue) -> bool:
+        return self._service is None or allows(self._service, "read", queue.parked)
+
     async def parked(self, queue: Queue, limit: int) -> list[ParkedMessage]:
         async with self._short_channel() as channel:
             return await list_parked(channel, queue, limit)
@@ -153,12 +165,13 @@ class RabbitBus:
     async def _send_acknowledgements(self, source: str, done: Sequence[Acknowledgement]) -> None:
         """Confirmed like everything on this channel, but not mandatory: a producer may no longer exist."""
         async with asyncio.timeout(self.confirm_timeout):
-            exchanges = await self._publishing()
-            await exchanges[""].publish(
-                wrap(Message("", "acknowledgements", encode(list(done)))),
-                routing_key=acknowledgements_of(source).name,
-                mandatory=False,
-            )
+            exchange = (await self._publishing())[""]
+            queue = acknowledgements_of(source)
+            if not self._declares:
+                assert self._channel is not None
+                exchange = await self._channel.get_exchange(queue.exchange, ensure=False)
+            message = wrap(Message("", "acknowledgements", encode(list(done))))
+            await exchange.publish(message, routing_key=queue.name, mandatory=False)
 
     async def _publishing(self) -> dict[str, AbstractExchange]:
         if self._exchanges and self._channel is not None and not self._channel.is_closed:
@@ -174,9 +187,7 @@ class RabbitBus:
                 self._channel = await self._connection.channel(publisher_confirms=True, on_return_raises=True)
                 await refuse_old_broker(self._channel)
                 self._exchanges = await self._declare_all(self._channel)
-                self.has_old_queue = any(
-                    [await queue_exists(self._connection, q.name) for q in self.queues if q.partitioned]
-                )
+                self.has_old_queue = await self._find_old_queues(self._connection, self._channel)
             except BaseException as problem:
                 self._mismatch = str(problem) if isinstance(problem, QueueMismatch) else None
                 self._failed_at = time.monotonic()
@@ -189,10 +200,25 @@ class RabbitBus:
     async def _declare_all(self, channel: AbstractChannel) -> dict[str, AbstractExchange]:
         """Every queue that is published to, since a producer may start before the consumers."""
         exchanges: dict[str, AbstractExchange] = {"": channel.default_exchange}
-        for queue in self.queues:
-            await declare(channel, queue, queue.names(self.partitions))
+        for queue in self.queues if self._declares else (EVENT_LOG,):
+            names = queue.names(self.partitions)
+            if self._declares:
+                await declare(channel, queue, names)
+            else:
+                await expect(channel, queue, names, publishing=True)
             exchanges[queue.exchange] = await channel.get_exchange(queue.exchange, ensure=False)
         return exchanges
+
+    async def _find_old_queues(self, connection: AbstractConnection, channel: AbstractChannel) -> bool:
+        """The single queue of the version before partitions. Producers with users of their own may not use
+        the default exchange, so they reach it through the event log's.
+        """
+        old = [q for q in self.queues if q.partitioned and await queue_exists(connection, q.name)]
+        if self._declares and self._service is not None:
+            for queue in old:
+                found = await channel.get_queue(queue.name, ensure=False)
+                await found.bind(queue.exchange, routing_key=queue.name)
+        return bool(old)
 
     @contextlib.asynccontextmanager
     async def _short_channel(self) -> AsyncIterator[AbstractChannel]:

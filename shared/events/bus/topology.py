@@ -6,6 +6,9 @@ with one queue per routing key, `mandatory` is reliable. With two, one could be 
 
 from msgspec import Struct
 
+# The exchange for messages that cannot be handled.
+PARKED = "studio.parked"
+
 
 class Queue(Struct, frozen=True):
     """A group of consumers. `topics` are the kinds of events that the event log passes on to it.
@@ -20,6 +23,11 @@ class Queue(Struct, frozen=True):
     partitioned: bool = False
     single_active: bool = True
     parks: bool = True
+
+    @property
+    def service(self) -> str:
+        """The service that consumes it."""
+        return self.name.partition(".")[0]
 
     @property
     def parked(self) -> str:
@@ -40,8 +48,14 @@ QUEUES = (EVENT_LOG, NEW_MEMBERS)
 
 
 def acknowledgements_of(source: str) -> Queue:
-    """The queue for a producer's acknowledgements. Any of its replicas may handle them; none is parked."""
-    return Queue(f"{source}.acknowledgements", "", single_active=False, parks=False)
+    """The queue for a producer's acknowledgements. Any of its replicas may handle them; none is parked.
+
+    That of the event log's service, which forwards, has an exchange: a group's own broker user may publish
+    there and not to the default exchange, by which it would reach every queue.
+    """
+    name = f"{source}.acknowledgements"
+    exchange = name if source == EVENT_LOG.service else ""
+    return Queue(name, exchange, single_active=False, parks=False)
 
 
 def groups_for(topic: str) -> list[Queue]:

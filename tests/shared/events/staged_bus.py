@@ -41,6 +41,9 @@ class StagedBus:
         self.slow: dict[str, float] = {}
         self.settle: Settle | None = None
 
+    def lists_parked(self, queue: Queue) -> bool:
+        return True
+
     async def ensure_connected(self) -> int:
         return self.connection
 

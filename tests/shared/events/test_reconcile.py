@@ -7,7 +7,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from shared.db.database import Database
-from shared.events.bus import EVENT_LOG, ParkedMessage, Queue
+from shared.events.bus import EVENT_LOG, ParkedMessage, Queue, QueueDepth
 from shared.events.reconcile import Reconciler
 from shared.wire import new_id
 from tests.shared.events.staged_bus import StagedBus, event, relay, states, until_idle, write
@@ -62,4 +62,44 @@ async def test_every_unacknowledged_event_is_counted_and_a_lost_parked_one_comes
     await until_idle(one)
     assert bus.ids.count(bus.confirmed[2].id) == 2
     assert bus.ids.count(bus.kept[0]) == 1
+    await one.stop()
+
+
+class CountingBus(ParkingBus):
+    """A producer's with its own broker user: it may count the event log's parked messages, not read them."""
+
+    def lists_parked(self, queue: Queue) -> bool:
+        return False
+
+    async def parked(self, queue: Queue, limit: int) -> list[ParkedMessage]:
+        raise AssertionError("the broker refuses this")
+
+    async def depth(self, queue: Queue) -> QueueDepth:
+        return QueueDepth(queue.name, 0, len(self.kept))
+
+
+async def test_a_producer_that_may_only_count_sends_its_parked_events_again_if_messages_are_missing(
+    db: Database,
+) -> None:
+    """As many messages as rows: nothing is missing. One fewer: all its rows go out again."""
+    bus = CountingBus()
+    one = await relay(db, bus)
+    await write(db, [event(new_id(), 1) for _ in range(2)])
+    await until_idle(one)
+    await bus.acknowledge(*bus.confirmed, parked=True)
+    bus.kept = list(bus.ids)
+    reconciler = Reconciler(
+        db,
+        bus,  # type: ignore[arg-type]
+        one.leases,
+        service="bookings",
+        queue=EVENT_LOG,
+        overdue_seconds=0.05,
+    )
+    await asyncio.sleep(0.1)
+    await reconciler.step()
+    assert (await states(db)).parked == 2
+    bus.kept.pop()
+    await reconciler.step()
+    assert ((await states(db)).parked, (await states(db)).waiting) == (0, 2)
     await one.stop()

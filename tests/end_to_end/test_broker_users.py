@@ -1,0 +1,57 @@
+"""Every service with its own broker user, as compose and Kubernetes run them."""
+
+from pathlib import Path
+
+import aiohttp
+import asyncpg
+import pytest
+
+from shared.wire import new_id
+from tests.harness.bookable_studio import bookable
+from tests.harness.broker_users import broker_urls
+from tests.harness.eventually import eventually
+from tests.harness.receiver import receiving
+from tests.harness.servers import Rabbit
+from tests.harness.system import System, separate_services
+
+UNACKNOWLEDGED = """
+SELECT (SELECT count(*) FROM catalog.outbox) + (SELECT count(*) FROM bookings.outbox)
+     + (SELECT count(*) FROM forms.outbox) + (SELECT count(*) FROM webhooks.outbox)
+"""
+
+
+@pytest.mark.timeout(180)
+async def test_bookings_and_new_members_go_all_the_way_with_separate_broker_users(
+    tmp_path: Path, database_url: str, rabbit: Rabbit, amqp_url: str
+) -> None:
+    """A booking reaches a webhook, a new member converts a lead, and every outbox row is acknowledged."""
+    urls = broker_urls(rabbit, amqp_url)
+    studio = bookable()
+    with separate_services(tmp_path, database_url, urls, STUDIO_BROKER_USERS="separate") as running:
+        async with aiohttp.ClientSession() as session, receiving() as receiver:
+            system = System(running, session)
+            system.studio_id = await system.new_studio()
+            await system.import_lines(studio.lines)
+            client = system.partner(await system.key())
+            endpoint = {"url": receiver.url, "event_types": ["booking.created", "lead.updated"]}
+            assert (await client.post("/webhook-endpoints", endpoint)).status == 201
+            booking = {"class_id": studio.class_ids[0], "member_id": studio.member_ids[0]}
+            assert (
+                await client.post("/bookings", booking, headers={"Idempotency-Key": new_id()})
+            ).status == 201
+            assert (await client.post("/leads", {"email": "p@example.com"})).status == 201
+            member = {"email": "p@example.com", "first_name": "P", "last_name": "Q"}
+            assert (await client.post("/members", member)).status == 201
+            await receiver.until_count(2, seconds=60)
+            assert (await client.get("/leads")).json()["data"][0]["status"] == "converted"
+            await eventually(lambda: _all_acknowledged(database_url))
+
+
+async def _all_acknowledged(database_url: str) -> bool:
+    """A producer's row stays until its acknowledgement has come back to it."""
+    connection: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(database_url)
+    try:
+        left = await connection.fetchval(UNACKNOWLEDGED)
+    finally:
+        await connection.close()
+    return not left
