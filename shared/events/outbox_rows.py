@@ -89,12 +89,14 @@ async def retry_unacknowledged(conn: Connection, buckets: Sequence[int], after_s
 # event's id must match too: after a restore an old acknowledgement may name a row that now belongs to another
 # event. And the version: if an erasure has rewritten the row since, it must be published again.
 REMOVE = f"""
-DELETE FROM outbox
-WHERE id = ANY ($1::bigint[]) AND event_id || '.' || version = ANY ($2::text[]) AND {QUICKLY}
+DELETE FROM outbox USING unnest($1::bigint[], $2::text[], $3::integer[]) AS done (id, event_id, version)
+WHERE outbox.id = done.id AND outbox.event_id::text = done.event_id AND outbox.version = done.version
+  AND {QUICKLY}
 """  # noqa: S608
 PARK = """
 UPDATE outbox SET parked_at = clock_timestamp()
-WHERE id = ANY ($1::bigint[]) AND event_id || '.' || version = ANY ($2::text[])
+FROM unnest($1::bigint[], $2::text[], $3::integer[]) AS done (id, event_id, version)
+WHERE outbox.id = done.id AND outbox.event_id::text = done.event_id AND outbox.version = done.version
 """
 
 
@@ -116,10 +118,10 @@ def read_reference(text: str) -> Reference | None:
 async def settle(conn: Connection, acknowledgements: Sequence[Acknowledgement]) -> None:
     """Deletes the rows that are logged and marks those that were parked. Ignores invalid references."""
     for sql, parked in ((REMOVE, False), (PARK, True)):
-        done = {
-            f"{one.id}.{reference.version}": reference.row_id
+        done = sorted(
+            (reference.row_id, one.id, reference.version)
             for one in acknowledgements
             if one.parked is parked and (reference := read_reference(one.reference)) is not None
-        }
+        )
         if done:
-            await conn.execute(sql, list(done.values()), list(done))
+            await conn.execute(sql, *(list(column) for column in zip(*done, strict=True)))

@@ -2,12 +2,15 @@
 
 import asyncio
 import contextlib
+from collections.abc import Sequence
 
 import aio_pika
+import msgspec
 from aio_pika.abc import AbstractConnection, AbstractIncomingMessage
 from aio_pika.exceptions import ChannelNotFoundEntity
 from yarl import URL
 
+from shared.events.bus.batching import CONTENT_TYPE, pack, unpack
 from shared.events.bus.protocol import Message
 
 CONNECT_TIMEOUT = 5.0
@@ -54,6 +57,25 @@ def wrap(message: Message, **headers: str) -> aio_pika.Message:
         correlation_id=message.reference or None,
         headers={"bucket": message.bucket, **headers},
     )
+
+
+def wrap_batch(messages: Sequence[Message]) -> aio_pika.Message:
+    return aio_pika.Message(
+        pack(messages),
+        type="batch",
+        content_type=CONTENT_TYPE,
+        delivery_mode=aio_pika.DeliveryMode.PERSISTENT,
+    )
+
+
+def unwrap_all(message: AbstractIncomingMessage) -> list[Message]:
+    """The messages of a batch. What cannot be read is returned as it is, for the handler to refuse."""
+    if message.content_type != CONTENT_TYPE:
+        return [unwrap(message)]
+    try:
+        return unpack(message.body) or [unwrap(message)]
+    except msgspec.DecodeError:
+        return [unwrap(message)]
 
 
 def unwrap(message: AbstractIncomingMessage) -> Message:

@@ -12,7 +12,7 @@ from aio_pika.exceptions import ChannelNotFoundEntity
 from shared.background import Backoff, end_tasks
 from shared.events.bus.acknowledgements import Acknowledgement
 from shared.events.bus.batch_outcomes import outcomes
-from shared.events.bus.broker import close_quietly, open_connection, queue_exists, unwrap
+from shared.events.bus.broker import close_quietly, open_connection, queue_exists
 from shared.events.bus.declarations import QueueMismatch, declare, expect
 from shared.events.bus.inbox import ConsumerLost, Inbox, Subscription, Taken
 from shared.events.bus.parking import park
@@ -143,7 +143,7 @@ class Consumer:
         assert self._connection is not None
         # The subscription keeps the channel: one without references would be garbage-collected.
         channel = await self._connection.channel(publisher_confirms=True, on_return_raises=True)
-        await channel.set_qos(prefetch_count=self.batch * 2)
+        await channel.set_qos(prefetch_count=max(2, self.batch // 2))
         if self._is_old(name):
             declared = await channel.declare_queue(name, passive=True)
         elif self.declares:
@@ -168,17 +168,19 @@ class Consumer:
 
     async def _settle(self, taken: Taken) -> None:
         """Handle, park what cannot be handled, then acknowledge all of it at once."""
-        messages = [unwrap(message) for _, arrived in taken for message in arrived]
-        results = outcomes(messages, self.handler, queue=self.queue.name, backoff=Backoff())
+        messages = [message for _, arrived in taken for _, batch in arrived for message in batch]
         settled: list[tuple[str, Acknowledgement]] = []
-        async for message, reason in results:
-            if reason is not None and self.queue.parks:
-                await park(taken[0][0].channel, self.queue, message, reason)
-            if message.source:
-                done = Acknowledgement(message.reference, message.id, reason is not None)
-                settled.append((message.source, done))
+        for start in range(0, len(messages), self.batch):
+            part = messages[start : start + self.batch]
+            results = outcomes(part, self.handler, queue=self.queue.name, backoff=Backoff())
+            async for message, reason in results:
+                if reason is not None and self.queue.parks:
+                    await park(taken[0][0].channel, self.queue, message, reason)
+                if message.source:
+                    done = Acknowledgement(message.reference, message.id, reason is not None)
+                    settled.append((message.source, done))
         for _, arrived in taken:
-            await arrived[-1].ack(multiple=True)
+            await arrived[-1][0].ack(multiple=True)
         for source, done in settled:
             self.acknowledge(source, done)
 

@@ -5,9 +5,15 @@ from collections import deque
 
 from aio_pika.abc import AbstractChannel, AbstractIncomingMessage
 
+from shared.events.bus.broker import unwrap_all
+from shared.events.bus.protocol import Message
+
 
 class ConsumerLost(Exception):
     """The connection, a channel or a subscription is gone: start over."""
+
+
+Arrived = tuple[AbstractIncomingMessage, list[Message]]
 
 
 class Subscription:
@@ -16,15 +22,15 @@ class Subscription:
     def __init__(self, name: str, channel: AbstractChannel, inbox: "Inbox") -> None:
         self.name = name
         self.channel = channel
-        self.arrived: deque[AbstractIncomingMessage] = deque()
+        self.arrived: deque[Arrived] = deque()
         self._inbox = inbox
 
     async def receive(self, message: AbstractIncomingMessage) -> None:
-        self.arrived.append(message)
+        self.arrived.append((message, unwrap_all(message)))
         self._inbox.something.set()
 
 
-Taken = list[tuple[Subscription, list[AbstractIncomingMessage]]]
+Taken = list[tuple[Subscription, list[Arrived]]]
 
 
 class Inbox:
@@ -38,7 +44,10 @@ class Inbox:
         self.something.set()
 
     def take(self, limit: int) -> Taken:
-        """The oldest messages of each queue, in equal shares: a long queue does not delay a short one."""
+        """The oldest messages of each queue, in equal shares: a long queue does not delay a short one.
+
+        Those of a batch are taken together, so there may be a few more than `limit`.
+        """
         if self._lost:
             raise ConsumerLost("the channel was closed")
         self.something.clear()
@@ -46,10 +55,14 @@ class Inbox:
         taken: Taken = []
         for place, one in enumerate(sorted(full, key=lambda one: len(one.arrived))):
             share = max(1, limit // (len(full) - place))
-            messages = [one.arrived.popleft() for _ in range(min(share, limit, len(one.arrived)))]
-            limit -= len(messages)
-            if messages:
-                taken.append((one, messages))
+            arrived: list[Arrived] = []
+            count = 0
+            while one.arrived and count < min(share, limit):
+                arrived.append(one.arrived.popleft())
+                count += len(arrived[-1][1])
+            limit -= count
+            if arrived:
+                taken.append((one, arrived))
         if any(one.arrived for one in full):
             self.something.set()
         return taken

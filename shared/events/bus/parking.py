@@ -3,7 +3,7 @@
 import structlog
 from aio_pika.abc import AbstractChannel, AbstractIncomingMessage, AbstractQueue
 
-from shared.events.bus.broker import unwrap, wrap
+from shared.events.bus.broker import unwrap_all, wrap
 from shared.events.bus.protocol import Message, ParkedMessage, QueueDepth
 from shared.events.bus.topology import PARKED, Queue
 
@@ -13,6 +13,10 @@ log = structlog.get_logger("bus")
 async def park(channel: AbstractChannel, queue: Queue, message: Message, reason: str) -> None:
     """Publishes the message with its reason to the parked queue, before the original is acknowledged."""
     log.error("message_parked", queue=queue.name, id=message.id, topic=message.topic, reason=reason)
+    await _publish_parked(channel, queue, message, reason)
+
+
+async def _publish_parked(channel: AbstractChannel, queue: Queue, message: Message, reason: str) -> None:
     exchange = await channel.get_exchange(PARKED, ensure=False)
     await exchange.publish(wrap(message, reason=reason), routing_key=queue.name, mandatory=True)
 
@@ -29,23 +33,29 @@ async def queue_depth(channel: AbstractChannel, queue: Queue, partitions: int) -
 async def list_parked(channel: AbstractChannel, queue: Queue, limit: int) -> list[ParkedMessage]:
     """The messages go back to the parked queue when the channel is closed."""
     aside = await channel.declare_queue(queue.parked, passive=True)
-    return [_parked(message) for message in await _take(aside, limit)]
+    taken = await _take(aside, limit)
+    return [parked for message in taken for parked in _parked(message)][:limit]
 
 
 async def requeue_parked(
     channel: AbstractChannel, queue: Queue, partitions: int, ids: frozenset[str] | None
 ) -> int:
-    """Publishes it directly to the queue that it belongs to."""
+    """Publishes them directly to the queue that they belong to. The rest of a batch stays parked."""
     aside = await channel.declare_queue(queue.parked, passive=True)
     count = 0
     for taken in await _take(aside, aside.declaration_result.message_count or 0):
-        if ids is not None and (taken.message_id or "") not in ids:
+        messages = unwrap_all(taken)
+        wanted = [message for message in messages if ids is None or message.id in ids]
+        if not wanted:
             continue
-        message = unwrap(taken)
-        name = queue.partition(message.bucket % partitions) if queue.partitioned else queue.name
-        await channel.default_exchange.publish(wrap(message), routing_key=name, mandatory=True)
+        for message in wanted:
+            name = queue.partition(message.bucket % partitions) if queue.partitioned else queue.name
+            await channel.default_exchange.publish(wrap(message), routing_key=name, mandatory=True)
+        for message in messages:
+            if message not in wanted:
+                await _publish_parked(channel, queue, message, _reason(taken))
         await taken.ack()
-        count += 1
+        count += len(wanted)
     return count
 
 
@@ -59,9 +69,14 @@ async def _take(queue: AbstractQueue, limit: int) -> list[AbstractIncomingMessag
     return taken
 
 
-def _parked(message: AbstractIncomingMessage) -> ParkedMessage:
-    reason = message.headers.get("reason")
+def _parked(taken: AbstractIncomingMessage) -> list[ParkedMessage]:
+    reason = _reason(taken)
+    return [ParkedMessage(message.id, message.topic, reason, message.body) for message in unwrap_all(taken)]
+
+
+def _reason(taken: AbstractIncomingMessage) -> str:
+    reason = taken.headers.get("reason")
     if reason is None:
         # The broker itself parked it: the delivery limit was reached, most often a consumer that kept dying.
-        reason = f"dead-lettered by the broker ({message.headers.get('x-first-death-reason', 'unknown')!s})"
-    return ParkedMessage(message.message_id or "", message.type or "", str(reason), message.body)
+        reason = f"dead-lettered by the broker ({taken.headers.get('x-first-death-reason', 'unknown')!s})"
+    return str(reason)

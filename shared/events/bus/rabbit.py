@@ -16,7 +16,8 @@ from shared.events.bus.acknowledgements import (
     Settle,
     read_acknowledgements,
 )
-from shared.events.bus.broker import close_quietly, open_connection, queue_exists, wrap
+from shared.events.bus.batching import BatchPublisher, Destination
+from shared.events.bus.broker import close_quietly, open_connection, queue_exists, wrap, wrap_batch
 from shared.events.bus.broker_version import refuse_old_broker
 from shared.events.bus.consumer import Consumer
 from shared.events.bus.declarations import QueueMismatch, declare, expect
@@ -65,6 +66,7 @@ class RabbitBus:
         self._consumers: dict[str, Consumer] = {}
         self._acknowledged: list[Consumer] = []
         self._acknowledgements = AcknowledgementSender(self._send_acknowledgements)
+        self._batches = BatchPublisher(self._send)
         self._mismatch: str | None = None
         self._failed_at = -QUIET_SECONDS
 
@@ -84,20 +86,24 @@ class RabbitBus:
     async def publish(
         self, message: Message, queue: Queue = EVENT_LOG, *, by_old_queue: bool = False
     ) -> None:
-        key = (
-            queue.name
-            if by_old_queue
-            else queue.partition(message.bucket % self.partitions)
-            if queue.partitioned
-            else queue.name
-        )
+        if by_old_queue:
+            # Its consumers may be older than batches.
+            direct = self._service is None
+            await self._send(("" if direct else queue.exchange, queue.name), [message])
+        elif queue.partitioned:
+            key = queue.partition(message.bucket % self.partitions)
+            await self._batches.publish((queue.exchange, key), message)
+        else:
+            await self._batches.publish((queue.exchange, queue.name), message)
+
+    async def _send(self, destination: Destination, messages: Sequence[Message]) -> None:
+        exchange, key = destination
         try:
             # publish(timeout=…) does not cover everything that can hang: this does.
             async with asyncio.timeout(self.confirm_timeout):
                 exchanges = await self._publishing()
-                direct = by_old_queue and self._service is None
-                exchange = exchanges["" if direct else queue.exchange]
-                await exchange.publish(wrap(message), routing_key=key, mandatory=True)
+                wrapped = wrap(messages[0]) if len(messages) == 1 else wrap_batch(messages)
+                await exchanges[exchange].publish(wrapped, routing_key=key, mandatory=True)
         except TimeoutError:
             await self._drop()
             raise BusError(f"no confirm within {self.confirm_timeout:g} s") from None
@@ -106,7 +112,7 @@ class RabbitBus:
             await self._drop()
             raise Unroutable(f"{key} is gone from the broker") from problem
         except DeliveryError as problem:
-            raise BusError(f"the broker refused {message.topic}") from problem
+            raise BusError(f"the broker refused a message to {key}") from problem
         except (AMQPError, OSError, RuntimeError) as problem:
             raise BusError(f"not confirmed: {type(problem).__name__}") from problem
 
@@ -160,6 +166,7 @@ class RabbitBus:
         for consumer in (*self._consumers.values(), *self._acknowledged):
             await consumer.stop()
         await self._acknowledgements.close()
+        await self._batches.close()
         await self._drop()
 
     async def _send_acknowledgements(self, source: str, done: Sequence[Acknowledgement]) -> None:
