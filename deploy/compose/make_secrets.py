@@ -1,13 +1,18 @@
-"""First start of compose: creates the missing secrets, each readable by its own service only.
+"""First start of compose: creates the missing secrets, each readable by its own service only, and the
+broker's users.
 
 Every service runs as its own user, so one volume is enough: a file belongs to the one user that may
 read it. Nothing is ever overwritten; to rotate a secret see docs/operating.md.
 """
 
 import base64
+import json
 import os
 import secrets
 from pathlib import Path
+
+from shared.events.bus.definitions import definitions
+from shared.events.bus.permissions import broker_user
 
 FOLDER = Path("/secrets")
 BROKER = Path("/broker")
@@ -20,12 +25,12 @@ USERS = {
     "webhooks": 10015,
 }
 BEHIND = ("catalog", "bookings", "forms", "webhooks")
-NEEDED = {
+NEEDED: dict[str, tuple[str, ...]] = {
     "gateway": ("key_pepper", "operator_token"),
-    "catalog": ("amqp_url",),
-    "bookings": ("amqp_url",),
-    "forms": ("amqp_url",),
-    "webhooks": ("webhook_key", "amqp_url"),
+    "catalog": (),
+    "bookings": (),
+    "forms": (),
+    "webhooks": ("webhook_key",),
 }
 
 
@@ -34,14 +39,12 @@ def main() -> None:
     kept = Path(FOLDER / "kept")
     kept.mkdir(mode=0o700, exist_ok=True)
     admin = secret(kept / "postgres", secrets.token_hex(24))
-    broker = secret(kept / "rabbitmq", secrets.token_hex(24))
     shared = {
         "key_pepper": secret(kept / "key_pepper", secrets.token_hex(32)),
         "operator_token": secret(kept / "operator_token", "opt_" + secrets.token_hex(32)),
         "webhook_key": secret(
             kept / "webhook_key", base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()
         ),
-        "amqp_url": f"amqp://studio:{broker}@broker:5672/",
     }
     give("migrate", "database_url", f"postgresql://postgres:{admin}@postgres:5432/studio")
     for service, names in NEEDED.items():
@@ -55,7 +58,11 @@ def main() -> None:
         key = secret(kept / f"caller_key_{service}", secrets.token_hex(32))
         give(service, "caller_key", key)
         give("gateway", f"caller_key_{service}", key)
-    write(BROKER / "20-login.conf", f"default_user = studio\ndefault_pass = {broker}\n", 0, 0o444)
+    passwords = {}
+    for service in BEHIND:
+        passwords[service] = secret(kept / f"{service}_broker_password", secrets.token_hex(24))
+        give(service, "amqp_url", f"amqp://{broker_user(service)}:{passwords[service]}@broker:5672/")
+    write(BROKER / "definitions.json", json.dumps(definitions(passwords)), 0, 0o444)
     cookie = secret(kept / "erlang_cookie", secrets.token_hex(24))
     write(BROKER / "erlang.cookie", cookie, 0, 0o444)
 

@@ -17,6 +17,11 @@ OPERATORS: dict[str, tuple[str, str, str]] = {
     "CloudNativePG": ("cloudnative-pg/cloudnative-pg", "1.27", "backups by plugin"),
     "Barman Cloud plugin": ("cloudnative-pg/plugin-barman-cloud", "0.6", "ObjectStore with a retention"),
     "RabbitMQ cluster operator": ("rabbitmqoperator/cluster-operator", "2.12", "RabbitMQ 4"),
+    "RabbitMQ topology operator": (
+        "rabbitmqoperator/messaging-topology-operator",
+        "1.15",
+        "a broker user per service",
+    ),
     "KEDA": ("kedacore/keda", "2.17", "how a fallback behaves"),
     "Prometheus operator": ("prometheus-operator/prometheus-operator", "0.75", "PodMonitor, PrometheusRule"),
     "cert-manager": ("jetstack/cert-manager-controller", "1.15", "certificates for Gateway API"),

@@ -36,6 +36,10 @@ FIELDS = {
         spec.resources.limits.memory spec.rabbitmq.additionalConfig
         spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.topologyKey
         spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.labelSelector.…""",
+    "rabbitmq.com/v1beta1 User": "spec.rabbitmqClusterReference.name",
+    "rabbitmq.com/v1beta1 Permission": """
+        spec.rabbitmqClusterReference.name spec.userReference.name spec.vhost
+        spec.permissions.configure spec.permissions.write spec.permissions.read""",
     "keda.sh/v1alpha1 ScaledObject": """
         spec.scaleTargetRef.name spec.minReplicaCount spec.maxReplicaCount spec.cooldownPeriod
         spec.fallback.failureThreshold spec.fallback.replicas spec.fallback.behavior

@@ -107,10 +107,9 @@ def _secret(folder: Path, words: Any) -> Manifest:
     lines = list(words.get("literals", ()))
     for name in words.get("envs", ()):
         lines += [line for line in (folder / name).read_text().splitlines() if line]
-    data = {
-        name: base64.b64encode(value.encode()).decode()
-        for name, _, value in (s.partition("=") for s in lines)
-    }
+    values = dict(line.split("=", 1) for line in lines)
+    values |= {name: (folder / name).read_text() for name in words.get("files", ())}
+    data = {name: base64.b64encode(value.encode()).decode() for name, value in values.items()}
     return {
         "apiVersion": "v1",
         "kind": "Secret",

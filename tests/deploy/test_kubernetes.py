@@ -46,7 +46,7 @@ def test_every_overlay_builds_is_valid_and_misses_no_secret(name: str) -> None:
     """Everything that a pod reads its settings from is in the overlay, or created by a listed operator."""
     found = overlay(name)
     assert problems(found) == []
-    there = {*secrets_of(name, found), *named(found, "ConfigMap"), "studio-broker-default-user"}
+    there = {*secrets_of(name, found), *named(found, "ConfigMap")}
     for pod in pods(found).values():
         for container in pod["containers"]:
             sources = [next(iter(source.values()))["name"] for source in container.get("envFrom", ())]

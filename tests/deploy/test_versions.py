@@ -79,6 +79,7 @@ GOOD = {
     "CloudNativePG": "ghcr.io/cloudnative-pg/cloudnative-pg:1.27.1",
     "Barman Cloud plugin": "ghcr.io/cloudnative-pg/plugin-barman-cloud:v0.9.0",
     "RabbitMQ cluster operator": "docker.io/rabbitmqoperator/cluster-operator:2.16.1",
+    "RabbitMQ topology operator": "docker.io/rabbitmqoperator/messaging-topology-operator:1.17.4",
     "KEDA": "ghcr.io/kedacore/keda:2.18.0@sha256:" + "a" * 64,
     "Prometheus operator": "quay.io/prometheus-operator/prometheus-operator:v0.86.0",
     "cert-manager": "quay.io/jetstack/cert-manager-controller:v1.19.0",
