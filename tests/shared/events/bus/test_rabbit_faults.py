@@ -31,14 +31,22 @@ async def healthy(bus: RabbitBus) -> bool:
     return bus.problem() is None
 
 
+async def trouble(bus: RabbitBus) -> str:
+    return bus.problem() or ""
+
+
 @pytest.mark.parametrize("fault", ["restart", "kill"])
 async def test_nothing_confirmed_is_lost_when_the_broker_goes_down(
     rabbit: Rabbit, amqp_url: str, fault: str
 ) -> None:
-    """Confirmed messages survive a restart and a kill; the consumer reconnects and gets them all."""
+    """Confirmed messages survive a restart and a kill; the consumer reconnects and gets them all.
+
+    While the broker is away, readiness names the consumer.
+    """
     bus = await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect()
     notebook = Notebook()
     await bus.subscribe(ALL, notebook, batch=20)
+    assert await healthy(bus)
     failures: list[int] = []
     over = asyncio.Event()
 
@@ -55,6 +63,7 @@ async def test_nothing_confirmed_is_lost_when_the_broker_goes_down(
     await notebook.until(lambda seen: len(seen) >= 60)
     if fault == "kill":
         await asyncio.to_thread(rabbit.kill)
+        assert "test.all" in await eventually(lambda: trouble(bus))
         await asyncio.to_thread(rabbit.start_again)
     else:
         await asyncio.to_thread(rabbit.restart)
@@ -62,22 +71,6 @@ async def test_nothing_confirmed_is_lost_when_the_broker_goes_down(
     sent = await publishing
     await notebook.until(lambda seen: len(set(seen)) == sent, seconds=60)
     assert sum(failures) > 0, "the fault was not felt: the test proves nothing"
-    await eventually(lambda: healthy(bus))
-    await bus.close()
-
-
-async def test_readiness_names_the_consumer_while_the_broker_is_away(rabbit: Rabbit, amqp_url: str) -> None:
-    """A consumer without a broker is reported, and recovers when the broker does."""
-    bus = await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect()
-    await bus.subscribe(ALL, Notebook())
-    assert bus.problem() is None
-
-    async def trouble() -> str:
-        return bus.problem() or ""
-
-    await asyncio.to_thread(rabbit.kill)
-    assert "test.all" in await eventually(trouble)
-    await asyncio.to_thread(rabbit.start_again)
     await eventually(lambda: healthy(bus))
     await bus.close()
 
