@@ -33,6 +33,12 @@ class Terminal:
             if time.monotonic() > deadline or not self._read(0.2):
                 raise AssertionError(f"{words!r} was never shown. The screen:\n{self.text}")
 
+    def drain(self) -> str:
+        """Everything that is on the screen by now."""
+        while select.select([self._file], [], [], 0.2)[0] and self._read(0):
+            pass
+        return self.text
+
     def type(self, keys: str) -> None:
         os.write(self._file, keys.encode())
 

@@ -11,8 +11,10 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec import Struct
 
 from services.cli.demo import STUDIO_ID
 from shared.servers.ports import free_port
@@ -48,39 +50,94 @@ def run(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def test_data_and_secrets_survive_a_clean_stop_and_a_kill(tmp_path: Path) -> None:
-    """Ctrl-C ends with exit code 0; the next start goes on with the same data, also after kill -9."""
-    home = tmp_path / "home"
+class Story(Struct):
+    """What three starts on one home have shown."""
+
+    exit_code: int | None = None
+    second_run: "subprocess.CompletedProcess[str] | None" = None
+    status_beside_it: int | None = None
+    secrets: list[Any] = []
+    texts: list[str] = []
+    demo_classes: list[Any] = []
+    slugs: list[str] = []
+    home: Path = Path()
+
+    def keys(self) -> list[str]:
+        return [
+            next(line for line in text.splitlines() if line.startswith("spk_live_")) for text in self.texts
+        ]
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
+    """Without the demo and stopped by Ctrl-C, with a demo that was cut off and killed, and once more.
+
+    Each start takes seconds, so all tests below look at the same three.
+    """
+    story = Story(home=tmp_path_factory.mktemp("up") / "home")
+    home, secrets = story.home, story.home / "secrets.json"
     with up(home, "--no-demo") as (process, _, _):
-        made = run(home, "studios", "create", "--name", "S", "--slug", "s", "--timezone", "UTC")
-        assert made.returncode == 0, made.stderr
+        for words in (["S", "--slug", "s"], ["D", "--slug", "demo", "--id", STUDIO_ID]):
+            made = run(home, "studios", "create", "--timezone", "UTC", "--name", *words)
+            assert made.returncode == 0, made.stderr
+        story.second_run = run(home, "up", "--port", str(free_port()), "--operator-port", str(free_port()))
+        story.status_beside_it = run(home, "status").returncode
         assert process.child is not None
         process.child.send_signal(signal.SIGINT)
-        assert process.child.wait(30) == 0
-    kept = json.loads((home / "secrets.json").read_text())
-    assert stat.S_IMODE((home / "secrets.json").stat().st_mode) == 0o600
-    with up(home, "--no-demo") as (process, _, _):
-        process.kill()
-    with up(home, "--no-demo"):
-        listed = json.loads(run(home, "studios", "list").stdout)
-        assert [studio["slug"] for studio in listed["data"]] == ["s"]
-    assert json.loads((home / "secrets.json").read_text()) == kept
+        story.exit_code = process.child.wait(30)
+    story.secrets.append(json.loads(secrets.read_text()))
+    for number in range(2):
+        (home.parent / "up.log").unlink()
+        with up(home) as (process, port, _):
+            process.wait_for_text("Ctrl-C stops")
+            story.texts.append((home.parent / "up.log").read_text())
+            if number == 0:
+                story.demo_classes = classes(port, story.keys()[0])
+                process.kill()
+            else:
+                listed = json.loads(run(home, "studios", "list").stdout)
+                story.slugs = [studio["slug"] for studio in listed["data"]]
+        story.secrets.append(json.loads(secrets.read_text()))
+    return story
 
 
-def test_the_demo_key_is_printed_and_kept(tmp_path: Path) -> None:
-    """The first start makes a key, the second prints the same one; both print curl lines and the docs."""
-    home = tmp_path / "home"
-    keys = []
-    for _ in range(2):
-        (tmp_path / "up.log").unlink(missing_ok=True)
-        with up(home):
-            while "Ctrl-C stops" not in (text := (tmp_path / "up.log").read_text()):
-                pass
-            keys.append(next(line for line in text.splitlines() if line.startswith("spk_live_")))
-            assert text.count("curl -sS -w") == 3
-            assert "/docs" in text
-    assert keys[0] == keys[1]
-    assert stat.S_IMODE((home / "demo_key.json").stat().st_mode) == 0o600
+def classes(port: int, key: str) -> list[Any]:
+    url = f"http://127.0.0.1:{port}/partner/v1/classes"
+    request = urllib.request.Request(url, headers={"X-Service-Key": key})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        found: list[Any] = json.load(answer)["data"]
+    return found
+
+
+def test_data_and_secrets_survive_a_clean_stop_and_a_kill(story: Story) -> None:
+    """Ctrl-C ends with exit code 0; the next start goes on with the same data, also after kill -9."""
+    assert story.exit_code == 0
+    assert sorted(story.slugs) == ["demo", "s"]
+    assert len(story.secrets) == 3 and all(kept == story.secrets[0] for kept in story.secrets)
+    assert stat.S_IMODE((story.home / "secrets.json").stat().st_mode) == 0o600
+
+
+def test_the_demo_key_is_printed_and_kept(story: Story) -> None:
+    """The first start with a demo makes a key, the next prints it again; both print curl lines and the docs."""
+    first, second = story.keys()
+    assert first == second
+    for text in story.texts:
+        assert text.count("curl -sS -w") == 3
+        assert "/docs" in text
+    assert stat.S_IMODE((story.home / "demo_key.json").stat().st_mode) == 0o600
+
+
+def test_a_demo_that_was_cut_off_is_loaded_by_the_next_start(story: Story) -> None:
+    """The demo's studio was there and nothing in it, as after a kill; the next start has classes."""
+    assert story.demo_classes
+
+
+def test_two_runs_on_one_home_are_told_apart(story: Story) -> None:
+    """The second one says that the first is running, and leaves it alone."""
+    assert story.second_run is not None
+    assert story.second_run.returncode == 1
+    assert "Traceback" not in story.second_run.stderr
+    assert story.status_beside_it == 0
 
 
 @pytest.mark.parametrize("which", ["--port", "--operator-port"])
@@ -116,39 +173,6 @@ def test_one_port_for_both_apis_is_one_sentence(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "port of its own" in done.stderr
     assert run(tmp_path / "home", "up", "--port", "99999").returncode == 2
-
-
-def test_a_demo_that_was_cut_off_is_loaded_by_the_next_start(tmp_path: Path) -> None:
-    """If the first start is killed at the worst moments, the next one still has classes."""
-    home = tmp_path / "home"
-    log = tmp_path / "up.log"
-    with up(home, "--no-demo") as (_, _, _):
-        made = run(
-            home, "studios", "create", "--name", "D", "--slug", "demo", "--timezone", "UTC", "--id", STUDIO_ID
-        )
-        assert made.returncode == 0, made.stderr
-    log.unlink()
-    with up(home) as (_, port, _):
-        while "Ctrl-C stops" not in (text := log.read_text()):
-            pass
-        key = next(line for line in text.splitlines() if line.startswith("spk_live_"))
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{port}/partner/v1/classes", headers={"X-Service-Key": key}
-        )
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            assert json.load(answer)["data"]
-
-
-def test_two_runs_on_one_home_are_told_apart(tmp_path: Path) -> None:
-    """The second one says that the first is running, and leaves it alone."""
-    home = tmp_path / "home"
-    with up(home, "--no-demo") as (process, _, _):
-        second = run(home, "up", "--port", str(free_port()), "--operator-port", str(free_port()))
-        assert second.returncode == 1
-        assert "Traceback" not in second.stderr
-        assert process.child is not None
-        assert process.child.poll() is None
-        assert run(home, "status").returncode == 0
 
 
 def test_commands_without_a_running_system_say_so(tmp_path: Path) -> None:

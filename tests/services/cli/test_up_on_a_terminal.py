@@ -14,6 +14,7 @@ import pytest
 from shared.servers.ports import free_port
 from tests.harness.system import ROOT, environment_for
 from tests.harness.terminal import Terminal, on_a_terminal
+from tests.shared.servers.rows import wait_until
 
 STUDIOCTL = [sys.executable, "-m", "services.cli.main"]
 
@@ -53,23 +54,54 @@ def test_up_starts_shows_a_key_and_stops_on_ctrl_c_first_and_second_time(tmp_pat
     assert len(keys) == 1
 
 
-@pytest.mark.timeout(120)
-def test_requests_are_logged_to_the_file_that_the_screen_names(tmp_path: Path) -> None:
-    """A request's log line is in the file, as JSON, and not on the terminal."""
-    home = tmp_path / "home"
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Terminal, str, Path]]:
+    """One start for the tests that only look at it: the terminal, the URL and the home."""
+    home = tmp_path_factory.mktemp("terminal") / "home"
     with up(home) as (terminal, url):
         terminal.wait_for("Ctrl-C stops everything")
-        assert str(home / "studio.log") in terminal.text
-        request = urllib.request.Request(
-            f"{url}/partner/v1/studio",
-            headers={"X-Service-Key": key_of(terminal), "X-Request-Id": "seen-in-the-file"},
-        )
-        urllib.request.urlopen(request, timeout=10).close()
+        yield terminal, url, home
         terminal.interrupt()
         assert terminal.exit_code() == 0
-        assert "seen-in-the-file" not in terminal.text
+
+
+@pytest.mark.timeout(180)
+def test_requests_are_logged_to_the_file_that_the_screen_names(
+    running: tuple[Terminal, str, Path],
+) -> None:
+    """A request's log line is in the file, as JSON, and not on the terminal."""
+    terminal, url, home = running
+    assert str(home / "studio.log") in terminal.text
+    request = urllib.request.Request(
+        f"{url}/partner/v1/studio",
+        headers={"X-Service-Key": key_of(terminal), "X-Request-Id": "seen-in-the-file"},
+    )
+    urllib.request.urlopen(request, timeout=10).close()
+    wait_until(lambda: "seen-in-the-file" in (home / "studio.log").read_text())
     lines = [json.loads(line) for line in (home / "studio.log").read_text().splitlines()]
     assert any(line.get("request_id") == "seen-in-the-file" for line in lines)
+    assert "seen-in-the-file" not in terminal.drain()
+
+
+@pytest.mark.timeout(180)
+def test_an_own_receiver_may_have_plain_http_and_nobody_elses(running: tuple[Terminal, str, Path]) -> None:
+    """Under `up` loopback over http is allowed; other hosts are not, and the refusal names the setting."""
+    terminal, url, _ = running
+    key = key_of(terminal)
+    assert _create_endpoint(url, key, "http://127.0.0.1:9/hook")[0] == 201
+    assert _create_endpoint(url, key, "http://localhost:9/hook")[0] == 201
+    status, body = _create_endpoint(url, key, "http://example.com/hook")
+    assert status == 422 and "STUDIO_WEBHOOK_ALLOW_HTTP" in body
+    assert _create_endpoint(url, key, "http://10.0.0.1/hook")[0] == 422
+
+
+@pytest.mark.timeout(180)
+def test_the_root_of_the_partner_port_leads_to_the_reference(running: tuple[Terminal, str, Path]) -> None:
+    """Whoever opens the base URL in a browser lands on the documentation."""
+    _, url, _ = running
+    with urllib.request.urlopen(f"{url}/", timeout=10) as answer:
+        assert answer.url == f"{url}/docs"
+        assert b"<html" in answer.read()
 
 
 @pytest.mark.timeout(120)
@@ -82,28 +114,6 @@ def test_verbose_brings_the_request_log_back_to_the_screen(tmp_path: Path) -> No
             urllib.request.urlopen(request, timeout=10)
         terminal.wait_for("seen-here")
     assert not (tmp_path / "home" / "studio.log").exists()
-
-
-@pytest.mark.timeout(120)
-def test_an_own_receiver_may_have_plain_http_and_nobody_elses(tmp_path: Path) -> None:
-    """Under `up` loopback over http is allowed; other hosts are not, and the refusal names the setting."""
-    with up(tmp_path / "home") as (terminal, url):
-        terminal.wait_for("Ctrl-C stops everything")
-        key = key_of(terminal)
-        assert _create_endpoint(url, key, "http://127.0.0.1:9/hook")[0] == 201
-        assert _create_endpoint(url, key, "http://localhost:9/hook")[0] == 201
-        status, body = _create_endpoint(url, key, "http://example.com/hook")
-        assert status == 422 and "STUDIO_WEBHOOK_ALLOW_HTTP" in body
-        assert _create_endpoint(url, key, "http://10.0.0.1/hook")[0] == 422
-
-
-def test_the_root_of_the_partner_port_leads_to_the_reference(tmp_path: Path) -> None:
-    """Whoever opens the base URL in a browser lands on the documentation."""
-    with up(tmp_path / "home", "--no-demo") as (terminal, url):
-        terminal.wait_for("Ctrl-C stops everything")
-        with urllib.request.urlopen(f"{url}/", timeout=10) as answer:
-            assert answer.url == f"{url}/docs"
-            assert b"<html" in answer.read()
 
 
 def _create_endpoint(url: str, key: str, target: str) -> tuple[int, str]:
