@@ -118,7 +118,7 @@ def test_data_and_secrets_survive_a_clean_stop_and_a_kill(story: Story) -> None:
 
 
 def test_the_demo_key_is_printed_and_kept(story: Story) -> None:
-    """The first start with a demo makes a key, the next prints it again; both print curl lines and the docs."""
+    """The first start with a demo makes a key, the next prints it again; both print curl lines and docs."""
     first, second = story.keys()
     assert first == second
     for text in story.texts:
