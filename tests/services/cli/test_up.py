@@ -55,7 +55,7 @@ class Story(Struct):
 
     exit_code: int | None = None
     second_run: "subprocess.CompletedProcess[str] | None" = None
-    status_beside_it: int | None = None
+    first_status: int | None = None
     secrets: list[Any] = []
     texts: list[str] = []
     demo_classes: list[Any] = []
@@ -81,7 +81,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
             made = run(home, "studios", "create", "--timezone", "UTC", "--name", *words)
             assert made.returncode == 0, made.stderr
         story.second_run = run(home, "up", "--port", str(free_port()), "--operator-port", str(free_port()))
-        story.status_beside_it = run(home, "status").returncode
+        story.first_status = run(home, "status").returncode
         assert process.child is not None
         process.child.send_signal(signal.SIGINT)
         story.exit_code = process.child.wait(30)
@@ -137,7 +137,7 @@ def test_two_runs_on_one_home_are_told_apart(story: Story) -> None:
     assert story.second_run is not None
     assert story.second_run.returncode == 1
     assert "Traceback" not in story.second_run.stderr
-    assert story.status_beside_it == 0
+    assert story.first_status == 0
 
 
 @pytest.mark.parametrize("which", ["--port", "--operator-port"])
