@@ -26,6 +26,7 @@ from services.cli.demo.ids import STUDIO_ID, demo_id
 from services.cli.demo.people import member_id
 from services.cli.demo.studio import BROOKLYN
 from services.cli.demo_key import DEMO_KEY
+from services.cli.demo_operator_samples import add_operator_samples
 from services.cli.load_demo import load_demo
 from services.cli.operator_client import OperatorClient
 from services.webhooks.actions.log_events import add_to_log
@@ -54,6 +55,7 @@ ENDPOINT: Final = {
 
 async def add_samples(settings: Settings, operator_url: str) -> None:
     assert settings.database_url is not None
+    await add_operator_samples(settings)
     db = await Database.connect(settings.database_url, "webhooks", size=1)
     try:
         async with db.connection() as conn:

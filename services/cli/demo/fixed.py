@@ -53,12 +53,14 @@ FULL_CLASS: Final = _session(
 )
 FIXED_CLASSES: Final = (OPEN_CLASS, FULL_CLASS)
 
-# Made by `services/cli/demo_samples.py`: an import brings none of these.
+# Made by `services/cli/demo_samples.py` and `demo_operator_samples.py`: an import brings none of these.
 ENDPOINT_ID: Final = demo_id("webhook_endpoint", "demo")
 EVENT_ID: Final = demo_id("event", "booking.created")
 DELIVERY_ID: Final = demo_id("webhook_delivery", "demo")
 RECOVERY_ID: Final = demo_id("webhook_recovery", "demo")
 IDEMPOTENCY_KEY: Final = "demo-booking-0001"
+KEY_ID: Final = demo_id("key", "demo")
+STAFF_TOKEN_ID: Final = demo_id("staff_token", "demo")
 
 
 def spot_id(label: str) -> str:

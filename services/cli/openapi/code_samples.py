@@ -1,12 +1,13 @@
 """`x-codeSamples`: each operation in curl, Python and JavaScript, built from the examples in the document.
 
-The key is read from the environment variable STUDIO_KEY, so that nobody pastes one into a file. The reference
-page puts its own origin in the place of `ORIGIN`.
+The key or token is read from an environment variable, so that nobody pastes one into a file. The reference
+page puts its own origin in the place of the sample's.
 """
 
 import json
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from msgspec import Struct
 
@@ -15,21 +16,44 @@ from shared.routing import PREFIX
 Json = dict[str, Any]
 
 ORIGIN: Final = "http://127.0.0.1:8080"
+JSON: Final = "application/json"
 _PYTHON_WORDS: Final = {None: "None", True: "True", False: "False"}
 
 
+class Credential(Struct, frozen=True):
+    """The header that a caller is known by, and the environment variable that its value is read from."""
+
+    header: str
+    variable: str
+    prefix: str = ""
+
+
+class Api(Struct, frozen=True):
+    """What the samples of one document have in common."""
+
+    base_url: str
+    credential: Credential
+
+
+PARTNERS: Final = Api(f"{ORIGIN}{PREFIX}", Credential("X-Service-Key", "STUDIO_KEY"))
+
+
 class Sample(Struct, frozen=True):
-    """What a request sends. `headers` are those besides the key; the body's are added by each language."""
+    """What a request sends. `headers` are those besides the credential's."""
 
     method: str
     url: str
+    credential: Credential
     headers: dict[str, str]
     body: Any = None
-    answers_json: bool = True
+    # The media type of the answer; None if it has no body.
+    answer: str | None = JSON
 
 
-def code_samples(method: str, path: str, operation: Json, shared_parameters: Json) -> list[Json]:
-    sample = _sample(method, path, operation, shared_parameters)
+def code_samples(
+    method: str, path: str, operation: Json, shared_parameters: Json, api: Api = PARTNERS
+) -> list[Json]:
+    sample = _sample(method, path, operation, shared_parameters, api)
     return [
         {"lang": "Shell", "label": "curl", "source": curl(sample)},
         {"lang": "Python", "label": "Python", "source": python(sample)},
@@ -37,20 +61,31 @@ def code_samples(method: str, path: str, operation: Json, shared_parameters: Jso
     ]
 
 
-def _sample(method: str, path: str, operation: Json, shared_parameters: Json) -> Sample:
+def _sample(method: str, path: str, operation: Json, shared_parameters: Json, api: Api) -> Sample:
     parameters = [_resolved(one, shared_parameters) for one in operation["parameters"]]
+    query: Json = {}
     for one in parameters:
         if one["in"] == "path":
             path = path.replace("{" + one["name"] + "}", one["example"])
-    if any(one["in"] == "query" and one["name"] == "limit" for one in parameters):
-        path += "?limit=10"
+        elif one["in"] == "query" and "example" in one:
+            query[one["name"]] = one["example"]
+        elif one["in"] == "query" and one["name"] == "limit":
+            query["limit"] = 10
+    if query:
+        path += f"?{urlencode(query)}"
     headers = {}
     if any(one["name"] == "Idempotency-Key" for one in parameters):
         # One for each operation. It is fixed, so that a sample which is run twice is answered the same.
         headers["Idempotency-Key"] = operation["operationId"].replace("_", "-") + "-0001"
-    content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    content = operation.get("requestBody", {}).get("content", {})
+    body = None
+    for media, described in content.items():
+        body = described.get("example")
+        if body is not None:
+            headers["Content-Type"] = media
     good = next(answer for status, answer in operation["responses"].items() if status.startswith("2"))
-    return Sample(method, f"{ORIGIN}{PREFIX}{path}", headers, content.get("example"), "content" in good)
+    answer = next(iter(good.get("content", {})), None)
+    return Sample(method, f"{api.base_url}{path}", api.credential, headers, body, answer)
 
 
 def _resolved(parameter: Json, shared: Json) -> Json:
@@ -61,40 +96,51 @@ def _resolved(parameter: Json, shared: Json) -> Json:
 
 def curl(sample: Sample) -> str:
     start = "curl -sS -w '\\n'" + ("" if sample.method == "GET" else f" -X {sample.method}")
-    lines = [f'{start} "{sample.url}"', '-H "X-Service-Key: $STUDIO_KEY"']
-    lines += [f'-H "{name}: {value}"' for name, value in _sent_headers(sample).items()]
+    known = sample.credential
+    lines = [f'{start} "{sample.url}"', f'-H "{known.header}: {known.prefix}${known.variable}"']
+    lines += [f'-H "{name}: {value}"' for name, value in sample.headers.items()]
     if sample.body is not None:
-        text = json.dumps(sample.body, ensure_ascii=False).replace("'", "'\\''")
-        lines.append(f"-d '{text}'")
+        text = _sent_text(sample.body).replace("'", "'\\''")
+        lines.append(f"{'--data-binary' if isinstance(sample.body, str) else '-d'} '{text}'")
     return " \\\n  ".join(lines)
 
 
 def python(sample: Sample) -> str:
     lines = ["import json", "import os", "import urllib.request", "", "request = urllib.request.Request("]
     lines += [f"    {_text(sample.url)},", f"    method={_text(sample.method)},", "    headers={"]
-    lines.append('        "X-Service-Key": os.environ["STUDIO_KEY"],')
-    lines += [f"        {_text(name)}: {_text(value)}," for name, value in _sent_headers(sample).items()]
+    known = sample.credential
+    prefix = f"{_text(known.prefix)} + " if known.prefix else ""
+    lines.append(f"        {_text(known.header)}: {prefix}os.environ[{_text(known.variable)}],")
+    lines += [f"        {_text(name)}: {_text(value)}," for name, value in sample.headers.items()]
     lines.append("    },")
-    if sample.body is not None:
+    if isinstance(sample.body, str):
+        lines.append(f"    data={_text(sample.body)}.encode(),")
+    elif sample.body is not None:
         lines.append(f"    data=json.dumps({_literal(sample.body, 4, _PYTHON_WORDS)}).encode(),")
     lines += [")", "with urllib.request.urlopen(request) as response:"]
-    lines.append(f"    print(response.status{', json.load(response)' if sample.answers_json else ''})")
-    return "\n".join(lines if sample.answers_json or sample.body is not None else lines[1:])
+    read = {JSON: ", json.load(response)", None: ""}.get(sample.answer, ", response.read().decode()")
+    lines.append(f"    print(response.status{read})")
+    return "\n".join(lines if sample.answer == JSON or sample.body is not None else lines[1:])
 
 
 def javascript(sample: Sample) -> str:
     lines = [f"const response = await fetch({_text(sample.url)}, {{", f"  method: {_text(sample.method)},"]
-    lines += ["  headers: {", '    "X-Service-Key": process.env.STUDIO_KEY,']
-    lines += [f"    {_text(name)}: {_text(value)}," for name, value in _sent_headers(sample).items()]
+    known = sample.credential
+    prefix = f"{_text(known.prefix)} + " if known.prefix else ""
+    lines += ["  headers: {", f"    {_text(known.header)}: {prefix}process.env.{known.variable},"]
+    lines += [f"    {_text(name)}: {_text(value)}," for name, value in sample.headers.items()]
     lines.append("  },")
-    if sample.body is not None:
+    if isinstance(sample.body, str):
+        lines.append(f"  body: {_text(sample.body)},")
+    elif sample.body is not None:
         lines.append(f"  body: JSON.stringify({_literal(sample.body, 2, {})}),")
-    answer = ", await response.json()" if sample.answers_json else ""
+    answer = {JSON: ", await response.json()", None: ""}.get(sample.answer, ", await response.text()")
     return "\n".join([*lines, "});", f"console.log(response.status{answer});"])
 
 
-def _sent_headers(sample: Sample) -> dict[str, str]:
-    return sample.headers | ({} if sample.body is None else {"Content-Type": "application/json"})
+def _sent_text(body: Any) -> str:
+    """A text is sent unchanged: NDJSON is not JSON."""
+    return body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
 
 
 def _text(value: str) -> str:

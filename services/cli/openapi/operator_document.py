@@ -1,17 +1,17 @@
 """The operators' API as an OpenAPI document of its own."""
 
 from collections import defaultdict
-from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
 import msgspec
 
+from services.cli.openapi.code_samples import Api, Credential, code_samples
 from services.cli.openapi.descriptions import TEXTS as PARTNER_TEXTS
 from services.cli.openapi.descriptions.operators import TEXTS
 from services.cli.openapi.error_responses import BODY_ERRORS, ERROR_TYPES, LIMIT_PROBLEM, error_example
-from services.cli.openapi.examples import example_of
 from services.cli.openapi.headers import COMMON_HEADERS, HEADERS, headers
+from services.cli.openapi.operator_examples import BY_OPERATION, NDJSON_LINE, PARAMETERS, operator_example
 from services.cli.openapi.operator_operations import (
     NDJSON,
     PREFIX,
@@ -31,12 +31,19 @@ from shared.wire import API_VERSION
 
 Json = dict[str, Any]
 
+ORIGIN = "http://127.0.0.1:8081"
+OPERATORS = Api(f"{ORIGIN}{PREFIX}", Credential("Authorization", "STUDIO_OPERATOR_TOKEN", prefix="Bearer "))
+IMPORT_BODY = {
+    "schema": {"type": "string", "description": "NDJSON: one resource per line."},
+    "example": NDJSON_LINE,
+}
 DESCRIPTION = """\
 For those who run the system and for a studio's desk. It has its own port, on loopback unless set otherwise,
 and its own token. `studioctl` is a client of it.
 
 - **Token.** Send `Authorization: Bearer …`: the operator token, or a staff token (`stf_…`), which belongs to
   one studio and has the role `staff` or `manager`. A refused token is 401; guesses are limited per address.
+  The samples read the token from the environment variable `STUDIO_OPERATOR_TOKEN`.
 - **Roles.** Each operation names the lowest role that may call it. An operator may do everything, a manager
   everything that staff may.
 - **Studios** are named in the path by slug or id. What belongs to another studio is answered 404.
@@ -110,16 +117,28 @@ def _operation(operation: OperatorOperation, schemas: Schemas) -> Json:
         "summary": route.summary,
         "description": f"{route.description or route.summary + '.'}\n\nRequired role: `{route.role}`.",
         "tags": [operation.tag],
-        "parameters": parameters(route, schemas),
+        "parameters": _parameters(operation, schemas),
         "responses": _responses(route, schemas),
         "x-required-role": route.role,
     }
     if route.path == "/import":
-        described["requestBody"] = {"required": True, "content": {NDJSON: {"schema": {"type": "string"}}}}
+        described["requestBody"] = {"required": True, "content": {NDJSON: IMPORT_BODY}}
     elif route.body is not None:
         content = {"application/json": _content(route.body, schemas)}
         described["requestBody"] = {"required": not route.optional_body, "content": content}
-    return described
+    samples = code_samples(route.method, route.path, described, SHARED_PARAMETERS, OPERATORS)
+    return described | {"x-codeSamples": samples}
+
+
+def _parameters(operation: OperatorOperation, schemas: Schemas) -> list[Json]:
+    """With the demo studio's values: every field of the path, and the query fields that the sample sends."""
+    own = BY_OPERATION.get(operation.id, {})
+    found = []
+    for one in parameters(operation.route, schemas):
+        name = one.get("name", "")
+        examples = {**PARAMETERS, **own} if one.get("in") == "path" else own
+        found.append({**one, "example": examples[name]} if name in examples else one)
+    return found
 
 
 def _responses(route: Route[Any], schemas: Schemas) -> Json:
@@ -164,10 +183,8 @@ def _error(status: int, kinds: dict[str, type[DomainError]]) -> Json:
 
 def _content(kind: Any, schemas: Schemas) -> Json:
     content: Json = {"schema": schemas.of(kind)}
-    # The demo's lines are in the partners' form: a staff view with more fields has no example there.
-    with suppress(msgspec.ValidationError):
-        if (example := example_of(kind)) is not None:
-            content["example"] = example
+    if (example := operator_example(kind)) is not None:
+        content["example"] = example
     return content
 
 

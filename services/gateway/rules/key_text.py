@@ -38,12 +38,12 @@ class NewKey(Struct, frozen=True):
     text: str
 
 
-def make_key(*, test: bool) -> NewKey:
-    return _make(KEY_HEADS[1] if test else KEY_HEADS[0])
+def make_key(*, test: bool, known_id: str | None = None) -> NewKey:
+    return _make(KEY_HEADS[1] if test else KEY_HEADS[0], known_id)
 
 
-def make_staff_token() -> NewKey:
-    return _make(STAFF_HEAD)
+def make_staff_token(known_id: str | None = None) -> NewKey:
+    return _make(STAFF_HEAD, known_id)
 
 
 def make_link() -> NewKey:

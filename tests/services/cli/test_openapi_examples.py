@@ -1,4 +1,4 @@
-"""Examples in the OpenAPI document: every body, answer and error code has one that fits its schema."""
+"""Examples in both OpenAPI documents: every body, answer and error code has one that fits its schema."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,36 +8,38 @@ from jsonschema import Draft202012Validator, FormatChecker  # type: ignore[impor
 
 from services.cli.openapi.document import document
 from services.cli.openapi.error_examples import MESSAGES
+from services.cli.openapi.operator_document import operator_document
 from shared.errors import DomainError
 
-DOCUMENT = document()
 Content = dict[str, Any]
+DOCUMENTS = {"": document(), "operators: ": operator_document()}
 
 
-def contents() -> Iterator[tuple[str, Content]]:
-    """Every place of the document where JSON is described, by a readable name."""
-    sections = [("", DOCUMENT["paths"]), ("webhook ", DOCUMENT["webhooks"])]
-    for prefix, section in sections:
+def contents(prefix: str, document: dict[str, Any]) -> Iterator[tuple[str, Content]]:
+    """Every place of a document where a body is described, by a readable name."""
+    sections = [(prefix, document["paths"]), (f"{prefix}webhook ", document.get("webhooks", {}))]
+    for start, section in sections:
         for path, methods in section.items():
             for method, operation in methods.items():
-                name = f"{prefix}{method} {path}"
-                if "requestBody" in operation:
-                    yield f"{name} body", operation["requestBody"]["content"]["application/json"]
+                name = f"{start}{method} {path}"
+                for content in operation.get("requestBody", {}).get("content", {}).values():
+                    yield f"{name} body", content
                 for status, response in operation["responses"].items():
-                    if "content" in response:
-                        yield f"{name} {status}", response["content"]["application/json"]
-    for name, response in DOCUMENT["components"]["responses"].items():
+                    for content in response.get("content", {}).values():
+                        yield f"{name} {status}", content
+    for name, response in document["components"].get("responses", {}).items():
         if "content" in response:
-            yield f"response {name}", response["content"]["application/json"]
+            yield f"{prefix}response {name}", response["content"]["application/json"]
 
 
-def validator(schema: Any) -> Any:
+def validator(place: str, schema: Any) -> Any:
     """The schema with the document's components in reach of its references."""
-    whole = {**schema, "components": DOCUMENT["components"]}
+    document = DOCUMENTS["operators: " if place.startswith("operators: ") else ""]
+    whole = {**schema, "components": document["components"]}
     return Draft202012Validator(whole, format_checker=FormatChecker())
 
 
-PLACES = dict(contents())
+PLACES = {name: content for start, one in DOCUMENTS.items() for name, content in contents(start, one)}
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -48,7 +50,7 @@ def test_examples_fit_their_schema(place: str) -> None:
     examples += [named["value"] for named in content.get("examples", {}).values()]
     assert examples, f"{place} has no example"
     for example in examples:
-        problems = [error.message for error in validator(content["schema"]).iter_errors(example)]
+        problems = [error.message for error in validator(place, content["schema"]).iter_errors(example)]
         assert problems == []
 
 
@@ -56,8 +58,9 @@ def test_a_wrong_example_would_be_noticed() -> None:
     """The check above can fail: a resource without its id does not fit."""
     content = PLACES["get /studio 200"]
     broken = {key: value for key, value in content["example"].items() if key != "id"}
-    assert not validator(content["schema"]).is_valid(broken)
-    assert not validator(content["schema"]).is_valid({**content["example"], "id": "42"})
+    check = validator("get /studio 200", content["schema"])
+    assert not check.is_valid(broken)
+    assert not check.is_valid({**content["example"], "id": "42"})
 
 
 def test_error_examples_say_something_of_their_own() -> None:

@@ -45,7 +45,7 @@ export function card(path, method, op) {
       prose(String(op.description || "").replace(/\n*(Required scope: `[^`]*`\.|Any valid key may call this\.)\s*$/, "")),
       sections, tryIt(op, path, method)),
     h("div", { class: "code" }, h("div", {},
-      samples(op, path, method), answers(op))));
+      samples(op), answers(op))));
 }
 
 export function eventCard(kind, op) {

@@ -1,6 +1,5 @@
 // A form for each operation. The key lives in this variable only: not in storage, an address or a log, and it is
 // gone with the page.
-import { media } from "./answers.js";
 import { bar, h, inline, json } from "./dom.js";
 import { baseUrl } from "./samples.js";
 import { api, resolve } from "./schema.js";
@@ -23,7 +22,7 @@ function form(op, path, method) {
   const inputs = parameters.map((one) => ({ ...one, input: parameterInput(one) }));
   const content = bodyOf(op);
   const body = content && h("textarea", { rows: 8, spellcheck: "false", autocomplete: "off" });
-  if (body) body.value = content.example === undefined ? "" : JSON.stringify(content.example, null, 2);
+  if (body) body.value = typeof content.example === "string" ? content.example : JSON.stringify(content.example, null, 2) || "";
   const keyInput = h("input", { class: "key", type: "text", autocomplete: "off", spellcheck: "false", autocapitalize: "off" });
   keyInput.addEventListener("input", () => { key = keyInput.value.trim(); });
   const result = h("div", { role: "status", class: "result" });
@@ -53,7 +52,7 @@ function bodyOf(op) {
   const sent = op.requestBody && op.requestBody.content;
   if (!sent) return null;
   const type = Object.keys(sent)[0];
-  return { type, example: (media(op.requestBody) || {}).example };
+  return { type, example: sent[type].example };
 }
 
 function address(path, inputs) {
