@@ -115,7 +115,7 @@ def _operation(operation: OperatorOperation, schemas: Schemas) -> Json:
     described: Json = {
         "operationId": operation.id,
         "summary": route.summary,
-        "description": f"{route.description or route.summary + '.'}\n\nRequired role: `{route.role}`.",
+        "description": f"{operation.description}\n\nRequired role: `{route.role}`.",
         "tags": [operation.tag],
         "parameters": _parameters(operation, schemas),
         "responses": _responses(route, schemas),

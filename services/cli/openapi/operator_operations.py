@@ -6,6 +6,7 @@ from msgspec import Struct, structs
 
 from services.bookings import app as bookings
 from services.catalog import app as catalog
+from services.cli.openapi.descriptions.operator_operations import OPERATIONS
 from services.cli.openapi.operation_ids import operation_id
 from services.forms import app as forms
 from services.gateway.routes.operator import table
@@ -96,6 +97,10 @@ class OperatorOperation(Struct, frozen=True):
     @property
     def tag(self) -> str:
         return self.route.tag or _TAG_BY_NOUN.get(_noun(self.route.path), "System")
+
+    @property
+    def description(self) -> str:
+        return self.route.description or OPERATIONS[self.id]
 
     @property
     def types(self) -> list[Any]:

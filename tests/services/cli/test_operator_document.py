@@ -8,6 +8,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from services.bookings.routes import routes as bookings_routes
 from services.cli.openapi.descriptions import undescribed
+from services.cli.openapi.descriptions.operator_operations import OPERATIONS as OPERATION_TEXTS
 from services.cli.openapi.descriptions.operators import TEXTS
 from services.cli.openapi.operator_document import operator_document
 from services.cli.openapi.operator_operations import operator_operations, reached_at
@@ -60,6 +61,15 @@ def test_every_operation_and_every_property_is_described() -> None:
     texts = {prop["description"] for one in schemas.values() for prop in one.get("properties", {}).values()}
     unused = {name for name, text in TEXTS.items() if not any(told.startswith(text) for told in texts)}
     assert unused == set()
+
+
+def test_every_text_about_an_operation_is_used() -> None:
+    """Each has a description that says more than its summary, at its route or in our own list."""
+    described = {one.id: one.route.description for one in operator_operations()}
+    assert {name for name, text in described.items() if not text} == set(OPERATION_TEXTS)
+    for operation in operator_operations():
+        assert operation.description.endswith("."), operation.id
+        assert operation.description.strip(".") != operation.route.summary, operation.id
 
 
 def test_every_body_of_a_route_is_in_the_document() -> None:
