@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from tests.harness.hanging_names import hanging_urls
 from tests.harness.hostile_clients import attackers
 from tests.harness.http import Client
 from tests.harness.receiver import receiving
@@ -21,6 +22,7 @@ class Sizes(Struct, frozen=True):
     slow_sending: int
     slow_reading: int
     receivers: int
+    hanging_names: int
     seconds: float
     quiet_seconds: float
     pause: float = 0.05
@@ -32,6 +34,7 @@ class HostileReport(Struct, kw_only=True):
     refused: int
     created: int
     arrived: int
+    flooded: int
     memory_mb: dict[str, int]
 
     @property
@@ -43,7 +46,8 @@ class HostileReport(Struct, kw_only=True):
             f"p99 {percentile(self.quiet, 0.99) * 1000:.0f} ms before,"
             f" {percentile(self.attacked, 0.99) * 1000:.0f} ms under attack ({self.ratio:.2f} times),"
             f" {len(self.attacked)} calls, {self.refused} refused,"
-            f" {self.created} leads created, {self.arrived} webhooks arrived; MB at most: {self.memory_mb}"
+            f" {self.created} leads created, {self.arrived} webhooks arrived beside a flood of {self.flooded}"
+            f" events; MB at most: {self.memory_mb}"
         )
 
 
@@ -67,14 +71,17 @@ async def well_behaved(
     return taken
 
 
-async def flood(client: Client, urls: list[str]) -> None:
+async def flood(client: Client, urls: list[str], accepted: list[int]) -> None:
     """Registers another client's endpoints at the hostile receivers, and publishes events for all of them."""
     for url in urls:
-        await client.post("/webhook-endpoints", {"url": url})
+        made = await client.post("/webhook-endpoints", {"url": url})
+        assert made.status == 201, made.body
     number = 0
     while True:
         number += 1
-        await client.post("/leads", {"email": f"flood{number}-{time.time_ns()}@example.com"})
+        lead = await client.post("/leads", {"email": f"flood{number}-{time.time_ns()}@example.com"})
+        if lead.status == 201:
+            accepted.append(number)
         await asyncio.sleep(0.01)
 
 
@@ -99,6 +106,7 @@ async def run_hostile(system: System, sizes: Sizes) -> HostileReport:
     flooding = system.partner(await system.key(studio=other, client="flood"))
     leads: list[str] = []
     refused: list[int] = []
+    flooded: list[int] = []
     memory: dict[str, int] = {}
     pids = {name: one.child.pid for name, one in system.running.processes.items() if one.child is not None}
     async with AsyncExitStack() as stack:
@@ -111,7 +119,7 @@ async def run_hostile(system: System, sizes: Sizes) -> HostileReport:
         async with attackers(port, counts, sizes.receivers) as (urls, start):
             start.set()
             background: list[asyncio.Task[Any]] = [
-                asyncio.create_task(flood(flooding, urls)),
+                asyncio.create_task(flood(flooding, [*urls, *hanging_urls(sizes.hanging_names)], flooded)),
                 asyncio.create_task(watch_memory(pids, memory)),
             ]
             attacked = await well_behaved(client, sizes.seconds, sizes.pause, leads, refused)
@@ -126,5 +134,6 @@ async def run_hostile(system: System, sizes: Sizes) -> HostileReport:
         refused=len(refused),
         created=len(leads),
         arrived=arrived,
+        flooded=len(flooded),
         memory_mb=memory,
     )

@@ -71,20 +71,24 @@ async def arrivals() -> AsyncIterator[tuple[Arrivals, str]]:
         yield noted, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
 
-async def make_backlog(client: StudioClient, url: str, studios: int, sizes: Sizes) -> None:
+async def make_backlog(client: StudioClient, urls: list[str], studios: int, sizes: Sizes) -> None:
     """`endpoints` in all, each with `events` deliveries that are due as soon as the lanes are free."""
     for _ in range(studios):
         caller = client.caller(studio_id=new_id(), client_id=new_id())
         for number in range(sizes.endpoints // studios):
-            await client.endpoint(f"{url}/{number}", caller=caller)
+            await client.endpoint(urls[number % len(urls)], caller=caller)
         await client.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '1 hour'", new_id())
         await client.publish_some(sizes.events, studio_id=caller.studio_id)
 
 
-async def latencies(database_url: str, studios: int, sizes: Sizes) -> list[float]:
+async def latencies(
+    database_url: str, studios: int, sizes: Sizes, urls: list[str] | None = None
+) -> list[float]:
+    """Of a studio beside `studios` others, whose endpoints are at `urls`; by default they answer at once."""
     async with arrivals() as (noted, url), open_studio_client(database_url) as client:
         await client.endpoint(f"{url}/well-behaved")
-        await make_backlog(client, url, studios, sizes)
+        others = urls or [f"{url}/{number}" for number in range(sizes.endpoints)]
+        await make_backlog(client, others, studios, sizes)
         await client.sql("UPDATE lanes SET token = NULL, leased_until = NULL")
         client.context.wakeup.notify()
         sent: dict[str, float] = {}
@@ -105,7 +109,8 @@ async def latencies(database_url: str, studios: int, sizes: Sizes) -> list[float
         return [noted.at[event_id] - began for event_id, began in sent.items()]
 
 
-async def run_fairness(database_url: str, sizes: Sizes) -> FairnessReport:
+async def run_fairness(database_url: str, sizes: Sizes, urls: list[str] | None = None) -> FairnessReport:
+    """`urls`: where the flooding studio's endpoints are. Those of the control answer at once."""
     control = await latencies(database_url, sizes.endpoints // ENDPOINTS_IN_CONTROL, sizes)
-    flooded = await latencies(database_url, 1, sizes)
+    flooded = await latencies(database_url, 1, sizes, urls)
     return FairnessReport(flooded=flooded, control=control)

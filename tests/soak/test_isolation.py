@@ -1,15 +1,20 @@
-"""One endpoint that hangs and one that fails next to 50 healthy ones, with a backlog of 100,000."""
+"""Slow, flooding and hostile neighbours: how long another endpoint or studio waits next to them."""
 
 import pytest
 
+from shared.servers.ports import free_port
 from tests.harness.endpoint_isolation import Sizes, run_isolation
+from tests.harness.hanging_names import hanging_names, hanging_urls
+from tests.harness.hostile_clients import attackers
 from tests.harness.tenant_fairness import Sizes as FloodSizes
 from tests.harness.tenant_fairness import run_fairness
 
 
 @pytest.mark.timeout(1800)
 async def test_nobody_waits_for_a_slow_neighbour(database_url: str) -> None:
-    """The healthy ones' p99 moves by less than 10 % and their throughput by less than 5 %."""
+    """One endpoint hangs and one fails next to 50 healthy ones, with a backlog of 100,000 deliveries.
+
+    The healthy ones' p99 moves by less than 10 % and their throughput by less than 5 %."""
     sizes = Sizes(healthy=50, backlog=100_000, rounds=24, burst=40, steady_seconds=4, steady_rate=2)
     report = await run_isolation(database_url, sizes)
     print(f"\n{report.text()}")
@@ -22,5 +27,26 @@ async def test_nobody_waits_for_a_slow_neighbour(database_url: str) -> None:
 async def test_a_flooding_client_delays_no_other_studio(database_url: str) -> None:
     """200 endpoints with 200 events each: another studio's p99 is at most 1.5 times that of the control."""
     report = await run_fairness(database_url, FloodSizes(endpoints=200, events=200, samples=60, pause=0.2))
+    print(f"\n{report.text()}")
+    assert report.ratio <= 1.5
+
+
+@pytest.mark.timeout(1800)
+async def test_names_whose_dns_hangs_delay_no_other_studio(database_url: str) -> None:
+    """200 endpoints of one studio at names that hang, 20 events each; the control's endpoints answer."""
+    with hanging_names() as names:
+        sizes = FloodSizes(endpoints=200, events=20, samples=60, pause=0.2)
+        report = await run_fairness(database_url, sizes, hanging_urls(200))
+    print(f"\n{report.text()}")
+    assert names.hanging, "control: lookups did hang"
+    assert report.ratio <= 1.5
+
+
+@pytest.mark.timeout(1800)
+async def test_receivers_that_answer_without_end_delay_no_other_studio(database_url: str) -> None:
+    """200 endpoints of one studio at 50 hostile receivers, which run in a process of their own."""
+    async with attackers(free_port(), [0, 0, 0], 50) as (urls, _):
+        sizes = FloodSizes(endpoints=200, events=20, samples=60, pause=0.2)
+        report = await run_fairness(database_url, sizes, urls)
     print(f"\n{report.text()}")
     assert report.ratio <= 1.5

@@ -1,42 +1,22 @@
 """Names whose DNS never answers delay only the tenant that uses them."""
 
 import asyncio
-import socket
-import threading
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from services.webhooks.dispatcher.resolver import MAX_LOOKUPS_PER_TENANT, BoundedResolver, lookup_tenant
 from services.webhooks.dispatcher.sender import Sender
 from services.webhooks.rules.urls import UrlPolicy
+from tests.harness.hanging_names import HangingNames, hanging_names
 from tests.harness.receiver import Receiver
 
 
-class HangingNames:
-    """`getaddrinfo` that never comes back for names that begin with `hang`."""
-
-    def __init__(self) -> None:
-        self.released = threading.Event()
-        self.hanging: list[str] = []
-        self._real = socket.getaddrinfo
-
-    def __call__(self, host: str, *args: Any, **more: Any) -> Any:
-        if not host.startswith("hang"):
-            return self._real(host, *args, **more)
-        self.hanging.append(host)
-        self.released.wait(30)
-        raise socket.gaierror(socket.EAI_AGAIN, "no name server answered")
-
-
 @pytest.fixture
-def names(monkeypatch: pytest.MonkeyPatch) -> Iterator[HangingNames]:
-    hanging = HangingNames()
-    monkeypatch.setattr(socket, "getaddrinfo", hanging)
-    yield hanging
-    hanging.released.set()
+def names() -> Iterator[HangingNames]:
+    with hanging_names() as hanging:
+        yield hanging
 
 
 async def test_names_that_hang_do_not_delay_another_studios_delivery(
