@@ -1,8 +1,10 @@
 """Versions are the same everywhere, and the preflight refuses a cluster that is too old."""
 
+import copy
 import json
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -13,7 +15,10 @@ import pytest
 import yaml
 
 from tests.deploy.chart import CHART, values
-from tests.deploy.manifests import KUBERNETES, OVERLAYS, named, overlay, pods
+from tests.deploy.kustomizing import build
+from tests.deploy.manifests import KUBERNETES, OVERLAYS, Manifest, named, overlay, pods
+from tests.deploy.templates import rendered
+from tests.deploy.test_chart import SCHEMA
 from tests.harness.containers import POSTGRES_IMAGE, RABBITMQ_IMAGE
 from tests.harness.system import ROOT
 
@@ -21,10 +26,22 @@ COMPOSE: Any = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 PREFLIGHT = KUBERNETES / "preflight.py"
 PINNED = re.compile(r":v?\d+\.\d+")
+SETTABLE = re.compile(r"\$\{STUDIO_(?:[A-Z]+_)?IMAGE:-(.+)\}")
+DIGEST = "sha256:" + "a" * 64
+
+
+def _default(image: str) -> str:
+    """Compose's image if no variable replaces it."""
+    found = SETTABLE.fullmatch(image)
+    assert found is not None, f"{image} cannot be pinned by a variable"
+    return found[1]
 
 
 def _images(name: str) -> set[str]:
-    found = overlay(name)
+    return _images_of(overlay(name))
+
+
+def _images_of(found: list[Manifest]) -> set[str]:
     images = {container["image"] for pod in pods(found).values() for container in pod["containers"]}
     images |= {each["spec"]["imageName"] for each in named(found, "Cluster").values()}
     return images | {each["spec"]["image"] for each in named(found, "RabbitmqCluster").values()}
@@ -36,14 +53,14 @@ def _version(image: str) -> str:
 
 def test_no_image_has_a_tag_that_moves() -> None:
     """`latest` or a bare major version can change at any time, on one node and not on another."""
-    images = {service["image"].replace("${STUDIO_IMAGE:-", "").rstrip("}") for service in COMPOSE.values()}
+    images = {_default(service["image"]) for service in COMPOSE.values()}
     for image in images.union(*map(_images, OVERLAYS)):
         assert PINNED.search(image), image
 
 
 def test_compose_kubernetes_and_tests_run_the_same_postgres_and_rabbitmq() -> None:
     """What is tested is what runs."""
-    postgres, rabbitmq = _version(COMPOSE["postgres"]["image"]), _version(COMPOSE["rabbitmq"]["image"])
+    postgres, rabbitmq = (_version(_default(COMPOSE[name]["image"])) for name in ("postgres", "rabbitmq"))
     assert (_version(POSTGRES_IMAGE), _version(RABBITMQ_IMAGE)) == (postgres, rabbitmq)
     for name in OVERLAYS:
         images = _images(name)
@@ -54,12 +71,42 @@ def test_compose_kubernetes_and_tests_run_the_same_postgres_and_rabbitmq() -> No
 def test_our_image_has_the_version_of_the_code() -> None:
     """In compose, in both overlays and in the chart; no digest unless somebody sets one."""
     ours = f"studio-partner-api:{VERSION}"
-    assert COMPOSE["gateway"]["image"] == f"${{STUDIO_IMAGE:-{ours}}}"
+    assert _default(COMPOSE["gateway"]["image"]) == ours
     for name in OVERLAYS:
         assert {each for each in _images(name) if each.startswith("studio-partner-api")} == {ours}
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
     assert (chart["version"], chart["appVersion"]) == (VERSION, VERSION)
     assert values("production")["image"] == {"name": "studio-partner-api", "tag": VERSION, "digest": ""}
+
+
+def test_the_base_image_is_one_argument_of_the_build_and_of_compose() -> None:
+    """So that a digest pins both stages; empty by default, because it would be stale within weeks."""
+    text = (ROOT / "deploy/Dockerfile").read_text()
+    [default] = re.findall(r"^ARG PYTHON_IMAGE=(\S+)$", text, re.M)
+    assert set(re.findall(r"^FROM (\S+)", text, re.M)) == {"${PYTHON_IMAGE}"}
+    for name in ("make-secrets", "gateway", "migrate"):
+        assert _default(COMPOSE[name]["build"]["args"]["PYTHON_IMAGE"]) == default
+
+
+def test_every_image_of_the_chart_can_be_pinned_by_a_digest() -> None:
+    """Ours by `image.digest`, the servers' by a digest after their version; the schema accepts both."""
+    found = copy.deepcopy(values("production"))
+    found["image"]["digest"] = DIGEST
+    for part in ("database", "broker"):
+        found[part]["cluster"]["image"] += f"@{DIGEST}"
+    assert SCHEMA.is_valid(found)
+    made = [each for each in yaml.safe_load_all(rendered(CHART, "studio", found)) if each]
+    assert all(image.endswith(f"@{DIGEST}") for image in _images_of(made))
+
+
+def test_one_digest_in_the_overlay_pins_every_pod_of_ours(tmp_path: Path) -> None:
+    """As its comment says: `digest` in place of `newTag`."""
+    shutil.copytree(KUBERNETES, tmp_path / "kubernetes")
+    folder = tmp_path / "kubernetes" / "overlays" / "production"
+    text = (folder / "kustomization.yaml").read_text()
+    (folder / "kustomization.yaml").write_text(text.replace(f'newTag: "{VERSION}"', f"digest: {DIGEST}"))
+    images = {pod["containers"][0]["image"] for pod in pods(build(folder)).values()}
+    assert images == {f"studio-partner-api@{DIGEST}"}
 
 
 @pytest.mark.parametrize("name", OVERLAYS)

@@ -22,9 +22,9 @@ class Sizes(Struct, frozen=True):
     slow_sending: int
     slow_reading: int
     receivers: int
-    hanging_names: int
     seconds: float
     quiet_seconds: float
+    hanging_names: int = 0
     pause: float = 0.05
 
 
