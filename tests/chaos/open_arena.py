@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ START_SECONDS = 300.0
 
 
 @asynccontextmanager
-async def open_arena(folder: Path) -> AsyncIterator[Arena]:
+async def open_arena(folder: Path, replicas: Mapping[str, int] = REPLICAS) -> AsyncIterator[Arena]:
     async with AsyncExitStack() as stack:
         mount = _mounted(folder / "pg", stack)
         # A tmpfs is memory, so old WAL must not pile up.
@@ -51,7 +51,7 @@ async def open_arena(folder: Path) -> AsyncIterator[Arena]:
         session = await stack.enter_async_context(
             aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
         )
-        await _start_services(arena, stack, session)
+        await _start_services(arena, stack, session, replicas)
         await _open_studio(arena, stack, session)
         yield arena
 
@@ -80,12 +80,14 @@ async def _make_database(arena: Arena) -> None:
     await migrate(arena.database_url, SERVICES)
 
 
-async def _start_services(arena: Arena, stack: AsyncExitStack, session: aiohttp.ClientSession) -> None:
+async def _start_services(
+    arena: Arena, stack: AsyncExitStack, session: aiohttp.ClientSession, replicas: Mapping[str, int]
+) -> None:
     made = with_secrets(Settings(home=arena.folder / "home"), make=True)
     for service in SERVICES:
         arena.balancers[service] = await stack.enter_async_context(balancing(POLL_SECONDS))
     operator_ports = {}
-    for name, service in _replicas():
+    for name, service in _named(replicas):
         environment, ready_port = await _environment(arena, stack, name, service)
         if service == "gateway":
             operator_ports[name] = free_port()
@@ -97,15 +99,15 @@ async def _start_services(arena: Arena, stack: AsyncExitStack, session: aiohttp.
         process.start()
     for process in arena.processes.values():
         await asyncio.to_thread(process.wait_ready, START_SECONDS)
-    for name, service in _replicas():
+    for name, service in _named(replicas):
         await arena.balancers[service].until_ready(arena.ports[name])
     token = made.operator_tokens[0]
     running = RunningSystem(arena.ports["gateway-1"], operator_ports["gateway-1"], token, arena.folder)
     arena.system = System(running, session)
 
 
-def _replicas() -> Iterator[tuple[str, str]]:
-    for service, count in REPLICAS.items():
+def _named(replicas: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    for service, count in replicas.items():
         for number in range(1, count + 1):
             yield f"{service}-{number}", service
 
@@ -155,7 +157,7 @@ async def _open_studio(arena: Arena, stack: AsyncExitStack, session: aiohttp.Cli
     system.studio_id = await system.new_studio()
     issued = await system.issue()
     await system.operator.patch(f"/clients/{issued['client_id']}", {"rate": 100_000, "burst": 100_000})
-    for name in (each for each, service in _replicas() if service == "gateway"):
+    for name in (each for each in arena.processes if each.startswith("gateway")):
         url = f"http://127.0.0.1:{arena.ports[name]}/partner/v1"
         arena.gateways.append(Gateway(name, Client(session, url, {"X-Service-Key": issued["key"]})))
     for name, fifo in ENDPOINTS.items():

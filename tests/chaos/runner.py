@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 from tests.chaos.arena import Arena
 from tests.chaos.audit import Findings, settle
 from tests.chaos.faults.fault import Fault, Group
-from tests.chaos.open_arena import open_arena
+from tests.chaos.open_arena import REPLICAS, open_arena
 from tests.chaos.rounds import Result, run_round
 from tests.chaos.writers import Defects, Writers
 from tests.harness.bookable_studio import Bookable, bookable
@@ -30,6 +30,7 @@ class Plan(Struct, frozen=True):
     rate: float = 30.0
     classes: int = 100
     members: int = 700
+    replicas: dict[str, int] = REPLICAS
 
 
 class Outcome(Struct):
@@ -50,7 +51,7 @@ async def run(plan: Plan, folder: Path, say: Say) -> Outcome:
     outcome, started = Outcome(), time.monotonic()
     groups = list(_possible(plan.groups, outcome, say))
     say(f"seed {plan.seed}; {len(groups)} groups, {plan.rounds} rounds each; logs in {folder}")
-    async with open_arena(folder) as arena:
+    async with open_arena(folder, plan.replicas) as arena:
         studio = bookable(classes=plan.classes, members=plan.members, seats=100_000)
         await _import(arena, studio)
         writers = Writers(arena.gateways, arena.ledger, studio, random.Random(plan.seed), plan.rate)

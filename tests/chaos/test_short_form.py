@@ -9,12 +9,15 @@ from tests.chaos.faults.groups import SHORT
 from tests.chaos.runner import Plan, run
 from tests.chaos.table import plain
 
+# Most of the time goes into starting processes. Two of webhooks, whose partitions move between replicas.
+REPLICAS = {"gateway": 1, "catalog": 1, "bookings": 1, "forms": 1, "webhooks": 2}
+
 
 @pytest.mark.timeout(900)
 async def test_nothing_is_lost_doubled_or_stuck_whatever_fails(server_home: Path) -> None:
     """Every acknowledged write arrives unchanged, and no gateway answers 500 or fails to answer."""
     seed = secrets.randbelow(1_000_000)
-    plan = Plan(SHORT, rounds=1, writes=60, seed=seed, rate=30.0, classes=20, members=100)
+    plan = Plan(SHORT, rounds=1, writes=60, seed=seed, rate=15.0, classes=20, members=100, replicas=REPLICAS)
     said: list[str] = []
     outcome = await run(plan, server_home, said.append)
     assert not outcome.problems, "\n".join([f"seed {seed}", *said, plain(outcome.results)])

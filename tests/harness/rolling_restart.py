@@ -1,7 +1,7 @@
 """Replicas of the services behind load balancers, one `studioctl serve` each, for rolling restarts."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -34,10 +34,18 @@ class Fleet:
         await self.balancers[service].until_ready(port)
         self.replicas[service] = (port, process)
 
-    async def roll(self, service: str) -> None:
-        """Like a Deployment: the new replica is ready before the old one is stopped."""
-        old_port, old = self.replicas[service]
-        await self.start(service)
+    async def roll(self, services: Sequence[str]) -> None:
+        """Like Deployments, one after the other: a new replica is ready before the old one is stopped.
+
+        While an old replica drains, the next service is starting already.
+        """
+        async with asyncio.TaskGroup() as stopping:
+            for service in services:
+                old_port, old = self.replicas[service]
+                await self.start(service)
+                stopping.create_task(self._stop(service, old_port, old))
+
+    async def _stop(self, service: str, old_port: int, old: Process) -> None:
         await asyncio.to_thread(old.stop)
         self.balancers[service].replicas.discard(old_port)
         assert old.child is not None

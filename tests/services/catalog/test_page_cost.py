@@ -52,12 +52,19 @@ async def pages_read(conn: "asyncpg.Connection[Any]", sql: str, *args: Any) -> i
     return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
 
 
-@pytest.mark.parametrize("name", LISTS)
 async def test_a_page_costs_the_same_at_the_first_and_the_last_row(
-    large_studio: tuple["asyncpg.Connection[Any]", str, str], name: str
+    large_studio: tuple["asyncpg.Connection[Any]", str, str],
 ) -> None:
     """The last page of 20,000 rows reads no more blocks than the first one, up to a step of the index."""
     conn, studio, place = large_studio
+    costs = {name: await first_and_last(conn, studio, place, name) for name in LISTS}
+    await conn.close()
+    assert {name: cost for name, cost in costs.items() if cost[1] > cost[0] + 6 or cost[1] >= 70} == {}
+
+
+async def first_and_last(
+    conn: "asyncpg.Connection[Any]", studio: str, place: str, name: str
+) -> tuple[int, int]:
     table = name.split()[0]
     sql = LISTS[name][0]
     late = await conn.fetchrow(
@@ -74,7 +81,4 @@ async def test_a_page_costs_the_same_at_the_first_and_the_last_row(
         if name == "rooms of one location":
             args.append([place])
         costs.append(await pages_read(conn, sql, *args))
-    await conn.close()
-    first, last = costs
-    assert last <= first + 6, costs
-    assert last < 70, costs
+    return costs[0], costs[1]
