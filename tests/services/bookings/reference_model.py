@@ -27,7 +27,7 @@ class Studio:
         self.known_full = [len(self.seated(c)) >= course.capacity for c, course in enumerate(self.courses)]
 
     def tell_availability(self) -> None:
-        """At the end of every operation. A cancelled class tells its counts with its cancellation."""
+        """At the end of every operation. The event of a cancelled class contains its counts."""
         before = self.known_full
         self.note_availability()
         for c, (was_full, is_full) in enumerate(zip(before, self.known_full, strict=True)):
@@ -226,7 +226,7 @@ class Studio:
         return True
 
     def import_cancellation(self, n: int) -> None:
-        """Without a fee, and with all that was paid given back."""
+        """Without a fee; all credits are returned."""
         with without_events(self):
             self.release(n, 0)
             settle(self, self.bookings[n].course)

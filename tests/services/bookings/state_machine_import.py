@@ -9,7 +9,7 @@ from tests.services.bookings.test_import import a_booking, an_entry
 
 
 class ImportActs:
-    """What a line does is followed by the same promotion as anything else, and no event tells of it."""
+    """A line leads to the same promotions as any other change, but to no event."""
 
     client: StudioClient
     model: Studio
@@ -28,7 +28,7 @@ class ImportActs:
         assert len(report["rejected"]) == (0 if taken else len(lines)), report
 
     def import_seat(self, c: int, p: int, _: bool) -> None:
-        """Staff seat whom they like: neither capacity nor eligibility is asked."""
+        """An import may seat anybody: neither capacity nor eligibility is checked."""
         c, p = c % len(self.classes), p % len(self.members)
         line = a_booking(self.classes[c], self.members[p])
         taken = self.model.import_seat(c, p)
@@ -64,7 +64,7 @@ class ImportActs:
         self.model.import_cancellation(chosen)
 
     def import_class(self, c: int, seats: int, cancel: bool) -> None:
-        """The class as it is shown, with another capacity; late in a run it may be cancelled, too."""
+        """The class as GET shows it, with another capacity. Late in a run it may also be cancelled."""
         c, capacity = c % len(self.classes), seats % 5
         shown = self.wait(self.client.get_ok(f"/classes/{self.classes[c]}"))
         changes: dict[str, Any] = {"capacity": capacity}

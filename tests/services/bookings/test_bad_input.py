@@ -88,8 +88,8 @@ async def test_odd_capacities(client: StudioClient, capacity: Any) -> None:
 
 
 @pytest.mark.parametrize("value", ["15\n", "USD\n", "15.00\n", "\n"])
-async def test_a_trailing_newline_is_no_part_of_a_value(client: StudioClient, value: str) -> None:
-    """Amounts and currencies end where their pattern ends, in bodies, queries and lines."""
+async def test_a_trailing_newline_is_refused(client: StudioClient, value: str) -> None:
+    """In amounts and currencies, in bodies, queries and import lines."""
     member = a_member()
     studio = {"object": "studio", "id": client.caller.studio_id, "name": "S"}
     await client.import_all(member)
@@ -102,7 +102,7 @@ async def test_a_trailing_newline_is_no_part_of_a_value(client: StudioClient, va
     ("key", "status"), [("order/2026/1", 404), ("x" * 120, 404), ("x" * 121, 422), ("x" * 7, 422)]
 )
 async def test_sizes_of_keys(client: StudioClient, key: str, status: int) -> None:
-    """8 to 120 characters; a slash is one like any other."""
+    """8 to 120 characters, slashes included."""
     assert (await client.cancel(new_id(), key=key)).status == status
 
 
@@ -113,7 +113,7 @@ async def test_keys_beyond_printable_ascii(client: StudioClient, key: str) -> No
 
 
 async def test_odd_keys_to_look_up(client: StudioClient) -> None:
-    """In a path a key has the lengths that it has in the header; any such text is a key that nobody used."""
+    """The same lengths as in the header. Any other text is a valid key that nobody has used."""
     for key in ("eight by", "a'b\"c%;--", "x" * 120):
         assert (await client.get(f"/idempotency-keys/{key}")).status == 404
     for key in ("x", "ü" * 9, "x" * 7, "x" * 121):

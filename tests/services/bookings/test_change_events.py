@@ -1,4 +1,4 @@
-"""Every change of a class, booking, membership or purchase tells itself in its own transaction."""
+"""Every change of a class, booking, membership or purchase writes its event in its own transaction."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -27,8 +27,8 @@ def kinds(events: list[Any]) -> list[str]:
     return [event["type"] for event in events]
 
 
-async def test_the_last_seat_tells_that_the_class_is_full(client: StudioClient, studio: Bookable) -> None:
-    """In the booking's own statement; the class is the one that a GET shows."""
+async def test_the_last_seat_creates_class_full(client: StudioClient, studio: Bookable) -> None:
+    """In the booking's own statement. The event contains the class as GET shows it."""
     class_id = studio.class_ids[0]
     await client.book(class_id, studio.member_ids[0])
     created, full = await told(client)
@@ -61,8 +61,10 @@ async def test_a_cancellation_reopens_a_class_unless_somebody_moves_up(
     assert reopened["data"]["object"] == await client.get_ok(f"/classes/{class_id}")
 
 
-async def test_staff_changes_of_a_class_tell_what_was_before(client: StudioClient, studio: Bookable) -> None:
-    """The counts are no change of a class, and a change that changes nothing is not told."""
+async def test_staff_changes_of_a_class_contain_the_old_values(
+    client: StudioClient, studio: Bookable
+) -> None:
+    """Counts do not count as a change of the class, and a change without effect creates no event."""
     class_id, staff = studio.class_ids[0], client.staff
     before = await client.get_ok(f"/classes/{class_id}")
     await staff.call("PATCH", f"/staff/classes/{class_id}", {"title": "Slow", "capacity": 2})
@@ -76,7 +78,7 @@ async def test_staff_changes_of_a_class_tell_what_was_before(client: StudioClien
     assert kinds(await told(client, since=1)) == ["class.full", "class.updated"]
 
 
-async def test_a_new_class_and_a_purchase_are_told(client: StudioClient, studio: Bookable) -> None:
+async def test_a_new_class_and_a_purchase_create_events(client: StudioClient, studio: Bookable) -> None:
     """As their GET shows them."""
     start = datetime.now(UTC) + timedelta(days=1)
     body = {"title": "New", "start_time": start, "end_time": start + timedelta(hours=1), "capacity": 3}
@@ -94,7 +96,7 @@ async def test_a_new_class_and_a_purchase_are_told(client: StudioClient, studio:
     assert purchased["location_id"] == location
 
 
-async def test_attendance_is_told(client: StudioClient, studio: Bookable) -> None:
+async def test_attendance_creates_events(client: StudioClient, studio: Bookable) -> None:
     """Checked in, undone with the old values, checked in again."""
     booking_id = (await client.book(studio.class_ids[0], studio.member_ids[0])).json["id"]
     since = len(await told(client))
@@ -112,8 +114,10 @@ async def test_attendance_is_told(client: StudioClient, studio: Bookable) -> Non
     assert undone["resource"]["version"] == checked["resource"]["version"] + 1
 
 
-async def test_a_no_show_and_an_expired_place_are_told(client: StudioClient, studio: Bookable) -> None:
-    """The loop tells what it does as staff do. The seat of a no-show is free again."""
+async def test_a_no_show_and_an_expired_waitlist_entry_create_events(
+    client: StudioClient, studio: Bookable
+) -> None:
+    """The loop creates the same events as staff do. The seat of a no-show becomes free."""
     class_id = studio.class_ids[0]
     seated = (await client.book(class_id, studio.member_ids[0])).json["id"]
     waiting = (await client.book(class_id, studio.member_ids[1], join_waitlist=True)).json["id"]
@@ -130,8 +134,8 @@ async def test_a_no_show_and_an_expired_place_are_told(client: StudioClient, stu
     assert kinds(await told(client, since=since + 2)) == ["booking.no_show", "class.reopened"]
 
 
-async def test_memberships_tell_the_desk_and_their_dates(client: StudioClient, studio: Bookable) -> None:
-    """A pause, its end by the clock, a cancellation: each with the old values."""
+async def test_memberships_create_events_by_staff_and_by_date(client: StudioClient, studio: Bookable) -> None:
+    """A pause, its scheduled end, a cancellation: each with the old values."""
     membership = next(line["id"] for line in studio.lines if line["object"] == "membership")
     path = f"/staff/memberships/{membership}"
     soon = datetime.now(UTC) + timedelta(milliseconds=1)
@@ -148,8 +152,10 @@ async def test_memberships_tell_the_desk_and_their_dates(client: StudioClient, s
     assert [event["resource"]["version"] for event in events] == [2, 3, 4]
 
 
-async def test_a_class_that_moves_is_told_to_both_locations(client: StudioClient, studio: Bookable) -> None:
-    """With its bookings and its waitlist. Who cannot see the new location gets `{id, object}` only."""
+async def test_a_class_that_moves_creates_events_for_both_locations(
+    client: StudioClient, studio: Bookable
+) -> None:
+    """With its bookings and its waitlist. A key that cannot see the new location gets only `{id, object}`."""
     old, new, class_id = new_id(), new_id(), studio.class_ids[0]
     await client.staff.call("PATCH", f"/staff/classes/{class_id}", {"location_id": old})
     booking = (await client.book(class_id, studio.member_ids[0])).json["id"]

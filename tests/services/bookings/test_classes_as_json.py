@@ -159,7 +159,7 @@ SETTINGS = [
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=lambda settings: next(iter(settings)))
-async def test_no_setting_of_a_session_is_seen_in_the_json(
+async def test_session_settings_do_not_affect_the_json(
     client: StudioClient, database_url: str, settings: dict[str, str]
 ) -> None:
     """The functions are declared IMMUTABLE; a restore computes the columns with an empty search_path."""

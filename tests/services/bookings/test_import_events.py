@@ -1,4 +1,4 @@
-"""An import compares: what a line changes is told, and a line that changes nothing writes nothing."""
+"""An import compares first: a change creates an event, and a line that changes nothing writes nothing."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ PLACES = "SELECT ctid::text, xmin::text, xmax::text FROM {table} ORDER BY 1"
 
 
 async def rows_of(client: StudioClient) -> dict[str, list[tuple[Any, ...]]]:
-    """Where each row lies and who wrote or locked it: a write or a lock changes one of the two."""
+    """The physical place of each row and the transaction that wrote or locked it. Either would change."""
     async with client.service.db.connection() as conn:
         return {
             table: [tuple(row) for row in await conn.fetch(PLACES.format(table=table))] for table in TABLES
@@ -99,7 +99,7 @@ async def test_lines_that_change_nothing_write_nothing(client: StudioClient, stu
     )
 
 
-async def test_a_first_load_can_be_told_too(client: StudioClient) -> None:
+async def test_a_first_load_can_create_events_too(client: StudioClient) -> None:
     """Everything is `created`, as its GET shows it."""
     studio = Studio()
     events = await told(client, *studio.lines)
@@ -117,7 +117,9 @@ async def test_a_first_load_can_be_told_too(client: StudioClient) -> None:
         assert event["data"]["object"] == await client.get_ok(f"/{path}/{resource['id']}")
 
 
-async def test_each_kind_of_line_tells_its_old_values(client: StudioClient, studio: Studio) -> None:
+async def test_each_kind_of_line_creates_an_event_with_the_old_values(
+    client: StudioClient, studio: Studio
+) -> None:
     """Only what the line has changed, and only what partners see."""
     for line, change, kind, previous in (
         (studio.class_, {"title": "Slow"}, "class.updated", {"title": "Flow"}),
@@ -136,8 +138,10 @@ async def test_each_kind_of_line_tells_its_old_values(client: StudioClient, stud
     assert await told(client, studio.people[0] | {"phone": "+12125550147"}) == []
 
 
-async def test_a_freed_seat_tells_everything_that_follows(client: StudioClient, studio: Studio) -> None:
-    """A line cancels the seated booking: who waited is confirmed, and the class stays full."""
+async def test_a_freed_seat_creates_the_events_of_everything_that_follows(
+    client: StudioClient, studio: Studio
+) -> None:
+    """A line cancels the seated booking: the waiting member is confirmed, and the class stays full."""
     events = await told(client, studio.booking | {"status": "cancelled"})
     assert sorted(event["type"] for event in events) == [
         "booking.cancelled",
@@ -151,7 +155,9 @@ async def test_a_freed_seat_tells_everything_that_follows(client: StudioClient, 
     assert {cancelled["type"], reopened["type"]} == {"booking.cancelled", "class.reopened"}
 
 
-async def test_a_cancelled_class_tells_its_bookings(client: StudioClient, studio: Studio) -> None:
+async def test_a_cancelled_class_creates_the_events_of_its_bookings(
+    client: StudioClient, studio: Studio
+) -> None:
     """As when staff cancel it: `class.cancelled`, and each booking."""
     events = await told(client, studio.class_ | {"status": "cancelled"})
     assert sorted(event["type"] for event in events) == [
@@ -163,7 +169,9 @@ async def test_a_cancelled_class_tells_its_bookings(client: StudioClient, studio
     assert [event["type"] for event in events if "previous" in event["data"]] == ["waitlist.updated"]
 
 
-async def test_a_class_that_an_import_moves_is_told_to_both(client: StudioClient, studio: Studio) -> None:
+async def test_a_class_that_an_import_moves_creates_events_for_both_locations(
+    client: StudioClient, studio: Studio
+) -> None:
     """With its bookings and its waitlist, as when staff move it."""
     old, new = new_id(), new_id()
     await client.import_all(studio.class_ | {"location_id": old})
@@ -175,8 +183,8 @@ async def test_a_class_that_an_import_moves_is_told_to_both(client: StudioClient
         assert (set(event["data"]["object"]) == {"id", "object"}) is thin
 
 
-async def test_a_placeholder_that_is_replaced_is_told_as_gone(client: StudioClient) -> None:
-    """The other half of a waitlist pair comes in a later batch: a copy of the placeholder must go."""
+async def test_a_replaced_placeholder_creates_a_last_event(client: StudioClient) -> None:
+    """The other half of a waitlist pair comes in a later batch: mirrors must delete the placeholder."""
     studio = Studio()
     await client.import_all(*(line for line in studio.lines if line is not studio.entry))
     (placeholder,) = await client.list_all("/waitlist")
@@ -194,7 +202,9 @@ async def test_two_lines_of_one_id_are_both_written(client: StudioClient, studio
     assert (await client.get_ok(f"/members/{person['id']}"))["first_name"] == "Ada"
 
 
-async def test_an_entry_that_is_converted_at_once_is_told(client: StudioClient, studio: Studio) -> None:
+async def test_an_entry_that_is_converted_at_once_creates_events(
+    client: StudioClient, studio: Studio
+) -> None:
     """A waitlisted line for a class with a free seat makes an entry and promotes it in one transaction."""
     class_ = a_class(capacity=1)
     await client.import_all(class_)

@@ -1,4 +1,4 @@
-"""Memberships and purchases imported again: versions only grow, and nothing changes hands."""
+"""Memberships and purchases imported again: versions only grow, and the member stays the same."""
 
 from tests.services.bookings.import_samples import a_member, a_membership, a_product, a_purchase, a_studio
 from tests.services.bookings.studio_client import StudioClient
@@ -6,7 +6,7 @@ from tests.services.bookings.test_cancel_booking import credits_of
 
 
 async def test_the_version_of_a_membership_never_goes_back(client: StudioClient) -> None:
-    """The same line changes nothing; a change is one more, or what the line says if that is higher."""
+    """The same line changes nothing. A change adds one, or sets the line's version if that is higher."""
     member = a_member()
     card = a_membership(member["id"])
     await client.import_all(member, card)
@@ -38,7 +38,7 @@ async def test_a_membership_or_purchase_stays_with_its_member(client: StudioClie
 
 
 async def test_a_late_fee_has_a_currency(client: StudioClient) -> None:
-    """Of the line or of the studio as it is; no line leaves an amount without one."""
+    """From the line or from the stored studio. No line may leave an amount without a currency."""
     studio = a_studio(client.caller.studio_id)
     alone = await client.import_lines(studio | {"late_fee_amount": "15"})
     assert "studios_fee_has_currency" in alone["rejected"][0]["reason"]

@@ -48,7 +48,7 @@ async def test_a_historic_entry_does_not_end_a_waitlisted_booking(client: Studio
 
 
 async def test_an_imported_seat_converts_the_waiting_entry(client: StudioClient) -> None:
-    """The booking's own line may come after it was promoted where it comes from."""
+    """The booking may have been promoted in the other system before its line was exported."""
     class_, member = a_class(capacity=0), a_member()
     entry, seat = an_entry(class_["id"], member["id"], 1), a_booking(class_["id"], member["id"])
     await client.import_all(class_, member, entry)
@@ -119,7 +119,7 @@ async def test_what_was_cancelled_here_is_final_for_the_import(client: StudioCli
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_any_sequence_of_lines_leaves_pairs_intact(client: StudioClient, seed: int) -> None:
-    """Halves of a few pairs in every state and order, amid cancellations: refused or applied as a whole."""
+    """Halves of a few pairs in every state and order, mixed with cancellations: refused or applied whole."""
     dice = random.Random(seed)
     class_, people = a_class(capacity=2), [a_member() for _ in range(3)]
     await client.import_all(class_, *people)

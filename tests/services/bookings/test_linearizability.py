@@ -114,7 +114,7 @@ async def is_caught(service: Bookings) -> bool:
 async def test_concurrent_histories_are_linearizable(service: Bookings) -> None:
     """36 calls by 6 clients at once, ten times over: each time some order explains every answer.
 
-    Every other history is of calls to one process, which takes bookings together.
+    Every other history is of calls to one process, which batches bookings.
     """
     for seed in range(HISTORIES):
         assert await fits(service, seed, separate_replicas=seed % 2 == 0), f"history of seed {seed}"

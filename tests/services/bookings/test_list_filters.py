@@ -79,7 +79,7 @@ async def test_every_combination_of_class_filters_is_the_filtered_list(client: S
 
 
 async def test_ids_read_up_to_a_hundred_classes_in_one_call(client: StudioClient) -> None:
-    """In any order and case; what is unknown or elsewhere is left out; 100 rows unless said."""
+    """In any order and case. Unknown ids and other locations' are left out. 100 rows by default."""
     classes = [a_class(location_id=HERE if n else THERE) for n in range(100)]
     await client.import_all(*located(HERE, THERE), *classes)
     ids = [class_["id"] for class_ in reversed(classes)]
@@ -95,8 +95,8 @@ async def test_ids_read_up_to_a_hundred_classes_in_one_call(client: StudioClient
 
 
 @pytest.mark.parametrize("ids", ["", ",", "x", f"{ONE_ID},", f"{ONE_ID};{ONE_ID}", f"{ONE_ID}\n"])
-async def test_ids_that_are_none_are_422(client: StudioClient, ids: str) -> None:
-    """As any id is."""
+async def test_malformed_ids_are_422(client: StudioClient, ids: str) -> None:
+    """Like any malformed id."""
     reply = await client.get("/classes", ids=ids)
     assert (reply.status, reply.json["detail"][0]["loc"]) == (422, ["query", "ids"])
 
@@ -108,7 +108,7 @@ async def test_more_than_a_hundred_ids_are_422(client: StudioClient) -> None:
 
 
 async def test_a_member_is_found_by_email_however_it_is_written(client: StudioClient) -> None:
-    """Normalized as on creation: trimmed, lower-cased, the domain in ASCII. No email is no member."""
+    """Normalized as on creation: trimmed, lower-cased, the domain in ASCII. An empty one matches nobody."""
     ada, zoe = a_member(email="ada@example.com"), a_member(email="zoe@xn--bcher-kva.example")
     await client.import_all(ada, zoe, a_member())
     for written, member in ((" Ada@Example.COM ", ada), ("zoe@BÜCHER.example", zoe)):
@@ -154,7 +154,7 @@ async def test_bookings_are_found_by_the_start_of_their_class(client: StudioClie
 
 
 async def test_a_range_that_holds_too_many_classes_is_refused(client: StudioClient) -> None:
-    """A page would read each of them. One member's bookings can still be asked for over any range."""
+    """A page would read each of them. One member's bookings can still be listed over any range."""
     person = a_member()
     classes = [a_class(start_time=soon(minutes=n + 1)) for n in range(MAX_CLASSES_IN_RANGE + 1)]
     await client.import_all(person, *classes[:500])

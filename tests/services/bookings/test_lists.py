@@ -50,7 +50,7 @@ async def test_pages_put_together_are_the_whole_list(client: StudioClient, path:
 
 @pytest.mark.parametrize("path", ["/classes", "/bookings", "/waitlist", "/purchases"])
 async def test_a_limited_key_sees_its_locations_only(client: StudioClient, path: str) -> None:
-    """What lies elsewhere or nowhere is not listed, is 404 by its id, and is no cursor."""
+    """Rows at other locations or at none are not listed, are 404 by id, and are refused as a cursor."""
     await full_house(client)
     narrow = client.with_key(locations=(HERE,))
     everything = await client.list_all(path)
@@ -64,7 +64,7 @@ async def test_a_limited_key_sees_its_locations_only(client: StudioClient, path:
 
 
 async def test_a_limited_key_neither_books_nor_cancels_elsewhere(client: StudioClient) -> None:
-    """404, like the unknown."""
+    """404, as for an unknown id."""
     house = await full_house(client)
     narrow = client.with_key(locations=(HERE,))
     elsewhere = house["classes"][1]
@@ -96,7 +96,7 @@ async def test_a_class_that_changes_location_moves_its_bookings_too(client: Stud
     assert await seen() == 0
 
 
-async def test_filters_narrow_and_can_be_joined(client: StudioClient) -> None:
+async def test_filters_can_be_combined(client: StudioClient) -> None:
     """class, member and status; for classes location, status and times."""
     house = await full_house(client)
     class_, person = house["classes"][0]["id"], house["people"][1]["id"]
@@ -127,8 +127,8 @@ async def test_a_location_that_the_key_may_not_see_is_not_found(client: StudioCl
     assert bodies[0] == bodies[1] == bodies[2]
 
 
-async def test_time_filters_take_any_offset_and_want_one(client: StudioClient) -> None:
-    """`starts_after` is inclusive, `starts_before` exclusive, in whatever offset the instant is told."""
+async def test_time_filters_need_an_offset_and_accept_any(client: StudioClient) -> None:
+    """`starts_after` is inclusive, `starts_before` exclusive, whatever the offset of the instant."""
     start = soon(days=2).replace(microsecond=0)
     await client.import_all(a_class(start_time=start), a_class(start_time=start + timedelta(hours=1)))
     for hours in (-8, 0, 5.75, 14):
@@ -147,8 +147,8 @@ def _offset(hours: float) -> Any:
 
 
 @pytest.mark.parametrize("cursor", ["nonsense", "11111111-1111-4111-8111-111111111111"])
-async def test_a_cursor_that_the_list_did_not_give_is_400(client: StudioClient, cursor: str) -> None:
-    """No uuid, or no row of this studio."""
+async def test_an_unknown_cursor_is_400(client: StudioClient, cursor: str) -> None:
+    """Not a uuid, or not a row of this studio."""
     for path in ("/classes", "/bookings", "/waitlist", "/purchases", "/members"):
         reply = await client.get(path, cursor=cursor)
         assert (reply.status, reply.code) == (400, "invalid_cursor")

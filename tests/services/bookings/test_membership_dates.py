@@ -75,7 +75,7 @@ async def test_promotion_uses_the_memberships_current_status(client: StudioClien
 
 @pytest.mark.parametrize("status", ["pending", "active", "past_due", "cancelled", "expired"])
 async def test_only_a_paused_membership_is_resumed(client: StudioClient, status: str) -> None:
-    """Paying what is due or starting one is not a resumption."""
+    """Paying an overdue amount or starting a membership does not resume it."""
     member = a_member()
     card = a_membership(member["id"], status=status)
     await client.import_all(member, card)
@@ -85,7 +85,7 @@ async def test_only_a_paused_membership_is_resumed(client: StudioClient, status:
 
 
 async def test_a_membership_without_an_end_is_not_cancelled_at_its_end(client: StudioClient) -> None:
-    """422 with the field that asks for it, and nothing is changed."""
+    """422 naming the field, and nothing is changed."""
     member = a_member()
     card = a_membership(member["id"])
     await client.import_all(member, card)

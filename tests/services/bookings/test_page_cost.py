@@ -18,9 +18,9 @@ from tests.services.bookings.studio_client import StudioClient
 
 ROWS, LIMIT = 3_000, 10
 PLACES = [new_id(), new_id(), new_id()]
-# A limited key's page looks once per location and status: 3 × 6 looks of a page and one row each.
+# A limited key's page scans once per location and status: 3 × 6 scans of a page and one row each.
 MOST_ROWS = 3 * 6 * (LIMIT + 1)
-# Every instructor, type and room has classes at every location; the other's are met at each step.
+# Every instructor, type and room has classes at every location, so a scan would meet the others' too.
 INSTRUCTORS, TYPES, ROOMS = ([new_id(), new_id()] for _ in range(3))
 CLASS_FILTERS = {"instructor_id": INSTRUCTORS[1], "class_type_id": TYPES[1], "room_id": ROOMS[1]}
 COMBINATIONS = [

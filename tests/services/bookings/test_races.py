@@ -159,7 +159,7 @@ async def test_copies_of_one_key_have_one_effect(service: Bookings, separate_rep
 async def test_without_the_keys_lock_copies_get_different_answers(
     service: Bookings, database_url: str
 ) -> None:
-    """The positive control of the key's own lock."""
+    """The positive control for the idempotency key's lock."""
     await remove_key_lock(database_url)
     assert await goes_wrong(copies_of_one_key, service)
 

@@ -71,7 +71,7 @@ async def test_cancelling_a_class_releases_everybody_and_charges_nobody(client: 
 
 
 async def test_staff_check_in_undo_and_mark_no_shows(client: StudioClient) -> None:
-    """Only allowed transitions; no-show only after the start; `booked_count` counts seated members."""
+    """Only allowed transitions. A no-show is possible only after the start. `booked_count` counts seats."""
     class_, people = a_class(), [a_member() for _ in range(2)]
     await client.import_all(class_, *people)
     first, second = await seated(client, class_, people)
@@ -96,7 +96,7 @@ async def test_staff_check_in_undo_and_mark_no_shows(client: StudioClient) -> No
 
 
 async def test_nobody_is_checked_in_to_a_cancelled_class(client: StudioClient) -> None:
-    """A no-show of a class that is cancelled afterwards stays one: no seat is taken there any more."""
+    """A no-show stays a no-show if the class is cancelled afterwards: it has no seats any more."""
     class_, member = a_class(start_time=soon(seconds=1)), a_member()
     await client.import_all(class_, member)
     (booking,) = await seated(client, class_, [member])
@@ -130,7 +130,7 @@ async def test_the_waitlist_of_a_started_class_expires_by_itself(client: StudioC
 
 
 async def test_memberships_are_paused_resumed_and_cancelled(client: StudioClient) -> None:
-    """`state_version` grows by one with each change; what the table does not allow is refused."""
+    """`state_version` grows by one with each change. Transitions that are not allowed are refused."""
     member = a_member()
     card, dated = a_membership(member["id"]), a_membership(member["id"], ends_at=soon(days=30))
     await client.import_all(member, card, dated)

@@ -34,7 +34,7 @@ async def test_a_roster_names_who_is_seated_and_who_waits(client: StudioClient) 
 
 
 async def test_members_are_found_by_email_and_shown_with_phone_and_credits(client: StudioClient) -> None:
-    """In any spelling of the email; nobody has a strange one, and what is no email is 422."""
+    """Whatever the spelling of the email. An unknown one finds nobody; a malformed one is 422."""
     product, ada, bea = a_product(3), a_member(phone="+12125550123", suspended=True), a_member()
     await client.import_all(product, ada, bea, a_purchase(ada["id"], product))
     (found,) = (await client.staff.get_ok("/staff/members", email=ada["email"].upper()))["data"]
@@ -72,7 +72,7 @@ async def test_staff_lists_are_the_partners_lists_over_the_whole_studio(client: 
 
 
 @pytest.mark.parametrize("path", ["/staff/members", "/staff/classes", "/staff/purchases"])
-async def test_no_key_reads_what_is_the_staffs(client: StudioClient, path: str) -> None:
+async def test_a_partners_key_cannot_use_staff_routes(client: StudioClient, path: str) -> None:
     """A partner's caller gets 404, whatever its scopes."""
     assert (await client.get(path)).status == 404
 
@@ -95,7 +95,7 @@ async def test_another_studios_class_member_and_booking_are_unknown(client: Stud
 
 
 async def test_the_desk_cancels_a_booking_once(client: StudioClient) -> None:
-    """Under the studio's policy, with a receipt; who waits moves up; again is 409 with the same receipt."""
+    """Under the studio's policy, with a receipt; the waitlist moves up; repeating it is 409 with it."""
     class_, people = a_class(), [a_member(), a_member()]
     await client.import_all(class_, *people)
     first, second = await seated(client, class_, people)

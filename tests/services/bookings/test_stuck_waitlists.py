@@ -33,7 +33,7 @@ async def statuses(client: StudioClient, bookings: list[Any]) -> list[str]:
     return [(await client.get_ok(f"/bookings/{booking['id']}"))["status"] for booking in bookings]
 
 
-async def test_a_stuck_class_gives_its_seats_to_the_first_who_wait(client: StudioClient) -> None:
+async def test_a_stuck_class_gives_its_seats_to_the_first_on_the_waitlist(client: StudioClient) -> None:
     """In the queue's order and charged, with the events of any promotion; a second step does nothing."""
     people = await rich(client, 4)
     class_ = a_class(capacity=1, credit_cost=4)
@@ -54,7 +54,7 @@ async def test_a_stuck_class_gives_its_seats_to_the_first_who_wait(client: Studi
     assert (await client.get_ok(f"/classes/{class_['id']}"), len(await client.events())) == (shown, events)
 
 
-async def test_who_may_not_book_any_more_is_skipped_in_a_stuck_class(client: StudioClient) -> None:
+async def test_members_who_may_no_longer_book_are_skipped_in_a_stuck_class(client: StudioClient) -> None:
     """The seat goes to the next one, and a newcomer books what is left."""
     class_, people = a_class(capacity=1), [a_member() for _ in range(4)]
     await client.import_all(class_, *people)
@@ -68,7 +68,7 @@ async def test_who_may_not_book_any_more_is_skipped_in_a_stuck_class(client: Stu
 
 
 async def test_stuck_classes_of_every_studio_are_repaired_in_one_step(client: StudioClient) -> None:
-    """More than one batch of them; one that has started keeps its seats and loses its queue."""
+    """More than one batch of them. A class that has started promotes nobody and loses its waitlist."""
     other = StudioClient.for_new_studio(client.service)
     count = process_due.BATCH_SIZE // 2 + 1
     for studio in (client, other):

@@ -75,7 +75,7 @@ async def rows_read(client: StudioClient, class_id: str, member_id: str) -> int:
 async def test_a_table_that_has_grown_is_not_scanned(
     client: StudioClient, admin: Connection, *, analyzed: bool
 ) -> None:
-    """Without the ANALYZE it would: the first count shows it."""
+    """The first count shows that it would be without the ANALYZE."""
     class_, people = a_class(capacity=99), [a_member() for _ in range(12)]
     await client.import_all(class_, *people)
     if analyzed:

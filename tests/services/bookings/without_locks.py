@@ -18,7 +18,7 @@ LANGUAGE plpgsql AS $$ BEGIN RETURN true; END $$
 
 
 async def remove_row_locks(database_url: str) -> None:
-    """Removes the constraint behind them too: a booking that it refuses would be decided again, correctly."""
+    """Removes the constraint too: it would refuse a wrong booking, which would then be decided again."""
     conn = await asyncpg.connect(database_url)
     try:
         await conn.execute(NO_CLASS_LOCK)

@@ -1,4 +1,4 @@
-"""The catalog tells what an import changes, and nothing where it changes nothing."""
+"""The catalog creates events for what an import changes, and none for unchanged lines."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ SCOPES = ("studio:read", "schedule:read", "catalog:read", "webhooks:read")
 
 
 async def events_after(system: System, key: str, sequence: int, count: int) -> list[dict[str, Any]]:
-    """So many events after the sequence; they come through the outbox, the bus and the log."""
+    """Waits for this many events after the sequence. They come through the outbox, the bus and the log."""
 
     async def found() -> list[dict[str, Any]] | None:
         page = (await system.partner(key).get("/events", after_sequence=sequence, limit=200)).json()
@@ -24,8 +24,8 @@ async def latest(system: System, key: str) -> int:
     return int((await system.partner(key).get("/events")).json()["latest_sequence"])
 
 
-async def test_every_kind_of_the_catalog_is_told_once(system: System) -> None:
-    """Created and updated, each as its GET shows it, with the old values; unchanged lines are silent."""
+async def test_every_kind_of_the_catalog_creates_one_event(system: System) -> None:
+    """Created and updated, each as its GET shows it, with the old values; unchanged lines create none."""
     key = await system.key(SCOPES)
     place, other = import_lines.location(), import_lines.location(name="Uptown")
     room, class_type = import_lines.room(place["id"]), import_lines.class_type()
@@ -82,8 +82,8 @@ async def test_every_kind_of_the_catalog_is_told_once(system: System) -> None:
     assert thin["location_id"] == place["id"]
 
 
-async def test_the_studio_tells_its_changes(system: System) -> None:
-    """Not its creation, which nobody could follow."""
+async def test_changes_of_the_studio_create_events(system: System) -> None:
+    """Its creation does not: no endpoint could exist before it."""
     key = await system.key(SCOPES)
     shown = (await system.partner(key).get("/studio")).json()
     since = await latest(system, key)

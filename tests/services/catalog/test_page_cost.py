@@ -1,4 +1,4 @@
-"""A list page costs the same at the first row and at the last: shown by what Postgres says it read."""
+"""A list page costs the same at the first row and at the last, as measured by the blocks that are read."""
 
 import json
 from typing import Any

@@ -30,7 +30,7 @@ STATUS = st.sampled_from(["archived", "draft", "published"])
 ANSWERS = st.dictionaries(st.sampled_from(["a", "n", "z"]) | TEXT, USUAL | JSON | st.lists(TEXT))
 PERSON = {"first_name": TEXT, "email": USUAL, "metadata": st.dictionaries(TEXT, JSON)}
 
-# What is sent where, each part as it might be or as anything at all.
+# What is sent to each route. Each part is either plausible or arbitrary JSON.
 WRITES: dict[tuple[str, str], dict[str, st.SearchStrategy[Any]]] = {
     ("POST", "/forms"): FORM | {"slug": USUAL, "status": USUAL},
     ("PUT", "/forms/{form}"): FORM

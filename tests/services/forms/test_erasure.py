@@ -19,7 +19,7 @@ async def submissions(studio: StudioClient, form: dict[str, Any]) -> list[str]:
 
 
 async def test_an_erased_lead_that_was_written_to_again_is_erased_again(studio: StudioClient) -> None:
-    """The lead that is named is always looked at; one with nothing left to erase is left alone."""
+    """The named lead is always checked. One with nothing left to erase is left alone."""
     lead = (await studio.post("/leads", {"email": "ann@example.com"})).json["id"]
     assert await erase(studio, lead) == (1, 0)
     assert await erase(studio, lead) == (0, 0)
@@ -46,7 +46,7 @@ async def test_a_free_text_source_is_erased_too(studio: StudioClient) -> None:
         assert (await studio.get(f"/leads/{lead}")).json["source"] == left
 
 
-async def test_submissions_under_every_earlier_email_are_the_persons(studio: StudioClient) -> None:
+async def test_submissions_under_every_earlier_email_are_erased(studio: StudioClient) -> None:
     """From before the lead existed, between two changes, and under the current email; no one else's."""
     form = await studio.form(field("name"))
     await studio.submit(form, {"name": "Ann"}, "first@example.com")
@@ -60,7 +60,7 @@ async def test_submissions_under_every_earlier_email_are_the_persons(studio: Stu
     assert await erase(studio, lead) == (0, 0)
 
 
-async def test_imported_submissions_are_the_persons_too(studio: StudioClient) -> None:
+async def test_imported_submissions_are_erased_too(studio: StudioClient) -> None:
     """Whether the lead's email changes by a call or by an import after them."""
     form = await studio.form(field("name"))
     lead, past = new_id(), {"object": "form_submission", "form_id": form["id"], "data": {"name": "Ann"}}

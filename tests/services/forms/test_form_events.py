@@ -1,12 +1,14 @@
-"""Forms, submissions and erased leads tell their changes."""
+"""Changes of forms, submissions and erased leads create events."""
 
 from typing import Any
 
 from tests.services.forms.studio_client import StudioClient
 
 
-async def test_a_form_tells_writers_everything_and_readers_what_is_published(studio: StudioClient) -> None:
-    """A draft only to writers; readers get a form when it appears, and that it has gone."""
+async def test_writers_get_all_events_of_a_form_and_readers_those_of_published_ones(
+    studio: StudioClient,
+) -> None:
+    """Drafts go to writers only. Readers learn when a form is published and when it no longer is."""
     form = (await studio.post("/forms", {"title": "Draft"})).json
     for change in ({"title": "Still"}, {"status": "published"}, {"title": "Shown"}, {"status": "archived"}):
         assert (await studio.put(f"/forms/{form['id']}", change)).status == 200
@@ -26,7 +28,7 @@ async def test_a_form_tells_writers_everything_and_readers_what_is_published(stu
     assert events[-2]["data"]["object"] == (await studio.get(f"/forms/{form['id']}")).json
 
 
-async def test_a_change_that_changes_nothing_is_not_told(studio: StudioClient) -> None:
+async def test_a_change_without_effect_creates_no_event(studio: StudioClient) -> None:
     """The next event is that of the next change."""
     form = await studio.form()
     await studio.put(f"/forms/{form['id']}", {"title": form["title"]})
@@ -35,8 +37,8 @@ async def test_a_change_that_changes_nothing_is_not_told(studio: StudioClient) -
     assert (created["type"], updated["type"]) == ("form.created", "form.updated")
 
 
-async def test_reviewing_and_erasing_tell_the_submission(studio: StudioClient) -> None:
-    """Thin, like `form.submitted`; the lead is told as erased, without anything about the person."""
+async def test_reviewing_and_erasing_create_events_of_the_submission(studio: StudioClient) -> None:
+    """Without the answers, like `form.submitted`. The event of the erased lead contains nothing personal."""
     form = await studio.form()
     lead = (await studio.post("/leads", {"email": "ann@example.com", "first_name": "Ann"})).json
     submission = (await studio.submit(form, {})).json
@@ -58,8 +60,8 @@ async def test_reviewing_and_erasing_tell_the_submission(studio: StudioClient) -
     assert about_lead[-1]["data"] == {"object": {"id": lead["id"], "object": "lead"}}
 
 
-async def test_an_import_tells_what_it_changes(studio: StudioClient) -> None:
-    """Unchanged lines are silent."""
+async def test_an_import_creates_events_for_what_it_changes(studio: StudioClient) -> None:
+    """Unchanged lines create none."""
     form = {"object": "form", "id": studio.id, "title": "Intake", "status": "published"}
     await studio.import_lines(form, send_events=True)
     await studio.import_lines(form, send_events=True)

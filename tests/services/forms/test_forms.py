@@ -96,7 +96,7 @@ async def test_a_slug_is_unique_in_the_studio(studio: StudioClient) -> None:
 async def test_a_form_goes_through_its_states(
     studio: StudioClient, before: str, wanted: str, allowed: list[str] | None
 ) -> None:
-    """409 `invalid_state_transition` with from, to and allowed; naming the present state is no transition."""
+    """409 `invalid_state_transition` with from, to and allowed; the current state is no transition."""
     start = "published" if before == "archived" else before
     path = f"/forms/{(await studio.form(status=start))['id']}"
     if before == "archived":
@@ -185,10 +185,10 @@ async def test_an_invalid_form_is_refused_with_the_location_of_each_problem(
     assert reply.problems[0] == (loc, kind)
 
 
-async def test_the_list_goes_on_where_it_stopped_even_at_a_form_that_has_left_it(
+async def test_the_list_continues_after_a_form_that_is_no_longer_in_it(
     studio: StudioClient,
 ) -> None:
-    """The cursor's row marks its place though it is no longer published."""
+    """The cursor's row keeps its position although it is no longer published."""
     forms = [await studio.form() for _ in range(5)]
     page = (await studio.get("/forms?limit=2")).json
     await studio.put(f"/forms/{page['next_cursor']}", {"status": "archived"})
@@ -198,7 +198,7 @@ async def test_the_list_goes_on_where_it_stopped_even_at_a_form_that_has_left_it
 
 
 async def test_integral_floats_of_a_form_are_stored_as_integers(studio: StudioClient) -> None:
-    """`2.0` is an integer to many languages; what is stored is read as one by every later submission."""
+    """Many languages write integers as `2.0`. Later submissions read the stored value as an integer."""
     drawn = '{"key":"a","label":"A","type":"text","order":2.0,"max_file_size":1e3,"own":2.0}'
     body = f'{{"title":"T","status":"published","fields":[{drawn}],"settings":{{"max_submissions":5.0}}}}'
     made = await studio.post("/forms", body.encode())

@@ -73,7 +73,7 @@ async def test_metadata_is_kept_down_to_its_limit(studio: StudioClient, depth: i
 
 @pytest.mark.parametrize("part", ["fields", "settings"])
 async def test_a_form_nested_too_deep_is_refused_with_the_limit(studio: StudioClient, part: str) -> None:
-    """Also inside properties that nobody knows."""
+    """Also inside unknown properties."""
     nested = b'{"a":' * 70 + b"1" + b"}" * 70
     parts = {
         "fields": b'[{"key":"a","label":"b","type":"text","x":%s}]' % nested,
@@ -84,7 +84,7 @@ async def test_a_form_nested_too_deep_is_refused_with_the_limit(studio: StudioCl
     assert "64" in reply.json["detail"][0]["msg"]
 
 
-async def test_keys_of_any_text_work_as_any_other(studio: StudioClient) -> None:
+async def test_a_field_key_may_be_any_text(studio: StudioClient) -> None:
     """SQL, HTML, emoji, right-to-left: stored, read, ruled by and answered under the same key."""
     drawn = [field(key) for key in ODD]
     drawn += [field(f"{key}!", display_when={"field_key": key, "op": "eq", "value": key}) for key in ODD]
@@ -143,7 +143,7 @@ async def test_answers_up_to_each_limit_are_accepted_and_longer_ones_get_the_lim
 
 
 async def test_rules_with_odd_values_never_fail(studio: StudioClient) -> None:
-    """Whatever JSON stands as a rule's value, evaluating is total."""
+    """Whatever JSON is a rule's value, evaluation succeeds."""
     values: list[Any] = [
         None,
         True,

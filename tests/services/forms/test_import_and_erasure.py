@@ -63,7 +63,7 @@ async def test_forms_submissions_and_leads_are_imported_in_wire_form_and_in_any_
 
 
 async def test_each_bad_line_is_reported_and_the_good_ones_are_imported(studio: StudioClient) -> None:
-    """By number and reason: shape, rules of a form, emails, what is not there, what is taken."""
+    """By number and reason: shape, a form's rules, emails, missing references, taken values."""
     good, taken = new_id(), new_id()
     lines: list[Any] = [
         {"object": "lead", "id": good, "email": "ann@example.com"},
@@ -106,7 +106,7 @@ async def test_the_same_lines_imported_in_opposite_orders_at_once_do_not_block_e
 
 
 async def test_a_new_member_converts_the_lead_with_its_email(studio: StudioClient) -> None:
-    """`converted` and `member`, once per event, with news of it; other studios' leads stay."""
+    """`converted` and `member`, once per event, with an event of its own; other studios' leads stay."""
     lead = (await studio.post("/leads", {"email": "ann@example.com"})).json
     await studio.patch(f"/leads/{lead['id']}", {"status": "unqualified"})
     message = member_created(studio, "ANN@example.com")
@@ -134,7 +134,7 @@ async def test_members_without_a_lead_or_an_email_cause_no_event(studio: StudioC
     assert (await studio.get(f"/leads/{lead['id']}")).json["status"] == "converted"
 
 
-async def test_an_erased_person_is_nobody_and_the_counts_stay(studio: StudioClient) -> None:
+async def test_an_erased_person_becomes_anonymous_and_the_counts_stay(studio: StudioClient) -> None:
     """Lead, submissions and their answers lose the person; consents keep the policy; others are untouched."""
     consent = field("c", "consent", consent_policy_slug="waiver", consent_policy_version="1")
     form = await studio.form(field("name"), consent)

@@ -5,7 +5,7 @@ from tests.services.forms.studio_client import StudioClient
 
 
 async def test_an_empty_text_and_null_are_blanks_too(studio: StudioClient) -> None:
-    """In first name, source and at the top of metadata; a source that nobody sent fills nothing."""
+    """In first name, source and at the top of metadata; a default source fills nothing."""
     lead = {"object": "lead", "id": new_id(), "email": "ann@example.com", "source": None}
     await studio.import_lines(lead | {"metadata": {"a": None, "b": "", "c": 0, "d": {"e": ""}, "f": False}})
     path = f"/leads/{lead['id']}"
@@ -37,7 +37,7 @@ async def test_a_lead_whose_metadata_is_full_is_identified_all_the_same(studio: 
 
 
 async def test_form_context_counts_except_for_the_servers_own_entries(studio: StudioClient) -> None:
-    """The list is no way around the limit; what was read can be sent back and imported again."""
+    """The list cannot bypass the limit, and what was read can be sent back and imported again."""
     for entry in ("y" * 70_000, {"form_slug": "y" * 70_000}, [["y" * 70_000]]):
         body = {"email": "bob@example.com", "metadata": {"form_submissions": [entry]}}
         refused = await studio.post("/leads", body)

@@ -139,7 +139,7 @@ async def test_leads_of_another_studio_do_not_exist(studio: StudioClient) -> Non
     assert (await studio.post("/leads", {"email": "ann@example.com"}, **elsewhere)).json["created"] is True
 
 
-async def test_the_list_goes_on_where_it_stopped(studio: StudioClient) -> None:
+async def test_the_list_continues_after_the_cursor(studio: StudioClient) -> None:
     """Every lead once, oldest first, whatever the page size."""
     made = [(await studio.post("/leads", {"email": f"p{n}@example.com"})).json["id"] for n in range(7)]
     seen: list[str] = []

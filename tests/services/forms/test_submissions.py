@@ -80,7 +80,7 @@ async def test_wrong_answers_are_named_and_nothing_is_stored(studio: StudioClien
 
 
 async def test_a_submission_is_added_to_the_leads_metadata(studio: StudioClient) -> None:
-    """The context is added to its metadata, with news of the change; other emails change nothing."""
+    """The context is added to its metadata, with an event for the change; other emails change nothing."""
     lead = (await studio.post("/leads", {"email": "ann@example.com", "metadata": {"a": 1}})).json
     form = await studio.form()
     first = (await studio.submit(form, {}, "Ann@example.com")).json
@@ -128,7 +128,7 @@ async def test_staff_review_and_reject(studio: StudioClient) -> None:
 
 
 async def test_a_submission_is_found_under_its_own_form_only(studio: StudioClient) -> None:
-    """And its list goes on where it stopped."""
+    """The list continues after the cursor."""
     form, other = await studio.form(), await studio.form()
     made = [(await studio.submit(form, {})).json["id"] for _ in range(5)]
     assert (await studio.get(f"/forms/{other['id']}/submissions/{made[0]}")).status == 404
@@ -138,8 +138,8 @@ async def test_a_submission_is_found_under_its_own_form_only(studio: StudioClien
     assert [one["id"] for one in page["data"] + rest["data"]] == made
 
 
-async def test_phones_are_read_in_the_studios_own_way(studio: StudioClient) -> None:
-    """The studio's time zone tells its country."""
+async def test_phones_are_read_in_the_studios_national_format(studio: StudioClient) -> None:
+    """The studio's time zone determines the country."""
     form = await studio.form(field("phone", "phone"))
     assert (await studio.submit(form, {"phone": "020 7946 0018"})).status == 422
     await studio.import_lines({"object": "studio", "id": studio.id, "name": "S", "timezone": "Europe/London"})
@@ -148,8 +148,8 @@ async def test_phones_are_read_in_the_studios_own_way(studio: StudioClient) -> N
     assert evaluated["problems"][0]["type"] == "phone_parsing"
 
 
-async def test_a_numeric_option_matches_whatever_its_digits(studio: StudioClient) -> None:
-    """Options and rules' values are no binary fractions: 1.10 is answered by 1.10 or 1.1."""
+async def test_a_numeric_option_matches_however_it_is_written(studio: StudioClient) -> None:
+    """Numbers are compared as decimals: the option 1.10 is answered by 1.10 or 1.1."""
     options = b'[1.10,{"value":0.12345678901234567890},1e2]'
     drawn = b'{"key":"a","label":"a","type":"select","options":%s}' % options
     rule = b'{"field_key":"a","op":"eq","value":0.12345678901234567890}'

@@ -1,4 +1,4 @@
-"""Many lanes, few statements: what lanes ask at once is asked in one."""
+"""Queries of many lanes at the same time are batched into one statement."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from tests.services.webhooks.studio_client import StudioClient, open_studio_clie
 
 
 class Doubling:
-    """A statement that can be held up, and refuses 13."""
+    """A statement that a test can delay, and that fails for 13."""
 
     def __init__(self) -> None:
         self.batches: list[list[int]] = []
@@ -35,8 +35,8 @@ class Doubling:
         return list(await conn.fetchval("SELECT array_agg(n * 2) FROM unnest($1::int[]) AS n", list(numbers)))
 
 
-async def test_what_is_asked_at_once_is_answered_by_one_statement(client: StudioClient) -> None:
-    """And each lane gets its own answer."""
+async def test_concurrent_queries_share_one_statement(client: StudioClient) -> None:
+    """Each lane gets its own result."""
     statement = Doubling()
     batcher = Batcher(client.context.db, statement)
     answers = await asyncio.gather(*(batcher.ask(number) for number in range(20, 20 + BATCH)))
@@ -44,7 +44,7 @@ async def test_what_is_asked_at_once_is_answered_by_one_statement(client: Studio
     assert len(statement.batches) == 1
 
 
-async def test_what_is_asked_meanwhile_goes_into_the_next_statement(client: StudioClient) -> None:
+async def test_queries_during_a_statement_are_in_the_next_one(client: StudioClient) -> None:
     """A slow database makes the batches larger, not the queue longer."""
     statement = Doubling()
     statement.open.clear()
@@ -61,16 +61,16 @@ async def test_what_is_asked_meanwhile_goes_into_the_next_statement(client: Stud
     assert statement.batches[2:] == [list(range(22, 50))]
 
 
-async def test_one_lane_that_cannot_be_answered_takes_no_other_with_it(client: StudioClient) -> None:
-    """The batch is asked again one by one; only the one that fails is told so."""
+async def test_one_failing_query_does_not_fail_the_others(client: StudioClient) -> None:
+    """The batch is repeated one by one, and only the failing query gets the error."""
     batcher = Batcher(client.context.db, Doubling())
     answers = await asyncio.gather(*(batcher.ask(number) for number in (12, 13, 14)), return_exceptions=True)
     assert answers[0] == 24 and answers[2] == 28
     assert isinstance(answers[1], ValueError)
 
 
-async def test_a_lane_that_stops_pending_disturbs_nobody(client: StudioClient) -> None:
-    """A cancelled lane leaves its question behind."""
+async def test_a_cancelled_lane_does_not_affect_the_others(client: StudioClient) -> None:
+    """Its query is still in the batch."""
     statement = Doubling()
     statement.open.clear()
     batcher = Batcher(client.context.db, statement)
@@ -106,7 +106,7 @@ async def test_a_dispatcher_at_its_limit_claims_more_as_soon_as_lanes_end(
                 await dispatcher.stop()
 
 
-async def test_lanes_are_released_together_and_a_locked_one_waits_for_nobody(client: StudioClient) -> None:
+async def test_lanes_are_released_in_one_statement_that_skips_locked_ones(client: StudioClient) -> None:
     """The event log locks many lanes in its own order: waiting for one while holding others is a deadlock."""
     made = [await client.endpoint("https://partner.example/hook") for _ in range(3)]
     token = new_id()

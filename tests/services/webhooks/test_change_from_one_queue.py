@@ -23,7 +23,7 @@ OLD_EXCHANGE = "studio.events"
 
 
 async def publish_as_older_version(amqp_url: str, events: Sequence[Event]) -> None:
-    """Its exchange, its one queue, its message: no bucket, nobody to acknowledge to."""
+    """Its exchange, its single queue and its message, which has no bucket and no acknowledgement queue."""
     connection = await aio_pika.connect(amqp_url)
     async with connection:
         channel = await connection.channel(publisher_confirms=True, on_return_raises=True)

@@ -137,7 +137,7 @@ async def test_retry_after_is_honoured(database_url: str, receiver: Receiver) ->
         assert other not in receiver.ids, "what came later waits as well"
 
 
-async def test_little_of_an_answer_is_kept_and_nul_is_survived(
+async def test_the_start_of_a_response_is_stored_and_nul_is_replaced(
     client: StudioClient, receiver: Receiver
 ) -> None:
     """2 KiB of the response are stored, as text that the database accepts."""
@@ -154,7 +154,7 @@ async def test_little_of_an_answer_is_kept_and_nul_is_survived(
     assert len(kept.encode()) == 2048, "cut after decoding, which makes it longer"
 
 
-async def test_nobody_listening_is_logged_in_words(client: StudioClient) -> None:
+async def test_a_refused_connection_is_logged_in_words(client: StudioClient) -> None:
     """The delivery log says what happened, not which exception it was."""
     endpoint = await client.endpoint("http://127.0.0.1:9/hook")
     await client.publish_some(1)

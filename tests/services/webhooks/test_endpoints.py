@@ -138,7 +138,7 @@ async def test_secrets_are_encrypted_at_rest(client: StudioClient) -> None:
 
 
 async def test_the_last_key_of_a_client_disables_its_endpoints(client: StudioClient) -> None:
-    """The gateway says so; the client's other studio is untouched, and enabling again works."""
+    """The gateway reports it. The client's other studio is untouched, and enabling again works."""
     made = await client.endpoint(HOOK)
     other = await client.endpoint(HOOK, caller=client.caller(client_id=new_id()))
     body = {"studio_id": client.studio_id, "client_id": client.client_id}

@@ -76,7 +76,9 @@ async def write(client: StudioClient, number: int, *, lock: bool, counter: list[
 
 
 @pytest.mark.parametrize("lock", [True, False], ids=["with the lock", "control: without it"])
-async def test_seven_is_never_visible_before_six(client: StudioClient, lock: bool) -> None:
+async def test_an_event_is_never_visible_before_one_with_a_lower_sequence(
+    client: StudioClient, lock: bool
+) -> None:
     """Concurrent writers, some of which roll back. Without the counter's lock the race shows."""
     counter = [0]
 
@@ -153,7 +155,7 @@ async def test_the_log_shows_what_the_key_may_see(client: StudioClient) -> None:
     assert (await client.call("GET", f"/events/{member.id}", caller=stranger)).status == 404
 
 
-async def test_what_is_no_event_is_parked_and_the_rest_goes_on(client: StudioClient) -> None:
+async def test_an_unreadable_message_is_parked_and_the_others_are_logged(client: StudioClient) -> None:
     """Operators see it, with the reason, and can send it back."""
     bad = Message("bad", "booking.created", b'{"not": "an event"}')
     unknown = client.event()

@@ -10,7 +10,7 @@ from tests.harness.eventually import eventually
 from tests.services.webhooks.studio_client import open_studio_client
 
 EVENTS, LIMIT = 20_000, 10
-# An index scan for each kind takes a few blocks. To walk the log once for each took more than ten thousand.
+# An index scan for each kind takes a few blocks. Scanning the log for each took more than ten thousand.
 MOST_BLOCKS = 20 * len(KINDS)
 COPIES = """
 INSERT INTO events (studio_id, id, sequence, type, created_at, body)
@@ -20,7 +20,7 @@ FROM events e, generate_series(1, $1::int) n
 
 
 async def test_a_log_with_one_type_is_not_searched_for_the_others(database_url: str) -> None:
-    """As after a first import: Postgres must not walk the log once for each type that is not in it."""
+    """As after a first import: Postgres must not scan the log once for each type that is not in it."""
     async with open_studio_client(database_url) as client:
         await client.publish_some(1)
         await eventually(lambda: client.sql("SELECT 1 FROM events"))

@@ -10,7 +10,7 @@ from tests.services.webhooks.studio_client import StudioClient
 
 
 async def test_every_kind_is_listed_with_a_schema_that_its_example_obeys(client: StudioClient) -> None:
-    """`GET /event-types` is the table of kinds; a schema stands on its own."""
+    """`GET /event-types` is the table of kinds; each schema is self-contained."""
     reply = await client.call("GET", "/event-types")
     listed = {kind["name"]: kind for kind in reply.json()["data"]}
     assert list(listed) == list(KINDS)
@@ -29,8 +29,8 @@ def test_every_kind_names_a_known_scope() -> None:
     assert [name for name, kind in KINDS.items() if not kind.scopes] == ["webhook.test"]
 
 
-async def test_the_newest_sequence_is_told_whatever_the_key_may_see(client: StudioClient) -> None:
-    """Whoever follows from it misses nothing, and an empty page tells it too."""
+async def test_a_page_contains_the_newest_sequence_whatever_the_key_may_see(client: StudioClient) -> None:
+    """A client that continues from it misses nothing. An empty page contains it too."""
     assert (await client.call("GET", "/events")).json()["latest_sequence"] == 0
     await client.publish_some(3)
     page = (await client.call("GET", "/events", limit=2)).json()
@@ -43,7 +43,7 @@ async def test_the_newest_sequence_is_told_whatever_the_key_may_see(client: Stud
 A, B, C = "a", "b", "c"
 
 
-def test_what_moves_is_told_at_the_old_location_only_to_who_loses_sight_of_it() -> None:
+def test_a_move_sends_a_thin_event_only_to_keys_that_no_longer_see_the_resource() -> None:
     """A key that sees the new location gets the whole resource, and no thin event in addition."""
     channel = f"{ClassUpdated.name}+{Audience.LEFT_LOCATION}"
     scopes = frozenset({"schedule:read"})
@@ -54,7 +54,7 @@ def test_what_moves_is_told_at_the_old_location_only_to_who_loses_sight_of_it() 
     assert not View(frozenset({"members:read"}), frozenset({A})).shows(channel, A, B)
 
 
-def test_a_form_that_is_not_published_is_told_by_scope() -> None:
+def test_the_events_of_an_unpublished_form_depend_on_the_scope() -> None:
     """Writers get everything; readers what is published, and that it no longer is."""
     reader = View(frozenset({"forms:read"}), None)
     writer = View(frozenset({"forms:write"}), None)

@@ -1,4 +1,4 @@
-"""The operators' figures are kept as counters: right after every change, and cheap however much waits."""
+"""The operators' figures are counters: correct after every change, and cheap however many deliveries wait."""
 
 import asyncio
 import json
@@ -48,7 +48,7 @@ async def test_the_counters_follow_every_change_of_a_delivery(client: StudioClie
     await assert_right(client, pending=4, dead=1)
 
 
-async def test_adding_the_differences_up_changes_no_figure(client: StudioClient) -> None:
+async def test_summing_up_the_differences_changes_no_figure(client: StudioClient) -> None:
     """By several replicas at once, while deliveries are stored."""
     await held_endpoint(client, 1)
 

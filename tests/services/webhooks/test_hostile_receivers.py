@@ -1,4 +1,4 @@
-"""Receivers that send too much, or what nobody asked for: they cost little and harm no other endpoint."""
+"""Receivers that send too much or unrequested data: they cost little and do not affect other endpoints."""
 
 import asyncio
 import time
@@ -38,7 +38,7 @@ async def read_request(reader: asyncio.StreamReader) -> None:
 
 
 def endless(start: bytes, again: bytes) -> tuple[Talk, list[int]]:
-    """A receiver that repeats `again` until the connection is closed; counts the bytes it got rid of."""
+    """A receiver that repeats `again` until the connection is closed, and counts the bytes that it sent."""
     sent = [0]
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -65,7 +65,7 @@ def endless(start: bytes, again: bytes) -> tuple[Talk, list[int]]:
 async def test_an_endless_response_is_given_up_after_a_bounded_amount(
     start: bytes, again: bytes, status: int | None
 ) -> None:
-    """By its size, long before the time-out: it would keep the loop busy for all tenants until then."""
+    """By its size, long before the timeout. Until then it would keep the event loop busy for all tenants."""
     talk, sent = endless(start, again)
     async with server(talk) as url, Sender(POLICY, timeout=10) as sender:
         cpu, began = time.process_time(), time.perf_counter()
@@ -108,7 +108,7 @@ async def test_a_large_body_is_cut_for_the_log_and_is_no_error() -> None:
 
 @pytest.mark.parametrize("pause", [None, 0.0, 0.05], ids=["same packet", "next packet", "later"])
 async def test_an_unrequested_response_is_not_taken_as_the_next_deliverys(pause: float | None) -> None:
-    """A receiver that fails every time and sends a 200 that nobody asked for: every delivery has failed."""
+    """A receiver that always fails and also sends an unrequested 200: every delivery counts as failed."""
     connections = 0
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -132,7 +132,7 @@ async def test_an_unrequested_response_is_not_taken_as_the_next_deliverys(pause:
 
 
 async def test_input_that_the_loop_has_not_read_yet_prevents_reuse() -> None:
-    """The bytes are in the socket when the next delivery picks a connection: the socket itself is asked."""
+    """The bytes are in the socket when the next delivery picks a connection, so the socket is checked."""
     writers: list[asyncio.StreamWriter] = []
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -167,7 +167,7 @@ async def test_a_healthy_connection_is_reused() -> None:
 
 
 async def test_the_parts_of_aiohttp_that_the_guard_overrides_are_still_there() -> None:
-    """It was read in 3.14. Another minor version has to be read again: its protocol is not public."""
+    """Checked with 3.14. Its protocol is not public, so check the source again for another minor version."""
     assert aiohttp.__version__.split(".")[:2] == ["3", "14"]
     async with aiohttp.TCPConnector() as connector:
         assert callable(connector._factory)

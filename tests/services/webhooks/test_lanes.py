@@ -84,7 +84,7 @@ async def test_the_rate_limit_of_an_endpoint_is_kept(client: StudioClient, recei
     assert min(gaps) > 0.02
 
 
-async def test_a_slow_rate_is_left_as_soon_as_it_is_changed(client: StudioClient, receiver: Receiver) -> None:
+async def test_a_changed_rate_limit_applies_at_once(client: StudioClient, receiver: Receiver) -> None:
     """A lane that waits ten seconds for its rate limit notices the new one. Under 0.1 a second is refused."""
     endpoint = await client.endpoint(receiver.url, rate_limit=0.1)
     await client.publish_some(5)
@@ -157,7 +157,7 @@ async def test_a_dispatcher_that_lost_its_lease_writes_nothing(client: StudioCli
         assert await lane_batches.targets(conn, [stale, mine]) == [None, ANY]
 
 
-async def test_a_lane_with_news_since_the_last_look_is_not_let_go(client: StudioClient) -> None:
+async def test_a_lane_with_new_events_since_the_last_query_is_not_released(client: StudioClient) -> None:
     """No lost wake-up: an event stored between the refill and the release keeps the lane leased."""
     endpoint = await client.endpoint("https://partner.example/hook")
     lease = lanes.Lease(endpoint["id"], client.studio_id, await hold_lanes(client))
@@ -182,10 +182,10 @@ async def test_another_dispatcher_takes_over_when_one_is_gone(database_url: str,
         await receiver.until_count(3)
 
 
-async def test_a_clock_set_back_keeps_no_dead_dispatchers_lane(
+async def test_a_dead_dispatchers_lease_does_not_survive_a_clock_that_is_set_back(
     client: StudioClient, receiver: Receiver
 ) -> None:
-    """Its lease seems to last 59 minutes more, and its lane to be due then: no lease is that long."""
+    """Its lease seems to last 59 minutes more, which is longer than any real lease."""
     await client.endpoint(receiver.url)
     await client.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '59 minutes'", new_id())
     [event_id] = await client.publish_some(1)

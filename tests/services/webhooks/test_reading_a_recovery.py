@@ -30,9 +30,7 @@ async def until(client: StudioClient, recovery: dict[str, Any], **facts: object)
     return await eventually(look)
 
 
-async def test_it_tells_how_far_it_has_come_and_when_it_is_done(
-    database_url: str, receiver: Receiver
-) -> None:
+async def test_it_shows_its_progress_and_when_it_is_done(database_url: str, receiver: Receiver) -> None:
     """`offered` grows while it runs. It waits while many deliveries are open and ends as `done`."""
     receiver.answer = answering(500)
     missed = MAX_OPEN + 2 * BATCH

@@ -64,7 +64,7 @@ async def test_dead_deliveries_are_revived(client: StudioClient, receiver: Recei
     assert [d["attempt_count"] for d in found] == [5, 5, 5]
 
 
-async def test_only_what_came_since_then_and_what_it_subscribes_to(
+async def test_only_subscribed_events_since_then_are_offered(
     client: StudioClient, receiver: Receiver
 ) -> None:
     """`since` and the endpoint's filters apply to a recovery too."""
@@ -85,7 +85,7 @@ async def test_only_what_came_since_then_and_what_it_subscribes_to(
     assert len(await client.deliveries(endpoint["id"])) == 1
 
 
-async def test_a_recovery_goes_on_after_a_restart_and_keeps_little_open(
+async def test_a_recovery_continues_after_a_restart_and_keeps_few_deliveries_open(
     database_url: str, receiver: Receiver
 ) -> None:
     """It is stored, advances in batches, and waits while many deliveries are open."""

@@ -36,8 +36,8 @@ async def test_a_connection_is_used_again(db: Database) -> None:
         assert conn.is_in_transaction()
 
 
-async def test_who_comes_later_waits_in_line(db: Database) -> None:
-    """It gets the connection that the caller before it releases."""
+async def test_callers_wait_in_line(db: Database) -> None:
+    """The next caller gets the connection that is released."""
     order: list[int] = []
 
     async def use(number: int) -> None:
@@ -49,7 +49,9 @@ async def test_who_comes_later_waits_in_line(db: Database) -> None:
     assert order == [0, 1, 2, 3, 4]
 
 
-async def test_who_waits_too_long_is_told(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_caller_that_waits_too_long_gets_an_error(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A caller that times out leaves the queue."""
     monkeypatch.setattr(connection_pool, "ACQUIRE_TIMEOUT", 0.05)
     async with db.connection():

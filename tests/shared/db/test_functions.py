@@ -41,7 +41,7 @@ async def test_a_changed_file_is_applied_again_and_an_unchanged_one_is_not(conn:
 
 
 async def test_the_functions_of_an_old_version_survive(conn: Any) -> None:
-    """Old code goes on calling what a new version no longer defines."""
+    """Old code still calls what a new version no longer defines."""
     await apply_functions(conn, SERVICE, [answering(1)])
     await apply_functions(conn, SERVICE, [answering(2, name="next.sql", function="next_answer")])
     assert await conn.fetchval("SELECT catalog.answer()") == 1

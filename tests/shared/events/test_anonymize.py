@@ -26,7 +26,7 @@ def test_old_values_of_the_person_are_blanked() -> None:
 
 
 def test_the_person_is_found_by_email_too() -> None:
-    """A lead has an id of its own. Its email tells that it is the person."""
+    """A lead has an id of its own. Its email shows that it is the person."""
     data = {"object": {"id": BOB, "object": "lead", "email": "Ada@Love.example"}, "previous": OLD}
     assert erased(data)["previous"]["first_name"] == ""
 

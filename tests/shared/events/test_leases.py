@@ -70,7 +70,7 @@ async def test_a_silent_replica_loses_its_partitions_and_no_earlier(db: Database
 
 
 @pytest.mark.parametrize("hours", [1, -1], ids=["set back", "set forward"])
-async def test_a_changed_clock_keeps_no_dead_replicas_lease(db: Database, hours: int) -> None:
+async def test_a_dead_replicas_lease_does_not_survive_a_changed_clock(db: Database, hours: int) -> None:
     """After the clock is set back an hour, older leases lie in the future: they do not count either."""
     dead, one = replica(db), replica(db)
     await settled(dead)
@@ -110,7 +110,7 @@ async def test_each_partition_is_relayed_by_the_replica_that_leases_it(
 
 
 async def test_the_relay_of_an_older_version_is_waited_for_and_then_kept_out(db: Database) -> None:
-    """It removes rows at the confirm and publishes by the old queue: both at once would mix the order up."""
+    """It removes rows at the confirm and publishes by the old queue: both at once would break the order."""
     lock = "SELECT pg_try_advisory_lock(hashtextextended('outbox:' || current_schema(), 0))"
     bus = StagedBus()
     one = await relay(db, bus)

@@ -1,4 +1,4 @@
-"""Every committed event is in an outbox or in the log: what is overdue is told, what can be mended is."""
+"""Every committed event is in an outbox or in the log. Overdue ones are reported, lost ones sent again."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -35,7 +35,9 @@ def counted(state: str) -> float | None:
     return REGISTRY.get_sample_value("studio_outbox_events", {"service": "bookings", "state": state})
 
 
-async def test_every_unacknowledged_event_is_counted_and_a_lost_parked_one_comes_again(db: Database) -> None:
+async def test_every_unacknowledged_event_is_counted_and_a_lost_parked_one_is_sent_again(
+    db: Database,
+) -> None:
     """Waiting, in flight or parked; a row that says parked without such a message is sent again."""
     bus = ParkingBus()
     one = await relay(db, bus)

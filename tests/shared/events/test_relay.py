@@ -53,7 +53,7 @@ async def test_a_row_outlives_the_confirm_until_the_log_has_acknowledged_it(db: 
 
 
 async def test_an_acknowledgement_of_another_event_removes_nothing(db: Database) -> None:
-    """After a restore a row's number may be given out once more: the event's id must fit too."""
+    """After a restore a row's number may be assigned again, so the event's id must match too."""
     bus = StagedBus()
     one = await relay(db, bus)
     await write(db, [event(new_id(), 1)])
@@ -99,8 +99,8 @@ async def test_after_a_new_connection_everything_in_flight_is_published_again_in
 
 
 @pytest.mark.parametrize("envelope", [b"{}", b"\xff\xfe", b"not an event"])
-async def test_a_row_that_cannot_be_read_stops_nobody(db: Database, envelope: bytes) -> None:
-    """It is published like the others, and parked by the consumer, who can tell what it is."""
+async def test_an_unreadable_row_does_not_stop_the_relay(db: Database, envelope: bytes) -> None:
+    """It is published like the others, and the consumer parks it."""
     bus = StagedBus()
     one = await relay(db, bus)
     odd, even = event(new_id(), 1), event(new_id(), 1)
@@ -174,8 +174,8 @@ async def test_a_row_committed_late_with_a_small_id_is_not_lost(db: Database) ->
     await one.stop()
 
 
-async def test_rows_of_the_version_before_find_their_studio_and_bucket(db: Database) -> None:
-    """It writes neither; the order of an aggregate must hold between its rows and ours."""
+async def test_rows_of_the_previous_version_get_their_studio_and_bucket(db: Database) -> None:
+    """It writes neither. The order within an aggregate must hold across both versions."""
     one = event(new_id(), 1)
     await write(db, [one])
     async with db.connection() as conn:
@@ -195,7 +195,7 @@ async def test_rows_of_the_version_before_find_their_studio_and_bucket(db: Datab
     assert unreadable == (None, 0)
 
 
-async def test_a_partition_leaves_the_old_queue_once_all_that_went_by_it_is_logged(db: Database) -> None:
+async def test_a_partition_leaves_the_old_queue_once_all_its_events_are_logged(db: Database) -> None:
     """What the older relay left there comes first: an acknowledgement shows that it is logged."""
     bus = StagedBus()
     bus.has_old_queue = True

@@ -52,7 +52,7 @@ def test_emails_logins_keys_and_secrets_are_scrubbed_from_any_text(text: str, cl
     assert scrub(text) == clean
 
 
-def test_an_exceptions_text_keeps_names_of_things_and_loses_values() -> None:
+def test_an_exceptions_text_keeps_identifiers_and_loses_values() -> None:
     """Postgres puts what a member typed into DETAIL, asyncpg into the message itself."""
     unique = asyncpg.UniqueViolationError('duplicate key value violates unique constraint "leads_email_key"')
     unique.detail = "Key (email)=(ada@example.com) already exists."
@@ -77,7 +77,7 @@ def test_a_traceback_has_frames_and_kinds_and_no_values(capsys: pytest.CaptureFi
     assert "Ada" not in line["exception"] and "ada@" not in line["exception"]
 
 
-def test_what_libraries_say_comes_out_in_the_same_form(capsys: pytest.CaptureFixture[str]) -> None:
+def test_log_lines_of_libraries_have_the_same_format(capsys: pytest.CaptureFixture[str]) -> None:
     """One JSON line each, scrubbed as well."""
     set_up_logging(Settings(log_format="json"), "webhooks")
     logging.getLogger("aio_pika").warning("lost amqp://studio:s3cret@broker/")

@@ -1,4 +1,4 @@
-"""The line of a request: its fields as structlog would write them, and nobody named in it."""
+"""The log line of a request: fields as structlog would write them, and no personal data."""
 
 import json
 import logging
@@ -15,7 +15,7 @@ from shared.settings import Settings
 
 @pytest.fixture(autouse=True)
 def _as_before() -> Iterator[None]:
-    """Logging is the process's own: other tests find it as it was."""
+    """Logging is global to the process, so it is restored for other tests."""
     handlers, level = list(logging.root.handlers), logging.root.level
     yield
     logging.root.handlers, logging.root.level = handlers, level
@@ -58,7 +58,7 @@ def test_a_request_id_that_is_an_email_is_not_written(capsys: pytest.CaptureFixt
 
 
 def test_the_level_holds_for_requests_too(capsys: pytest.CaptureFixture[str]) -> None:
-    """At `warning` a good request says nothing."""
+    """At `warning` a successful request is not logged."""
     set_up_logging(Settings(log_format="json", log_level="warning"), "bookings")
     log_request(line())
     assert capsys.readouterr().err == ""

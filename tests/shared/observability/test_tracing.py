@@ -1,4 +1,4 @@
-"""Traces: nothing at all while nobody collects them, one tree across services when somebody does."""
+"""Traces: no cost while nobody collects them, one tree across services when somebody does."""
 
 import subprocess
 import sys
@@ -22,14 +22,14 @@ GOOD = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
         "00-0af7651916cd43dd8448eb211c80319c-" + "0" * 16 + "-01",
     ],
 )
-def test_a_traceparent_from_outside_is_taken_only_when_it_is_one(text: str) -> None:
-    """It goes on into headers, rows and messages."""
+def test_only_a_valid_traceparent_is_accepted(text: str) -> None:
+    """It is passed on in headers, rows and messages."""
     assert valid_traceparent(text) is None
     assert valid_traceparent(GOOD) == GOOD
 
 
-def test_while_nobody_collects_the_partners_trace_is_handed_on_untouched() -> None:
-    """So that its id is in our logs all the same."""
+def test_without_a_collector_the_partners_trace_is_passed_on_unchanged() -> None:
+    """Its id is in our logs all the same."""
     assert begin("work", GOOD) is None
     with in_span("work", GOOD, "producer") as traceparent:
         assert traceparent == GOOD

@@ -86,7 +86,7 @@ async def test_an_orphan_is_stopped_before_the_next_start(home: Path) -> None:
         assert await one_value(server.url, "SELECT 1") == 1
 
 
-def test_a_mark_whose_number_another_process_has_by_now_is_ignored(home: Path) -> None:
+def test_a_recorded_pid_that_another_process_now_has_is_ignored(home: Path) -> None:
     """After a reboot another process may have the recorded pid. It must not block the start or be killed."""
     first = EmbeddedPostgres.start(home, durable=False)
     first.stop()

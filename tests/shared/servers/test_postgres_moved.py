@@ -34,7 +34,7 @@ async def test_a_moved_home_of_an_older_version_keeps_its_data(home: Path) -> No
         assert await read(server.url) == ["kept"]
 
 
-async def test_a_copied_home_runs_beside_the_original(home: Path) -> None:
+async def test_a_copied_home_runs_next_to_the_original(home: Path) -> None:
     """Each serves its own data; neither stops the other's server."""
     with EmbeddedPostgres.start(home, durable=False) as server:
         await write(server.url, "original")
@@ -51,7 +51,7 @@ async def test_a_copied_home_runs_beside_the_original(home: Path) -> None:
         assert first.alive and second.alive
 
 
-def test_data_that_is_gone_is_said_and_not_made_anew(home: Path) -> None:
+def test_missing_data_is_reported_and_not_created_again(home: Path) -> None:
     """An empty system in place of the old one would look like lost data, and overwrite the demo key."""
     EmbeddedPostgres.start(home, durable=False).stop()
     shutil.rmtree(home / "postgres")

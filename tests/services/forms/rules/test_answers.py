@@ -129,7 +129,7 @@ def test_each_type_checks_its_own_values(
     assert [(one.loc, one.type) for one in found] == ([(("body", "data", "k"), problem)] if problem else [])
 
 
-def test_a_phone_number_in_the_studios_own_way_is_understood() -> None:
+def test_a_phone_number_in_the_studios_national_format_is_accepted() -> None:
     """Without a country, only the international format is accepted."""
     fields = [make_field("k", "phone")]
     assert not evaluate(fields, {"k": "020 7946 0018"}, region="GB").problems

@@ -38,7 +38,7 @@ def cpu_seconds(fields: list[FormField], answers: Answers) -> float:
 def test_a_rule_with_thousands_of_values_meets_thousands_of_answers_in_linear_time(
     op: str, values: list[Any]
 ) -> None:
-    """No value is among the answers, so every one of them is looked for."""
+    """No value is among the answers, so all of them are looked up."""
     fields = form({"key": "many", "type": "checkbox_group"}, *followers(1, op, values))
     assert cpu_seconds(fields, {"many": ITEMS}) < BUDGET
 

@@ -56,7 +56,7 @@ TABLE: list[tuple[list[FormField], list[tuple[tuple[Any, ...], str]]]] = [
 def test_a_form_that_cannot_be_filled_in_is_refused(
     fields: list[FormField], expected: list[tuple[tuple[Any, ...], str]]
 ) -> None:
-    """Each problem is named where it stands."""
+    """Each problem is reported with its location."""
     found = [(problem.loc, problem.type) for problem in check_fields(fields)]
     assert found == [(("body", "fields", *loc), kind) for loc, kind in expected]
 
@@ -75,7 +75,7 @@ def test_the_number_of_fields_is_limited_and_the_error_names_the_limit() -> None
 
 
 def test_a_field_gets_defaults_and_keeps_its_own_properties() -> None:
-    """Every property of the specification is present when read; unknown ones are as they were."""
+    """Every property of the specification is present when read; unknown ones are unchanged."""
     full = with_defaults({"key": "a", "label": "A", "type": "text", "x-icon": {"name": "★"}, "order": 7})
     assert full["x-icon"] == {"name": "★"}
     assert (full["order"], full["required"], full["options"], full["max"]) == (7, False, None, None)

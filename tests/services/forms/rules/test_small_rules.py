@@ -81,7 +81,7 @@ def test_settings_with_a_meaning_are_checked() -> None:
     assert check_settings(FormSettings(redirect_url="https://[half"))
 
 
-def test_a_form_closes_at_the_instant_it_says() -> None:
+def test_a_form_closes_at_the_configured_instant() -> None:
     """Closed from that instant on."""
     at = datetime(2026, 8, 2, 12, tzinfo=UTC)
     require_open(FormSettings(closes_at=at), at.replace(hour=11))

@@ -13,7 +13,7 @@ def shown(fields: list[FormField], answers: Answers) -> list[str]:
 
 
 def test_a_hidden_controller_counts_as_empty() -> None:
-    """Its own answer is not looked at, whatever was sent."""
+    """Its own answer is ignored, whatever was sent."""
     fields = [
         make_field("a"),
         make_field("b", display_when=show_when("a", "eq", "yes")),
@@ -24,14 +24,14 @@ def test_a_hidden_controller_counts_as_empty() -> None:
     assert shown(fields, {"a": "no", "b": "deep"}) == ["a", "d"]
 
 
-def test_a_controller_may_stand_after_the_field_it_controls() -> None:
-    """Rules go by key, not by place."""
+def test_a_controller_may_come_after_the_field_it_controls() -> None:
+    """Rules refer to keys, not to positions."""
     fields = [make_field("late", display_when=show_when("first", "not_empty")), make_field("first")]
     assert shown(fields, {"first": "x"}) == ["late", "first"]
     assert shown(fields, {}) == ["first"]
 
 
-def test_a_chain_of_five_hundred_rules_is_walked_without_the_call_stack() -> None:
+def test_a_chain_of_five_hundred_rules_is_evaluated_without_recursion() -> None:
     """No depth is too deep, in either order of the fields, and it takes milliseconds."""
     chain = [make_field("k0")] + [
         make_field(f"k{n}", display_when=show_when(f"k{n - 1}", "eq", "y")) for n in range(1, 500)
@@ -45,7 +45,7 @@ def test_a_chain_of_five_hundred_rules_is_walked_without_the_call_stack() -> Non
 
 
 def test_rules_in_a_cycle_terminate() -> None:
-    """Such a form cannot be written; one that exists anyway hides the circle and answers."""
+    """Such a form cannot be created. If one exists anyway, the fields of the cycle are hidden."""
     fields = [
         make_field("a", display_when=show_when("b", "eq", "1")),
         make_field("b", display_when=show_when("a", "eq", "1")),

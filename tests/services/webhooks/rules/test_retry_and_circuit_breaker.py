@@ -36,7 +36,7 @@ def test_after_the_last_wait_the_delivery_is_dead() -> None:
     ("retry_after", "expected"), [(10.0, 5.0), (3600.0, 3600.0), (10_000_000.0, 86_400.0)]
 )
 def test_retry_after_only_ever_lengthens_the_wait_up_to_a_day(retry_after: float, expected: float) -> None:
-    """A receiver may ask for patience, not for haste, and not for ever."""
+    """A receiver may ask for a longer wait, not for a shorter one, and for a day at most."""
     plan = next_attempt(Outcome(503, "x", retry_after), 0, (5.0,) if retry_after > 10 else (10.0,), NOW, 0.5)
     assert plan.at is not None
     assert (plan.at - NOW).total_seconds() == pytest.approx(max(expected, 5.0 if retry_after > 10 else 10.0))
@@ -61,8 +61,8 @@ def test_retry_after_is_read_in_both_forms(text: str | None, seconds: float | No
     assert parse_retry_after(text, NOW) == seconds
 
 
-def test_the_breaker_opens_after_a_run_of_trouble_and_waits_longer_each_time() -> None:
-    """Then one attempt tries the water: trouble reopens it at once, a success closes it."""
+def test_the_breaker_opens_after_consecutive_failures_and_waits_longer_each_time() -> None:
+    """Then it is half-open: one failed attempt reopens it at once, a success closes it."""
     breaker = Breaker()
     for _ in range(THRESHOLD - 1):
         breaker = after(breaker, FAILED, DEFAULT_RETRY_SCHEDULE, NOW)
@@ -79,14 +79,14 @@ def test_the_breaker_opens_after_a_run_of_trouble_and_waits_longer_each_time() -
 
 
 def test_stragglers_do_not_lengthen_a_pause() -> None:
-    """Attempts that were under way when the breaker opened come back as trouble too."""
+    """Attempts that were in flight when the breaker opened may fail after it."""
     breaker = Breaker(failures=THRESHOLD - 1)
     opened = after(breaker, FAILED, DEFAULT_RETRY_SCHEDULE, NOW)
     assert after(opened, FAILED, DEFAULT_RETRY_SCHEDULE, NOW).paused_until == opened.paused_until
 
 
 def test_an_event_that_is_refused_does_not_open_the_breaker() -> None:
-    """4xx: the receiver is there and dislikes the event; it still counts as a failure of the endpoint."""
+    """4xx: the receiver is up and refuses the event. It still counts as a failure of the endpoint."""
     breaker = Breaker()
     for _ in range(50):
         breaker = after(breaker, Outcome(422, "x"), DEFAULT_RETRY_SCHEDULE, NOW)
@@ -96,7 +96,7 @@ def test_an_event_that_is_refused_does_not_open_the_breaker() -> None:
     assert not breaker.has_failed_too_long(NOW + timedelta(days=4, hours=23))
 
 
-def test_a_silence_between_failures_is_no_run_of_failures() -> None:
+def test_failures_far_apart_are_not_consecutive() -> None:
     """Five days of failures have attempts in between, no further apart than the longest wait."""
     breaker = after(Breaker(), FAILED, DEFAULT_RETRY_SCHEDULE, NOW)
     silent = after(breaker, FAILED, DEFAULT_RETRY_SCHEDULE, NOW + timedelta(days=6))
@@ -120,5 +120,5 @@ def test_retry_after_holds_the_whole_lane(status: int, retry_after: float, held:
 
 @given(pauses=st.integers(0, 1000), schedule=st.lists(st.floats(0.01, 1e6), max_size=9))
 def test_a_pause_is_never_longer_than_five_minutes(pauses: int, schedule: list[float]) -> None:
-    """However long it has been down, the water is tried again soon."""
+    """However long it has been down, another attempt follows soon."""
     assert 0 < pause_seconds(pauses, schedule) <= MAX_PAUSE

@@ -34,7 +34,7 @@ async def test_each_group_gets_its_own_messages_only(bus: Bus) -> None:
     assert (members.seen, everything.seen) == (["m1"], ["m2"])
 
 
-async def test_the_producer_is_told_once_its_message_is_handled(bus: Bus) -> None:
+async def test_a_handled_message_is_acknowledged_to_its_producer(bus: Bus) -> None:
     """With its own reference, only after the handler returned; other producers are not notified."""
     told: dict[str, list[Acknowledgement]] = {"one": [], "two": []}
     hold, handled = asyncio.Event(), Notebook()
@@ -64,7 +64,7 @@ async def _note(told: list[Acknowledgement], done: Sequence[Acknowledgement]) ->
     told.extend(done)
 
 
-async def test_the_producer_is_told_of_a_parked_message_and_again_once_it_is_handled(bus: Bus) -> None:
+async def test_the_producer_learns_of_a_parked_message_and_again_once_it_is_handled(bus: Bus) -> None:
     """Its row stays until an operator has requeued the message."""
     told: list[Acknowledgement] = []
     refuse = True
@@ -126,7 +126,7 @@ async def test_a_handler_with_a_bug_is_tried_again_and_then_its_message_parked(b
     assert [p.reason for p in await bus.parked(ALL, 10)] == ["KeyError: 'a bug'"]
 
 
-async def test_a_batch_is_held_while_the_database_is_away(bus: Bus) -> None:
+async def test_a_batch_is_held_while_the_database_is_unavailable(bus: Bus) -> None:
     """Not requeued and not parked: the handler gets the same messages again until it can store them."""
     handled = Notebook()
     away = 5

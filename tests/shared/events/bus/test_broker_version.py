@@ -14,7 +14,7 @@ from shared.events.bus.rabbit import RabbitBus
 from tests.shared.events.bus.queues import QUEUES
 
 
-async def test_the_real_broker_tells_its_version_and_is_refused_when_it_is_older(amqp_url: str) -> None:
+async def test_a_broker_that_is_too_old_is_refused(amqp_url: str) -> None:
     """RabbitMQ sends its version in the handshake; the error names both versions."""
     connection = await aio_pika.connect(amqp_url)
     async with connection, connection.channel() as channel:

@@ -110,7 +110,7 @@ async def _leave(message: AbstractIncomingMessage) -> None:
 
 
 def _declare(queue: str) -> Callable[[AbstractChannel], Awaitable[object]]:
-    """With other arguments than it has: only a user who may declare it is told so."""
+    """With different arguments: only a user who may declare the queue gets that error."""
     return lambda channel: channel.declare_queue(queue, durable=True, arguments={"x-queue-type": "classic"})
 
 
@@ -184,7 +184,7 @@ async def test_the_whole_chain_works_with_separate_users(urls: dict[str, str]) -
 async def test_a_producer_waits_for_the_service_that_declares_the_queues(
     rabbit: Rabbit, amqp_url: str
 ) -> None:
-    """On an empty broker it says what is missing, and publishes once the event log has been there."""
+    """On an empty broker it reports what is missing, and publishes once the event log has declared it."""
     found = broker_urls(rabbit, amqp_url)
     producer = RabbitBus(found["bookings"], partitions=PARTITIONS, service="bookings")
     with pytest.raises(BusError, match="does not exist yet"):
