@@ -76,9 +76,9 @@ class _Recorder:
     def __init__(self) -> None:
         self.statements: list[tuple[str, tuple[Any, ...]]] = []
 
-    async def fetch(self, sql: str, *args: Any) -> list[Any]:
+    async def fetchrow(self, sql: str, *args: Any) -> tuple[bytes, int]:
         self.statements.append((sql, args))
-        return []
+        return b"", 0
 
 
 def plain_page_script(studio: Studio, limit: int = 50) -> str:

@@ -2,11 +2,9 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
-from itertools import accumulate
 from typing import Any, Generic, Literal, TypeVar
 
 import asyncpg
-import msgspec
 from msgspec import Struct
 
 from shared.db.database import Connection
@@ -96,23 +94,35 @@ def page_of(rows: list[T], limit: int) -> Page[T]:
     return Page(data=shown, has_more=more, next_cursor=shown[-1].id if more else None)  # type: ignore[attr-defined]
 
 
-class _Named(Struct):
-    id: str
+# In JSON text neither can be part of a string, whose quotes are escaped.
+ROW_START, ROW_BREAK = b'{"id":"', b',{"id":"'
 
 
-def json_page_of(rows: list[str], limit: int) -> bytes:
-    """`page_of` for rows that are already JSON, with the same bytes. Only the last row shown is parsed."""
-    more = len(rows) > limit
-    shown = rows[:limit] if more else rows
-    listed = ",".join(shown)
+class JsonRows(Struct, frozen=True):
+    """Rows that the database has already encoded and joined with commas.
+
+    They begin with their id and contain no object that does.
+    """
+
+    joined: bytes
+    count: int
+
+
+def json_page_of(rows: JsonRows, limit: int) -> bytes:
+    """`page_of`, with the same bytes and the limit of `short_page`, and without a look at every row."""
+    listed, more = rows.joined, rows.count > limit
+    if more:
+        listed = listed[: listed.rfind(ROW_BREAK)]
     if len(listed) > MAX_PAGE_BYTES:
-        sizes = accumulate(len(row.encode()) + 1 for row in shown)
-        shown = shown[: max(1, sum(size <= MAX_PAGE_BYTES for size in sizes))]
-        more = more or len(shown) < len(rows)
-        listed = ",".join(shown)
-    cursor = f'"{msgspec.json.decode(shown[-1], type=_Named).id}"' if more else "null"
-    end = f'],"has_more":{"true" if more else "false"},"next_cursor":{cursor}}}'
-    return f'{{"object":"list","data":[{listed}{end}'.encode()
+        end = listed.rfind(ROW_BREAK, 0, MAX_PAGE_BYTES - 1 + len(ROW_BREAK))
+        end = end if end >= 0 else listed.find(ROW_BREAK)
+        if end >= 0:
+            listed, more = listed[:end], True
+    if not more:
+        return b'{"object":"list","data":[%b],"has_more":false,"next_cursor":null}' % listed
+    last = listed.rfind(ROW_START) + len(ROW_START)
+    cursor = listed[last : listed.index(b'"', last)]
+    return b'{"object":"list","data":[%b],"has_more":true,"next_cursor":"%b"}' % (listed, cursor)
 
 
 async def resolve_cursor(conn: Connection, sql: str, cursor: str | None, *args: Any) -> asyncpg.Record | None:

@@ -1,16 +1,16 @@
 """Reads, lists and writes class sessions."""
 
 from datetime import datetime
-from operator import itemgetter
 from typing import Any
 
 import asyncpg
 
 from services.bookings.rules.class_times import clamp_to_supported_years
-from services.bookings.store.keyset_pages import Filters, ListedTable, LookUp, fetch_page
+from services.bookings.store.keyset_pages import Filters, ListedTable, LookUp, fetch_json_page
 from services.bookings.wire.classes import Class, ClassesQuery, ClassStatus
 from shared.db.database import Connection
 from shared.http.caller import Caller
+from shared.http.pages import JsonRows
 
 WIRE_COLUMNS = """
 t.id::text, t.title, t.description, t.class_type_id::text, t.location_id::text, t.room_id::text,
@@ -24,11 +24,10 @@ WIRE_JSON = """
 concat(t.json_head, t.booked_count, ',"available_count":', greatest(0, t.capacity - t.booked_count),
     t.json_tail) AS json
 """
-FIRST = itemgetter(0)
 TABLE = ListedTable(table="classes", columns=WIRE_JSON, order="start_time", statuses=tuple(ClassStatus))
 
 
-async def list_json(conn: Connection, caller: Caller, query: ClassesQuery) -> list[str]:
+async def list_json(conn: Connection, caller: Caller, query: ClassesQuery) -> JsonRows:
     """Classes as encoded JSON; `limit + 1` of them if there are more."""
     where: list[tuple[str, Any]] = []
     if query.starts_after is not None:
@@ -47,8 +46,7 @@ async def list_json(conn: Connection, caller: Caller, query: ClassesQuery) -> li
         location_id=query.location_id,
         where=where,
     )
-    rows = await fetch_page(conn, caller, TABLE, filters, cursor=query.cursor, limit=query.page_size)
-    return list(map(FIRST, rows))
+    return await fetch_json_page(conn, caller, TABLE, filters, cursor=query.cursor, limit=query.page_size)
 
 
 GET = f"SELECT {WIRE_COLUMNS} FROM classes t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608

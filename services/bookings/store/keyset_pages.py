@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from shared.db.database import Connection
 from shared.http.caller import Caller
-from shared.http.pages import resolve_cursor
+from shared.http.pages import JsonRows, resolve_cursor
 
 
 class ListedTable(Struct, frozen=True, kw_only=True):
@@ -50,6 +50,26 @@ async def fetch_page(
     conn: Connection, caller: Caller, listed: ListedTable, filters: Filters, *, cursor: str | None, limit: int
 ) -> list[asyncpg.Record]:
     """`limit + 1` rows: the extra one only shows that there are more."""
+    sql, args = await _page_query(conn, caller, listed, filters, cursor, limit)
+    return await conn.fetch(sql, *args)
+
+
+async def fetch_json_page(
+    conn: Connection, caller: Caller, listed: ListedTable, filters: Filters, *, cursor: str | None, limit: int
+) -> JsonRows:
+    """The same for a table whose one column is `json`, as one value, which is faster to read than many."""
+    sql, args = await _page_query(conn, caller, listed, filters, cursor, limit)
+    row = await conn.fetchrow(
+        f"SELECT convert_to(string_agg(shown.json, ','), 'UTF8'), count(*) FROM ({sql}) shown",  # noqa: S608
+        *args,
+    )
+    assert row is not None
+    return JsonRows(row[0] or b"", row[1])
+
+
+async def _page_query(
+    conn: Connection, caller: Caller, listed: ListedTable, filters: Filters, cursor: str | None, limit: int
+) -> tuple[str, list[Any]]:
     after = await _resolve(conn, caller, listed, cursor) if cursor is not None else None
     args: list[Any] = [caller.studio_id]
 
@@ -85,7 +105,7 @@ async def fetch_page(
     ends = f"ORDER BY t.{listed.order}, t.id LIMIT {bind(limit + 1)}"
     if not sources and not indexed:
         scan = f"SELECT {listed.columns} FROM {listed.table} t WHERE {' AND '.join(conditions)} {ends}"  # noqa: S608
-        return await conn.fetch(scan, *args)
+        return scan, args
     # Several scans are merged by their sort keys; a single scan does not need them.
     columns = f"{listed.columns}, t.{listed.order} AS sort_key, t.id AS sort_id"
 
@@ -102,10 +122,7 @@ async def fetch_page(
             merged(sources, "t.location_id IS NULL"),
         ]
     rows = f"({' UNION ALL '.join(scans)}) page" if len(scans) > 1 else f"({scans[0]}) page"
-    return await conn.fetch(
-        f"SELECT * FROM {rows} ORDER BY page.sort_key, page.sort_id LIMIT ${len(args)}",  # noqa: S608
-        *args,
-    )
+    return f"SELECT * FROM {rows} ORDER BY page.sort_key, page.sort_id LIMIT ${len(args)}", args  # noqa: S608
 
 
 def _present_locations(listed: ListedTable, equal: str) -> str:

@@ -50,9 +50,16 @@ class _Explained:
         return getattr(self._conn, name)
 
     async def fetch(self, sql: str, *args: Any) -> Any:
+        await self._explain(sql, *args)
+        return await self._conn.fetch(sql, *args)
+
+    async def fetchrow(self, sql: str, *args: Any) -> Any:
+        await self._explain(sql, *args)
+        return await self._conn.fetchrow(sql, *args)
+
+    async def _explain(self, sql: str, *args: Any) -> None:
         text = await self._conn.fetchval(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", *args)
         self._plans.append(msgspec.json.decode(text)[0]["Plan"])
-        return await self._conn.fetch(sql, *args)
 
 
 def rows_read(plan: dict[str, Any]) -> int:
