@@ -108,7 +108,7 @@ async def test_more_than_a_hundred_ids_are_422(client: StudioClient) -> None:
 
 
 async def test_a_member_is_found_by_email_however_it_is_written(client: StudioClient) -> None:
-    """Normalized as on creation: trimmed, lower-cased, the domain in ASCII. An empty one matches nobody."""
+    """Normalized as on creation: trimmed, lower-cased, the domain in ASCII. An unknown one matches nobody."""
     ada, zoe = a_member(email="ada@example.com"), a_member(email="zoe@xn--bcher-kva.example")
     await client.import_all(ada, zoe, a_member())
     for written, member in ((" Ada@Example.COM ", ada), ("zoe@BÜCHER.example", zoe)):
