@@ -119,7 +119,7 @@ class Loop:
 
 
 async def end_tasks(tasks: Iterable["asyncio.Task[Any]"]) -> None:
-    """Cancels tasks and waits for their end. Tasks that go on are cancelled again.
+    """Cancels tasks and waits for their end. Tasks that keep running are cancelled again.
 
     If its connection ends at the same moment, aiormq replaces the cancellation with its own error. A loop
     survives errors, so one cancellation may be lost.

@@ -69,7 +69,7 @@ async def _run(
     up: asyncio.Event,
     leave: asyncio.Event,
 ) -> None:
-    """From the first look at the schema until everything is closed again, in one task."""
+    """From the first check of the schema until everything is closed again, in one task."""
     assert settings.database_url is not None
     await until_applied(settings.database_url, service, waiting_for)
     async with _apps(settings, service) as apps:

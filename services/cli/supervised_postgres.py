@@ -36,7 +36,7 @@ async def open_database(settings: Settings) -> AsyncIterator[str]:
 
 
 class _SupervisedPostgres:
-    """The services wait for the new server and go on."""
+    """The services wait for the new server and continue."""
 
     def __init__(self, server: EmbeddedPostgres, home: Path) -> None:
         self.server = server

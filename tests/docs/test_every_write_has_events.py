@@ -209,7 +209,7 @@ def _ok(reply: Reply) -> Any:
 
 
 @pytest.mark.timeout(300)
-async def test_what_each_of_them_changes_is_told(system: System, tmp_path: Path) -> None:
+async def test_every_write_creates_its_events(system: System, tmp_path: Path) -> None:
     """Each changes something that can be read, and after all of them the mirror is equal."""
     studio = await loaded(system, 4)
     doing = Doing(studio)

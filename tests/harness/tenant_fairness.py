@@ -84,7 +84,7 @@ async def make_backlog(client: StudioClient, urls: list[str], studios: int, size
 async def latencies(
     database_url: str, studios: int, sizes: Sizes, urls: list[str] | None = None
 ) -> list[float]:
-    """Of a studio beside `studios` others, whose endpoints are at `urls`; by default they answer at once."""
+    """Of a studio next to `studios` others, whose endpoints are at `urls`; by default they answer at once."""
     async with arrivals() as (noted, url), open_studio_client(database_url) as client:
         await client.endpoint(f"{url}/well-behaved")
         others = urls or [f"{url}/{number}" for number in range(sizes.endpoints)]

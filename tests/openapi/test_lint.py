@@ -1,4 +1,4 @@
-"""The linter of `make check`: it finds what is wrong, and a machine without npm is told so in one line."""
+"""The linter of `make check`: it finds mistakes, and without npm it prints one line."""
 
 import copy
 import json

@@ -36,7 +36,7 @@ def guides_bytes() -> bytes:
 
 
 def guide(name: str, text: str) -> Json:
-    """What stands before the first section, and the sections."""
+    """The text before the first section, and the sections."""
     made: Json = {"title": "", "intro": [], "sections": []}
     blocks = made["intro"]
     for block in blocks_of(text):

@@ -1,4 +1,4 @@
-"""What stands in the paths of the samples: ids of the demo studio, which exist in every one of them."""
+"""Values for the paths of the samples: ids that every demo studio has."""
 
 from typing import Final
 

@@ -27,7 +27,7 @@ class Evaluation(Struct, frozen=True):
 
 
 def malformed_answers(data: dict[str, Any]) -> list[Problem]:
-    """Values that are neither a string nor an array of strings, which needs no look at the form."""
+    """Values that are neither a string nor an array of strings, found without the form."""
     return [_at(key, NOT_TEXT) for key, value in data.items() if not _is_answer(value)]
 
 

@@ -1,6 +1,6 @@
 """Reads what an import's lines name, before and after they are written.
 
-Under locks: what a partner changes in between would be told by nobody.
+Under locks: a partner's change in between would get no event.
 """
 
 from collections.abc import Sequence

@@ -98,7 +98,7 @@ class AsgiExchange:
         self._set_clock(time() + left)
 
     def _set_clock(self, when: float | None) -> None:
-        if not self._clock.expired():  # an application may go on sending while it is being cancelled
+        if not self._clock.expired():  # an application may keep sending while it is being cancelled
             self._clock.reschedule(when)
 
     def _deliver_answer(self) -> None:

@@ -8,7 +8,7 @@ from shared.routing import SCOPES
 from shared.wire import Body, Instant, Resource
 
 SessionSeconds = Annotated[int, Meta(ge=300, le=86_400)]
-# Not an enum of its own: which of them the key has is looked at where it is known.
+# Not an enum of its own: whether the key has them is checked where the key is known.
 _Scope = Annotated[str, Meta(extra_json_schema={"enum": sorted(SCOPES)})]
 SessionScopes = Annotated[list[_Scope], Meta(min_length=1, max_length=len(SCOPES))]
 

@@ -66,7 +66,7 @@ def test_the_desks_commands_are_all_there() -> None:
         (["up", "--port", "0"], "not a port number from 1 to 65535"),
     ],
 )
-def test_a_value_that_cannot_be_read_is_told_in_words(
+def test_an_unreadable_value_is_explained_in_words(
     words: list[str], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Exit code 2, and no regular expression in the message."""

@@ -72,7 +72,7 @@ def test_the_file_holds_what_a_newcomer_wants_to_try() -> None:
 
 
 def test_classes_lie_in_the_two_weeks_from_today_on() -> None:
-    """The first class is today's or later, the last within fourteen days, told in the studio's own time."""
+    """The first class is today's or later, the last within fourteen days, in the studio's own time."""
     zone = ZoneInfo("America/New_York")
     days = {instant(line["start_time"]).astimezone(zone).date() for line in weekly_classes()}
     assert min(days) == MONDAY

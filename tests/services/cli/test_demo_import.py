@@ -31,7 +31,7 @@ async def everything(partner: Client, path: str, **query: Any) -> dict[str, dict
 
 
 async def test_the_demo_imports_again_and_a_week_later(system: System) -> None:
-    """No line is refused, the second time changes nothing, and a week later the timetable goes on."""
+    """No line is refused, the second time changes nothing, and a week later the timetable continues."""
     partner = await imported(system)
     first = await everything(partner, "/classes")
     await imported(system)

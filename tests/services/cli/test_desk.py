@@ -98,7 +98,7 @@ async def test_endpoints_deliveries_and_events_are_looked_through(system: System
     assert (await at_desk(system, "events", "list", "--type", "booking.created")).json()["data"] == []
 
 
-async def test_a_refused_body_is_told_field_by_field_without_patterns(system: System) -> None:
+async def test_a_refused_body_is_explained_field_by_field_without_patterns(system: System) -> None:
     """Problems that only the service finds are readable too."""
     words = ("studios", "create", "--name", "A", "--slug", "a", "--timezone", "UTC", "--id", "12")
     refused = await studioctl(system, *words)

@@ -39,7 +39,7 @@ def test_a_link_between_guides_stays_in_the_reference() -> None:
     assert all(link.startswith(("https://", "#")) for link in links)
 
 
-def test_the_changelog_tells_partners_what_concerns_them() -> None:
+def test_the_changelog_contains_what_concerns_partners() -> None:
     """Deployments, commands and inner repairs are left out, and so is a version with nothing else."""
     assert MADE["changelog"]["sections"][-1]["title"] == "0.1.0"
     shown = " ".join(texts(MADE["changelog"]))

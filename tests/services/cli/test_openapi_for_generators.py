@@ -84,7 +84,7 @@ def test_no_property_has_a_default(name: str) -> None:
     assert found == []
 
 
-def test_a_default_is_told_in_words() -> None:
+def test_a_default_is_described_in_words() -> None:
     """The reader of a field still learns what happens without it; an answer has the field always."""
     sent = {"properties": {"a": {"description": "Seconds.", "default": 60}, "b": {"default": None}}}
     default_in_words(sent)
@@ -125,7 +125,7 @@ def test_every_text_that_is_sent_says_that_it_holds_no_nul(name: str) -> None:
         if {"enum", "const"} & part.keys() or part.get("format") in ("uuid", "date-time", "email"):
             continue
         if "/RequestId/" in place or "/IfNoneMatch/" in place or "ndjson" in place:
-            continue  # HTTP itself allows no NUL in a header; an import tells it line by line.
+            continue  # HTTP itself allows no NUL in a header; an import reports it line by line.
         assert not re.search(part["pattern"], "a\x00b"), place
 
 
@@ -146,6 +146,6 @@ def test_bounds_of_headers_and_paths_are_those_of_the_code(name: str) -> None:
                         jsonschema.validate(text, parameter["schema"])
 
 
-def test_ids_are_told_by_their_format() -> None:
+def test_ids_have_a_format() -> None:
     """Generators know the format; the pattern of our decoder would only be noise."""
     assert all(part.get("pattern") != UUID_PATTERN for _, part in schemas("partners"))

@@ -135,7 +135,7 @@ def test_limits_that_are_no_single_number_are_in_the_document(document: Any) -> 
 def all_bounds(schema: Any) -> list[dict[str, Any]]:
     """Of the field and of what it may be or hold; ids show their format instead of their pattern.
 
-    A pattern is told in the syntax of JSON Schema. No type says that a text holds no NUL, or which years it
+    Patterns are in the syntax of JSON Schema. No type says that a text holds no NUL, or which years it
     may name.
     """
     if not isinstance(schema, dict):

@@ -92,7 +92,7 @@ async def test_an_export_imported_into_an_empty_system_is_exported_the_same(
     assert again.out == first.out
 
 
-async def test_a_page_goes_on_where_the_one_before_it_ended(
+async def test_a_page_continues_where_the_previous_one_ended(
     system: System, session_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No row is skipped or repeated between two pages, even if timestamps are equal."""

@@ -1,4 +1,4 @@
-"""Rate limits that gateways share in a real Valkey or Redis: one bucket, and its failure is no error."""
+"""Rate limits that gateways share in a real Valkey or Redis: one bucket, and no refusals if it fails."""
 
 import asyncio
 import time

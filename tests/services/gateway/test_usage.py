@@ -27,7 +27,7 @@ async def counted(system: System, key_id: str, requests: int) -> dict[str, Any]:
 
 
 async def test_requests_errors_and_last_use_are_counted_for_each_key(system: System) -> None:
-    """Two keys of one client are told apart; a key that was never used is shown with zeros."""
+    """Two keys of one client are counted separately; a key that was never used is shown with zeros."""
     busy = await system.issue(client="Booking site")
     quiet = await system.issue(client="Booking site")
     partner = system.partner(busy["key"])

@@ -66,7 +66,7 @@ def refusal(kind: Any, raw: bytes) -> msgspec.ValidationError:
 
 
 def test_msgspec_is_the_version_whose_sentences_are_known() -> None:
-    """On a new one: look at the table in body_problems.py, then change the version here."""
+    """For a new version, check the table in body_problems.py, then change the version here."""
     assert msgspec.__version__.rpartition(".")[0] == KNOWN
 
 

@@ -10,7 +10,7 @@ NUMBER = 700
 
 
 def test_a_descriptor_that_was_closed_meanwhile_tells_nothing() -> None:
-    """The sweep of connections goes on to the next one, instead of ending in an error."""
+    """The sweep of connections continues with the next one instead of failing."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         os.dup2(server.fileno(), NUMBER)
         assert endpoints_of(NUMBER) is not None, "control: an open one is read"

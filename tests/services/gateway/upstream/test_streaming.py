@@ -56,7 +56,7 @@ async def test_a_long_answer_flows_through_and_leaves_the_connection_usable() ->
 
 
 async def test_a_caller_that_does_not_read_holds_the_service_back() -> None:
-    """Memory is bounded: the service waits, and goes on when the caller does."""
+    """Memory is bounded: the service waits, and continues when the caller does."""
     fountain = Fountain()
     async with scripted(fountain) as server:
         upstream = HttpUpstream(server.url)
@@ -68,7 +68,7 @@ async def test_a_caller_that_does_not_read_holds_the_service_back() -> None:
 
 
 async def test_a_slow_caller_does_not_use_up_the_services_time() -> None:
-    """Reading for longer than an answer may take is no fault of the service."""
+    """A caller may read for longer than the answer timeout without failing the service."""
     async with scripted(Fountain()) as server:
         upstream = HttpUpstream(server.url, answer_timeout=0.5, read_timeout=0.4)
         answer = await upstream.request(b"GET", b"/", [], b"")
