@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from msgspec import Struct, structs
+from msgspec import Struct, field, structs
 
 from tests.chaos.arena import Arena
 from tests.chaos.audit import Findings, settle
@@ -30,7 +30,7 @@ class Plan(Struct, frozen=True):
     rate: float = 30.0
     classes: int = 100
     members: int = 700
-    replicas: dict[str, int] = REPLICAS
+    replicas: dict[str, int] = field(default_factory=lambda: dict(REPLICAS))
 
 
 class Outcome(Struct):
