@@ -20,6 +20,9 @@ from tests.chaos.faults.groups import GROUPS
 from tests.chaos.runner import Outcome, Plan, run
 from tests.chaos.table import markdown, plain, written_into
 
+# The exit status of a program that was stopped with Ctrl-C.
+STOPPED = 130
+
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make chaos", description=__doc__)
@@ -59,11 +62,13 @@ def main() -> int:
     outcome = None
     try:
         outcome = asyncio.run(until_stopped(run(plan, folder, say)))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        say("stopped before the end; there is no table")
     finally:
         if given.keep is not None or outcome is None or outcome.problems:
             say(f"the services' logs are in {keep_logs(folder, given.keep)}")
         shutil.rmtree(folder, ignore_errors=True)
-    return report(outcome, seed, given.table)
+    return STOPPED if outcome is None else report(outcome, seed, given.table)
 
 
 def keep_logs(folder: Path, wanted: Path | None) -> Path:

@@ -36,7 +36,8 @@ def static_file(name: str, content_type: bytes, **values: str) -> ASGIApp:
     body = (STATIC / name).read_bytes()
     if values:
         body = Template(body.decode()).substitute(values).encode()
-    squeezed = gzip.compress(body, mtime=0)
+    # A third of the time of the highest level, at every start, for 5 % more bytes.
+    squeezed = gzip.compress(body, compresslevel=6, mtime=0)
     always: tuple[tuple[bytes, bytes], ...] = ((b"vary", b"accept-encoding"), CACHE_CONTROL, *SECURITY)
     as_is = (_pieces(body), (*always, (b"etag", entity_tag(body))))
     as_gzip = (
