@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, suppress
 
 from msgspec import Struct
 
+from shared.settings import DEFAULT_RETRY_SCHEDULE
 from shared.wire import new_id
 from tests.harness.eventually import eventually
 from tests.services.webhooks.studio_client import StudioClient, open_studio_client
@@ -85,7 +86,11 @@ async def latencies(
     database_url: str, studios: int, sizes: Sizes, urls: list[str] | None = None
 ) -> list[float]:
     """Of a studio next to `studios` others, whose endpoints are at `urls`; by default they answer at once."""
-    async with arrivals() as (noted, url), open_studio_client(database_url) as client:
+    schedule = DEFAULT_RETRY_SCHEDULE
+    async with (
+        arrivals() as (noted, url),
+        open_studio_client(database_url, webhook_retry_schedule=schedule) as client,
+    ):
         await client.endpoint(f"{url}/well-behaved")
         others = urls or [f"{url}/{number}" for number in range(sizes.endpoints)]
         await make_backlog(client, others, studios, sizes)

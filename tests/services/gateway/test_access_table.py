@@ -41,6 +41,7 @@ class Keys(Struct):
     # Console sessions: the headers of a page that was signed in.
     session_of_another_studio: dict[str, str]
     session_of_another_location: dict[str, str]
+    session_of_another_client: dict[str, str]
     session_without: dict[str, dict[str, str]]  # by the scope that it lacks, of a key that has them all
     session_ended: dict[str, str]
     session_of_revoked_key: dict[str, str]
@@ -94,6 +95,7 @@ async def _made(system: System) -> Keys:
         **{name: key["key"] for name, key in issued.items()},
         session_of_another_studio=sessions["of_another_studio"],
         session_of_another_location=sessions["of_another_location"],
+        session_of_another_client=sessions["of_another_client"],
         session_without=session_without,
         session_ended=ended,
         session_of_revoked_key=sessions["revoked"],
@@ -157,6 +159,7 @@ async def test_nobody_gets_what_is_not_theirs(system: System, route: PartnerRout
         assert (await ask_in_session(keys.session_of_another_studio)).status == 404
         if any(name in OF_ONE_CLIENT for name in parameters_of(route)):
             assert (await ask(keys.of_another_client)).status == 404
+            assert (await ask_in_session(keys.session_of_another_client)).status == 404
         if any(name in AT_A_LOCATION for name in parameters_of(route)):
             assert (await ask(keys.of_another_location)).status == 404
             assert (await ask_in_session(keys.session_of_another_location)).status == 404

@@ -78,6 +78,15 @@ async def test_an_endless_response_is_given_up_after_a_bounded_amount(
     assert sent[0] < 12_000_000
 
 
+async def test_few_of_a_flood_of_interim_responses_are_parsed() -> None:
+    """They arrive 256 KiB at a time, and each costs as much to parse as a whole response."""
+    handler = BoundedResponseHandler(asyncio.get_running_loop())
+    handler.set_response_params()
+    handler.data_received(b"HTTP/1.1 100 Continue\r\n\r\n" * 10_000)
+    assert handler.exception() is not None
+    assert handler._interim < 100
+
+
 async def test_a_few_interim_responses_are_fine() -> None:
     """`100 Continue` and `103 Early Hints` come before the response that counts."""
 
