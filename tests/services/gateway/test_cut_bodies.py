@@ -1,9 +1,19 @@
 """A request whose body was cut short does not run."""
 
+from collections.abc import AsyncIterator
+
 import pytest
+from standardwebhooks import Webhook
 
 from tests.harness.raw_http import connect, request
+from tests.harness.receiver import Receiver, receiving
 from tests.harness.system import System
+
+
+@pytest.fixture
+async def receiver() -> AsyncIterator[Receiver]:
+    async with receiving() as found:
+        yield found
 
 
 @pytest.mark.parametrize(
@@ -17,12 +27,12 @@ from tests.harness.system import System
     ids=["nothing came", "cut short", "a corrupt first chunk", "a corrupt second chunk"],
 )
 async def test_a_write_whose_body_is_cut_short_does_not_run(
-    system: System, framing: dict[str, str], body: bytes
+    system: System, receiver: Receiver, framing: dict[str, str], body: bytes
 ) -> None:
     """Rotating has an optional body: one that was cut short is not taken as missing, and nothing runs."""
     key = await system.key()
     partner = system.partner(key)
-    made = await partner.post("/webhook-endpoints", {"url": "https://example.com/hook"})
+    made = await partner.post("/webhook-endpoints", {"url": receiver.url})
     assert made.status == 201, made.body
     path = f"/webhook-endpoints/{made.json()['id']}"
     connection = await connect(system.running.partner_url)
@@ -39,3 +49,7 @@ async def test_a_write_whose_body_is_cut_short_does_not_run(
     connection.close()
     assert answer.startswith(b"HTTP/1.1 422"), answer
     assert b"json_invalid" in answer
+    assert (await partner.post(f"{path}/test")).status == 202
+    [got] = await receiver.until_count(1, seconds=60)
+    assert len(got.headers["webhook-signature"].split(" ")) == 1, "one secret signs: nothing was rotated"
+    Webhook(made.json()["secret"]).verify(got.body, got.headers)
