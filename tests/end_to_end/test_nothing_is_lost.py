@@ -10,6 +10,7 @@ import signal
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import aio_pika
 import pytest
@@ -75,6 +76,37 @@ async def test_bookings_go_on_while_the_broker_is_away(pipeline: Pipeline) -> No
     assert report.outbox_at_its_longest >= 100, report.text()
     assert report.outbox_at_the_end == 0, report.text()
     assert report.delivered >= report.bookings, report.text()
+
+
+@pytest.mark.timeout(180)
+async def test_members_made_while_the_forms_service_is_away_convert_their_leads_later(
+    pipeline: Pipeline,
+) -> None:
+    """The event waits in the queue; each lead is converted once, with one `lead.updated`."""
+    client = pipeline.system.partner(await pipeline.system.key())
+    emails = [f"p{number}@example.com" for number in range(20)]
+    leads = [(await client.post("/leads", {"email": email})).json()["id"] for email in emails]
+    forms = pipeline.running.processes["forms"]
+    await asyncio.to_thread(forms.kill)
+    for email in emails:
+        member = {"email": email.upper(), "first_name": "P", "last_name": "Q"}
+        assert (await client.post("/members", member)).status == 201
+    assert (await client.get("/leads")).status in (502, 503, 504)
+    await asyncio.to_thread(forms.start)
+    await asyncio.to_thread(forms.wait_ready)
+
+    async def converted() -> list[Any] | None:
+        page = (await client.get("/leads", limit=200)).json()
+        return page["data"] if {lead["status"] for lead in page["data"]} == {"converted"} else None
+
+    async def told() -> list[Any] | None:
+        events = (await client.get("/events", type="lead.updated", limit=200)).json()["data"]
+        return events if len(events) >= len(leads) else None
+
+    assert [lead["id"] for lead in await eventually(converted) or []] == leads
+    events = await eventually(told) or []
+    assert sorted(event["resource"]["id"] for event in events) == sorted(leads)
+    assert {event["resource"]["version"] for event in events} == {2}
 
 
 @pytest.mark.timeout(180)

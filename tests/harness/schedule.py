@@ -16,7 +16,6 @@ ALONE = frozenset(
     f"{END_TO_END}/test_{name}.py"
     for name in (
         "database_layouts",
-        "leads_convert_over_rabbitmq",
         "nothing_is_lost",
         "readme",
         "rolling_restart",

@@ -15,7 +15,7 @@ from tests.services.bookings.import_samples import a_class, a_member, a_product,
 from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.without_locks import remove_key_lock, remove_row_locks
 
-CLIENTS, COPIES, ATTEMPTS = 50, 20, 5
+CLIENTS, COPIES, ATTEMPTS = 30, 20, 5
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ async def _touch(db: Database) -> None:
 
 
 async def last_seats(client: StudioClient) -> list[str]:
-    """50 clients want 5 seats, half of them ready to wait. Returns what went wrong."""
+    """30 clients want 5 seats, half of them ready to wait. Returns what went wrong."""
     class_, people = a_class(capacity=5), [a_member() for _ in range(CLIENTS)]
     await client.import_all(class_, *people)
     clients = [client.with_key(client_id=new_id()) for _ in people]
@@ -128,7 +128,7 @@ async def test_a_race_ends_in_a_consistent_state(
     service: Bookings, name: str, separate_replicas: bool
 ) -> None:
     """Exactly capacity, dense positions, every credit and event accounted for."""
-    for _ in range(3):
+    for _ in range(2):
         assert (
             await SCENARIOS[name](StudioClient.for_new_studio(service, separate_replicas=separate_replicas))
             == []
@@ -149,7 +149,7 @@ async def test_without_the_row_locks_the_same_race_goes_wrong(
 )
 async def test_copies_of_one_key_have_one_effect(service: Bookings, separate_replicas: bool) -> None:
     """20 at once: one booking, one event, and the same bytes for everyone."""
-    for _ in range(3):
+    for _ in range(2):
         assert (
             await copies_of_one_key(StudioClient.for_new_studio(service, separate_replicas=separate_replicas))
             == []

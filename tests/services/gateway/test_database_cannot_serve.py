@@ -1,9 +1,7 @@
 """A database that is full, read-only or out of memory: 503, nothing lost, and readiness says so."""
 
-import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -12,8 +10,9 @@ import pytest
 
 from shared.wire import new_id
 from tests.harness.bookable_studio import Bookable, bookable
+from tests.harness.databases import Template
 from tests.harness.eventually import eventually
-from tests.harness.system import System, embedded_system
+from tests.harness.system import RunningSystem, System, embedded_system
 
 REFUSE = """
 CREATE FUNCTION {schema}.refuse_write() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -22,20 +21,27 @@ CREATE TRIGGER refuse_write BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTI
 """
 
 
+@pytest.fixture(scope="module")
+def breakable(
+    migrated_template: Template, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[RunningSystem, str]]:
+    """A system on a database of its own, for these tests to break and to mend."""
+    with (
+        migrated_template.copy_for_session() as database_url,
+        embedded_system(tmp_path_factory.mktemp("home"), database_url) as running,
+    ):
+        yield running, database_url
+
+
 @pytest.fixture
-async def own(database_url: str, tmp_path: Path) -> AsyncIterator[tuple[System, Bookable, str]]:
-    """A system on a database of its own, for this test to break."""
-    starting = embedded_system(tmp_path, database_url)
-    running = await asyncio.to_thread(starting.__enter__)
-    try:
-        async with aiohttp.ClientSession() as session:
-            system = System(running, session)
-            system.studio_id = await system.new_studio()
-            studio = bookable(members=10)
-            await system.import_lines(studio.lines)
-            yield system, studio, database_url
-    finally:
-        await asyncio.to_thread(starting.__exit__, None, None, None)
+async def own(breakable: tuple[RunningSystem, str]) -> AsyncIterator[tuple[System, Bookable, str]]:
+    running, database_url = breakable
+    async with aiohttp.ClientSession() as session:
+        system = System(running, session)
+        system.studio_id = await system.new_studio()
+        studio = bookable(members=10)
+        await system.import_lines(studio.lines)
+        yield system, studio, database_url
 
 
 @asynccontextmanager
