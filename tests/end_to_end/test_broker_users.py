@@ -20,7 +20,7 @@ SELECT (SELECT count(*) FROM catalog.outbox) + (SELECT count(*) FROM bookings.ou
 """
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(300)
 async def test_bookings_and_new_members_go_all_the_way_with_separate_broker_users(
     tmp_path: Path, database_url: str, rabbit: Rabbit, amqp_url: str
 ) -> None:
@@ -42,7 +42,7 @@ async def test_bookings_and_new_members_go_all_the_way_with_separate_broker_user
             assert (await client.post("/leads", {"email": "p@example.com"})).status == 201
             member = {"email": "p@example.com", "first_name": "P", "last_name": "Q"}
             assert (await client.post("/members", member)).status == 201
-            await receiver.until_count(2, seconds=60)
+            await receiver.until_count(2, seconds=120)
             assert (await client.get("/leads")).json()["data"][0]["status"] == "converted"
             await eventually(lambda: _all_acknowledged(database_url))
 

@@ -198,8 +198,11 @@ async def test_a_producer_waits_for_the_service_that_declares_the_queues(
             return False
         return True
 
+    async def waiting() -> bool:
+        return (await log.depth(EVENT_LOG)).waiting == 1
+
     await eventually(published)
-    assert (await log.depth(EVENT_LOG)).waiting == 1
+    await eventually(waiting)
     await producer.close()
     await log.close()
 
