@@ -10,8 +10,8 @@ from aio_pika.abc import AbstractConnection, AbstractIncomingMessage
 from aio_pika.exceptions import ChannelNotFoundEntity
 from yarl import URL
 
-from shared.events.bus.batching import CONTENT_TYPE, pack, unpack
 from shared.events.bus.protocol import Message
+from shared.events.bus.publish_batches import CONTENT_TYPE, pack, unpack
 
 CONNECT_TIMEOUT = 5.0
 # The broker closes a connection that was silent for twice as long. A replica that hangs, or whose machine has

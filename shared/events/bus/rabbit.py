@@ -16,7 +16,6 @@ from shared.events.bus.acknowledgements import (
     Settle,
     read_acknowledgements,
 )
-from shared.events.bus.batching import BatchPublisher, Destination
 from shared.events.bus.broker import close_quietly, open_connection, queue_exists, wrap, wrap_batch
 from shared.events.bus.broker_version import refuse_old_broker
 from shared.events.bus.consumer import Consumer
@@ -24,6 +23,7 @@ from shared.events.bus.declarations import QueueMismatch, declare, expect
 from shared.events.bus.parking import list_parked, queue_depth, requeue_parked
 from shared.events.bus.permissions import allows, declares_topology
 from shared.events.bus.protocol import BusError, Handler, Message, ParkedMessage, QueueDepth, Unroutable
+from shared.events.bus.publish_batches import BatchPublisher, Destination
 from shared.events.bus.topology import EVENT_LOG, QUEUES, Queue, acknowledgements_of
 from shared.wire import encode
 

@@ -7,7 +7,7 @@ import aio_pika
 import pytest
 
 from shared.events.bus import Acknowledgement, BusError, Message, Poison
-from shared.events.bus.batching import MOST_BYTES, MOST_EVENTS, BatchPublisher, Destination
+from shared.events.bus.publish_batches import MOST_BYTES, MOST_EVENTS, BatchPublisher, Destination
 from shared.events.bus.rabbit import RabbitBus
 from tests.harness.eventually import eventually
 from tests.shared.events.bus.queues import ALL, PARTITIONS, QUEUES, Notebook, message
