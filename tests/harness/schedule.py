@@ -15,6 +15,7 @@ END_TO_END = "tests/end_to_end"
 ALONE = frozenset(
     f"{END_TO_END}/test_{name}.py"
     for name in (
+        "broker_users",
         "database_layouts",
         "nothing_is_lost",
         "readme",
@@ -31,9 +32,9 @@ SLOWEST = (
     "tests/services/cli/test_up.py",
     "tests/services/bookings/test_stateful.py",
     "tests/end_to_end/test_rolling_restart.py",
+    "tests/end_to_end/test_broker_users.py",
     "tests/services/cli/test_up_on_a_terminal.py",
     "tests/shared/events/bus/test_rabbit_faults.py",
-    "tests/shared/servers/test_rabbitmq.py",
     "tests/services/bookings/test_killed_mid_write.py",
     "tests/services/gateway/test_bounded_work.py",
     "tests/services/gateway/console/test_accessibility.py",
@@ -50,7 +51,6 @@ SLOWEST = (
     "tests/services/gateway/reference/test_accessibility.py",
     "tests/services/cli/test_desk.py",
     "tests/deploy/test_kubernetes.py",
-    "tests/services/catalog/test_page_cost.py",
     "tests/services/bookings/test_linearizability.py",
     "tests/docs/test_every_write_has_events.py",
 )

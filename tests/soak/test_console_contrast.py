@@ -17,9 +17,14 @@ __all__ = ["system"]
 
 
 @pytest.mark.timeout(600)
-async def test_both_consoles_have_enough_contrast(tab: Tab, system: System) -> None:
+async def test_the_partner_console_has_enough_contrast(tab: Tab, system: System) -> None:
     """Dark on a desktop, light on a phone."""
     await open_partner_console(tab, system, await system.key())
     await check_pages(tab, PARTNER_PAGES, REST)
+
+
+@pytest.mark.timeout(600)
+async def test_the_operators_console_has_enough_contrast(tab: Tab, system: System) -> None:
+    """Dark on a desktop, light on a phone."""
     await open_operator_console(tab, system)
     await check_pages(tab, OPERATOR_PAGES, REST)
