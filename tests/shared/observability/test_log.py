@@ -2,7 +2,6 @@
 
 import json
 import logging
-from collections.abc import Iterator
 from typing import Any
 
 import asyncpg
@@ -12,15 +11,6 @@ import structlog
 from shared.observability.log import set_up_logging
 from shared.observability.scrubbing import safe_message, safe_traceback, scrub
 from shared.settings import Settings
-
-
-@pytest.fixture(autouse=True)
-def _as_it_was() -> Iterator[None]:
-    handlers, level = logging.root.handlers[:], logging.root.level
-    yield
-    structlog.reset_defaults()
-    logging.root.handlers[:] = handlers
-    logging.root.setLevel(level)
 
 
 def said(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:

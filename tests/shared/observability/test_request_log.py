@@ -1,26 +1,12 @@
 """The log line of a request: fields as structlog would write them, and no personal data."""
 
 import json
-import logging
-import sys
-from collections.abc import Iterator
 
 import pytest
-import structlog
 
 from shared.observability.log import set_up_logging
-from shared.observability.request_log import RequestLine, log_request, set_up_request_log
+from shared.observability.request_log import RequestLine, log_request
 from shared.settings import Settings
-
-
-@pytest.fixture(autouse=True)
-def _as_before() -> Iterator[None]:
-    """Logging is global to the process, so it is restored for other tests."""
-    handlers, level = list(logging.root.handlers), logging.root.level
-    yield
-    logging.root.handlers, logging.root.level = handlers, level
-    structlog.reset_defaults()
-    set_up_request_log(sys.stderr, as_json=False, enabled=True)
 
 
 def line(**fields: str) -> RequestLine:
