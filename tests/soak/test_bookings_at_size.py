@@ -8,8 +8,6 @@ from typing import Any
 
 import aiohttp
 import pytest
-from hypothesis import HealthCheck, settings
-from hypothesis.stateful import run_state_machine_as_test
 
 from services.bookings.context import Bookings
 from shared.servers.ports import free_port
@@ -22,11 +20,11 @@ from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_killed_mid_write import SECRET, Killable, start_killable
 from tests.services.bookings.test_linearizability import CALLS_EACH, CLIENTS, fits
 from tests.services.bookings.test_races import SCENARIOS, copies_of_one_key, service
-from tests.services.bookings.test_stateful import machine
+from tests.services.bookings.test_stateful import STEPS, machine, run_machine
 
 __all__ = ["client", "machine", "service"]
 
-RUNS, RUNS_AT_ONCE, STEPS = 2_000, 100, 50
+RUNS, RUNS_AT_ONCE = 2_000, 100
 ROUNDS, HISTORIES = 40, 200
 KILLS, CALLERS = 40, 16
 
@@ -36,16 +34,7 @@ def test_two_thousand_random_runs(machine: type[StudioMachine]) -> None:
     """2,000 runs of 50 steps agree with the model after every step."""
     started = time.monotonic()
     for done in range(0, RUNS, RUNS_AT_ONCE):
-        run_state_machine_as_test(
-            machine,
-            settings=settings(
-                max_examples=RUNS_AT_ONCE,
-                stateful_step_count=STEPS,
-                deadline=None,
-                suppress_health_check=list(HealthCheck),
-                database=None,
-            ),
-        )
+        run_machine(machine, RUNS_AT_ONCE)
         print(
             f"\nbookings against the model: {done + RUNS_AT_ONCE:,} of {RUNS:,} runs of {STEPS} steps, "
             f"{sum(machine.steps.values()):,} operations in {time.monotonic() - started:.0f} s, "

@@ -41,20 +41,24 @@ def machine(migrated_template: Template) -> Iterator[type[StudioMachine]]:
         runner.run(db.close())
 
 
+def run_machine(machine: type[StudioMachine], runs: int) -> None:
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=runs,
+            stateful_step_count=STEPS,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            database=None,
+        ),
+    )
+
+
 @pytest.mark.timeout(900)
 def test_random_operations_leave_the_service_as_the_model(machine: type[StudioMachine]) -> None:
     """Book, cancel, promote, capacity, class ends, pause, purchase, check in, replay, import: all agree."""
     for _ in range(BATCHES):
-        run_state_machine_as_test(
-            machine,
-            settings=settings(
-                max_examples=RUNS,
-                stateful_step_count=STEPS,
-                deadline=None,
-                suppress_health_check=list(HealthCheck),
-                database=None,
-            ),
-        )
+        run_machine(machine, RUNS)
         if not REACHED - set(machine.steps):
             return
     # Rarer steps, such as an import of capacity and status at once, are left to the soak.

@@ -9,6 +9,7 @@ from prometheus_client import REGISTRY
 from shared.db.database import Database
 from shared.events.bus import EVENT_LOG, ParkedMessage, Queue, QueueDepth
 from shared.events.reconcile import Reconciler
+from shared.events.relay import Relay
 from shared.wire import new_id
 from tests.shared.events.staged_bus import StagedBus, event, relay, states, until_idle, write
 
@@ -35,6 +36,12 @@ def counted(state: str) -> float | None:
     return REGISTRY.get_sample_value("studio_outbox_events", {"service": "bookings", "state": state})
 
 
+def reconciler_of(one: Relay) -> Reconciler:
+    return Reconciler(
+        one.database, one.bus, one.leases, service="bookings", queue=EVENT_LOG, overdue_seconds=0.05
+    )
+
+
 async def test_every_unacknowledged_event_is_counted_and_a_lost_parked_one_is_sent_again(
     db: Database,
 ) -> None:
@@ -47,14 +54,7 @@ async def test_every_unacknowledged_event_is_counted_and_a_lost_parked_one_is_se
     await bus.acknowledge(*bus.confirmed[1:3], parked=True)
     bus.kept = [bus.confirmed[1].id]
     await write(db, [event(new_id(), 1)])
-    reconciler = Reconciler(
-        db,
-        bus,  # type: ignore[arg-type]
-        one.leases,
-        service="bookings",
-        queue=EVENT_LOG,
-        overdue_seconds=0.05,
-    )
+    reconciler = reconciler_of(one)
     await asyncio.sleep(0.1)
     await reconciler.step()
     assert [counted(state) for state in ("waiting", "in_flight", "parked")] == [1, 1, 2]
@@ -90,14 +90,7 @@ async def test_a_producer_that_may_only_count_sends_its_parked_events_again_if_m
     await until_idle(one)
     await bus.acknowledge(*bus.confirmed, parked=True)
     bus.kept = list(bus.ids)
-    reconciler = Reconciler(
-        db,
-        bus,  # type: ignore[arg-type]
-        one.leases,
-        service="bookings",
-        queue=EVENT_LOG,
-        overdue_seconds=0.05,
-    )
+    reconciler = reconciler_of(one)
     await asyncio.sleep(0.1)
     await reconciler.step()
     assert (await states(db)).parked == 2
