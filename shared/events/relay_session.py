@@ -18,6 +18,7 @@ log = structlog.get_logger("relay")
 # version and none of that one, which deletes rows at the confirm and uses the old queue. Our locks never
 # wait.
 SHARE_LOCK = "SELECT pg_try_advisory_lock_shared(hashtextextended('outbox:' || current_schema(), 0))"
+BACKEND = "SELECT pg_backend_pid()"
 WAKE_OTHERS = "SELECT pg_notify('outbox:' || current_schema(), $1)"
 
 
@@ -37,6 +38,10 @@ class RelaySession:
         await self.close()
         conn = await self.database.session_pool.acquire(timeout=5)
         try:
+            if await conn.fetchval(BACKEND) != conn.get_server_pid():
+                # A pooler invents the number that it tells its clients. By transaction, other clients get the
+                # notifications: rows are still relayed, but only at the next poll.
+                log.warning("relay_behind_pooler", service=self.service, set="STUDIO_DATABASE_DIRECT_URL")
             if not await conn.fetchval(SHARE_LOCK):
                 log.info("older_relay_active", service=self.service)
                 await conn.execute(WAKE_OTHERS, "")

@@ -45,9 +45,12 @@ async def assert_an_event_reaches_a_partner(system: System) -> None:
 
 
 async def test_the_whole_system_works_through_pgbouncer(database_url: str, tmp_path: Path) -> None:
-    """PgBouncer refuses unknown start-up parameters. Sessions for LISTEN go to the server itself."""
+    """PgBouncer refuses unknown start-up parameters. Sessions for LISTEN go to the server itself.
+
+    By transaction where the version can: each role's many connections take turns on three sessions.
+    """
     with (
-        running_pgbouncer(database_url) as pooled_url,
+        running_pgbouncer(database_url, pool_size=3) as pooled_url,
         embedded_system(tmp_path, pooled_url, STUDIO_DATABASE_DIRECT_URL=database_url) as running,
     ):
         async with studio_in(running) as system:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import socket
 import subprocess
 import time
@@ -18,34 +19,61 @@ from shared.servers.ports import free_port
 from shared.servers.run_as import unprivileged
 from shared.settings import SERVICES
 from tests.harness.debian_package import find_binary
+from tests.harness.debian_release import command_in, fetch_program
 from tests.harness.servers import home_for_servers
 
 # The first version that keeps prepared statements apart when sessions are shared.
 TRANSACTION_MODE_SINCE = (1, 21)
+# What it is linked with, except for libc6.
+LIBRARIES = (
+    *("libcares2", "libevent-2.1-7t64", "libpam0g", "libssl3t64", "libsystemd0"),
+    *("libaudit1", "libcap-ng0", "libcap2", "libzstd1", "zlib1g"),
+)
 
 
-def pgbouncer_version(binary: str) -> tuple[int, ...]:
-    text = subprocess.run([binary, "--version"], capture_output=True, text=True, check=True).stdout
+def find_pgbouncer() -> list[str] | None:
+    """The command of this machine's PgBouncer, or of a newer one if this one is too old for us."""
+    binary = find_binary("pgbouncer")
+    if binary is not None and pgbouncer_version([binary]) >= TRANSACTION_MODE_SINCE:
+        return [binary]
+    return fetch_program("pgbouncer", LIBRARIES) or (None if binary is None else [binary])
+
+
+def pgbouncer_version(command: list[str]) -> tuple[int, ...]:
+    text = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True).stdout
     found = re.search(r"PgBouncer (\d+)\.(\d+)", text)
     assert found is not None, text
     return tuple(map(int, found.groups()))
 
 
 @contextmanager
-def running_pgbouncer(database_url: str) -> Iterator[str]:
-    """`database_url` through the pooler: by transaction from 1.21 on, by session before."""
-    binary = find_binary("pgbouncer")
-    if binary is None:
+def running_pgbouncer(
+    database_url: str, *, pool_size: int = 40, statements: int = 200, only_transaction_mode: bool = False
+) -> Iterator[str]:
+    """`database_url` through the pooler: by transaction from 1.21 on, by session before.
+
+    `pool_size` is per database and role. Sessions are used in turn, so that clients change theirs often. The
+    superuser keeps its sessions, because tests themselves hold locks and listen.
+    """
+    command = find_pgbouncer()
+    if command is None:
         pytest.skip("there is no PgBouncer here; install pgbouncer (apt-get, dnf or brew)")
-    by_transaction = pgbouncer_version(binary) >= TRANSACTION_MODE_SINCE
+    by_transaction = pgbouncer_version(command) >= TRANSACTION_MODE_SINCE
+    if only_transaction_mode and not by_transaction:
+        pytest.skip("this PgBouncer is older than 1.21, and no newer one can be had here")
     server, port = urlsplit(database_url), free_port()
     users = {role_of(name): role_password(database_url, name) or "" for name in SERVICES}
     users[str(server.username)] = unquote(server.password or "")
     with home_for_servers() as home:
+        if len(command) > 1:
+            shutil.copytree(Path(command[0]).parent, home / "program")
+            command = command_in(home / "program", "pgbouncer")
         (home / "users.txt").write_text("".join(f'"{name}" "{word}"\n' for name, word in users.items()))
         (home / "pgbouncer.ini").write_text(
             f"""[databases]
 * = host={server.hostname} port={server.port or 5432}
+[users]
+{server.username} = pool_mode=session
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = {port}
@@ -53,18 +81,19 @@ unix_socket_dir =
 auth_type = trust
 auth_file = {home / "users.txt"}
 pool_mode = {"transaction" if by_transaction else "session"}
-{"max_prepared_statements = 200" if by_transaction else ""}
-default_pool_size = 40
-max_client_conn = 500
+{f"max_prepared_statements = {statements}" if by_transaction else ""}
+server_round_robin = 1
+default_pool_size = {pool_size}
+max_client_conn = 2000
 """
         )
         run_as = unprivileged(home / "none", ("postgres", "nobody"))
-        for path in (home, *home.iterdir()):
+        for path in (home, home / "users.txt", home / "pgbouncer.ini"):
             os.chown(path, run_as.uid, run_as.gid)
         log = home / "pgbouncer.log"
         with log.open("ab") as output:
             child = Child(
-                [binary, str(home / "pgbouncer.ini")],
+                [*command, str(home / "pgbouncer.ini")],
                 run_as=run_as,
                 stop_with="INT",
                 log=output,

@@ -9,6 +9,7 @@ from shared.servers.rabbitmq_binaries import find_rabbitmq, install_if_debian_ro
 from tests.harness.browser import MISSING, install_chromium
 from tests.harness.containers import docker_answers
 from tests.harness.debian_package import find_binary, install
+from tests.harness.pgbouncer import find_pgbouncer
 
 DOCKER = "Docker, through testcontainers"
 
@@ -17,7 +18,7 @@ def main() -> int:
     try:
         sys.stdout.write(f"Postgres: {postgres()}\nRabbitMQ: {rabbitmq()}\n")
         sys.stdout.write(f"Chromium: {install_chromium() or MISSING}\n")
-        sys.stdout.write(f"PgBouncer: {optional('pgbouncer', 'pgbouncer')}\n")
+        sys.stdout.write(f"PgBouncer: {pgbouncer()}\n")
         sys.stdout.write(f"Valkey or Redis: {optional('redis-server', 'valkey-server', 'redis-server')}\n")
     except ServerProblem as problem:
         sys.stderr.write(f"{problem.message}\n")
@@ -43,6 +44,12 @@ def rabbitmq() -> str:
     if found is None and docker_answers():
         return DOCKER
     return (found or install_if_debian_root()).origin
+
+
+def pgbouncer() -> str:
+    missing = optional("pgbouncer", "pgbouncer")
+    command = find_pgbouncer()
+    return missing if command is None else command[-1]
 
 
 def optional(package: str, *binaries: str) -> str:

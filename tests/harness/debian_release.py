@@ -1,0 +1,96 @@
+"""A server program from a newer Debian release, in a folder of its own: nothing is installed.
+
+It runs with that release's loader and libraries, because those of this machine may be older than it needs.
+"""
+
+import fcntl
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+RELEASE = "trixie"
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+# This machine's own mirrors.
+MIRRORS = ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"]
+# After a failure, so that not every test waits for a mirror that is away.
+ASK_AGAIN_SECONDS = 600
+TIMEOUT = 120.0
+
+
+def fetch_program(name: str, libraries: Sequence[str], root: Path = Path(sys.prefix)) -> list[str] | None:
+    """The command that runs `name`, the program of the package with that name. None if it cannot be had."""
+    folder = root / f"{RELEASE}-{name}"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        failed, made = folder / "failed", folder / "program"
+        is_recent = failed.exists() and time.time() - failed.stat().st_mtime < ASK_AGAIN_SECONDS
+        if not made.exists() and not is_recent:
+            try:
+                _fetch(name, libraries, made)
+            except (OSError, subprocess.SubprocessError) as problem:
+                failed.write_text(str(problem))
+    return command_in(made, name) if made.exists() else None
+
+
+def command_in(folder: Path, name: str) -> list[str]:
+    """For a copy, too: a server's user may not be able to enter the folder of the virtual environment."""
+    (loader,) = folder.glob("ld-linux*")
+    return [str(loader), "--library-path", str(folder), str(folder / name)]
+
+
+def _fetch(name: str, libraries: Sequence[str], made: Path) -> None:
+    if not (shutil.which("apt-get") and shutil.which("dpkg-deb") and KEYRING.exists()):
+        raise FileNotFoundError("this machine has no apt-get or no keys of Debian")
+    with tempfile.TemporaryDirectory(dir=made.parent) as work:
+        packages = _download([name, "libc6", *libraries], Path(work))
+        unpacked, flat = Path(work) / "unpacked", Path(work) / "flat"
+        for package in packages:
+            _run("dpkg-deb", "-x", str(package), str(unpacked))
+        flat.mkdir()
+        for library in unpacked.glob("usr/lib/*-linux-gnu/*.so*"):
+            shutil.copy2(library, flat)
+        (program,) = unpacked.glob(f"usr/*bin/{name}")
+        shutil.copy2(program, flat)
+        _run(*command_in(flat, name), "--version")
+        flat.chmod(0o755)
+        flat.rename(made)
+
+
+def _download(packages: Sequence[str], work: Path) -> list[Path]:
+    """With package lists of our own. apt checks the release's signature and every package's hash."""
+    for part in ("state/lists/partial", "cache/archives/partial", "packages"):
+        (work / part).mkdir(parents=True)
+    (work / "status").touch()
+    (work / "sources.list").write_text(f"deb [signed-by={KEYRING}] {_mirror()} {RELEASE} main\n")
+    settings = {
+        "Dir::State": work / "state",
+        "Dir::State::status": work / "status",
+        "Dir::Cache": work / "cache",
+        "Dir::Etc::SourceList": work / "sources.list",
+        "Dir::Etc::SourceParts": "/dev/null",
+        "Acquire::Languages": "none",
+        "APT::Sandbox::User": "",
+    }
+    options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
+    _run("apt-get", "-qq", *options, "update")
+    _run("apt-get", "-qq", *options, "download", *packages, cwd=work / "packages")
+    return sorted((work / "packages").glob("*.deb"))
+
+
+def _mirror() -> str:
+    for address in _run(*MIRRORS).splitlines():
+        if address.rstrip("/").endswith("/debian"):
+            return address
+    raise FileNotFoundError("apt knows no mirror of Debian")
+
+
+def _run(*words: str, cwd: Path | None = None) -> str:
+    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+    if done.returncode:
+        raise subprocess.SubprocessError(f"{words[0]}: {done.stderr.strip()[-500:]}")
+    return done.stdout
