@@ -2,14 +2,17 @@
 
 import secrets
 from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack
 
 import aiohttp
 import pytest
 
 from shared.servers.problem import ServerProblem
-from tests.harness.databases import Template
+from shared.settings import SERVICES
+from tests.harness.database_layout import LAYOUT, Layout, pooler_of, services_in_database
+from tests.harness.databases import Template, Templates
 from tests.harness.servers import Postgres, Rabbit, running_postgres, running_rabbit
-from tests.harness.system import RunningSystem, System, embedded_system
+from tests.harness.system import RunningSystem, System, embedded_system, separate_services
 
 pytest_plugins = ["tests.harness.browser_fixtures", "tests.harness.schedule"]
 
@@ -26,17 +29,31 @@ def postgres() -> Iterator[Postgres]:
         raise pytest.fail.Exception(problem.message, pytrace=False) from None
 
 
+@pytest.fixture(scope="session", autouse=LAYOUT is Layout.POOLER)
+def _pooler(postgres: Postgres) -> Iterator[None]:
+    with pooler_of(postgres):
+        yield
+
+
 @pytest.fixture(scope="session")
-def migrated_template(postgres: Postgres) -> Iterator[Template]:
-    template = Template(postgres)
-    yield template
-    template.drop()
+def templates(postgres: Postgres) -> Iterator[Templates]:
+    made = Templates(postgres)
+    yield made
+    made.drop()
+
+
+@pytest.fixture(scope="session")
+def migrated_template(templates: Templates) -> Template:
+    return templates.of(SERVICES)
 
 
 @pytest.fixture
-async def database_url(migrated_template: Template) -> AsyncIterator[str]:
-    """The superuser's URL of a fresh database in which every service is migrated, this test's alone."""
-    async with migrated_template.copy() as url:
+async def database_url(templates: Templates, request: pytest.FixtureRequest) -> AsyncIterator[str]:
+    """The superuser's URL of a fresh database in which every service is migrated, this test's alone.
+
+    With one database per service, a test of one service gets that service's.
+    """
+    async with templates.of(services_in_database(request.path)).copy() as url:
         yield url
 
 
@@ -85,9 +102,24 @@ def embedded(session_database_url: str, tmp_path_factory: pytest.TempPathFactory
 
 
 @pytest.fixture(scope="session")
-def running_system(embedded: RunningSystem) -> RunningSystem:
+def five_databases(
+    rabbit: Rabbit, templates: Templates, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RunningSystem]:
+    """Five processes over RabbitMQ, each with a database that no other can see."""
+    folder = tmp_path_factory.mktemp("home")
+    vhost = f"five-databases-{folder.name}-{id(folder)}"
+    rabbit.add_vhosts([vhost])
+    with ExitStack() as stack:
+        urls = {name: stack.enter_context(templates.of((name,)).copy_for_session()) for name in SERVICES}
+        yield stack.enter_context(separate_services(folder, urls, rabbit.url_of(vhost)))
+
+
+@pytest.fixture(scope="session")
+def running_system(request: pytest.FixtureRequest) -> RunningSystem:
     """Tests in end_to_end/ have a choice here."""
-    return embedded
+    name = "five_databases" if LAYOUT is Layout.SEPARATE else "embedded"
+    running: RunningSystem = request.getfixturevalue(name)
+    return running
 
 
 @pytest.fixture

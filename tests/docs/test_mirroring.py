@@ -216,9 +216,7 @@ async def test_a_mirror_that_is_killed_anywhere_ends_up_equal(
 
 
 @pytest.mark.timeout(300)
-async def test_an_event_that_is_left_out_is_found(
-    system: System, session_database_url: str, tmp_path: Path
-) -> None:
+async def test_an_event_that_is_left_out_is_found(system: System, tmp_path: Path) -> None:
     """The control: the same comparison, with one event taken out of the log before the mirror reads it."""
     studio = await loaded(system, 3)
     async with mirrors_of(system, studio, tmp_path) as mirrors:
@@ -234,7 +232,7 @@ async def test_an_event_that_is_left_out_is_found(
             return [event["id"] for event in page.json()["data"] if event["resource"]["id"] == changed]
 
         (event_id,) = await eventually(told)
-        conn = await asyncpg.connect(session_database_url)
+        conn = await asyncpg.connect(system.running.database_url("webhooks"))
         await conn.execute("DELETE FROM webhooks.events WHERE id = $1", event_id)
         await conn.close()
         await mirror.start()

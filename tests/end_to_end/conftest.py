@@ -4,11 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.harness.database_layout import LAYOUT, Layout
 from tests.harness.databases import Template
 from tests.harness.servers import Rabbit
 from tests.harness.system import RunningSystem, separate_services
 
 MODES = {"embedded": "embedded", "five processes": "five_processes"}
+if LAYOUT is Layout.SEPARATE:
+    MODES = {"five databases": "five_databases"}
 
 
 @pytest.fixture(scope="package")

@@ -185,8 +185,7 @@ async def test_a_request_that_still_runs(house: House) -> None:
     """`idempotency_in_progress` after two seconds with `Retry-After`; then the first answer."""
     class_, member, key = a_class(), a_member(), new_id()
     await house.import_lines(class_, member)
-    process = next(iter(house.system.running.processes.values()))
-    conn = await asyncpg.connect(process.environment["STUDIO_DATABASE_URL"])
+    conn = await asyncpg.connect(house.system.running.database_url("bookings"))
     try:
         async with conn.transaction():
             await conn.execute("SELECT 1 FROM bookings.classes WHERE id = $1::uuid FOR UPDATE", class_["id"])

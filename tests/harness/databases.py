@@ -1,7 +1,7 @@
 """A fresh database for every test: a copy of one template that is migrated once per pytest worker."""
 
 import secrets
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
@@ -17,8 +17,9 @@ LOCK = 0x5354_5544_7465
 
 
 class Template:
-    def __init__(self, server: Postgres) -> None:
+    def __init__(self, server: Postgres, services: Sequence[str] = SERVICES) -> None:
         self._server = server
+        self._services = services
         self._name = _new_name()
         run_in_thread(self._make())
 
@@ -26,7 +27,7 @@ class Template:
         async with self._admin() as admin:
             await admin.execute("SELECT pg_advisory_lock($1)", LOCK)
             await admin.execute(f"CREATE DATABASE {self._name}")
-            await migrate(self._server.url_of(self._name), SERVICES)
+            await migrate(self._server.url_of(self._name), self._services)
 
     @asynccontextmanager
     async def copy(self) -> AsyncIterator[str]:
@@ -66,6 +67,23 @@ class Template:
             yield connection
         finally:
             await connection.close()
+
+
+class Templates:
+    """One for each set of services, made when it is first asked for."""
+
+    def __init__(self, server: Postgres) -> None:
+        self._server = server
+        self._made: dict[tuple[str, ...], Template] = {}
+
+    def of(self, services: tuple[str, ...]) -> Template:
+        if services not in self._made:
+            self._made[services] = Template(self._server, services)
+        return self._made[services]
+
+    def drop(self) -> None:
+        for template in self._made.values():
+            template.drop()
 
 
 def _new_name() -> str:

@@ -15,6 +15,7 @@ from shared.events.event import Event, EventResource
 from shared.events.kinds import BookingCreated, LeadCreated
 from shared.events.outbox import add_events
 from shared.wire import new_id
+from tests.harness.database_layout import open_database
 from tests.harness.pipeline import Pipeline
 from tests.harness.receiver import Received, Receiver
 
@@ -131,7 +132,7 @@ async def _write(
         named = {event.id: event.type for event in chunk}
         committing = False
         try:
-            db = db or await Database.connect(pipeline.database_url, "bookings", size=2)
+            db = db or await open_database(pipeline.database_url, "bookings", size=2)
             async with db.pool.acquire(timeout=5) as conn:
                 transaction = conn.transaction()
                 await transaction.start()

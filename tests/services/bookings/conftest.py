@@ -6,13 +6,13 @@ import pytest
 
 from services.bookings.context import Bookings
 from shared.background import Wakeup
-from shared.db.database import Database
+from tests.harness.database_layout import open_database
 from tests.services.bookings.studio_client import StudioClient
 
 
 @pytest.fixture
 async def service(database_url: str) -> AsyncIterator[Bookings]:
-    db = await Database.connect(database_url, "bookings", size=20)
+    db = await open_database(database_url, "bookings", size=20)
     try:
         yield Bookings(db=db, wakeup=Wakeup())
     finally:

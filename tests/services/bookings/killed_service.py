@@ -12,12 +12,13 @@ from shared.background import Wakeup
 from shared.http.caller import CallerVerifier
 from shared.http.server import Address, Listener, catch_stop_signals, listening
 from shared.http.service import build_service
+from tests.harness.database_layout import open_database
 from tests.services.bookings.fault_injection import FaultyDatabase, Stage
 
 
 async def main(url: str, port: str, caller_key: str, fatal: str | None = None) -> None:
     # Without the loops: the outbox keeps its rows, so that the test can count the events.
-    db = await FaultyDatabase.connect(url, "bookings", size=4)
+    db = await open_database(url, "bookings", size=4, kind=FaultyDatabase)
     assert isinstance(db, FaultyDatabase)
     db.fatal = Stage(fatal) if fatal else None
     context = Bookings(db=db, wakeup=Wakeup())

@@ -11,7 +11,7 @@ import pytest
 
 from services.bookings.context import Bookings
 from shared.background import Wakeup
-from shared.db.database import Database
+from tests.harness.database_layout import open_database
 from tests.services.bookings.import_samples import a_class, a_member
 from tests.services.bookings.linearizability import Call, is_linearizable
 from tests.services.bookings.reference_model import Studio
@@ -24,7 +24,7 @@ CLIENTS, CALLS_EACH, HISTORIES, ATTEMPTS = 6, 6, 10, 10
 
 @pytest.fixture
 async def service(database_url: str) -> AsyncIterator[Bookings]:
-    db = await Database.connect(database_url, "bookings", size=CLIENTS)
+    db = await open_database(database_url, "bookings", size=CLIENTS)
     try:
         yield Bookings(db=db, wakeup=Wakeup())
     finally:

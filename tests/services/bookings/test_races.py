@@ -10,6 +10,7 @@ from services.bookings.context import Bookings
 from shared.background import Wakeup
 from shared.db.database import Database
 from shared.wire import new_id
+from tests.harness.database_layout import open_database
 from tests.services.bookings.consistency import inconsistencies
 from tests.services.bookings.import_samples import a_class, a_member, a_product, a_purchase
 from tests.services.bookings.studio_client import StudioClient
@@ -21,7 +22,7 @@ CLIENTS, COPIES, ATTEMPTS = 30, 20, 5
 @pytest.fixture
 async def service(database_url: str) -> AsyncIterator[Bookings]:
     """Enough connections that the requests compete in the database, not in our pool."""
-    db = await Database.connect(database_url, "bookings", size=CLIENTS)
+    db = await open_database(database_url, "bookings", size=CLIENTS)
     await asyncio.gather(*(_touch(db) for _ in range(CLIENTS)))
     try:
         yield Bookings(db=db, wakeup=Wakeup())

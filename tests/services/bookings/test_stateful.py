@@ -11,6 +11,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from services.bookings.context import Bookings
 from shared.background import Wakeup
+from tests.harness.database_layout import open_database
 from tests.harness.databases import Template
 from tests.services.bookings.single_connection import SingleConnectionDatabase
 from tests.services.bookings.state_machine import StudioMachine
@@ -30,7 +31,7 @@ REACHED = {
 def machine(migrated_template: Template) -> Iterator[type[StudioMachine]]:
     """The machine on a database of its own, in a loop of its own: hypothesis calls it synchronously."""
     with migrated_template.copy_for_session() as url, asyncio.Runner() as runner:
-        db = runner.run(SingleConnectionDatabase.connect(url, "bookings", size=2))
+        db = runner.run(open_database(url, "bookings", size=2, kind=SingleConnectionDatabase))
 
         class OnThisDatabase(StudioMachine):
             service = Bookings(db=db, wakeup=Wakeup())

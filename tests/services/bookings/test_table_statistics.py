@@ -13,8 +13,9 @@ from services.bookings.store import claim_and_lock, insert_bookings, table_stati
 from services.bookings.store.claim_and_lock import ClaimRequest
 from services.bookings.wire.bookings import BookingCreate
 from shared.background import Wakeup
-from shared.db.database import Connection, Database
+from shared.db.database import Connection
 from shared.wire import new_id
+from tests.harness.database_layout import open_database
 from tests.services.bookings.import_samples import a_class, a_member
 from tests.services.bookings.studio_client import StudioClient
 
@@ -40,7 +41,7 @@ WHERE schemaname = 'bookings' AND relname = ANY ($1)
 @pytest.fixture
 async def client(database_url: str) -> AsyncIterator[StudioClient]:
     """On one connection, which keeps its plans."""
-    db = await Database.connect(database_url, "bookings", size=1)
+    db = await open_database(database_url, "bookings", size=1)
     yield StudioClient.for_new_studio(Bookings(db=db, wakeup=Wakeup()))
     await db.close()
 

@@ -15,6 +15,7 @@ from shared.db.database import Database
 from shared.errors import NotFound, Unavailable
 from shared.http.caller import ServiceSigners
 from shared.wire import encode, new_id
+from tests.harness.database_layout import open_database
 from tests.harness.http import Client
 from tests.harness.system import System
 
@@ -36,7 +37,7 @@ class FakeService:
 
 @pytest.fixture
 async def db(database_url: str) -> AsyncIterator[Database]:
-    db = await Database.connect(database_url, "gateway", size=2)
+    db = await open_database(database_url, "gateway", size=2)
     try:
         async with db.transaction() as conn:
             await studios.upsert(conn, [{"id": new_id(), "slug": "s", "name": "S", "timezone": "UTC"}])

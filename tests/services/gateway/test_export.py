@@ -12,10 +12,10 @@ import pytest
 from services.bookings.store import export_lines as bookings
 from services.catalog.store import export_lines as catalog
 from services.forms.store import export_lines as forms
-from shared.db.database import Database
 from shared.http import exporting
 from shared.http.exporting import ExportQuery
 from shared.wire import new_id
+from tests.harness.database_layout import open_database
 from tests.harness.demo import demo_with_new_ids
 from tests.harness.system import System, embedded_system
 from tests.services.cli.test_studioctl import studioctl
@@ -93,11 +93,11 @@ async def test_an_export_imported_into_an_empty_system_is_exported_the_same(
 
 
 async def test_a_page_continues_where_the_previous_one_ended(
-    system: System, session_database_url: str, monkeypatch: pytest.MonkeyPatch
+    system: System, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No row is skipped or repeated between two pages, even if timestamps are equal."""
     studio_id = await a_days_work(system)
-    db = await Database.connect(session_database_url, "bookings", size=1)
+    db = await open_database(system.running.database_url("bookings"), "bookings", size=1)
     try:
         whole = await exporting.export_page(db, bookings.SECTIONS, ExportQuery(studio_id=studio_id))
         assert whole.next_cursor is None

@@ -12,6 +12,7 @@ from services.gateway.store import clients
 from shared.db.database import Database
 from shared.http.caller import ServiceSigners
 from shared.wire import new_id
+from tests.harness.database_layout import open_database
 
 PEPPER = "p" * 32
 STUDIO = "INSERT INTO studios (id, name) VALUES ($1, 'Flow')"
@@ -47,7 +48,7 @@ class Keys:
 
 @asynccontextmanager
 async def open_keys(database_url: str, *, forget_after: float = FORGET_SECONDS) -> AsyncIterator[Keys]:
-    db = await Database.connect(database_url, "gateway", size=2)
+    db = await open_database(database_url, "gateway", size=2)
     try:
         keys = Keys(db, forget_after)
         await keys.sql(STUDIO, keys.studio_id)

@@ -8,7 +8,6 @@ import pytest
 from services.gateway.access import OperatorAccess
 from services.gateway.actions.open_operator_console import open_operator_console
 from services.gateway.rules.key_text import make_operator_session
-from shared.db.database import Database
 from tests.harness.console import (
     PAGE,
     cookie_in,
@@ -18,6 +17,7 @@ from tests.harness.console import (
     system_from_own_address,
     token_in,
 )
+from tests.harness.database_layout import open_database
 from tests.harness.http import Client
 from tests.harness.system import RunningSystem, System
 
@@ -98,7 +98,7 @@ async def test_a_wrong_token_opens_nothing(system: System) -> None:
 
 async def test_a_session_ends_with_the_operator_token(database_url: str) -> None:
     """Once a token is no longer configured, its sessions are refused."""
-    db = await Database.connect(database_url, "gateway", size=1)
+    db = await open_database(database_url, "gateway", size=1)
     try:
         access = OperatorAccess(("old", "new"), db, ("pepper",))
         text, _, _ = await open_operator_console(db, ("pepper",), access, "old")

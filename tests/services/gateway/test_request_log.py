@@ -8,10 +8,10 @@ from services.gateway import request_log
 from services.gateway.request_log import BATCH, MAX_REFUSED, RequestLog, error_code_in
 from services.gateway.store import requests
 from services.gateway.wire.request import RequestsQuery
-from shared.db.database import Database
 from shared.http.caller import Caller
 from shared.observability.metrics import REQUEST_LOG_LEFT_OUT
 from shared.wire import new_id
+from tests.harness.database_layout import open_database
 from tests.harness.eventually import eventually
 from tests.harness.http import Client
 from tests.harness.system import System
@@ -88,7 +88,7 @@ def a_row(status: int, at: float = 1_700_000_000.0, caller: Caller | None = None
 
 async def test_under_a_storm_refused_requests_stay_and_the_rest_is_counted(database_url: str) -> None:
     """At ten times the write limit memory is bounded, refused requests are written first, all are counted."""
-    db = await Database.connect(database_url, "gateway", size=1)
+    db = await open_database(database_url, "gateway", size=1)
     caller = Caller(studio_id=new_id(), client_id=new_id(), key_id=new_id())
     log, before = RequestLog(db), REQUEST_LOG_LEFT_OUT._value.get()
     try:
@@ -111,13 +111,13 @@ async def test_under_a_storm_refused_requests_stay_and_the_rest_is_counted(datab
 
 async def test_a_batch_that_failed_is_written_later(database_url: str) -> None:
     """If the database is unavailable for a moment, nothing that was queued is lost."""
-    db = await Database.connect(database_url, "gateway", size=1)
+    db = await open_database(database_url, "gateway", size=1)
     log = RequestLog(db)
     log.add(a_row(200))
     await db.close()
     with pytest.raises(Exception, match=r".*"):
         await log.write()
-    again = await Database.connect(database_url, "gateway", size=1)
+    again = await open_database(database_url, "gateway", size=1)
     try:
         log._db = again
         await log.write()
@@ -129,7 +129,7 @@ async def test_a_batch_that_failed_is_written_later(database_url: str) -> None:
 
 async def test_what_is_queued_is_written_when_the_gateway_stops(database_url: str) -> None:
     """An unavailable database does not delay the shutdown."""
-    db = await Database.connect(database_url, "gateway", size=1)
+    db = await open_database(database_url, "gateway", size=1)
     log = RequestLog(db)
     log.add(a_row(200))
     await log.write_last()
@@ -142,7 +142,7 @@ async def test_what_is_queued_is_written_when_the_gateway_stops(database_url: st
 
 async def test_requests_are_kept_for_seven_days(database_url: str) -> None:
     """Older ones are deleted, a batch at a time."""
-    db = await Database.connect(database_url, "gateway", size=1)
+    db = await open_database(database_url, "gateway", size=1)
     log = RequestLog(db)
     try:
         async with db.connection() as conn:

@@ -25,7 +25,7 @@ async def new_member(partner: Client) -> None:
 
 
 async def test_a_poller_that_had_read_everything_sees_what_comes_after_a_restore(
-    system: System, session_database_url: str
+    system: System,
 ) -> None:
     """`after_sequence` from after the backup finds the next event; an endpoint's number jumps as far."""
     partner = system.partner(await system.key())
@@ -39,7 +39,7 @@ async def test_a_poller_that_had_read_everything_sees_what_comes_after_a_restore
                 return len(receiver.received) == count
 
             await eventually(has_arrived)
-        conn = await asyncpg.connect(session_database_url)
+        conn = await asyncpg.connect(system.running.database_url("webhooks"))
         try:
             await conn.execute(REWIND, system.studio_id, 1)
         finally:

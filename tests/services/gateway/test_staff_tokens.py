@@ -14,9 +14,9 @@ from services.cli.openapi.operator_operations import OperatorOperation, operator
 from services.gateway.access import OperatorAccess
 from services.gateway.rules.key_text import hash_secret, make_staff_token
 from services.gateway.store import staff_tokens, studios
-from shared.db.database import Database
 from shared.http.roles import ROLES, Role
 from shared.wire import new_id
+from tests.harness.database_layout import open_database
 from tests.harness.http import Client, Reply
 from tests.harness.system import System
 from tests.services.bookings.import_samples import a_member
@@ -166,7 +166,7 @@ async def test_a_made_up_token_is_refused(system: System) -> None:
 
 async def test_a_token_outlives_the_pepper_that_it_was_issued_under(database_url: str) -> None:
     """One use while both are known stores a hash under the new one, also right after another use."""
-    db = await Database.connect(database_url, "gateway", size=1)
+    db = await open_database(database_url, "gateway", size=1)
     new, studio_id = make_staff_token(), new_id()
     try:
         async with db.transaction() as conn:

@@ -24,6 +24,7 @@ from shared.http.caller import CALLER_HEADER, Caller, CallerSigner
 from shared.http.service import Service
 from shared.settings import Settings
 from shared.wire import new_id
+from tests.harness.database_layout import urls_of_service
 from tests.harness.eventually import eventually, until
 
 T = TypeVar("T")
@@ -147,7 +148,7 @@ async def change_applied(client: StudioClient) -> AsyncIterator[None]:
 
 def settings_for(database_url: str, **fields: Any) -> Settings:
     known: dict[str, Any] = {
-        "database_url": database_url,
+        **urls_of_service(database_url),
         "caller_keys": ("k" * 32,),
         "webhook_keys": ("w" * 32,),
         "webhook_allow_http": True,

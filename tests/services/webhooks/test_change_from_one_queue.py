@@ -6,7 +6,6 @@ import aio_pika
 import pytest
 
 from shared.background import Loop, Wakeup, running
-from shared.db.database import Database
 from shared.events.bus import EVENT_LOG, QUEUES
 from shared.events.bus.declarations import queue_arguments
 from shared.events.bus.rabbit import RabbitBus
@@ -16,6 +15,7 @@ from shared.events.kinds import BookingCreated
 from shared.events.outbox import add_events
 from shared.events.relay import Relay
 from shared.wire import new_id
+from tests.harness.database_layout import open_database
 from tests.harness.eventually import eventually
 from tests.services.webhooks.studio_client import open_studio_client
 
@@ -50,7 +50,7 @@ async def test_the_old_queue_is_emptied_before_the_partitions_overtake_it(
     await publish_as_older_version(amqp_url, events[:40])
     async with open_studio_client(database_url, bus=RabbitBus(amqp_url, QUEUES, partitions=4)) as client:
         producer = RabbitBus(amqp_url, QUEUES, partitions=4)
-        db = await Database.connect(database_url, "bookings", size=4)
+        db = await open_database(database_url, "bookings", size=4)
         relay = Relay(db, producer, Wakeup(), service="bookings")
         await relay.start()
         async with db.transaction() as conn:

@@ -11,6 +11,7 @@ from shared.db.database import Database
 from shared.events import leases as leases_module
 from shared.events.leases import LEASE_SECONDS, Leases
 from shared.wire import new_id
+from tests.harness.database_layout import open_database
 from tests.shared.events.staged_bus import StagedBus, event, relay, write
 
 PARTITIONS = 4
@@ -18,7 +19,7 @@ PARTITIONS = 4
 
 @pytest.fixture
 async def db(database_url: str) -> AsyncIterator[Database]:
-    database = await Database.connect(database_url, "bookings", size=8)
+    database = await open_database(database_url, "bookings", size=8)
     yield database
     await database.close()
 
@@ -85,7 +86,7 @@ async def test_each_partition_is_relayed_by_the_replica_that_leases_it(
     db: Database, database_url: str
 ) -> None:
     """A commit in any replica is published at once by whoever has the partition, and by nobody else."""
-    other_db = await Database.connect(database_url, "bookings", size=3)
+    other_db = await open_database(database_url, "bookings", size=3)
     buses, wakeups = (StagedBus(), StagedBus()), (Wakeup(), Wakeup())
     first, second = await relay(db, buses[0], wakeups[0]), await relay(other_db, buses[1], wakeups[1])
     for _ in range(3):

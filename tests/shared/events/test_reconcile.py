@@ -11,12 +11,13 @@ from shared.events.bus import EVENT_LOG, ParkedMessage, Queue, QueueDepth
 from shared.events.reconcile import Reconciler
 from shared.events.relay import Relay
 from shared.wire import new_id
+from tests.harness.database_layout import open_database
 from tests.shared.events.staged_bus import StagedBus, event, relay, states, until_idle, write
 
 
 @pytest.fixture
 async def db(database_url: str) -> AsyncIterator[Database]:
-    database = await Database.connect(database_url, "bookings", size=8)
+    database = await open_database(database_url, "bookings", size=8)
     yield database
     await database.close()
 

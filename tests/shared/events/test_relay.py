@@ -10,12 +10,13 @@ from shared.db.database import Database
 from shared.events.bus import Acknowledgement, BusError
 from shared.events.outbox import add_event
 from shared.wire import new_id
+from tests.harness.database_layout import open_database
 from tests.shared.events.staged_bus import STUDIO, StagedBus, event, relay, states, until_idle, write
 
 
 @pytest.fixture
 async def db(database_url: str) -> AsyncIterator[Database]:
-    database = await Database.connect(database_url, "bookings", size=8)
+    database = await open_database(database_url, "bookings", size=8)
     yield database
     await database.close()
 

@@ -1,0 +1,99 @@
+"""A `studioctl` process with the settings that tests need."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.harness.database_layout import with_urls_of_service
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+START_SECONDS = 120
+# Deliveries in tests go to receivers on loopback, and retries must not take minutes.
+TEST_SETTINGS = {
+    "STUDIO_WEBHOOK_ALLOW_HTTP": "true",
+    "STUDIO_WEBHOOK_ALLOW_HOSTS": "127.0.0.1,localhost",
+    "STUDIO_WEBHOOK_RETRY_SCHEDULE": "0.2,0.4,0.8,1.6,3.2",
+    "STUDIO_LOG_FORMAT": "json",
+    # No replica takes over here, so draining is pointless. The rolling restart test sets its own value.
+    "STUDIO_DRAIN_SECONDS": "0",
+    # Each partition is a quorum queue, which every test has to declare.
+    "STUDIO_EVENT_PARTITIONS": "4",
+}
+
+
+class Process:
+    """One `studioctl` process that can be killed and restarted with the same settings."""
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        environment: Mapping[str, str],
+        ready_url: str,
+        log: Path,
+        code: Path = ROOT,
+    ) -> None:
+        self.words = [sys.executable, "-m", "services.cli.main", *words]
+        self.environment = with_urls_of_service(environment)
+        self.ready_url = ready_url
+        self.log = log
+        self.code = code
+        self.child: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self.child = subprocess.Popen(
+                self.words,
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                cwd=self.code,
+            )
+
+    def wait_ready(self, seconds: float = START_SECONDS) -> None:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            assert self.child is not None
+            if self.child.poll() is not None:
+                raise AssertionError(f"{self.words[3:]} ended:\n{self.log.read_text()[-4000:]}")
+            try:
+                with urllib.request.urlopen(self.ready_url, timeout=1) as answer:
+                    if answer.status == 200:
+                        return
+            except OSError:
+                time.sleep(0.05)
+        raise AssertionError(f"{self.words[3:]} is not ready:\n{self.log.read_text()[-4000:]}")
+
+    def wait_for_text(self, text: str, seconds: float = START_SECONDS) -> None:
+        """What it prints once it is ready to be used, such as the demo studio's key."""
+        deadline = time.monotonic() + seconds
+        while text not in self.log.read_text():
+            assert self.child is not None
+            if self.child.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError(f"{self.words[3:]} said no {text!r}:\n{self.log.read_text()[-4000:]}")
+            time.sleep(0.05)
+
+    def kill(self) -> None:
+        assert self.child is not None
+        self.child.kill()
+        self.child.wait()
+
+    def stop(self) -> None:
+        if self.child is None or self.child.poll() is not None:
+            return
+        self.child.send_signal(signal.SIGTERM)
+        try:
+            self.child.wait(30)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+
+def environment_for(folder: Path, **more: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("STUDIO_")}
+    settings = TEST_SETTINGS | {"STUDIO_HOME": str(folder), "PYTHONUNBUFFERED": "1"} | more
+    return with_urls_of_service(kept | settings)
