@@ -66,29 +66,3 @@ async def add_events(conn: Connection, events: Iterable[Event]) -> None:
 
 async def add_event(conn: Connection, event: Event) -> None:
     await add_events(conn, (event,))
-
-
-BACKLOG = """
-SELECT count(*) FILTER (WHERE sent_at IS NULL AND parked_at IS NULL) AS waiting,
-       count(*) FILTER (WHERE sent_at IS NOT NULL AND parked_at IS NULL) AS in_flight,
-       count(*) FILTER (WHERE parked_at IS NOT NULL) AS parked,
-       coalesce(extract(epoch FROM clock_timestamp() - min(created_at) FILTER (WHERE parked_at IS NULL)),
-                0)::float8 AS age
-FROM outbox
-"""
-
-
-class Backlog(Struct, frozen=True):
-    """Every event that is not logged yet is in one of three states. `age_seconds` ignores parked events."""
-
-    waiting: int
-    in_flight: int
-    parked: int
-    age_seconds: float
-
-
-async def backlog(conn: Connection) -> Backlog:
-    """How many events are not logged yet, since when. Readiness, metrics and `studioctl status` use it."""
-    row = await conn.fetchrow(BACKLOG)
-    assert row is not None
-    return Backlog(row["waiting"], row["in_flight"], row["parked"], row["age"])

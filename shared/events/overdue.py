@@ -3,12 +3,12 @@
 from msgspec import Struct
 
 from shared.db.database import Connection
+from shared.events.backlog import COUNTED
 
 # An acknowledgement usually takes less than a second.
 OVERDUE_SECONDS = 60.0
 # Only the oldest rows are read, and only some of them are listed. This bounds the work, however long the
 # event log was unavailable.
-ROWS = 4096
 STUDIOS = 20
 EVENTS = 20
 
@@ -36,5 +36,5 @@ GROUP BY studio_id ORDER BY count(*) DESC, studio_id LIMIT $3
 
 
 async def studios_overdue(conn: Connection, seconds: float = OVERDUE_SECONDS) -> list[OverdueStudio]:
-    rows = await conn.fetch(STUDIOS_OVERDUE, seconds, ROWS, STUDIOS, EVENTS)
+    rows = await conn.fetch(STUDIOS_OVERDUE, seconds, COUNTED, STUDIOS, EVENTS)
     return [OverdueStudio(**dict(row)) for row in rows]

@@ -2,15 +2,15 @@
 
 The row of an event that is not acknowledged says whether it is waiting, in flight or parked. This module
 counts each state, lists the studios whose events are overdue, and repairs rows that are marked as parked
-although their message is gone.
+although their message is gone. All of it reads only the oldest rows of the outbox.
 """
 
 import structlog
 
 from shared.db.database import Connection, Database
+from shared.events.backlog import COUNTED, backlog
 from shared.events.bus import Bus, Queue
 from shared.events.leases import Leases
-from shared.events.outbox import backlog
 from shared.events.overdue import OVERDUE_SECONDS
 from shared.observability.metrics import OUTBOX_AGE, OUTBOX_EVENTS
 from shared.wire import is_id
@@ -23,13 +23,16 @@ STUDIOS_NAMED = 20
 PARKED_READ = 1000
 
 OVERDUE = """
-SELECT studio_id, count(*) AS events FROM outbox
+SELECT studio_id, count(*) AS events
+FROM (SELECT studio_id, created_at, parked_at FROM outbox ORDER BY id LIMIT $2) AS oldest
 WHERE parked_at IS NULL AND created_at < clock_timestamp() - $1 * interval '1 second'
 GROUP BY studio_id ORDER BY events DESC
 """
 UNPARK = """
 UPDATE outbox SET parked_at = NULL, sent_at = NULL
-WHERE parked_at < clock_timestamp() - $2 * interval '1 second' AND event_id <> ALL ($1::uuid[])
+WHERE id = ANY (ARRAY(SELECT id FROM (SELECT id, parked_at FROM outbox ORDER BY id LIMIT $3) AS oldest
+                      WHERE parked_at IS NOT NULL))
+  AND parked_at < clock_timestamp() - $2 * interval '1 second' AND event_id <> ALL ($1::uuid[])
 RETURNING event_id
 """
 
@@ -60,7 +63,7 @@ class Reconciler:
             return False
         async with self.database.connection() as conn:
             found = await backlog(conn)
-            overdue = await conn.fetch(OVERDUE, self.overdue_seconds) if found.age_seconds else []
+            overdue = await conn.fetch(OVERDUE, self.overdue_seconds, COUNTED) if found.age_seconds else []
         late = sum(row["events"] for row in overdue)
         self._tell(found.waiting, found.in_flight, found.parked, late, found.age_seconds)
         if overdue:
@@ -92,6 +95,6 @@ class Reconciler:
     async def _unpark(self, conn: Connection, parked_ids: list[str]) -> None:
         """A broker that lost its disk, or a process that ended, has lost the message, but not its row."""
         known = [one for one in parked_ids if is_id(one)]
-        gone = await conn.fetch(UNPARK, known, self.overdue_seconds)
+        gone = await conn.fetch(UNPARK, known, self.overdue_seconds, COUNTED)
         if gone:
             log.warning("parked_events_published_again", service=self.service, events=len(gone))

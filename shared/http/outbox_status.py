@@ -5,7 +5,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from shared.db.database import Database
-from shared.events.outbox import backlog
+from shared.events.backlog import backlog
 from shared.events.overdue import OverdueStudio, studios_overdue
 from shared.http.routes import Call, Route
 

@@ -14,7 +14,7 @@ from services.webhooks.wire.operators import (
     KnownEventsQuery,
     WebhooksStats,
 )
-from shared.events.outbox import backlog
+from shared.events.backlog import backlog
 from shared.http.internal_routes import erase_route
 from shared.http.routes import Call, Route
 

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 from shared.background import Wakeup
 from shared.db.database import Database
+from shared.events.backlog import Backlog, backlog
 from shared.events.bus import EVENT_LOG, Acknowledgement, BusError, Message, Queue
 from shared.events.bus.acknowledgements import Settle
 from shared.events.event import Event, EventResource
 from shared.events.kinds import BookingCreated
-from shared.events.outbox import Backlog, add_events, backlog
+from shared.events.outbox import add_events
 from shared.events.relay import Relay
 from shared.wire import new_id
 
