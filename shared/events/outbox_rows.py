@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from shared.db.asynchronous_commit import ASYNCHRONOUS_COMMIT
 from shared.db.database import Connection
 from shared.events.bus.acknowledgements import Acknowledgement
 
@@ -16,10 +17,8 @@ STUCK = 1024
 # How many rows of one aggregate a claim takes. They are published one after the other.
 PER_AGGREGATE = 16
 
-# The commit does not wait for the disk. If a crash undoes a claim or a removal, the event is published again,
-# and the event log stores each event once.
-QUICKLY = "(SELECT set_config('synchronous_commit', 'off', true)) = 'off'"
-
+# If a crash undoes a claim or a removal, the event is published again, and the event log stores each event
+# once. So neither waits for the disk.
 CLAIM = f"""
 UPDATE outbox SET sent_at = clock_timestamp(), sends = sends + 1
 WHERE id = ANY (ARRAY(
@@ -28,7 +27,7 @@ WHERE id = ANY (ARRAY(
         FROM (SELECT id, aggregate, sent_at FROM outbox
               WHERE bucket = ANY ($1::smallint[]) AND parked_at IS NULL AND aggregate <> ALL ($2::text[])
               ORDER BY id LIMIT $3) AS oldest) AS w
-    WHERE sent_at IS NULL AND place <= $4 ORDER BY id LIMIT $5)) AND {QUICKLY}
+    WHERE sent_at IS NULL AND place <= $4 ORDER BY id LIMIT $5)) AND {ASYNCHRONOUS_COMMIT}
 RETURNING id, event_id, type, aggregate, envelope, traceparent, bucket, version
 """  # noqa: S608
 
@@ -91,7 +90,7 @@ async def retry_unacknowledged(conn: Connection, buckets: Sequence[int], after_s
 REMOVE = f"""
 DELETE FROM outbox USING unnest($1::bigint[], $2::text[], $3::integer[]) AS done (id, event_id, version)
 WHERE outbox.id = done.id AND outbox.event_id::text = done.event_id AND outbox.version = done.version
-  AND {QUICKLY}
+  AND {ASYNCHRONOUS_COMMIT}
 """  # noqa: S608
 PARK = """
 UPDATE outbox SET parked_at = clock_timestamp()

@@ -125,7 +125,6 @@ async def add_to_log(
         )
     if events:
         await event_log.insert_events(conn, events)
-        await event_log.advance_counters(conn, {event.studio_id: event.sequence for event in events})
     return events
 
 

@@ -12,10 +12,8 @@ from services.webhooks.dispatcher.lane import Lane
 from services.webhooks.dispatcher.sender import Sender
 from services.webhooks.rules.fair_share import MAX_LANES_PER_STUDIO, lane_window
 from services.webhooks.secret_cipher import SecretCipher
-from services.webhooks.store import attempts, lane_batches, lanes
-from services.webhooks.store.attempts import Due, Wanted
-from services.webhooks.store.lane_batches import Release, Target
-from services.webhooks.store.lanes import Lease
+from services.webhooks.store import lane_batches, lanes
+from services.webhooks.store.lane_batches import Loaded, Release, Wanted
 from shared.background import Wakeup
 from shared.db.database import Connection, Database
 from shared.db.unavailable import is_unavailable
@@ -51,8 +49,7 @@ class Dispatcher:
         self.max_lanes = max_lanes
         self.wakeup = wakeup or Wakeup()
         self.completer = Completer(database)
-        self.targets: Batcher[Lease, Target | None] = Batcher(database, lane_batches.targets)
-        self.due: Batcher[Wanted, list[Due]] = Batcher(database, attempts.due)
+        self.loads: Batcher[Wanted, Loaded | None] = Batcher(database, lane_batches.load)
         self.releases: Batcher[Release, bool] = Batcher(database, lane_batches.release)
         self._running: dict[asyncio.Task[None], Lane] = {}
         self._lanes_of_studio: Counter[str] = Counter()
@@ -128,7 +125,7 @@ class Dispatcher:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
-        for batcher in (self.targets, self.due, self.releases):
+        for batcher in (self.loads, self.releases):
             await batcher.close()
         if self._completing is not None:
             self._completing.cancel()

@@ -18,8 +18,8 @@ from services.webhooks.rules import circuit_breaker
 from services.webhooks.rules.circuit_breaker import Breaker
 from services.webhooks.secret_cipher import SecretCipher
 from services.webhooks.store import lanes
-from services.webhooks.store.attempts import Due, Wanted
-from services.webhooks.store.lane_batches import Release, Target
+from services.webhooks.store.attempts import Due
+from services.webhooks.store.lane_batches import Loaded, Release, Wanted
 from services.webhooks.store.lanes import Lease
 from services.webhooks.telemetry import report_attempt
 from shared.db.database import Database
@@ -36,8 +36,7 @@ class LaneResources(Protocol):
     completer: Completer
     cipher: SecretCipher
     schedule: tuple[float, ...]
-    targets: Batcher[Lease, Target | None]
-    due: Batcher[Wanted, list[Due]]
+    loads: Batcher[Wanted, Loaded | None]
     releases: Batcher[Release, bool]
 
     def window_of(self, studio_id: str) -> int:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import time
+from datetime import datetime
 
 import structlog
 
@@ -10,8 +11,8 @@ from services.webhooks.dispatcher.in_flight import InFlight, LaneResources
 from services.webhooks.dispatcher.prefetch import Prefetch
 from services.webhooks.rules.circuit_breaker import Breaker
 from services.webhooks.store import attempts
-from services.webhooks.store.attempts import Due, Wanted
-from services.webhooks.store.lane_batches import Release, Target
+from services.webhooks.store.attempts import Due
+from services.webhooks.store.lane_batches import Release, Target, Wanted
 from services.webhooks.store.lanes import Lease
 from shared.background import Backoff
 from shared.db.unavailable import is_unavailable
@@ -79,7 +80,7 @@ class Lane:
         # All that was due is done. `release` compares `wakes`, so it notices new work without another
         # query. That matters when many endpoints have one delivery each.
         if self._target and self._prefetch.exhausted and not self._prefetch.held and not self._new_work:
-            if await self._release(self._target):
+            if await self._release(self._target, now()):
                 return True
             self._prefetch.exhausted = False
         self._new_work = False
@@ -87,25 +88,28 @@ class Lane:
         if not self._in_flight:
             self._in_flight.disable_reason = None
         refreshed_at = time.monotonic()
-        target = await self.resources.targets.ask(self.lease)
-        if target is None:
+        # The release uses the same moment: a lane that was paused for the load is due when the pause ends.
+        moment = now()
+        paused = self._in_flight.breaker.is_paused(moment)
+        limit = 0 if paused or not self._prefetch.is_half_empty else self._prefetch.size
+        loaded = await self.resources.loads.ask(Wanted(self.lease, frozenset(self._prefetch.held), limit))
+        if loaded is None:
             return True
+        target = loaded.target
         self._use_target(target, refreshed_at)
-        if not target.enabled or self._in_flight.breaker.is_paused(now()):
+        if not target.enabled or paused:
             self._prefetch.drop_ready()
         elif target.fifo:
             self._prefetch.take(await self._head() if not self._prefetch.held else [])
-        elif self._prefetch.is_half_empty:
-            wanted = Wanted(self.lease, frozenset(self._prefetch.held), self._prefetch.size)
-            found = await self.resources.due.ask(wanted)
-            self._prefetch.exhausted = len(found) < self._prefetch.size // 2
-            self._prefetch.take(found)
+        elif limit:
+            self._prefetch.exhausted = len(loaded.due) < min(limit, self._prefetch.size) // 2
+            self._prefetch.take(loaded.due)
         if self._prefetch.held:
             return False
-        return await self._release(target)
+        return await self._release(target, moment)
 
-    async def _release(self, seen: Target) -> bool:
-        return await self.resources.releases.ask(Release(self.lease, seen, self._in_flight.breaker, now()))
+    async def _release(self, seen: Target, moment: datetime) -> bool:
+        return await self.resources.releases.ask(Release(self.lease, seen, self._in_flight.breaker, moment))
 
     async def _head(self) -> list[Due]:
         async with self.resources.database.connection() as conn:

@@ -1,6 +1,6 @@
 """What a lane sends next, and the results."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -25,48 +25,8 @@ class Due(Struct, frozen=True):
 COLUMNS = "d.id, d.event_id, d.sequence, d.step, d.attempt_count, d.next_attempt_at, e.body, e.traceparent"
 WITH_BODY = "JOIN events e ON e.studio_id = d.studio_id AND e.id = d.event_id"
 
-# Two index scans for each lane, each with a limit: first attempts get half, however many retries are overdue.
-DUE = f"""
-WITH mine AS MATERIALIZED (
-    SELECT place, endpoint_id, held::uuid[] AS held, half
-    FROM unnest($1::uuid[], $2::text[], $3::int[]) WITH ORDINALITY AS m (endpoint_id, held, half, place)
-)
-SELECT mine.place, found.* FROM mine CROSS JOIN LATERAL (
-    (SELECT {COLUMNS} FROM deliveries d {WITH_BODY}
-     WHERE d.endpoint_id = mine.endpoint_id AND d.status = 'pending' AND d.step = 0
-       AND d.id <> ALL (mine.held)
-     ORDER BY d.sequence LIMIT mine.half)
-    UNION ALL
-    (SELECT {COLUMNS} FROM deliveries d {WITH_BODY}
-     WHERE d.endpoint_id = mine.endpoint_id AND d.status = 'pending' AND d.step > 0
-       AND d.id <> ALL (mine.held) AND d.next_attempt_at <= now()
-     ORDER BY d.next_attempt_at LIMIT mine.half)
-) AS found
-"""  # noqa: S608
 
-
-class Wanted(Struct, frozen=True):
-    """`held` deliveries are left out: they are loaded already."""
-
-    lease: Lease
-    held: Collection[str]
-    limit: int
-
-
-async def due(conn: Connection, wanted: Sequence[Wanted]) -> list[list[Due]]:
-    rows = await conn.fetch(
-        DUE,
-        [one.lease.endpoint_id for one in wanted],
-        ["{" + ",".join(one.held) + "}" for one in wanted],
-        [max(1, one.limit // 2) for one in wanted],
-    )
-    found: list[list[Due]] = [[] for _ in wanted]
-    for row in rows:
-        found[row["place"] - 1].append(_due(row))
-    return found
-
-
-def _due(row: Any) -> Due:
+def read_due(row: Any) -> Due:
     return Due(
         row["id"],
         row["event_id"],
@@ -94,7 +54,7 @@ async def head(conn: Connection, lease: Lease) -> list[Due]:
     row = await conn.fetchrow(HEAD, lease.endpoint_id)
     if row is None or not row["is_due"]:
         return []
-    return [_due(row)]
+    return [read_due(row)]
 
 
 class Completed(Struct, frozen=True, kw_only=True):

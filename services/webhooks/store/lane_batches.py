@@ -1,11 +1,13 @@
-"""What lanes read when they begin and write when they end: for many lanes in one statement."""
+"""What lanes load before they send and write when they end: for many lanes in one statement."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
+from typing import Any
 
 from msgspec import Struct
 
 from services.webhooks.rules.circuit_breaker import Breaker
+from services.webhooks.store.attempts import COLUMNS, WITH_BODY, Due, read_due
 from services.webhooks.store.lanes import Lease
 from shared.db.database import Connection
 
@@ -22,36 +24,87 @@ class Target(Struct, frozen=True):
     sealed: tuple[bytes, ...]
 
 
-TARGETS = """
-SELECT mine.place, l.wakes, l.changes, e.status = 'enabled' AND e.deleted_at IS NULL AS enabled, e.url,
-       e.fifo, e.rate_limit,
-       ARRAY(SELECT s.sealed FROM secrets s
-             WHERE s.studio_id = e.studio_id AND s.endpoint_id = e.id
-               AND (s.expires_at IS NULL OR s.expires_at > now())
-             ORDER BY s.created_at DESC) AS sealed
-FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS mine (endpoint_id, token, place)
-JOIN lanes l ON l.endpoint_id = mine.endpoint_id AND l.token = mine.token
-JOIN endpoints e ON e.studio_id = l.studio_id AND e.id = l.endpoint_id
-"""
+class Wanted(Struct, frozen=True):
+    """`held` deliveries are left out: they are loaded already. With a limit of 0 only the target is loaded.
+
+    An endpoint with a rate limit gets at most one second's worth.
+    """
+
+    lease: Lease
+    held: Collection[str]
+    limit: int
 
 
-async def targets(conn: Connection, leases: Sequence[Lease]) -> list[Target | None]:
-    """None if the lease is lost or the endpoint is gone."""
+class Loaded(Struct, frozen=True):
+    """`due` is empty for a FIFO endpoint, whose lane asks for its head only."""
+
+    target: Target
+    due: list[Due]
+
+
+# One statement, so `wakes` and the deliveries are of one snapshot. If `wakes` were newer, a lane could be
+# released without having seen the delivery that woke it.
+# Two index scans for each lane, each with a limit: first attempts get half, however many retries are overdue.
+LOAD = f"""
+WITH mine AS MATERIALIZED (
+    SELECT m.place, l.endpoint_id, l.wakes, l.changes, e.url, e.fifo, e.rate_limit, m.held::uuid[] AS held,
+           e.status = 'enabled' AND e.deleted_at IS NULL AS enabled,
+           CASE WHEN e.fifo OR e.status <> 'enabled' OR e.deleted_at IS NOT NULL THEN 0
+                ELSE least(m.half, ceil(e.rate_limit / 2)::int) END AS half,
+           ARRAY(SELECT s.sealed FROM secrets s
+                 WHERE s.studio_id = e.studio_id AND s.endpoint_id = e.id
+                   AND (s.expires_at IS NULL OR s.expires_at > now())
+                 ORDER BY s.created_at DESC) AS sealed
+    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[]) WITH ORDINALITY
+        AS m (endpoint_id, token, held, half, place)
+    JOIN lanes l ON l.endpoint_id = m.endpoint_id AND l.token = m.token
+    JOIN endpoints e ON e.studio_id = l.studio_id AND e.id = l.endpoint_id
+)
+SELECT mine.place, mine.wakes, mine.changes, mine.enabled, mine.url, mine.fifo, mine.rate_limit, mine.sealed,
+       found.*
+FROM mine LEFT JOIN LATERAL (
+    (SELECT {COLUMNS} FROM deliveries d {WITH_BODY}
+     WHERE d.endpoint_id = mine.endpoint_id AND d.status = 'pending' AND d.step = 0
+       AND d.id <> ALL (mine.held)
+     ORDER BY d.sequence LIMIT mine.half)
+    UNION ALL
+    (SELECT {COLUMNS} FROM deliveries d {WITH_BODY}
+     WHERE d.endpoint_id = mine.endpoint_id AND d.status = 'pending' AND d.step > 0
+       AND d.id <> ALL (mine.held) AND d.next_attempt_at <= now()
+     ORDER BY d.next_attempt_at LIMIT mine.half)
+) AS found ON true
+"""  # noqa: S608
+
+
+async def load(conn: Connection, wanted: Sequence[Wanted]) -> list[Loaded | None]:
+    """Each lane's target and what is due. None if the lease is lost or the endpoint is gone."""
     rows = await conn.fetch(
-        TARGETS, [lease.endpoint_id for lease in leases], [lease.token for lease in leases]
+        LOAD,
+        [one.lease.endpoint_id for one in wanted],
+        [one.lease.token for one in wanted],
+        ["{" + ",".join(one.held) + "}" for one in wanted],
+        [(one.limit + 1) // 2 for one in wanted],
     )
-    found: list[Target | None] = [None] * len(leases)
+    loaded: list[Loaded | None] = [None] * len(wanted)
     for row in rows:
-        found[row["place"] - 1] = Target(
-            row["wakes"],
-            row["changes"],
-            row["enabled"],
-            row["url"],
-            row["fifo"],
-            row["rate_limit"],
-            tuple(row["sealed"]),
-        )
-    return found
+        place = row["place"] - 1
+        lane = loaded[place] or Loaded(_target(row), [])
+        if row["id"] is not None:
+            lane.due.append(read_due(row))
+        loaded[place] = lane
+    return loaded
+
+
+def _target(row: Any) -> Target:
+    return Target(
+        row["wakes"],
+        row["changes"],
+        row["enabled"],
+        row["url"],
+        row["fifo"],
+        row["rate_limit"],
+        tuple(row["sealed"]),
+    )
 
 
 class Release(Struct, frozen=True):

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from services.webhooks.rules.circuit_breaker import Breaker
+from shared.db.asynchronous_commit import ASYNCHRONOUS_COMMIT
 from shared.db.database import Connection
 
 LEASE_SECONDS = 30.0
@@ -16,15 +17,16 @@ class Lease(Struct, frozen=True):
     token: str
 
 
-CLAIM = """
+# If a crash undoes a claim, the old token is refused, and whoever claims the lane next sends again.
+CLAIM = f"""
 UPDATE lanes SET token = $1, leased_until = now() + $2 * interval '1 second'
-WHERE endpoint_id = ANY (ARRAY(
+WHERE {ASYNCHRONOUS_COMMIT} AND endpoint_id = ANY (ARRAY(
     SELECT endpoint_id FROM lanes
     WHERE due_at <= now() AND due_at < 'infinity' AND (leased_until IS NULL OR leased_until < now())
       AND studio_id <> ALL ($4::uuid[])
     ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED))
 RETURNING endpoint_id, studio_id, failures, pauses, paused_until, failing_since, last_failed_at
-"""
+"""  # noqa: S608
 
 
 async def claim(
