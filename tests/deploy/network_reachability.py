@@ -24,10 +24,21 @@ def reaches(policies: list[Manifest], one: Labels, other: Labels, port: int) -> 
 
 def reached_from(policies: list[Manifest], namespace: Labels, pod: Labels, port: int) -> bool:
     """From the pods of another namespace, whose own policies we do not know."""
+    return _opens_to_namespace(policies, "Ingress", pod, namespace, port)
+
+
+def reaches_namespace(policies: list[Manifest], pod: Labels, namespace: Labels, port: int) -> bool:
+    """The other way round."""
+    return _opens_to_namespace(policies, "Egress", pod, namespace, port)
+
+
+def _opens_to_namespace(
+    policies: list[Manifest], side: str, pod: Labels, namespace: Labels, port: int
+) -> bool:
     return any(
         _has_port(rule, port)
         and any(selects(peer.get("namespaceSelector", NOBODY), namespace) for peer in _peers(rule))
-        for rule in _rules(policies, "Ingress", pod)
+        for rule in _rules(policies, side, pod)
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
+import yaml
 
 from tests.deploy.chart import (
     CHART,
@@ -76,6 +77,8 @@ def test_the_values_keep_to_their_schema(name: str) -> None:
         ("broker.cluster.replicas", 2),
         ("database.single", {"enabled": True}),
         ("settings.STUDIO_POOL_SIZE", 10),
+        ("settings.STUDIO_VALKEY_URL", "http://valkey:6379"),
+        ("settings.STUDIO_VALKEY_URL", "valkey://default:secret@valkey:6379/0"),
     ],
 )
 def test_values_that_make_no_sense_are_refused(path: str, value: Any) -> None:
@@ -87,6 +90,18 @@ def test_values_that_make_no_sense_are_refused(path: str, value: Any) -> None:
         place = place[step]
     place[last] = value
     assert not SCHEMA.is_valid(bad)
+
+
+def test_gateways_can_be_given_a_valkey() -> None:
+    """By one more setting; nothing of it is rendered by default."""
+    url = "valkey://valkey.cache.svc:6379/0"
+    given = copy.deepcopy(values("production"))
+    given["settings"]["STUDIO_VALKEY_URL"] = url
+    assert SCHEMA.is_valid(given)
+    made = [each for each in yaml.safe_load_all(rendered(CHART, NAMESPACES["production"], given)) if each]
+    assert named(made, "ConfigMap")["studio-settings"]["data"]["STUDIO_VALKEY_URL"] == url
+    default = named(chart("production"), "ConfigMap")["studio-settings"]["data"]
+    assert "STUDIO_VALKEY_URL" not in default
 
 
 def test_what_the_renderer_does_not_know_is_an_error() -> None:

@@ -11,7 +11,7 @@ from services.webhooks.rules.addresses import FORBIDDEN_4, FORBIDDEN_6
 from shared.db.database import RESERVED
 from tests.deploy.kustomizing import read
 from tests.deploy.manifests import DEPLOYMENTS, KUBERNETES, OVERLAYS, Manifest, named, overlay
-from tests.deploy.network_reachability import reached_from, reaches, selects
+from tests.deploy.network_reachability import reached_from, reaches, reaches_namespace, selects
 
 BEHIND = ("catalog", "bookings", "forms", "webhooks-log")
 SCRAPED = (*BEHIND, "webhooks-dispatch")
@@ -101,6 +101,17 @@ def test_nobody_reaches_anybody_but_as_intended(manifests: list[Manifest]) -> No
         if reaches(policies, pods[one], pods[other], port)
     }
     assert {way for way in found if way[1] != "database-job"} == meant
+
+
+def test_only_the_gateway_reaches_a_valkey(manifests: list[Manifest]) -> None:
+    """It keeps the gateways' rate limits: in this namespace by its pods' label, or in a labelled one."""
+    policies = list(named(manifests, "NetworkPolicy").values())
+    pods = pod_labels(manifests)
+    valkey = {"studio/valkey": "true"}
+    ours = (*DEPLOYMENTS, "migrate")
+    found = {(name, p) for name, p in product(ours, (6379, 8080)) if reaches(policies, pods[name], valkey, p)}
+    assert found == {("gateway", 6379)}
+    assert {name for name in ours if reaches_namespace(policies, pods[name], valkey, 6379)} == {"gateway"}
 
 
 def test_other_namespaces_come_in_where_their_label_says(manifests: list[Manifest]) -> None:

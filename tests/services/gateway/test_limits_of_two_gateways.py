@@ -1,0 +1,110 @@
+"""Two gateways with one Valkey or Redis: a client has one limit, whichever of them its requests reach."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import ExitStack, asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+import asyncpg
+
+from services.cli.secrets import with_secrets
+from shared.servers.ports import free_port
+from shared.settings import Settings
+from shared.wire import new_id
+from tests.harness.http import Client
+from tests.harness.process import Process, environment_for
+from tests.harness.valkey import running_valkey
+
+BURST = 20
+# So slow that no token is refilled during the test.
+RATE = 0.001
+# A reservation that takes longer than 0.1 s counts as a failure, as on a very busy machine. Then the gateway
+# logs this and counts for itself for a second, and the test uses the next client.
+AWAY = "shared_limits_away"
+CLIENTS = 8
+STUDIO = "INSERT INTO gateway.studios (id, name) VALUES ($1, 'Flow')"
+
+
+class Gateways:
+    def __init__(self, logs: Sequence[Path], partners: Sequence[Sequence[Client]]) -> None:
+        self._logs = logs
+        self._partners = iter(partners)
+
+    async def statuses(self) -> Counter[int]:
+        """Of a new client that sends each gateway as many requests as its limit allows."""
+        partner = next(self._partners)
+        return Counter([(await gateway.get("/key")).status for _ in range(BURST) for gateway in partner])
+
+    def failed_reservations(self) -> int:
+        return sum(log.read_text().count(AWAY) for log in self._logs)
+
+
+@asynccontextmanager
+async def two_gateways(folder: Path, database_url: str, valkey_url: str) -> AsyncIterator[Gateways]:
+    token = with_secrets(Settings(home=folder), make=True).operator_tokens[0]
+    shared = environment_for(folder, STUDIO_DATABASE_URL=database_url, STUDIO_VALKEY_URL=valkey_url)
+    ports, operator_ports = [free_port(), free_port()], [free_port(), free_port()]
+    processes = [
+        Process(
+            ["serve", "gateway"],
+            shared | {"STUDIO_PORT": str(port), "STUDIO_OPERATOR_PORT": str(operator_port)},
+            f"http://127.0.0.1:{port}/health/ready",
+            folder / f"gateway-{port}.log",
+        )
+        for port, operator_port in zip(ports, operator_ports, strict=True)
+    ]
+    with ExitStack() as stack:
+        async with aiohttp.ClientSession() as session:
+            first, second = processes
+            stack.callback(first.stop)
+            stack.callback(second.stop)
+            first.start()
+            await asyncio.to_thread(first.wait_ready)
+            url = f"http://127.0.0.1:{operator_ports[0]}/operator/v1"
+            keys = await _keys(database_url, Client(session, url, {"Authorization": f"Bearer {token}"}))
+            # Later than the keys, so that it knows them from its start.
+            second.start()
+            await asyncio.to_thread(second.wait_ready)
+            partners = [
+                [
+                    Client(session, f"http://127.0.0.1:{port}/partner/v1", {"X-Service-Key": key})
+                    for port in ports
+                ]
+                for key in keys
+            ]
+            yield Gateways([process.log for process in processes], partners)
+
+
+async def _keys(database_url: str, operator: Client) -> list[str]:
+    """One for each client."""
+    studio_id = new_id()
+    admin = await asyncpg.connect(database_url)
+    await admin.execute(STUDIO, studio_id)
+    await admin.close()
+    keys = []
+    for number in range(CLIENTS):
+        wanted = {"studio": studio_id, "name": "test", "scopes": ["all"], "client": f"client {number}"}
+        made = await operator.post("/keys", wanted)
+        assert made.status == 201, made.body
+        limits = {"rate": RATE, "burst": BURST}
+        changed = await operator.patch(f"/clients/{made.json()['client_id']}", limits)
+        assert changed.status == 200, changed.body
+        keys.append(made.json()["key"])
+    return keys
+
+
+async def test_two_gateways_share_a_limit_and_outlive_the_store(database_url: str, tmp_path: Path) -> None:
+    """With the store they allow together what one would. Without it each counts for itself; nothing fails."""
+    with running_valkey() as valkey:
+        async with two_gateways(tmp_path, database_url, valkey.url) as gateways:
+            for _ in range(CLIENTS - 1):
+                before = gateways.failed_reservations()
+                shared = await gateways.statuses()
+                if gateways.failed_reservations() == before:
+                    break
+            assert shared == {200: BURST, 429: BURST}
+            await asyncio.to_thread(valkey.stop)
+            assert await gateways.statuses() == {200: 2 * BURST}
+            assert gateways.failed_reservations() > before
