@@ -14,7 +14,7 @@ def by_path(handlers: Mapping[str, ASGIApp], on_error: Callable[[Any, Exception]
     """`on_error` answers for Litestar's own refusals; each handler answers for its own."""
     app = Litestar(
         [
-            asgi(_PARAMETER.sub(r"{\1:str}", path), copy_scope=False)(handler)
+            asgi(_PARAMETER.sub(r"{\1:str}", path), copy_scope=False)(_untyped(handler))
             for path, handler in handlers.items()
         ],
         openapi_config=None,
@@ -24,6 +24,15 @@ def by_path(handlers: Mapping[str, ASGIApp], on_error: Callable[[Any, Exception]
     )
     _let_asgi_paths_have_parameters(app.asgi_router.root_route_map_node)
     return ExactPaths({path: handler for path, handler in handlers.items() if "{" not in path}, app)
+
+
+def _untyped(handler: ASGIApp) -> ASGIApp:
+    """Litestar resolves the types of each handler. The scope's are large: that was half of its start."""
+
+    async def call(scope: Any, receive: Any, send: Any) -> None:
+        await handler(scope, receive, send)
+
+    return call
 
 
 class ExactPaths:
