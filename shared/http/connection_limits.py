@@ -22,8 +22,10 @@ from shared.observability.metrics import CONNECTIONS, CONNECTIONS_CLOSED
 log = structlog.get_logger("serve")
 
 SWEEP_SECONDS: Final = 0.5
-# Sockets inspected before the sweep yields to requests: about a millisecond.
-SWEEP_CHUNK: Final = 200
+# Sockets inspected or closed before the sweep makes room for requests, about a third of a millisecond, and
+# for how long. A request takes about ten turns of the event loop, so it must not meet a chunk at each.
+SWEEP_CHUNK: Final = 50
+CHUNK_PAUSE: Final = 0.002
 # Upper bound on the share of CPU time that sweeps take, however many connections there are.
 MAX_SHARE: Final = 0.03
 # A client over the limit has this long to send a request and read why it is refused.
@@ -91,14 +93,11 @@ class ConnectionGuard:
 
     async def sweep(self) -> None:
         """Inspects every connection once."""
-        spent, started = 0.0, time.thread_time()
+        turns = _Turns()
         live: list[Connection] = []
         known: dict[int, tuple[int, Connection | None]] = {}
-        for count, (fd, inode) in enumerate(open_sockets()):
-            if count % SWEEP_CHUNK == SWEEP_CHUNK - 1:
-                spent += time.thread_time() - started
-                await asyncio.sleep(0)
-                started = time.thread_time()
+        for fd, inode in open_sockets():
+            await turns.next()
             seen = self._known.get(fd)
             if seen is None or seen[0] != inode:
                 seen = (inode, self._inspect(fd, inode))
@@ -110,8 +109,10 @@ class ConnectionGuard:
                 elif why:
                     _close(connection, why)
         self._known = known
-        self._enforce_limits(live)
-        self._spent = spent + time.thread_time() - started
+        for connection, why in self._over_limit(live):
+            await turns.next()
+            _close(connection, why)
+        self._spent = turns.spent
 
     def _inspect(self, fd: int, inode: int) -> Connection | None:
         ends = endpoints_of(fd)
@@ -143,8 +144,10 @@ class ConnectionGuard:
             connection.unread_since, connection.acked_before = now, facts.acked
         return None
 
-    def _enforce_limits(self, live: list[Connection]) -> None:
+    def _over_limit(self, live: list[Connection]) -> list[tuple[Connection, str]]:
+        """Which connections to close, and why. Notes which ones get a refusal first."""
         refused: list[Connection] = []
+        to_close: list[tuple[Connection, str]] = []
         self._full = {}
         for port, limits in self._limits.items():
             here = [connection for connection in live if connection.port == port]
@@ -157,39 +160,58 @@ class ConnectionGuard:
                         theirs = [one for one in here if one.address == address]
                         if not limits.trusted.trusts(theirs[0].client[0]):
                             over.update(_surplus(theirs, count - limits.max_per_address))
-            left = _close_silent([one for one in here if one not in over], limits.max_connections)
+            left = [one for one in here if one not in over]
+            gone = _silent_surplus(left, limits.max_connections)
+            to_close += [(one, "silent") for one in gone]
+            left = [one for one in left if one not in gone]
             if len(left) >= limits.max_connections:
                 surplus = set(_surplus(left, len(left) - limits.max_connections))
                 over |= surplus
                 self._full[port] = frozenset(one.client for one in left if one not in surplus)
             refused += over
-        self._refuse(refused)
+        return to_close + [(one, "one too many") for one in self._refuse(refused)]
 
-    def _refuse(self, refused: list[Connection]) -> None:
-        now = time.monotonic()
-        for connection in refused:
-            if not connection.received:
-                _close(connection, "one too many")
-            elif connection.refused_since is None:
-                connection.refused_since = now
-            elif now - connection.refused_since > REFUSAL_SECONDS:
-                _close(connection, "one too many")
+    def _refuse(self, refused: list[Connection]) -> list[Connection]:
+        """Those to close: a client that has sent something has time to read why."""
         self._refused = frozenset((connection.port, connection.client) for connection in refused)
         self.over_limit = bool(self._refused or self._full)
+        now = time.monotonic()
+        for connection in refused:
+            connection.refused_since = connection.refused_since or now
+        return [
+            one for one in refused if not one.received or now - (one.refused_since or now) > REFUSAL_SECONDS
+        ]
 
 
-def _close_silent(connections: list[Connection], most: int) -> list[Connection]:
-    """At 90 % of the limit, closes the oldest connections that have not sent a byte, to make room."""
+class _Turns:
+    """Divides a sweep into chunks. `spent` is their CPU time."""
+
+    def __init__(self) -> None:
+        self._ended = 0.0
+        self._count = 0
+        self._started = time.thread_time()
+
+    @property
+    def spent(self) -> float:
+        return self._ended + time.thread_time() - self._started
+
+    async def next(self) -> None:
+        self._count += 1
+        if self._count % SWEEP_CHUNK == 0:
+            self._ended = self.spent
+            await asyncio.sleep(CHUNK_PAUSE)
+            self._started = time.thread_time()
+
+
+def _silent_surplus(connections: list[Connection], most: int) -> set[Connection]:
+    """At 90 % of the limit, the oldest connections that have not sent a byte make room."""
     too_many = len(connections) - most * 9 // 10
     if too_many <= 0:
-        return connections
+        return set()
     silent = [
         one for one in connections if not one.received and time.monotonic() - one.since > REFUSAL_SECONDS
     ]
-    gone = set(sorted(silent, key=lambda one: one.since)[:too_many])
-    for connection in gone:
-        _close(connection, "silent")
-    return [one for one in connections if one not in gone]
+    return set(sorted(silent, key=lambda one: one.since)[:too_many])
 
 
 def _surplus(connections: list[Connection], count: int) -> list[Connection]:

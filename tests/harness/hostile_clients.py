@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import socket
 import sys
 from asyncio.subprocess import PIPE
@@ -51,7 +52,7 @@ def slow_sending(port: int) -> Attack:
 
 def slow_reading(port: int) -> Attack:
     """Asks for the largest page that needs no key, again and again, and reads nothing."""
-    request = b"GET /openapi.json HTTP/1.1\r\nHost: studio\r\n\r\n"
+    request = b"GET /partner/v1/openapi.json HTTP/1.1\r\nHost: studio\r\n\r\n"
 
     async def attack(number: int) -> None:
         with await connect(port, number, receive_buffer=4096) as opened:
@@ -124,7 +125,11 @@ async def hostile_receivers(count: int) -> AsyncIterator[list[str]]:
 
 
 async def attack_until_stdin_ends(port: int, counts: list[int], receivers: int) -> None:
-    """Prints the receivers' URLs as a line of JSON, then attacks."""
+    """Prints the receivers' URLs as a line of JSON, then attacks.
+
+    With the lowest priority: real attackers do not use our processors.
+    """
+    os.nice(19)
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), sys.stdin

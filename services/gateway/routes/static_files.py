@@ -1,6 +1,8 @@
 """Files that are served without authentication: compressed once at start, sent in chunks."""
 
+import asyncio
 import gzip
+import time
 import zlib
 from collections.abc import Iterator
 from importlib import resources
@@ -17,6 +19,8 @@ STATIC: Final = resources.files("services.gateway") / "static"
 # Sent as the client reads, so that an unauthenticated connection never makes us buffer a whole document. The
 # server queues ten chunks; at 64 KiB that was the whole document again, 160 MB for 500 slow readers.
 PIECE: Final = 8 * 1024
+# All readers together get 16 MB a second, so that a burst of them does not delay requests to the API.
+PIECE_SECONDS: Final = 0.0005
 # No other hosts, nothing inline, not inside frames.
 POLICY: Final = (
     b"default-src 'none'; connect-src 'self'; style-src 'self'; script-src 'self'; img-src data:; "
@@ -57,21 +61,44 @@ def static_file(name: str, content_type: bytes, **values: str) -> ASGIApp:
             return
         head = answer_headers(Answer(b"", 200, more, content_type=content_type), size, request_id)
         await send({"type": "http.response.start", "status": 200, "headers": head})
-        for piece in _pieces(squeezed) if takes_gzip else _unpacked(squeezed):
+        for piece in _pieces(squeezed, PIECE) if takes_gzip else _unpacked(squeezed):
+            await _pace.turn()
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     return page
 
 
-def _pieces(body: bytes) -> Iterator[bytes]:
-    return (body[start : start + PIECE] for start in range(0, len(body), PIECE))
+class Pace:
+    """Assigns each piece of each reader the next free moment."""
+
+    def __init__(self) -> None:
+        self._free_at = 0.0
+
+    async def turn(self) -> None:
+        now = time.monotonic()
+        at = max(now, self._free_at)
+        self._free_at = at + PIECE_SECONDS
+        # A timer has a resolution of a millisecond.
+        if at - now > 0.002:
+            await asyncio.sleep(at - now)
+
+
+_pace = Pace()
+
+
+def _pieces(body: bytes, size: int) -> Iterator[bytes]:
+    return (body[start : start + size] for start in range(0, len(body), size))
 
 
 def _unpacked(squeezed: bytes) -> Iterator[bytes]:
     """Only the compressed form is kept: the documents are 15 times as large."""
     unpack = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-    rest = squeezed
-    while piece := unpack.decompress(rest, PIECE):
-        rest = unpack.unconsumed_tail
-        yield piece
+    # The part that is not yet used is copied for each piece, so it is kept small.
+    for part in _pieces(squeezed, 512):
+        rest = part
+        while rest:
+            if piece := unpack.decompress(rest, PIECE):
+                yield piece
+            rest = unpack.unconsumed_tail
+    yield from _pieces(unpack.flush(), PIECE)

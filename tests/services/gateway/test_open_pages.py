@@ -1,7 +1,11 @@
 """What the partner port serves without a key, and with which security headers."""
 
+import asyncio
+import time
+
 import pytest
 
+from services.gateway.routes.static_files import PIECE_SECONDS, Pace
 from tests.harness.system import System
 
 
@@ -33,3 +37,13 @@ async def test_a_page_comes_whole_in_its_pieces(system: System) -> None:
         assert again.headers["Cache-Control"] == held.headers["Cache-Control"] == "private, no-cache"
     head = await system.site.send("HEAD", "/partner/v1/openapi.json", headers={"Accept-Encoding": "identity"})
     assert (head.status, head.headers["Content-Length"]) == (200, plain.headers["Content-Length"])
+
+
+async def test_many_readers_of_a_document_take_turns() -> None:
+    """A burst of readers shares a fixed rate, so that requests to the API run in between."""
+    pace = Pace()
+    began = time.monotonic()
+    await pace.turn()
+    assert time.monotonic() - began < PIECE_SECONDS * 100, "control: one reader does not wait"
+    await asyncio.gather(*(pace.turn() for _ in range(400)))
+    assert time.monotonic() - began >= PIECE_SECONDS * 390

@@ -2,14 +2,17 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
 from prometheus_client import REGISTRY
 
+from shared.http import connection_limits, open_sockets
 from shared.http.client_address import TrustedProxies
-from shared.http.connection_limits import ConnectionLimits
+from shared.http.connection_limits import SWEEP_CHUNK, ConnectionLimits
 from shared.http.server import Address, Listener, listening
 from shared.servers.ports import free_port
 from tests.harness.raw_http import RawConnection, connect
@@ -176,3 +179,30 @@ async def test_http2_is_bounded_where_it_is_asked_for() -> None:
         connection.close()
         most_streams, window, most_headers = told[3], told[4], told[6]
         assert (most_streams, window, most_headers) == (32, 65536, 16384)
+
+
+async def test_a_sweep_that_closes_many_connections_lets_requests_run_in_between(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Closing 2,000 in one turn of the event loop held every request up for 80 ms."""
+    turn, closed_in_turn = 0, Counter[int]()
+    close = open_sockets.close_socket
+
+    def counted(fd: int, inode: int) -> bool:
+        closed_in_turn[turn] += 1
+        return close(fd, inode)
+
+    async def count_turns() -> None:
+        nonlocal turn
+        while True:
+            turn += 1
+            await asyncio.sleep(0)
+
+    monkeypatch.setattr(connection_limits, "close_socket", counted)
+    async with port_with(Answers(), max_per_address=10) as url:
+        flood = [await connect(url) for _ in range(300)]
+        counting = asyncio.create_task(count_turns())
+        await until_closed(flood, 290)
+        counting.cancel()
+    assert closed_in_turn.total() >= 290
+    assert max(closed_in_turn.values()) <= SWEEP_CHUNK
