@@ -4,6 +4,7 @@ It runs with that release's loader and libraries, because those of this machine 
 """
 
 import fcntl
+import re
 import shutil
 import subprocess
 import sys
@@ -14,8 +15,8 @@ from pathlib import Path
 
 RELEASE = "trixie"
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
-# This machine's own mirrors.
-MIRRORS = ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"]
+# The addresses that this machine's own settings name, before any list was downloaded too.
+ADDRESSES = ["apt-get", "update", "--print-uris"]
 # After a failure, so that not every test waits for a mirror that is away.
 ASK_AGAIN_SECONDS = 600
 TIMEOUT = 120.0
@@ -74,6 +75,8 @@ def _download(packages: Sequence[str], work: Path) -> list[Path]:
         "Dir::Etc::SourceList": work / "sources.list",
         "Dir::Etc::SourceParts": "/dev/null",
         "Acquire::Languages": "none",
+        "Acquire::Retries": 0,
+        "Acquire::http::Timeout": 20,
         "APT::Sandbox::User": "",
     }
     options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
@@ -83,10 +86,10 @@ def _download(packages: Sequence[str], work: Path) -> list[Path]:
 
 
 def _mirror() -> str:
-    for address in _run(*MIRRORS).splitlines():
-        if address.rstrip("/").endswith("/debian"):
-            return address
-    raise FileNotFoundError("apt knows no mirror of Debian")
+    found = re.search(r"'(\S+/debian)/dists/", _run(*ADDRESSES))
+    if found is None:
+        raise FileNotFoundError("apt knows no mirror of Debian")
+    return found[1]
 
 
 def _run(*words: str, cwd: Path | None = None) -> str:

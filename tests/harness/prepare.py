@@ -47,9 +47,8 @@ def rabbitmq() -> str:
 
 
 def pgbouncer() -> str:
-    missing = optional("pgbouncer", "pgbouncer")
     command = find_pgbouncer()
-    return missing if command is None else command[-1]
+    return optional("pgbouncer", "pgbouncer") if command is None else command[-1]
 
 
 def optional(package: str, *binaries: str) -> str:
