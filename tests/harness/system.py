@@ -30,8 +30,15 @@ class RunningSystem:
 
     def database_url(self, service: str) -> str:
         """The superuser's URL of the database with this service's tables."""
-        environment = self.processes["up" if "up" in self.processes else service].environment
+        environment = self.process_of(service).environment
         return environment.get("STUDIO_DATABASE_DIRECT_URL") or environment["STUDIO_DATABASE_URL"]
+
+    def process_of(self, service: str) -> Process:
+        """Its own, or the one that all services share."""
+        return self.processes["up" if "up" in self.processes else service]
+
+    def log_text(self) -> str:
+        return "".join(process.log.read_text() for process in self.processes.values())
 
 
 def _secrets(folder: Path) -> Settings:

@@ -37,7 +37,7 @@ async def test_silent_connections_do_not_block_the_partner_port(system: System) 
 
 async def test_readers_who_take_nothing_do_not_fill_the_memory(system: System) -> None:
     """The document is 400 KB. Each client is sent a part of it, and more only after reading that."""
-    child = system.running.processes["up"].child
+    child = system.running.process_of("gateway").child
     assert child is not None
     before = resident_mib(child.pid)
     readers: list[socket.socket] = []

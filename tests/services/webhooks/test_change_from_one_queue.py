@@ -16,6 +16,7 @@ from shared.events.outbox import add_events
 from shared.events.relay import Relay
 from shared.wire import new_id
 from tests.harness.database_layout import open_database
+from tests.harness.databases import Template
 from tests.harness.eventually import eventually
 from tests.services.webhooks.studio_client import open_studio_client
 
@@ -39,7 +40,7 @@ async def publish_as_older_version(amqp_url: str, events: Sequence[Event]) -> No
 
 @pytest.mark.timeout(120)
 async def test_the_old_queue_is_emptied_before_the_partitions_overtake_it(
-    database_url: str, amqp_url: str
+    database_url: str, migrated_template: Template, amqp_url: str
 ) -> None:
     """40 events in the old queue whose rows are gone, then 40 more by the new relay, of one booking."""
     booking, studio = new_id(), new_id()
@@ -48,9 +49,12 @@ async def test_the_old_queue_is_emptied_before_the_partitions_overtake_it(
         for version in range(80)
     ]
     await publish_as_older_version(amqp_url, events[:40])
-    async with open_studio_client(database_url, bus=RabbitBus(amqp_url, QUEUES, partitions=4)) as client:
+    async with (
+        open_studio_client(database_url, bus=RabbitBus(amqp_url, QUEUES, partitions=4)) as client,
+        migrated_template.copy() as producer_url,
+    ):
         producer = RabbitBus(amqp_url, QUEUES, partitions=4)
-        db = await open_database(database_url, "bookings", size=4)
+        db = await open_database(producer_url, "bookings", size=4)
         relay = Relay(db, producer, Wakeup(), service="bookings")
         await relay.start()
         async with db.transaction() as conn:

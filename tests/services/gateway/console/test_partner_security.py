@@ -51,7 +51,7 @@ async def test_a_link_signs_in_once_and_leaves_no_secret_behind(
         await expect(other.page.locator("h1")).to_have_text("Not signed in")
         await expect(other.page.locator(".problem")).to_contain_text("console_link_invalid")
         other.check()
-    log = (system.running.logs / "up.log").read_text()
+    log = system.running.log_text()
     assert token[-40:] not in log and cookie["value"][-40:] not in log
 
 
