@@ -1,23 +1,48 @@
 """Classes and their spots, for partners."""
 
 from services.bookings.context import Bookings
+from services.bookings.page_tags import page_key
 from services.bookings.store import classes, spots, studios
 from services.bookings.wire.classes import Class, ClassesQuery, ClassSpot
+from shared.db.database import Connection
 from shared.errors import InvalidCursor, NotFound
 from shared.http.answer import Answer
+from shared.http.conditional import IF_NONE_MATCH, entity_tag, matches, not_modified
 from shared.http.pages import Page, json_page_of, page_of
 from shared.http.routes import Call, Route
 from shared.wire import PageQuery
 
 
 async def list_classes(service: Bookings, call: Call[ClassesQuery, None]) -> Answer:
-    query = call.query
+    polled = IF_NONE_MATCH in call.headers
     async with service.db.connection() as conn:
         # An invalid cursor (400) is reported before an unknown location (404).
-        found = await classes.list_json(conn, call.caller, query)
-        if query.location_id and not await studios.knows_location(conn, call.caller, query.location_id):
+        answer = await (_polled_page if polled else _page)(service, conn, call)
+        location_id = call.query.location_id
+        if location_id and not await studios.knows_location(conn, call.caller, location_id):
             raise NotFound(param="location_id")
-    return Answer(json_page_of(found, query.page_size))
+    return answer
+
+
+async def _page(service: Bookings, conn: Connection, call: Call[ClassesQuery, None]) -> Answer:
+    found = await classes.list_json(conn, call.caller, call.query)
+    return Answer(json_page_of(found, call.query.page_size))
+
+
+async def _polled_page(service: Bookings, conn: Connection, call: Call[ClassesQuery, None]) -> Answer:
+    """304 without building the page, if its version is that of the page whose tag the caller sent."""
+    key = page_key(call.caller, "/classes", call.raw_query)
+    known = service.page_tags.find(key)
+    if (
+        known is not None
+        and matches(known.tag, call.headers.items())
+        and await classes.page_version(conn, call.caller, call.query) == known.version
+    ):
+        return not_modified(known.tag)
+    found, version = await classes.list_versioned(conn, call.caller, call.query)
+    body = json_page_of(found, call.query.page_size)
+    service.page_tags.remember(key, version, entity_tag(body))
+    return Answer(body)
 
 
 async def get_class(service: Bookings, call: Call[None, None]) -> Class:

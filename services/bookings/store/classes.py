@@ -6,7 +6,14 @@ from typing import Any
 import asyncpg
 
 from services.bookings.rules.class_times import clamp_to_supported_years
-from services.bookings.store.keyset_pages import Filters, ListedTable, LookUp, fetch_json_page
+from services.bookings.store.keyset_pages import (
+    Filters,
+    ListedTable,
+    LookUp,
+    fetch_json_page,
+    fetch_page_version,
+    fetch_versioned_page,
+)
 from services.bookings.wire.classes import Class, ClassesQuery, ClassStatus
 from shared.db.database import Connection
 from shared.http.caller import Caller
@@ -29,13 +36,29 @@ TABLE = ListedTable(table="classes", columns=WIRE_JSON, order="start_time", stat
 
 async def list_json(conn: Connection, caller: Caller, query: ClassesQuery) -> JsonRows:
     """Classes as encoded JSON; `limit + 1` of them if there are more."""
+    filters, cursor, limit = _filters(query), query.cursor, query.page_size
+    return await fetch_json_page(conn, caller, TABLE, filters, cursor=cursor, limit=limit)
+
+
+async def list_versioned(conn: Connection, caller: Caller, query: ClassesQuery) -> tuple[JsonRows, str]:
+    """The same with the page's version (page_tags.py)."""
+    filters, cursor, limit = _filters(query), query.cursor, query.page_size
+    return await fetch_versioned_page(conn, caller, TABLE, filters, cursor=cursor, limit=limit)
+
+
+async def page_version(conn: Connection, caller: Caller, query: ClassesQuery) -> str:
+    filters, cursor, limit = _filters(query), query.cursor, query.page_size
+    return await fetch_page_version(conn, caller, TABLE, filters, cursor=cursor, limit=limit)
+
+
+def _filters(query: ClassesQuery) -> Filters:
     where: list[tuple[str, Any]] = []
     if query.starts_after is not None:
         where.append(("t.start_time >= {}", clamp_to_supported_years(query.starts_after)))
     if query.starts_before is not None:
         where.append(("t.start_time < {}", clamp_to_supported_years(query.starts_before)))
     wanted = query.wanted_ids
-    filters = Filters(
+    return Filters(
         look_up=LookUp("id", "SELECT unnest({}::uuid[])", (wanted,)) if wanted is not None else None,
         indexed={
             "instructor_id": query.instructor_id,
@@ -46,7 +69,6 @@ async def list_json(conn: Connection, caller: Caller, query: ClassesQuery) -> Js
         location_id=query.location_id,
         where=where,
     )
-    return await fetch_json_page(conn, caller, TABLE, filters, cursor=query.cursor, limit=query.page_size)
 
 
 GET = f"SELECT {WIRE_COLUMNS} FROM classes t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608

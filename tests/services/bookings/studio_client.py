@@ -80,9 +80,10 @@ class StudioClient:
         *,
         key: str | None = None,
         query: Mapping[str, Any] | None = None,
+        more_headers: Iterable[tuple[bytes, bytes]] = (),
     ) -> Reply:
         route, params = _find(method, path)
-        headers = [(b"content-type", b"application/json")]
+        headers = [(b"content-type", b"application/json"), *more_headers]
         if key is not None:
             headers.append((b"idempotency-key", key.encode()))
         scope = {
