@@ -111,7 +111,9 @@ class ConnectionGuard:
         self._known = known
         for connection, why in self._over_limit(live):
             await turns.next()
-            _close(connection, why)
+            # A sweep takes a while. A client that has sent its first request meanwhile stays for now.
+            if connection.received or not _has_sent(connection):
+                _close(connection, why)
         self._spent = turns.spent
 
     def _inspect(self, fd: int, inode: int) -> Connection | None:
@@ -218,6 +220,11 @@ def _surplus(connections: list[Connection], count: int) -> list[Connection]:
     """Connections that never sent a byte first, then the quietest, then the newest."""
     worst = sorted(connections, key=lambda one: (one.received > 0, -int(one.quiet / 5), -one.since))
     return worst[:count]
+
+
+def _has_sent(connection: Connection) -> bool:
+    facts = tcp_info(connection.fd)
+    return facts is not None and facts.received > 0
 
 
 def _close(connection: Connection, why: str) -> None:

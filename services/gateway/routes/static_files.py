@@ -61,12 +61,29 @@ def static_file(name: str, content_type: bytes, **values: str) -> ASGIApp:
             return
         head = answer_headers(Answer(b"", 200, more, content_type=content_type), size, request_id)
         await send({"type": "http.response.start", "status": 200, "headers": head})
-        for piece in _pieces(squeezed, PIECE) if takes_gzip else _unpacked(squeezed):
-            await _pace.turn()
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        if scope.get("method") != "HEAD":
+            await _send_pieces(_pieces(squeezed, PIECE) if takes_gzip else _unpacked(squeezed), receive, send)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     return page
+
+
+async def _send_pieces(pieces: Iterator[bytes], receive: Receive, send: Send) -> None:
+    """Until the client is gone: the server would take the rest of the pieces and drop them."""
+    gone = asyncio.create_task(_until_gone(receive))
+    try:
+        for piece in pieces:
+            await _pace.turn()
+            if gone.done():
+                return
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+    finally:
+        gone.cancel()
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 class Pace:

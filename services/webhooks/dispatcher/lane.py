@@ -95,18 +95,28 @@ class Lane:
         loaded = await self.resources.loads.ask(Wanted(self.lease, frozenset(self._prefetch.held), limit))
         if loaded is None:
             return True
-        target = loaded.target
+        target, seen = loaded.target, self._target
         self._use_target(target, refreshed_at)
+        # Whether all that is due is held now. What a change has made stale was left out of the load.
+        complete = False
         if not target.enabled or paused:
             self._prefetch.drop_ready()
         elif target.fifo:
             self._prefetch.take(await self._head() if not self._prefetch.held else [])
+            complete = True
         elif limit:
-            self._prefetch.exhausted = len(loaded.due) < min(limit, self._prefetch.size) // 2
+            complete = seen is None or target.changes == seen.changes
+            found_all = len(loaded.due) < min(limit, self._prefetch.size) // 2
+            self._prefetch.exhausted = complete and found_all
             self._prefetch.take(loaded.due)
+        elif seen is None or target.wakes != seen.wakes:
+            # Nothing was loaded, and `wakes` counts deliveries that were not seen yet.
+            self._prefetch.exhausted = False
         if self._prefetch.held:
             return False
-        return await self._release(target, moment)
+        if complete or not target.enabled or self._in_flight.breaker.is_paused(moment):
+            return await self._release(target, moment)
+        return False
 
     async def _release(self, seen: Target, moment: datetime) -> bool:
         return await self.resources.releases.ask(Release(self.lease, seen, self._in_flight.breaker, moment))

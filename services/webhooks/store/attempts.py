@@ -39,7 +39,7 @@ def read_due(row: Any) -> Due:
 
 
 HEAD = f"""
-SELECT head.*, head.next_attempt_at <= now() AS is_due FROM (
+SELECT head.*, head.step = 0 OR head.next_attempt_at <= now() AS is_due FROM (
     (SELECT {COLUMNS} FROM deliveries d {WITH_BODY}
      WHERE d.endpoint_id = $1 AND d.status = 'pending' AND d.step = 0 ORDER BY d.sequence LIMIT 1)
     UNION ALL

@@ -2,10 +2,11 @@
 
 import asyncio
 import time
+from typing import Any
 
 import pytest
 
-from services.gateway.routes.static_files import PIECE_SECONDS, Pace
+from services.gateway.routes.static_files import PIECE_SECONDS, Pace, static_file
 from tests.harness.system import System
 
 
@@ -47,3 +48,28 @@ async def test_many_readers_of_a_document_take_turns() -> None:
     assert time.monotonic() - began < PIECE_SECONDS * 100, "control: one reader does not wait"
     await asyncio.gather(*(pace.turn() for _ in range(400)))
     assert time.monotonic() - began >= PIECE_SECONDS * 390
+
+
+async def bodies_sent(method: str, *, gone: bool) -> int:
+    """How many parts of the document are sent to a client, which may be gone already."""
+    page, sent = static_file("openapi.json", b"application/json"), 0
+
+    async def receive() -> Any:
+        if not gone:
+            await asyncio.Event().wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        nonlocal sent
+        sent += message["type"] == "http.response.body"
+
+    scope: Any = {"type": "http", "method": method, "headers": []}
+    await page(scope, receive, send)
+    return sent
+
+
+async def test_nothing_is_prepared_for_a_client_that_does_not_read_it() -> None:
+    """A client that is gone, or that asked with HEAD, does not take turns from the others."""
+    assert await bodies_sent("GET", gone=False) > 50, "control: a reader gets the document in pieces"
+    assert await bodies_sent("GET", gone=True) < 10
+    assert await bodies_sent("HEAD", gone=False) == 1
