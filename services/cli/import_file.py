@@ -6,13 +6,15 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from services.cli.earlier_lines import EarlierLines
 from services.cli.errors import CommandFailed
 from services.cli.operator_client import OperatorClient
+
+if TYPE_CHECKING:
+    from services.cli.earlier_lines import EarlierLines
 
 CHUNK_LINES: Final = 5000
 # A dry run sends a chunk with the earlier lines that it refers to; together they must fit into one request.
@@ -114,6 +116,9 @@ def _send_chunks(
 def _check_chunks(
     client: OperatorClient, file: IO[bytes], studio: str | None
 ) -> Iterator[tuple[Chunk, Report]]:
+    # Not above: it loads SQLite, also into each service.
+    from services.cli.earlier_lines import EarlierLines
+
     with closing(EarlierLines(file)) as known:
         for whole in _chunks(file, DRY_RUN_CHUNK_LINES):
             for chunk, earlier in _with_earlier_lines(known, whole, studio):
@@ -134,7 +139,7 @@ def _check_chunks(
 
 
 def _with_earlier_lines(
-    known: EarlierLines, chunk: Chunk, studio: str | None
+    known: "EarlierLines", chunk: Chunk, studio: str | None
 ) -> Iterator[tuple[Chunk, list[bytes]]]:
     """Lazy, because the second half of a chunk may refer to lines of its first half."""
     earlier = known.needed_by(chunk.lines, studio)

@@ -5,7 +5,6 @@ does not keep the code of the others in memory.
 """
 
 import argparse
-import sys
 
 from services.cli.progress_steps import step
 from shared.settings import Settings
@@ -20,7 +19,6 @@ def up(settings: Settings, given: argparse.Namespace) -> None:
 
 
 def serve(settings: Settings, given: argparse.Namespace) -> None:
-    leave_out_rich()
     from services.cli.serve import serve as run
 
     run(settings, given)
@@ -43,11 +41,3 @@ def completion(settings: Settings, given: argparse.Namespace) -> None:
     from services.cli.completion import script
 
     print(script(parser(), given.shell), end="")
-
-
-def leave_out_rich() -> None:
-    """structlog imports rich, if it is installed, for tracebacks that a service never prints.
-
-    Without it the imports of a service take 0.93 of the memory. Only for `serve`: `up` draws a progress bar.
-    """
-    sys.modules.setdefault("rich", None)  # type: ignore[arg-type]
