@@ -7,7 +7,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated
 
-import phonenumbers
 from msgspec import Meta
 
 from shared.errors import Problem
@@ -30,6 +29,9 @@ def is_phone(text: str, region: str | None) -> bool:
     """Whether its length is possible in its country. It may still not be in use."""
     if len(text) > MAX_PHONE_LENGTH:
         return False
+    # Not above: its tables are 5 MB, and many studios and replicas never see a phone number.
+    import phonenumbers
+
     try:
         number = phonenumbers.parse(text, region)
     except phonenumbers.NumberParseException:
