@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import sys
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -47,13 +47,21 @@ def python_for(path: Path, folder: Path) -> str:
     print(f"Installing the packages of the {path.name} side …", file=sys.stderr, flush=True)
     uv = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
     place = folder / f"venv-{path.name}"
-    venv.create(place, with_pip=uv is None)
     python = str(place / "bin" / "python")
-    install = [uv, "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]
-    words = [*install, "--quiet", "--require-hashes", "-r", str(path / LOCK)]
-    if subprocess.run(words, check=False).returncode != 0:
+    packages = ["--quiet", "--require-hashes", "-r", str(path / LOCK)]
+    if uv:
+        venv.create(place)
+        if _succeeds([uv, "pip", "install", "--python", python, *packages]):
+            return python
+    # Also where uv is installed but does not work, as in the Makefile.
+    venv.create(place, with_pip=True, clear=True)
+    if not _succeeds([python, "-m", "pip", "install", *packages]):
         raise BenchProblem(f"The packages of the {path.name} side could not be installed.")
     return python
+
+
+def _succeeds(words: Sequence[str]) -> bool:
+    return subprocess.run(words, check=False).returncode == 0
 
 
 def git(*words: str) -> str:

@@ -80,6 +80,8 @@ async def test_a_question_is_asked_before_what_cannot_be_undone(system: System) 
     def answer(keys: str) -> Callable[[Terminal], None]:
         def typed(terminal: Terminal) -> None:
             terminal.wait_for("Go on? [y/N]")
+            # As a person would, a moment later: Python notices a Ctrl-C just before its read only after it.
+            terminal.drain()
             terminal.type(keys)
 
         return typed
