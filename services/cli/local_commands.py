@@ -5,6 +5,8 @@ does not keep the code of the others in memory.
 """
 
 import argparse
+import sys
+from types import ModuleType
 
 from services.cli.progress_steps import step
 from shared.settings import Settings
@@ -19,6 +21,7 @@ def up(settings: Settings, given: argparse.Namespace) -> None:
 
 
 def serve(settings: Settings, given: argparse.Namespace) -> None:
+    leave_out_yaml()
     from services.cli.serve import serve as run
 
     run(settings, given)
@@ -41,3 +44,8 @@ def completion(settings: Settings, given: argparse.Namespace) -> None:
     from services.cli.completion import script
 
     print(script(parser(), given.shell), end="")
+
+
+def leave_out_yaml() -> None:
+    """Litestar imports it for a page that no service has: an OpenAPI document in YAML. It needs 2 MB."""
+    sys.modules.setdefault("yaml", ModuleType("yaml"))
