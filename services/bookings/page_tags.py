@@ -1,4 +1,4 @@
-"""Tags of pages that were polled, so that an unchanged page does not have to be built again to say so.
+"""Tags of polled pages of classes, so that an unchanged page does not have to be built again to say so.
 
 A page's version names its rows and the transaction that last wrote each. Equal versions mean equal pages,
 and a version is much cheaper to read than a page.
@@ -45,7 +45,7 @@ class PageTags:
             self._pages.popitem(last=False)
 
 
-def page_key(caller: Caller, path: str, raw_query: bytes) -> bytes:
+def page_key(caller: Caller, raw_query: bytes) -> bytes:
     """Everything that decides which rows a page has. A digest, because a query may be long."""
     locations = None if caller.location_ids is None else sorted(set(caller.location_ids))
-    return blake3(repr((caller.studio_id, locations, path, raw_query)).encode()).digest(16)
+    return blake3(repr((caller.studio_id, locations, raw_query)).encode()).digest(16)

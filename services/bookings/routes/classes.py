@@ -14,24 +14,22 @@ from shared.wire import PageQuery
 
 
 async def list_classes(service: Bookings, call: Call[ClassesQuery, None]) -> Answer:
-    polled = IF_NONE_MATCH in call.headers
     async with service.db.connection() as conn:
         # An invalid cursor (400) is reported before an unknown location (404).
-        answer = await (_polled_page if polled else _page)(service, conn, call)
+        if IF_NONE_MATCH in call.headers:
+            answer = await _polled_page(service, conn, call)
+        else:
+            found = await classes.list_json(conn, call.caller, call.query)
+            answer = Answer(json_page_of(found, call.query.page_size))
         location_id = call.query.location_id
         if location_id and not await studios.knows_location(conn, call.caller, location_id):
             raise NotFound(param="location_id")
     return answer
 
 
-async def _page(service: Bookings, conn: Connection, call: Call[ClassesQuery, None]) -> Answer:
-    found = await classes.list_json(conn, call.caller, call.query)
-    return Answer(json_page_of(found, call.query.page_size))
-
-
 async def _polled_page(service: Bookings, conn: Connection, call: Call[ClassesQuery, None]) -> Answer:
     """304 without building the page, if its version is that of the page whose tag the caller sent."""
-    key = page_key(call.caller, "/classes", call.raw_query)
+    key = page_key(call.caller, call.raw_query)
     known = service.page_tags.find(key)
     if (
         known is not None
