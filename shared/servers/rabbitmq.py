@@ -140,7 +140,7 @@ class PrivateRabbit:
 
     def _environment(self, distribution_port: int) -> dict[str, str]:
         return {
-            "PATH": os.environ.get("PATH", os.defpath),
+            "PATH": self._binaries.path,
             "HOME": str(self.home),
             "LANG": "C.UTF-8",
             "RABBITMQ_NODENAME": f"studio{self.port}@localhost",

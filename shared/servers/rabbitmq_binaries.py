@@ -29,6 +29,8 @@ HOW_TO_INSTALL = "install rabbitmq-server (apt-get, dnf or brew), start Docker, 
 class RabbitBinaries(Struct, frozen=True):
     folder: Path
     epmd: Path
+    # The folder of `erl`, if it is not the one on the path.
+    erlang: Path | None = None
 
     @property
     def server(self) -> str:
@@ -37,6 +39,11 @@ class RabbitBinaries(Struct, frozen=True):
     @property
     def control(self) -> str:
         return str(self.folder / "rabbitmqctl")
+
+    @property
+    def path(self) -> str:
+        path = os.environ.get("PATH", os.defpath)
+        return f"{self.erlang}{os.pathsep}{path}" if self.erlang else path
 
     @property
     def origin(self) -> str:

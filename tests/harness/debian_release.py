@@ -1,6 +1,6 @@
-"""A server program from a newer Debian release, in a folder of its own: nothing is installed.
+"""Server programs from a newer Debian release, in folders of their own: nothing is installed.
 
-It runs with that release's loader and libraries, because those of this machine may be older than it needs.
+They run with that release's loader and libraries: those of this machine may be older than they need.
 """
 
 import fcntl
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 RELEASE = "trixie"
@@ -24,6 +24,22 @@ TIMEOUT = 120.0
 
 def fetch_program(name: str, libraries: Sequence[str], root: Path = Path(sys.prefix)) -> list[str] | None:
     """The command that runs `name`, the program of the package with that name. None if it cannot be had."""
+
+    def make(unpacked: Path, flat: Path) -> None:
+        flat.mkdir()
+        copy_libraries(unpacked, flat)
+        (program,) = unpacked.glob(f"usr/*bin/{name}")
+        shutil.copy2(program, flat)
+        run(*command_in(flat, name), "--version")
+
+    made = fetch(name, [name, "libc6", *libraries], make, root)
+    return command_in(made, name) if made else None
+
+
+def fetch(
+    name: str, packages: Sequence[str], make: Callable[[Path, Path], None], root: Path = Path(sys.prefix)
+) -> Path | None:
+    """The folder that `make` fills from the unpacked packages, once for all. None if it cannot be had."""
     folder = root / f"{RELEASE}-{name}"
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
@@ -32,10 +48,10 @@ def fetch_program(name: str, libraries: Sequence[str], root: Path = Path(sys.pre
         is_recent = failed.exists() and time.time() - failed.stat().st_mtime < ASK_AGAIN_SECONDS
         if not made.exists() and not is_recent:
             try:
-                _fetch(name, libraries, made)
+                _fetch(packages, make, made)
             except (OSError, subprocess.SubprocessError) as problem:
                 failed.write_text(str(problem))
-    return command_in(made, name) if made.exists() else None
+    return made if made.exists() else None
 
 
 def command_in(folder: Path, name: str) -> list[str]:
@@ -44,22 +60,21 @@ def command_in(folder: Path, name: str) -> list[str]:
     return [str(loader), "--library-path", str(folder), str(folder / name)]
 
 
-def _fetch(name: str, libraries: Sequence[str], made: Path) -> None:
+def copy_libraries(unpacked: Path, folder: Path) -> None:
+    for library in unpacked.glob("usr/lib/*-linux-gnu/*.so*"):
+        shutil.copy2(library, folder)
+
+
+def _fetch(packages: Sequence[str], make: Callable[[Path, Path], None], made: Path) -> None:
     if not (shutil.which("apt-get") and shutil.which("dpkg-deb") and KEYRING.exists()):
         raise FileNotFoundError("this machine has no apt-get or no keys of Debian")
     with tempfile.TemporaryDirectory(dir=made.parent) as work:
-        packages = _download([name, "libc6", *libraries], Path(work))
-        unpacked, flat = Path(work) / "unpacked", Path(work) / "flat"
-        for package in packages:
-            _run("dpkg-deb", "-x", str(package), str(unpacked))
-        flat.mkdir()
-        for library in unpacked.glob("usr/lib/*-linux-gnu/*.so*"):
-            shutil.copy2(library, flat)
-        (program,) = unpacked.glob(f"usr/*bin/{name}")
-        shutil.copy2(program, flat)
-        _run(*command_in(flat, name), "--version")
-        flat.chmod(0o755)
-        flat.rename(made)
+        unpacked, complete = Path(work) / "unpacked", Path(work) / "complete"
+        for package in _download(packages, Path(work)):
+            run("dpkg-deb", "-x", str(package), str(unpacked))
+        make(unpacked, complete)
+        complete.chmod(0o755)
+        complete.rename(made)
 
 
 def _download(packages: Sequence[str], work: Path) -> list[Path]:
@@ -80,19 +95,19 @@ def _download(packages: Sequence[str], work: Path) -> list[Path]:
         "APT::Sandbox::User": "",
     }
     options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
-    _run("apt-get", "-qq", *options, "update")
-    _run("apt-get", "-qq", *options, "download", *packages, cwd=work / "packages")
+    run("apt-get", "-qq", *options, "update")
+    run("apt-get", "-qq", *options, "download", *packages, cwd=work / "packages")
     return sorted((work / "packages").glob("*.deb"))
 
 
 def _mirror() -> str:
-    found = re.search(r"'(\S+/debian)/dists/", _run(*ADDRESSES))
+    found = re.search(r"'(\S+/debian)/dists/", run(*ADDRESSES))
     if found is None:
         raise FileNotFoundError("apt knows no mirror of Debian")
     return found[1]
 
 
-def _run(*words: str, cwd: Path | None = None) -> str:
+def run(*words: str, cwd: Path | None = None) -> str:
     done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=TIMEOUT, check=False)
     if done.returncode:
         raise subprocess.SubprocessError(f"{words[0]}: {done.stderr.strip()[-500:]}")

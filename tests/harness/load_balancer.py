@@ -6,15 +6,18 @@ Existing connections are kept, even if their replica is stopping, as in Kubernet
 import asyncio
 import contextlib
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 POLL_SECONDS = 0.1
 
+Probe = Callable[[int], Awaitable[bool]]
+
 
 class Balancer:
-    def __init__(self, poll_seconds: float) -> None:
+    def __init__(self, poll_seconds: float, probe: Probe) -> None:
         self.poll_seconds = poll_seconds
+        self.probe = probe
         self.port = 0
         self.replicas: set[int] = set()
         self.ready: set[int] = set()
@@ -34,7 +37,7 @@ class Balancer:
     async def watch(self) -> None:
         while True:
             ports = list(self.replicas)
-            answers = await asyncio.gather(*(_is_ready(port) for port in ports))
+            answers = await asyncio.gather(*(self.probe(port) for port in ports))
             self.ready = {port for port, ready in zip(ports, answers, strict=True) if ready}
             await asyncio.sleep(self.poll_seconds)
 
@@ -48,9 +51,13 @@ class Balancer:
             raise AssertionError(f"not ready: {await _readiness(port)!r}") from None
 
 
+async def _is_ready(port: int) -> bool:
+    return b" 200 " in (await _readiness(port)).split(b"\r\n")[0]
+
+
 @asynccontextmanager
-async def balancing(poll_seconds: float = POLL_SECONDS) -> AsyncIterator[Balancer]:
-    balancer = Balancer(poll_seconds)
+async def balancing(poll_seconds: float = POLL_SECONDS, probe: Probe = _is_ready) -> AsyncIterator[Balancer]:
+    balancer = Balancer(poll_seconds, probe)
     server = await asyncio.start_server(balancer.serve, "127.0.0.1", 0, backlog=512)
     balancer.port = server.sockets[0].getsockname()[1]
     watching = asyncio.create_task(balancer.watch())
@@ -59,10 +66,6 @@ async def balancing(poll_seconds: float = POLL_SECONDS) -> AsyncIterator[Balance
     finally:
         watching.cancel()
         server.close()
-
-
-async def _is_ready(port: int) -> bool:
-    return b" 200 " in (await _readiness(port)).split(b"\r\n")[0]
 
 
 async def _readiness(port: int) -> bytes:

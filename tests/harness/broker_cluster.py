@@ -1,0 +1,129 @@
+"""Three RabbitMQ nodes on loopback that replicate every queue, behind one address, as in Kubernetes."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from enum import StrEnum
+from pathlib import Path
+
+import pytest
+
+from shared.servers.ports import free_port
+from shared.servers.rabbitmq import PrivateRabbit, greets
+from shared.servers.rabbitmq_binaries import HOW_TO_INSTALL, RabbitBinaries, find_rabbitmq
+from tests.harness.load_balancer import Balancer, balancing
+from tests.harness.newer_rabbitmq import fetch_rabbitmq_4
+
+NODES = 3
+POLL_SECONDS = 0.5
+# As in deploy/kubernetes/overlays/production/broker.yaml. A quorum queue has three members by default.
+SETTINGS = """\
+cluster_partition_handling = pause_minority
+cluster_formation.peer_discovery_backend = rabbit_peer_discovery_classic_config
+"""
+
+
+class Version(StrEnum):
+    """This machine's own, and that of a newer Debian release."""
+
+    OWN = "rabbitmq-3.10"
+    NEWER = "rabbitmq-4"
+
+
+class Node(PrivateRabbit):
+    """The nodes find one another through one epmd, which the first of them starts."""
+
+    def __init__(self, home: Path, binaries: RabbitBinaries, mapper_port: int, cookie: str) -> None:
+        super().__init__(home, binaries)
+        self.mapper_port = mapper_port
+        self._cookie = cookie
+        self._env["ERL_EPMD_PORT"] = str(mapper_port)
+
+    @property
+    def name(self) -> str:
+        return self._env["RABBITMQ_NODENAME"]
+
+    def kill(self) -> None:
+        """At once. The other nodes know every queue that was declared."""
+        if self._node is not None:
+            self._node.kill()
+
+    def join(self, others: list["Node"]) -> None:
+        """Starts for the first time, in the cluster of `others` if there are any."""
+        self._prepare_home()
+        cookie = self.home / ".erlang.cookie"
+        cookie.chmod(0o600)
+        cookie.write_text(self._cookie)
+        cookie.chmod(0o400)
+        members = enumerate((*others, self), start=1)
+        named = [f"cluster_formation.classic_config.nodes.{place} = {node.name}\n" for place, node in members]
+        (self.home / "rabbitmq.conf").write_text(SETTINGS + "".join(named))
+        self.start_again()
+
+
+class BrokerCluster:
+    def __init__(self, nodes: list[Node], version: str, balancer: Balancer) -> None:
+        self.nodes = nodes
+        self.version = version
+        self._balancer = balancer
+
+    @property
+    def url(self) -> str:
+        """New connections go to a node that was alive a moment ago."""
+        return f"amqp://guest:guest@127.0.0.1:{self._balancer.port}/"
+
+    async def kill(self, number: int) -> None:
+        await asyncio.to_thread(self.nodes[number].kill)
+
+    async def revive(self, number: int) -> None:
+        """Returns once it accepts clients. It then catches up with what the others have."""
+        node = self.nodes[number]
+        await asyncio.to_thread(node.start_again)
+        async with asyncio.timeout(60):
+            while node.port not in self._balancer.ready:
+                await asyncio.sleep(0.1)
+
+
+@asynccontextmanager
+async def broker_cluster(home: Path, version: Version) -> AsyncIterator[BrokerCluster]:
+    binaries = await asyncio.to_thread(_binaries, version)
+    opened = _running_nodes(home, binaries)
+    nodes = await asyncio.to_thread(opened.__enter__)
+    try:
+        async with balancing(POLL_SECONDS, _accepts) as balancer:
+            for node in nodes:
+                await balancer.until_ready(node.port)
+            said = await asyncio.to_thread(nodes[0].control, "version")
+            yield BrokerCluster(nodes, said.strip(), balancer)
+    finally:
+        await asyncio.to_thread(opened.__exit__, None, None, None)
+
+
+def _binaries(version: Version) -> RabbitBinaries:
+    found = find_rabbitmq() if version is Version.OWN else fetch_rabbitmq_4()
+    if found is None and version is Version.OWN:
+        pytest.skip(f"there is no RabbitMQ here; {HOW_TO_INSTALL}")
+    if found is None:
+        pytest.skip("RabbitMQ 4 cannot be had: it comes from a mirror of Debian, by apt-get and dpkg-deb")
+    return found
+
+
+@contextmanager
+def _running_nodes(home: Path, binaries: RabbitBinaries) -> Iterator[list[Node]]:
+    mapper_port, cookie = free_port(), secrets.token_hex(16)
+    nodes: list[Node] = []
+    try:
+        for number in range(1, NODES + 1):
+            node = Node(home / f"broker-{number}", binaries, mapper_port, cookie)
+            nodes.append(node)
+            node.join(nodes[:-1])
+        yield nodes
+    finally:
+        # The first one last: it stops epmd.
+        for node in reversed(nodes):
+            node.stop()
+
+
+async def _accepts(port: int) -> bool:
+    return await asyncio.to_thread(greets, port)
