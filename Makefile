@@ -45,7 +45,7 @@ screenshots: $(VENV)/development
 
 soak: $(VENV)/development
 	@$(BIN)/python -m tests.harness.prepare
-	$(BIN)/python -m pytest -s -v --timeout 7200 tests/soak $(ARGS)
+	$(BIN)/python -m pytest -s -vv --durations=0 --durations-min=5 --timeout 7200 tests/soak $(ARGS)
 
 chaos: $(VENV)/development
 	@$(BIN)/python -m tests.harness.prepare

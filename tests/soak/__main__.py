@@ -7,7 +7,7 @@ import pytest
 
 
 def main() -> int:
-    return int(pytest.main([str(Path(__file__).parent), "-s", "-v", "-o", "norecursedirs=", *sys.argv[1:]]))
+    return int(pytest.main([str(Path(__file__).parent), "-s", "-vv", "-o", "norecursedirs=", *sys.argv[1:]]))
 
 
 if __name__ == "__main__":
