@@ -33,6 +33,7 @@ from services.webhooks.actions.log_events import add_to_log
 from services.webhooks.rules.signing import new_secret
 from services.webhooks.secret_cipher import SecretCipher
 from services.webhooks.store import endpoints, event_log, secrets
+from services.webhooks.store.event_log import StoredEvent
 from services.webhooks.wire.deliveries import Attempt
 from shared.db.database import Connection, Database
 from shared.events.envelope import read_envelope, render
@@ -59,7 +60,7 @@ async def add_samples(settings: Settings, operator_url: str) -> None:
     db = await Database.connect(settings.database_url, "webhooks", size=1)
     try:
         async with db.connection() as conn:
-            if await event_log.known_ids(conn, [STUDIO_ID], [EVENT_ID]):
+            if await event_log.known(conn, [(STUDIO_ID, EVENT_ID)]):
                 return
         made = await asyncio.to_thread(_book, settings, operator_url)
         if made is None:
@@ -115,7 +116,7 @@ async def _add_webhooks(conn: Connection, caller: Caller, cipher: SecretCipher, 
         data=Raw(booking),
     )
     (logged,) = await add_to_log(conn, [read_envelope(render(structs.replace(event, id=EVENT_ID)))])
-    await _add_delivery(conn, caller, logged.type)
+    await _add_delivery(conn, caller, logged)
 
 
 # The delivery has arrived and the recovery is done, so that the dispatcher has nothing to do.
@@ -126,12 +127,12 @@ recovered AS (
     VALUES ($1, $8, $3, $6, 1, 1, 'done')
 )
 INSERT INTO deliveries (studio_id, id, endpoint_id, event_id, event_type, sequence, status, attempt_count,
-                        created_at, attempts)
-VALUES ($1, $2, $3, $4, $5, 1, 'succeeded', 1, $6, $7)
+                        created_at, attempts, event_created_at)
+VALUES ($1, $2, $3, $4, $5, 1, 'succeeded', 1, $6, $7, $9)
 """
 
 
-async def _add_delivery(conn: Connection, caller: Caller, event_type: str) -> None:
+async def _add_delivery(conn: Connection, caller: Caller, event: StoredEvent) -> None:
     at = now()
     attempt = Attempt(at=at, duration_ms=118, response_status=204, response_body="", error=None)
     await conn.execute(
@@ -140,8 +141,9 @@ async def _add_delivery(conn: Connection, caller: Caller, event_type: str) -> No
         DELIVERY_ID,
         ENDPOINT_ID,
         EVENT_ID,
-        event_type,
+        event.type,
         at,
         [attempt],
         RECOVERY_ID,
+        event.created_at,
     )

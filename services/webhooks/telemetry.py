@@ -1,7 +1,7 @@
 """Logs, metrics and spans for events and deliveries."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import structlog
 
@@ -17,6 +17,7 @@ from shared.observability.metrics import (
     DELIVERIES_OPEN,
     DELIVERY_AGE,
     DELIVERY_SECONDS,
+    LOG_DAYS,
     QUEUE_MESSAGES,
 )
 from shared.observability.tracing import record, trace_id_of
@@ -69,6 +70,11 @@ def report_attempt(due: Due, sent: Sent, completed: Completed) -> None:
     }
     seconds = sent.duration_ms / 1000
     record("deliver webhook", due.traceparent, "client", sent.at, attributes, seconds=seconds, failed=failed)
+
+
+def report_days(ahead: timedelta, expired: int) -> None:
+    LOG_DAYS.labels("ahead").set(ahead / timedelta(days=1))
+    LOG_DAYS.labels("expired").set(expired)
 
 
 async def update_gauges(db: Database, bus: Bus) -> bool:

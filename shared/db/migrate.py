@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,9 @@ log = structlog.get_logger("migrate")
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LOCK = 0x5354_5544_494F  # "STUDIO"
+LOCK_POLL_SECONDS = 0.1
 WITHOUT_TRANSACTION = "-- no transaction"
+_STATEMENT = re.compile(r"(?:--[^\n]*|\$(\w*)\$.*?\$\1\$|[^;])+;?", re.DOTALL)
 RECORD = "INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)"
 
 
@@ -37,7 +40,11 @@ async def migrate(
     """Brings the schemas of `services` up to date. Returns what was applied to each."""
     conn = await asyncpg.connect(admin_url)
     try:
-        await conn.execute("SELECT pg_advisory_lock($1)", LOCK)
+        # Not a lock that waits: CREATE INDEX CONCURRENTLY waits for every running statement, this one too.
+        while True:
+            if await conn.fetchval("SELECT pg_try_advisory_lock($1)", LOCK):
+                break
+            await asyncio.sleep(LOCK_POLL_SECONDS)
         applied: dict[str, list[str]] = {}
         for service in services:
             password = (passwords or {}).get(service) or role_password(admin_url, service)
@@ -131,12 +138,18 @@ async def _apply_file(conn: "asyncpg.Connection[Any]", sql: str, name: str, chec
     written.
     """
     if sql.startswith(WITHOUT_TRANSACTION):
-        await conn.execute(sql)
+        for statement in _statements(sql):
+            await conn.execute(statement)
         await conn.execute(RECORD, name, checksum)
         return
     async with conn.transaction():
         await conn.execute(sql)
         await conn.execute(RECORD, name, checksum)
+
+
+def _statements(sql: str) -> list[str]:
+    """Sent together they would be one transaction. A body between dollar signs is part of its statement."""
+    return [match.group().strip() for match in _STATEMENT.finditer(sql) if match.group().strip()]
 
 
 def _sql_files(folder: Path) -> list[Path]:

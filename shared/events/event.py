@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
-from shared.wire import Id, new_id, now
+from shared.wire import Id, new_id_at, now
 
 Data = Struct | Raw | dict[str, Any]
 
@@ -70,8 +70,10 @@ class Kind(Struct, frozen=True, kw_only=True):
         aggregate: str | None = None,
         created_at: datetime | None = None,
     ) -> "Event":
+        at = created_at or now()
         return Event(
             kind=self,
+            id=new_id_at(at),
             studio_id=studio_id,
             location_id=location_id,
             resource=resource,
@@ -83,7 +85,7 @@ class Kind(Struct, frozen=True, kw_only=True):
             request_id=request_id,
             traceparent=traceparent,
             aggregate=aggregate,
-            created_at=created_at or now(),
+            created_at=at,
         )
 
 
@@ -106,8 +108,8 @@ class Event(Struct, kw_only=True, frozen=True):
     request_id: str | None = None
     traceparent: str | None = None
     aggregate: str | None = None
-    id: str = field(default_factory=new_id)
-    created_at: datetime = field(default_factory=now)
+    id: str
+    created_at: datetime
 
     @property
     def type(self) -> str:

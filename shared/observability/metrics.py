@@ -32,6 +32,11 @@ DELIVERY_SECONDS = Histogram(
 )
 DELIVERIES_OPEN = Gauge("studio_deliveries", "Deliveries that are pending or dead.", ["status"])
 DELIVERY_AGE = Gauge("studio_delivery_age_seconds", "Age of the oldest delivery that was never attempted.")
+LOG_DAYS = Gauge(
+    "studio_log_days",
+    "Days of the event log: how many are prepared ahead, and how many expired ones could not be dropped yet.",
+    ["state"],
+)
 POOL_WAIT = HotHistogram(
     "studio_pool_wait_seconds", "Time to acquire a database connection.", ["service"], buckets=_FAST
 )

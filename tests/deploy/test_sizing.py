@@ -4,7 +4,7 @@ import re
 import runpy
 from typing import Any
 
-from services.webhooks.actions.prune import KEPT
+from services.webhooks.rules.days import KEPT
 from tests.deploy.manifests import named, overlay
 from tests.harness.eventually import eventually
 from tests.harness.receiver import Receiver, receiving

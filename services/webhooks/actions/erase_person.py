@@ -25,10 +25,12 @@ async def erase_person(service: Webhooks, caller: Caller, person: PersonToErase)
         async with service.db.transaction() as conn:
             found = await erasure.events_mentioning(conn, caller, sorted(ids | emails), after, BATCH)
             if found:
-                bodies = {event.id: anonymized(event.body, ids, emails) for event in found}
-                await erasure.rewrite(conn, caller, bodies)
-                erased.deliveries += await erasure.clear_answers(conn, caller, list(bodies))
-                erased.events += len(bodies)
+                rewritten = [
+                    structs.replace(event, body=anonymized(event.body, ids, emails)) for event in found
+                ]
+                await erasure.rewrite(conn, caller, rewritten)
+                erased.deliveries += await erasure.clear_answers(conn, caller, found)
+                erased.events += len(found)
                 after = found[-1].sequence
         if len(found) < BATCH:
             break

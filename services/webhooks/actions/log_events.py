@@ -2,12 +2,15 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 
 import msgspec
+import structlog
 
+from services.webhooks.actions.keep_days import add_days_until
 from services.webhooks.context import Webhooks
+from services.webhooks.rules.days import MAX_CLOCK_SKEW, oldest_kept
 from services.webhooks.rules.visibility import Subscriber, channel_name, kind_of
 from services.webhooks.store import deliveries, endpoints, event_log
 from services.webhooks.store.deliveries import NewDelivery
@@ -21,7 +24,9 @@ from shared.events.envelope import Envelope, read_envelope
 from shared.events.kinds import KINDS
 from shared.events.outbox import OutboxRow, add_rows
 from shared.events.outbox_rows import read_reference
-from shared.wire import new_id, now
+from shared.wire import new_id_at, now
+
+log = structlog.get_logger("event_log")
 
 STRETCH = 2_000
 
@@ -29,14 +34,17 @@ STRETCH = 2_000
 async def log_events(service: Webhooks, messages: Sequence[Message]) -> None:
     """The bus's handler. A message that is not an event, or of an unknown kind, is poison."""
     began = now()
-    envelopes = [_readable(message) for message in messages]
+    messages, envelopes = _kept(messages, [_readable(message, began) for message in messages], began)
+    if not envelopes:
+        return
+    await add_days_until(service, max(envelope.created_at for envelope in envelopes))
     traces = {envelope.id: message.traceparent for envelope, message in zip(envelopes, messages, strict=True)}
     async with service.db.transaction() as conn:
         events = await add_to_log(conn, envelopes, traces=traces)
         await _replace_rewritten(conn, {event.id for event in events}, envelopes, messages)
         if events:
             interested = await endpoints.subscribers(conn, sorted({event.studio_id for event in events}))
-            await make_deliveries(conn, Pairs(events, interested))
+            await make_deliveries(conn, events, Pairs(events, interested))
             passed_on = _passed_on({event.id for event in events}, envelopes, messages)
             await add_rows(conn, passed_on)
     if events:
@@ -71,9 +79,9 @@ async def _replace_rewritten(
         reference = read_reference(message.reference)
         if reference is None or reference.version == 0 or envelope.id in new:
             continue
-        sequence = await event_log.sequence_of(conn, envelope.studio_id, envelope.id)
-        body = render_logged(envelope, sequence)
-        await event_log.replace_body(conn, envelope.studio_id, envelope.id, body)
+        key = (envelope.studio_id, envelope.id, envelope.created_at)
+        sequence = await event_log.sequence_of(conn, *key)
+        await event_log.replace_body(conn, *key, render_logged(envelope, sequence))
 
 
 def _once(envelopes: Sequence[Envelope], messages: Sequence[Message]) -> Iterable[tuple[Envelope, Message]]:
@@ -82,13 +90,30 @@ def _once(envelopes: Sequence[Envelope], messages: Sequence[Message]) -> Iterabl
     return {pair[0].id: pair for pair in pairs if groups_for(pair[0].type)}.values()
 
 
-def _readable(message: Message) -> Envelope:
+def _kept(
+    messages: Sequence[Message], envelopes: Sequence[Envelope], at: datetime
+) -> tuple[list[Message], list[Envelope]]:
+    """Without what is older than the log. Whether that was logged before can no longer be known."""
+    oldest = oldest_kept(at)
+    late = [envelope for envelope in envelopes if envelope.created_at < oldest]
+    for envelope in late:
+        log.error(
+            "event_too_old_to_log", event_id=envelope.id, studio_id=envelope.studio_id, type=envelope.type
+        )
+    pairs = zip(messages, envelopes, strict=True)
+    kept = [(message, envelope) for message, envelope in pairs if envelope.created_at >= oldest]
+    return [message for message, _ in kept], [envelope for _, envelope in kept]
+
+
+def _readable(message: Message, at: datetime) -> Envelope:
     try:
         envelope = read_envelope(message.body)
     except msgspec.DecodeError as problem:
         raise Poison(f"not an event: {problem}") from None
     if envelope.type not in KINDS:
         raise Poison(f"an event of the unknown kind {envelope.type!r}")
+    if envelope.created_at > at + MAX_CLOCK_SKEW:
+        raise Poison(f"an event of the future: {envelope.created_at.isoformat()}")
     return envelope
 
 
@@ -102,7 +127,8 @@ async def add_to_log(
     """Stores every event once, with its studio's next sequence. Returns the new ones in order."""
     studio_ids = sorted({envelope.studio_id for envelope in envelopes})
     counters = await event_log.lock_counters(conn, studio_ids)
-    seen = await event_log.known_ids(conn, studio_ids, [envelope.id for envelope in envelopes])
+    ids, moments = [envelope.id for envelope in envelopes], [envelope.created_at for envelope in envelopes]
+    seen = await event_log.known_ids(conn, studio_ids, ids, moments)
     events: list[StoredEvent] = []
     for envelope in envelopes:
         if envelope.id in seen:
@@ -149,15 +175,17 @@ class Pairs:
                     yield event, subscriber.id
 
 
-async def make_deliveries(conn: Connection, pairs: Iterable[tuple[StoredEvent, str]]) -> str | None:
-    """Returns the id of the last one. Iterates over `pairs` twice.
+async def make_deliveries(
+    conn: Connection, events: Sequence[StoredEvent], pairs: Iterable[tuple[StoredEvent, str]]
+) -> str | None:
+    """Returns the id of the last one. Iterates over `pairs`, of these events, twice.
 
     The caller holds the counters of the studios, which makes each endpoint's sequence gap-free.
     """
     counts = Counter(endpoint_id for _, endpoint_id in pairs)
     if not counts:
         return None
-    last = await deliveries.take_sequences(conn, counts)
+    last = await deliveries.take_sequences(conn, counts, min(event.created_at for event in events))
     delivery_id: str | None = None
     made = _numbered(pairs, last)
     while stretch := list(islice(made, STRETCH)):
@@ -175,4 +203,14 @@ def _numbered(pairs: Iterable[tuple[StoredEvent, str]], last: dict[str, int]) ->
         # A microsecond apart, so that the order by creation is the order by sequence.
         at += timedelta(microseconds=1)
         kind = kind_of(event.type)
-        yield NewDelivery(event.studio_id, new_id(), endpoint_id, event.id, kind, last[endpoint_id], at)
+        yield NewDelivery(
+            event.studio_id,
+            # The delivery is in the partition of its event's day, and its id tells which that is.
+            new_id_at(event.created_at),
+            endpoint_id,
+            event.id,
+            kind,
+            last[endpoint_id],
+            at,
+            event.created_at,
+        )

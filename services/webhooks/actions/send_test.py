@@ -25,7 +25,7 @@ async def send_test(service: Webhooks, caller: Caller, endpoint_id: str) -> Deli
             request_id=caller.request_id or None,
         )
         logged = await add_to_log(conn, [read_envelope(render(event))], client_id=stored.client_id)
-        delivery_id = await make_deliveries(conn, [(logged[0], endpoint_id)])
+        delivery_id = await make_deliveries(conn, logged, [(logged[0], endpoint_id)])
         delivery = await deliveries.get(conn, caller, delivery_id) if delivery_id else None
     service.wakeup.notify()
     if delivery is None:

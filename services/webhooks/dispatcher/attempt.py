@@ -31,6 +31,7 @@ def completed(lease: Lease, due: Due, sent: Sent, schedule: Sequence[float], mom
     return Completed(
         lease=lease,
         delivery_id=due.id,
+        event_created_at=due.event_created_at,
         attempt_count=due.attempt_count,
         status=verdict.status,
         step=verdict.step,

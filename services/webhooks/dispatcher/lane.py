@@ -80,7 +80,7 @@ class Lane:
         # All that was due is done. `release` compares `wakes`, so it notices new work without another
         # query. That matters when many endpoints have one delivery each.
         if self._target and self._prefetch.exhausted and not self._prefetch.held and not self._new_work:
-            if await self._release(self._target, now()):
+            if await self._release(self._target, now(), drained=True):
                 return True
             self._prefetch.exhausted = False
         self._new_work = False
@@ -92,7 +92,9 @@ class Lane:
         moment = now()
         paused = self._in_flight.breaker.is_paused(moment)
         limit = 0 if paused or not self._prefetch.is_half_empty else self._prefetch.size
-        loaded = await self.resources.loads.ask(Wanted(self.lease, frozenset(self._prefetch.held), limit))
+        open_since = self._target.open_since if self._target else self.lease.open_since
+        wanted = Wanted(self.lease, frozenset(self._prefetch.held), limit, open_since)
+        loaded = await self.resources.loads.ask(wanted)
         if loaded is None:
             return True
         target, seen = loaded.target, self._target
@@ -102,7 +104,7 @@ class Lane:
         if not target.enabled or paused:
             self._prefetch.drop_ready()
         elif target.fifo:
-            self._prefetch.take(await self._head() if not self._prefetch.held else [])
+            self._prefetch.take(await self._head(target.open_since) if not self._prefetch.held else [])
             complete = True
         elif limit:
             complete = seen is None or target.changes == seen.changes
@@ -115,15 +117,16 @@ class Lane:
         if self._prefetch.held:
             return False
         if complete or not target.enabled or self._in_flight.breaker.is_paused(moment):
-            return await self._release(target, moment)
+            return await self._release(target, moment, drained=complete)
         return False
 
-    async def _release(self, seen: Target, moment: datetime) -> bool:
-        return await self.resources.releases.ask(Release(self.lease, seen, self._in_flight.breaker, moment))
+    async def _release(self, seen: Target, moment: datetime, *, drained: bool) -> bool:
+        release = Release(self.lease, seen, self._in_flight.breaker, moment, drained)
+        return await self.resources.releases.ask(release)
 
-    async def _head(self) -> list[Due]:
+    async def _head(self, open_since: datetime) -> list[Due]:
         async with self.resources.database.connection() as conn:
-            return await attempts.head(conn, self.lease)
+            return await attempts.head(conn, self.lease, open_since)
 
     def _use_target(self, target: Target, refreshed_at: float) -> None:
         if self._target is not None and target.changes != self._target.changes:

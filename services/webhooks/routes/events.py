@@ -1,7 +1,7 @@
 """The event log. Responses are the stored bytes, the same as the webhook body."""
 
 from services.webhooks.context import Webhooks
-from services.webhooks.store import event_log, event_reading
+from services.webhooks.store import event_reading
 from services.webhooks.wire.events import EventPage, EventRead, EventsQuery
 from shared.errors import NotFound
 from shared.http.answer import Answer
@@ -13,19 +13,19 @@ from shared.wire import encode
 async def list_events(service: Webhooks, call: Call[EventsQuery, None]) -> Answer:
     query = call.query
     async with service.db.connection() as conn:
-        # Read before the page: an event stored between the two queries is not in the page and must not be
-        # skipped.
-        latest = await event_log.position(conn, call.caller)
         place = await event_reading.sequence_of_cursor(conn, call.caller, query.cursor)
+        place = max(place, query.after_sequence or 0)
+        # Read before the page, which ends here: an event that is stored meanwhile must not be skipped.
+        position = await event_reading.position(conn, call.caller, place)
 
         async def fetch(after: int, count: int) -> list[event_reading.EventBody]:
             return await event_reading.list_events(
-                conn, call.caller, after=after, type_=query.type, limit=count
+                conn, call.caller, position, after=after, type_=query.type, limit=count
             )
 
         shown, more = await fetch_by_size(
             fetch,
-            max(place, query.after_sequence or 0),
+            place,
             query.limit,
             place_of=lambda event: event.sequence,
             size_of=lambda event: len(event.body),
@@ -35,7 +35,7 @@ async def list_events(service: Webhooks, call: Call[EventsQuery, None]) -> Answe
         b",".join(event.body for event in shown),
         encode(more),
         encode(cursor),
-        max(latest, shown[-1].sequence) if shown else latest,
+        position.latest,
     )
     return Answer(body)
 

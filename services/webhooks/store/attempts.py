@@ -6,8 +6,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from services.webhooks.rules.days import MAX_CLOCK_SKEW
 from services.webhooks.store.lanes import Lease
 from shared.db.database import Connection
+from shared.wire import now
 
 
 class Due(Struct, frozen=True):
@@ -18,12 +20,26 @@ class Due(Struct, frozen=True):
     sequence: int
     step: int
     attempt_count: int
+    event_created_at: datetime
     body: bytes
     traceparent: str | None = None
 
 
-COLUMNS = "d.id, d.event_id, d.sequence, d.step, d.attempt_count, d.next_attempt_at, e.body, e.traceparent"
-WITH_BODY = "JOIN events e ON e.studio_id = d.studio_id AND e.id = d.event_id"
+COLUMNS = """d.id, d.event_id, d.sequence, d.step, d.attempt_count, d.next_attempt_at, d.event_created_at,
+e.body, e.traceparent"""
+
+
+def open_deliveries(since: str, until: str) -> str:
+    """A FROM clause for open deliveries with their bodies, which are in the partition of the same day.
+
+    Both tables are bounded, because the planner does not see that one bound follows from the other.
+    """
+    return f"""
+    deliveries d JOIN events e
+      ON e.studio_id = d.studio_id AND e.id = d.event_id AND e.created_at = d.event_created_at
+     AND e.created_at >= {since} AND e.created_at < {until}
+     AND d.event_created_at >= {since} AND d.event_created_at < {until} AND d.status = 'pending'
+    """
 
 
 def read_due(row: Any) -> Due:
@@ -33,6 +49,7 @@ def read_due(row: Any) -> Due:
         row["sequence"],
         row["step"],
         row["attempt_count"],
+        row["event_created_at"],
         row["body"],
         row["traceparent"],
     )
@@ -40,18 +57,18 @@ def read_due(row: Any) -> Due:
 
 HEAD = f"""
 SELECT head.*, head.step = 0 OR head.next_attempt_at <= now() AS is_due FROM (
-    (SELECT {COLUMNS} FROM deliveries d {WITH_BODY}
-     WHERE d.endpoint_id = $1 AND d.status = 'pending' AND d.step = 0 ORDER BY d.sequence LIMIT 1)
+    (SELECT {COLUMNS} FROM {open_deliveries("$2", "$3")}
+     WHERE d.endpoint_id = $1 AND d.step = 0 ORDER BY d.sequence LIMIT 1)
     UNION ALL
-    (SELECT {COLUMNS} FROM deliveries d {WITH_BODY}
-     WHERE d.endpoint_id = $1 AND d.status = 'pending' AND d.step > 0 ORDER BY d.sequence LIMIT 1)
+    (SELECT {COLUMNS} FROM {open_deliveries("$2", "$3")}
+     WHERE d.endpoint_id = $1 AND d.step > 0 ORDER BY d.sequence LIMIT 1)
 ) AS head ORDER BY head.sequence LIMIT 1
 """  # noqa: S608
 
 
-async def head(conn: Connection, lease: Lease) -> list[Due]:
-    """For a FIFO lane: the oldest open delivery, if it is due."""
-    row = await conn.fetchrow(HEAD, lease.endpoint_id)
+async def head(conn: Connection, lease: Lease, open_since: datetime) -> list[Due]:
+    """For a FIFO lane: the oldest open delivery, if it is due. None is of an event before `open_since`."""
+    row = await conn.fetchrow(HEAD, lease.endpoint_id, open_since, now() + MAX_CLOCK_SKEW)
     if row is None or not row["is_due"]:
         return []
     return [read_due(row)]
@@ -60,6 +77,7 @@ async def head(conn: Connection, lease: Lease) -> list[Due]:
 class Completed(Struct, frozen=True, kw_only=True):
     lease: Lease
     delivery_id: str
+    event_created_at: datetime
     attempt_count: int
     status: str
     step: int
@@ -80,16 +98,19 @@ UPDATE deliveries d SET status = c.status, step = c.step, next_attempt_at = c.ne
                   || CASE WHEN d.erased THEN c.attempt::jsonb || '{"response_body": null}'
                                      ELSE c.attempt::jsonb END
 FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::smallint[], $6::timestamptz[], $7::text[],
-            $8::uuid[], $9::uuid[])
-     AS c (studio_id, id, attempt_count, status, step, next_attempt_at, attempt, endpoint_id, token)
+            $8::uuid[], $9::uuid[], $11::timestamptz[])
+     AS c (studio_id, id, attempt_count, status, step, next_attempt_at, attempt, endpoint_id, token,
+           event_created_at)
 JOIN lanes l ON l.endpoint_id = c.endpoint_id AND l.token = c.token
 WHERE d.studio_id = c.studio_id AND d.id = c.id AND d.attempt_count = c.attempt_count
+  AND d.event_created_at = c.event_created_at AND d.event_created_at >= $12 AND d.event_created_at <= $13
 RETURNING d.id
 """
 
 
 async def complete(conn: Connection, completed: Sequence[Completed]) -> set[str]:
     """Write a batch. Returns the ids that were written; the others were fenced off."""
+    moments = [c.event_created_at for c in completed]
     rows = await conn.fetch(
         COMPLETE,
         [c.lease.studio_id for c in completed],
@@ -102,5 +123,8 @@ async def complete(conn: Connection, completed: Sequence[Completed]) -> set[str]
         [c.lease.endpoint_id for c in completed],
         [c.lease.token for c in completed],
         MAX_ATTEMPTS_KEPT,
+        moments,
+        min(moments),
+        max(moments),
     )
     return {row["id"] for row in rows}

@@ -8,6 +8,7 @@ import asyncpg
 import msgspec
 from msgspec import Struct
 
+from services.webhooks.rules.days import span_of, span_of_cursor
 from services.webhooks.wire.deliveries import Attempt, Delivery
 from shared.db.database import Connection
 from shared.http.caller import Caller
@@ -22,31 +23,36 @@ class NewDelivery(Struct, frozen=True):
     event_type: str
     sequence: int
     created_at: datetime
+    event_created_at: datetime
 
 
 TAKE_SEQUENCES = """
 UPDATE lanes l SET last_sequence = l.last_sequence + n.count, wakes = l.wakes + 1,
-       due_at = CASE WHEN l.paused_until > now() THEN l.due_at ELSE least(l.due_at, now()) END
+       due_at = CASE WHEN l.paused_until > now() THEN l.due_at ELSE least(l.due_at, now()) END,
+       open_since = least(l.open_since, $3)
 FROM unnest($1::uuid[], $2::int[]) AS n (endpoint_id, count)
 WHERE l.endpoint_id = n.endpoint_id RETURNING l.endpoint_id, l.last_sequence
 """
 
 
-async def take_sequences(conn: Connection, counts: dict[str, int]) -> dict[str, int]:
+async def take_sequences(conn: Connection, counts: dict[str, int], since: datetime) -> dict[str, int]:
     """Reserve sequence numbers and wake the lanes. Returns each endpoint's last number before them.
 
+    None of the events was created before `since`.
     Gap-free, because the caller holds the studio's counter and inserts them in the same transaction.
     """
-    rows = await conn.fetch(TAKE_SEQUENCES, list(counts), list(counts.values()))
+    rows = await conn.fetch(TAKE_SEQUENCES, list(counts), list(counts.values()), since)
     return {row["endpoint_id"]: row["last_sequence"] - counts[row["endpoint_id"]] for row in rows}
 
 
 INSERT = """
 INSERT INTO deliveries
-    (studio_id, id, endpoint_id, event_id, event_type, sequence, next_attempt_at, created_at)
-SELECT studio_id, id, endpoint_id, event_id, event_type, sequence, created_at, created_at
-FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::bigint[], $7::timestamptz[])
-     AS d (studio_id, id, endpoint_id, event_id, event_type, sequence, created_at)
+    (studio_id, id, endpoint_id, event_id, event_type, sequence, next_attempt_at, created_at,
+     event_created_at)
+SELECT studio_id, id, endpoint_id, event_id, event_type, sequence, created_at, created_at, event_created_at
+FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::bigint[], $7::timestamptz[],
+            $8::timestamptz[])
+     AS d (studio_id, id, endpoint_id, event_id, event_type, sequence, created_at, event_created_at)
 """
 
 
@@ -76,7 +82,10 @@ def read_delivery(row: asyncpg.Record) -> Delivery:
     )
 
 
-PLACE = "SELECT sequence FROM deliveries WHERE studio_id = $1 AND endpoint_id = $2 AND id = $3"
+PLACE = """
+SELECT sequence FROM deliveries
+WHERE studio_id = $1 AND endpoint_id = $2 AND event_created_at >= $3 AND event_created_at < $4 AND id = $5
+"""
 # `created_at` grows with `sequence` within an endpoint, so this is the order by (created_at, id).
 # The studio is bound on the endpoint. Bound on the deliveries, a table without statistics was scanned by its
 # primary key: all deliveries of the studio for one page.
@@ -97,7 +106,8 @@ WHERE e.studio_id = $1 AND e.id = $2 ORDER BY d.sequence
 async def of_endpoint(
     conn: Connection, caller: Caller, endpoint_id: str, status: str | None, cursor: str | None, limit: int
 ) -> list[Delivery]:
-    place = await resolve_cursor(conn, PLACE, cursor, caller.studio_id, endpoint_id)
+    span = span_of_cursor(cursor)
+    place = await resolve_cursor(conn, PLACE, cursor, caller.studio_id, endpoint_id, span.since, span.until)
     sql = DEAD_OF_ENDPOINT if status == "dead" else OF_ENDPOINT
     after = place["sequence"] if place else 0
     rows = await conn.fetch(sql, caller.studio_id, endpoint_id, after, status, limit)
@@ -107,28 +117,35 @@ async def of_endpoint(
 GET = f"""
 SELECT {COLUMNS} FROM deliveries d JOIN endpoints e ON e.studio_id = d.studio_id AND e.id = d.endpoint_id
 WHERE d.studio_id = $1 AND d.id = $2 AND (e.client_id = $3 OR $4) AND e.deleted_at IS NULL
+  AND d.event_created_at >= $5 AND d.event_created_at < $6
 """  # noqa: S608
 
 
 async def get(conn: Connection, caller: Caller, delivery_id: str) -> Delivery | None:
     """Another client's delivery is not found, like one that does not exist."""
     operator = caller.actor == "operator"
-    row = await conn.fetchrow(GET, caller.studio_id, delivery_id, caller.client_id, operator)
+    span = span_of([delivery_id])
+    row = await conn.fetchrow(
+        GET, caller.studio_id, delivery_id, caller.client_id, operator, span.since, span.until
+    )
     return read_delivery(row) if row else None
 
 
 RETRY = f"""
 WITH woken AS (
-    UPDATE lanes SET wakes = wakes + 1, due_at = least(due_at, now()), paused_until = NULL
+    UPDATE lanes SET wakes = wakes + 1, due_at = least(due_at, now()), paused_until = NULL,
+           open_since = least(open_since, $4)
     WHERE endpoint_id = $3
 )
-UPDATE deliveries d SET status = 'pending', step = 0, next_attempt_at = now()
-WHERE d.studio_id = $1 AND d.id = $2 RETURNING {COLUMNS}
+UPDATE deliveries d SET status = 'pending', step = 0, next_attempt_at = now(), event_created_at = $4
+WHERE d.studio_id = $1 AND d.id = $2
+  AND (d.event_created_at = $4 OR d.event_created_at = '0001-01-01 00:00+00')
+RETURNING {COLUMNS}
 """  # noqa: S608
 
 
-async def retry(conn: Connection, caller: Caller, delivery: Delivery) -> Delivery:
+async def retry(conn: Connection, caller: Caller, delivery: Delivery, event_created_at: datetime) -> Delivery:
     """Due at once, with the full retry schedule again. Body, id and sequence stay the same."""
-    row = await conn.fetchrow(RETRY, caller.studio_id, delivery.id, delivery.endpoint_id)
+    row = await conn.fetchrow(RETRY, caller.studio_id, delivery.id, delivery.endpoint_id, event_created_at)
     assert row is not None
     return read_delivery(row)

@@ -34,13 +34,21 @@ async def events_mentioning(
 
 
 REWRITE = """
-UPDATE events e SET body = n.body FROM unnest($2::uuid[], $3::bytea[]) AS n (id, body)
-WHERE e.studio_id = $1 AND e.id = n.id
+UPDATE events e SET body = n.body
+FROM unnest($2::uuid[], $3::timestamptz[], $4::bytea[]) AS n (id, created_at, body)
+WHERE e.studio_id = $1 AND e.id = n.id AND e.created_at = n.created_at
 """
 
 
-async def rewrite(conn: Connection, caller: Caller, bodies: dict[str, bytes]) -> None:
-    await conn.execute(REWRITE, caller.studio_id, list(bodies), list(bodies.values()))
+async def rewrite(conn: Connection, caller: Caller, found: Sequence[StoredEvent]) -> None:
+    """Store the bodies of these events instead of what is stored."""
+    await conn.execute(
+        REWRITE,
+        caller.studio_id,
+        [event.id for event in found],
+        [event.created_at for event in found],
+        [event.body for event in found],
+    )
 
 
 # A receiver may repeat in its response what it was sent. Every row is flagged, with or without a response: an
@@ -49,10 +57,13 @@ CLEAR_ANSWERS = """
 UPDATE deliveries SET erased = true, attempts = (
     SELECT coalesce(jsonb_agg(attempt || '{"response_body": null}' ORDER BY place), '[]')
     FROM jsonb_array_elements(attempts) WITH ORDINALITY AS a (attempt, place))
-WHERE studio_id = $1 AND event_id = ANY($2::uuid[]) RETURNING attempts <> '[]' AS answered
+WHERE studio_id = $1 AND event_id = ANY($2::uuid[])
+  AND (event_created_at = ANY($3::timestamptz[]) OR event_created_at = '0001-01-01 00:00+00')
+RETURNING attempts <> '[]' AS answered
 """
 
 
-async def clear_answers(conn: Connection, caller: Caller, event_ids: Sequence[str]) -> int:
-    rows = await conn.fetch(CLEAR_ANSWERS, caller.studio_id, list(event_ids))
+async def clear_answers(conn: Connection, caller: Caller, found: Sequence[StoredEvent]) -> int:
+    ids, moments = [event.id for event in found], [event.created_at for event in found]
+    rows = await conn.fetch(CLEAR_ANSWERS, caller.studio_id, ids, moments)
     return sum(row["answered"] for row in rows)

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from services.webhooks.rules.days import span_of
 from shared.db.database import Connection
 from shared.http.caller import Caller
 
@@ -28,12 +29,15 @@ async def lock_counters(conn: Connection, studio_ids: Sequence[str]) -> dict[str
 KNOWN = """
 SELECT e.id::text FROM unnest($1::uuid[], $2::uuid[]) AS wanted (studio_id, id)
 JOIN events e ON e.studio_id = wanted.studio_id AND e.id = wanted.id
+WHERE e.created_at >= $3 AND e.created_at < $4
 """
 
 
 async def known(conn: Connection, events: Sequence[tuple[str, str]]) -> list[str]:
     """Which of these events, by studio and id, are in the log."""
-    rows = await conn.fetch(KNOWN, [studio for studio, _ in events], [id_ for _, id_ in events])
+    ids = [id_ for _, id_ in events]
+    span = span_of(ids)
+    rows = await conn.fetch(KNOWN, [studio for studio, _ in events], ids, span.since, span.until)
     return [row["id"] for row in rows]
 
 
@@ -45,12 +49,21 @@ async def position(conn: Connection, caller: Caller) -> int:
     return await conn.fetchval(POSITION, caller.studio_id) or 0
 
 
-STORED = "SELECT id FROM events WHERE studio_id = ANY($1::uuid[]) AND id = ANY($2::uuid[])"
+STORED = """
+SELECT id FROM events WHERE studio_id = ANY($1::uuid[]) AND id = ANY($2::uuid[])
+  AND created_at >= $3 AND created_at <= $4
+"""
 
 
-async def known_ids(conn: Connection, studio_ids: Sequence[str], ids: Sequence[str]) -> set[str]:
-    """Which of these are stored already: a redelivery, or a relay that could not remove its row."""
-    return {row["id"] for row in await conn.fetch(STORED, studio_ids, ids)}
+async def known_ids(
+    conn: Connection, studio_ids: Sequence[str], ids: Sequence[str], moments: Sequence[datetime]
+) -> set[str]:
+    """Which of these are stored already: a redelivery, or a relay that could not remove its row.
+
+    A copy has the same `created_at`, so that only the partitions of these moments are searched.
+    """
+    rows = await conn.fetch(STORED, studio_ids, ids, min(moments), max(moments))
+    return {row["id"] for row in rows}
 
 
 class StoredEvent(Struct, frozen=True, kw_only=True):
@@ -100,15 +113,28 @@ async def insert_events(conn: Connection, events: Sequence[StoredEvent]) -> None
     )
 
 
-SEQUENCE_OF = "SELECT sequence FROM events WHERE studio_id = $1 AND id = $2"
+SEQUENCE_OF = "SELECT sequence FROM events WHERE studio_id = $1 AND id = $2 AND created_at = $3"
 
 
-async def sequence_of(conn: Connection, studio_id: str, event_id: str) -> int:
-    return int(await conn.fetchval(SEQUENCE_OF, studio_id, event_id))
+async def sequence_of(conn: Connection, studio_id: str, event_id: str, created_at: datetime) -> int:
+    return int(await conn.fetchval(SEQUENCE_OF, studio_id, event_id, created_at))
 
 
-REPLACE_BODY = "UPDATE events SET body = $3 WHERE studio_id = $1 AND id = $2"
+REPLACE_BODY = "UPDATE events SET body = $4 WHERE studio_id = $1 AND id = $2 AND created_at = $3"
 
 
-async def replace_body(conn: Connection, studio_id: str, event_id: str, body: bytes) -> None:
-    await conn.execute(REPLACE_BODY, studio_id, event_id, body)
+async def replace_body(
+    conn: Connection, studio_id: str, event_id: str, created_at: datetime, body: bytes
+) -> None:
+    await conn.execute(REPLACE_BODY, studio_id, event_id, created_at, body)
+
+
+CREATED = """
+SELECT created_at FROM events WHERE studio_id = $1 AND id = $2 AND created_at >= $3 AND created_at < $4
+"""
+
+
+async def created_at_of(conn: Connection, studio_id: str, event_id: str) -> datetime | None:
+    span = span_of([event_id])
+    found: datetime | None = await conn.fetchval(CREATED, studio_id, event_id, span.since, span.until)
+    return found

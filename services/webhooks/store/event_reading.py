@@ -1,8 +1,11 @@
 """Read the event log, filtered by what the caller may see. Every page costs the same."""
 
+from collections.abc import Sequence
+
 import asyncpg
 from msgspec import Struct
 
+from services.webhooks.rules.days import Run, Span, Stretch, next_stretch, span_of, span_of_cursor
 from services.webhooks.rules.visibility import EVERYTHING, View
 from shared.db.database import Connection
 from shared.errors import InvalidCursor
@@ -31,12 +34,16 @@ def _may_see(caller: Caller, row: asyncpg.Record) -> bool:
     return row["client_id"] in (None, caller.client_id) or caller.actor == "operator"
 
 
-PLACE = "SELECT sequence, type, location_id, client_id, moved_to FROM events WHERE studio_id = $1 AND id = $2"
+PLACE = """
+SELECT sequence, type, location_id, client_id, moved_to FROM events
+WHERE studio_id = $1 AND created_at >= $2 AND created_at < $3 AND id = $4
+"""
 
 
 async def sequence_of_cursor(conn: Connection, caller: Caller, cursor: str | None) -> int:
     """An event that the caller may not see is as unknown as one that does not exist."""
-    row = await resolve_cursor(conn, PLACE, cursor, caller.studio_id)
+    span = span_of_cursor(cursor)
+    row = await resolve_cursor(conn, PLACE, cursor, caller.studio_id, span.since, span.until)
     if row is None:
         return 0
     if not _may_see(caller, row):
@@ -45,57 +52,124 @@ async def sequence_of_cursor(conn: Connection, caller: Caller, cursor: str | Non
     return sequence
 
 
+class LogPosition(Struct, frozen=True):
+    """The sequence of the studio's newest event, and on which days the events are that follow a place."""
+
+    latest: int
+    runs: list[Run]
+
+
+# In one snapshot: up to `latest` the runs are complete. The first run may begin before the place.
+POSITION = """
+SELECT c.last_sequence, ARRAY(
+    SELECT ROW(first_sequence, since, until) FROM event_days d
+    WHERE d.studio_id = $1 AND d.first_sequence >= coalesce((
+        SELECT max(first_sequence) FROM event_days WHERE studio_id = $1 AND first_sequence <= $2 + 1), 0)
+    ORDER BY first_sequence) AS runs
+FROM event_counters c WHERE c.studio_id = $1
+"""
+
+
+async def position(conn: Connection, caller: Caller, after: int) -> LogPosition:
+    row = await conn.fetchrow(POSITION, caller.studio_id, after)
+    if row is None:
+        return LogPosition(0, [])
+    return LogPosition(
+        row["last_sequence"], [Run(first, Span(since, until)) for first, since, until in row["runs"]]
+    )
+
+
 # One index scan up to the limit per channel, and per permitted location for location-bound ones. A move
 # between two permitted locations is shown once, by the event at the second.
 BY_KIND = """
 SELECT found.id, found.sequence, found.body FROM (
     SELECT e.* FROM unnest($3::text[]) AS channel CROSS JOIN LATERAL (
         SELECT id, sequence, body FROM events
-        WHERE studio_id = $1 AND type = channel AND sequence > $2
+        WHERE studio_id = $1 AND type = channel AND sequence > $2 AND sequence <= $10
+          AND created_at >= $11 AND created_at < $12
           AND (client_id IS NULL OR client_id = $5 OR $6)
         ORDER BY sequence LIMIT $4) AS e
     UNION ALL
     SELECT e.* FROM unnest($7::text[], $8::uuid[]) AS place (channel, location) CROSS JOIN LATERAL (
         SELECT id, sequence, body FROM events
         WHERE studio_id = $1 AND location_id = place.location AND type = place.channel AND sequence > $2
+          AND sequence <= $10 AND created_at >= $11 AND created_at < $12
           AND (moved_to IS NULL OR moved_to <> ALL ($9::uuid[]))
         ORDER BY sequence LIMIT $4) AS e
 ) AS found ORDER BY found.sequence LIMIT $4
 """
+# The same for a few events: cheaper than a scan for each channel.
+BY_SEQUENCE = """
+SELECT id, sequence, body FROM events
+WHERE studio_id = $1 AND sequence > $2 AND sequence <= $10 AND created_at >= $11 AND created_at < $12
+  AND (type = ANY($3::text[]) AND (client_id IS NULL OR client_id = $5 OR $6)
+       OR type = ANY($7::text[]) AND location_id = ANY($8::uuid[])
+          AND (moved_to IS NULL OR moved_to <> ALL ($9::uuid[])))
+ORDER BY sequence LIMIT $4
+"""
+SHORT = 200
 
 
 async def list_events(
-    conn: Connection, caller: Caller, *, after: int, type_: str | None, limit: int
+    conn: Connection, caller: Caller, at: LogPosition, *, after: int, type_: str | None, limit: int
 ) -> list[EventBody]:
+    """The next events after a sequence, up to the position.
+
+    Each query covers twice as many days as the one before: a rare type may be on the last of them.
+    """
     view = view_of(caller)
     locations = sorted(view.location_ids or ())
     limited = view.location_ids is not None
     channels = [channel for channel in view.channels() if type_ is None or channel.kind.name == type_]
     bound = [channel.name for channel in channels if limited and channel.kind.location_bound]
+    everywhere = [channel.name for channel in channels if channel.name not in bound]
+    rows: list[asyncpg.Record] = []
+    width = 1
+    while len(rows) < limit and (
+        stretch := next_stretch(at.runs, after, at.latest, width=width, short=SHORT)
+    ):
+        rows += await _read(conn, caller, stretch, everywhere, bound, locations, limit - len(rows))
+        after, width = stretch.upto, width * 2
+    return [EventBody(row["id"], row["sequence"], row["body"]) for row in rows]
+
+
+async def _read(
+    conn: Connection,
+    caller: Caller,
+    stretch: Stretch,
+    everywhere: Sequence[str],
+    bound: Sequence[str],
+    locations: Sequence[str],
+    limit: int,
+) -> list[asyncpg.Record]:
+    few = stretch.upto - stretch.after <= SHORT
     places = [(channel, location) for channel in bound for location in locations]
-    rows = await conn.fetch(
-        BY_KIND,
+    return await conn.fetch(
+        BY_SEQUENCE if few else BY_KIND,
         caller.studio_id,
-        after,
-        [channel.name for channel in channels if channel.name not in bound],
+        stretch.after,
+        everywhere,
         limit,
         caller.client_id,
         caller.actor == "operator",
-        [channel for channel, _ in places],
-        [location for _, location in places],
+        bound if few else [channel for channel, _ in places],
+        locations if few else [location for _, location in places],
         locations,
+        stretch.upto,
+        stretch.span.since,
+        stretch.span.until,
     )
-    return [EventBody(row["id"], row["sequence"], row["body"]) for row in rows]
 
 
 GET = """
 SELECT id, sequence, type, location_id, client_id, moved_to, body FROM events
-WHERE studio_id = $1 AND id = $2
+WHERE studio_id = $1 AND id = $2 AND created_at >= $3 AND created_at < $4
 """
 
 
 async def get_event(conn: Connection, caller: Caller, event_id: str) -> EventBody | None:
-    row = await conn.fetchrow(GET, caller.studio_id, event_id)
+    span = span_of([event_id])
+    row = await conn.fetchrow(GET, caller.studio_id, event_id, span.since, span.until)
     if row is None or not _may_see(caller, row):
         return None
     return EventBody(row["id"], row["sequence"], row["body"])

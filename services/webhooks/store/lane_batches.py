@@ -7,9 +7,11 @@ from typing import Any
 from msgspec import Struct
 
 from services.webhooks.rules.circuit_breaker import Breaker
-from services.webhooks.store.attempts import COLUMNS, WITH_BODY, Due, read_due
+from services.webhooks.rules.days import MAX_CLOCK_SKEW, UNKNOWN
+from services.webhooks.store.attempts import COLUMNS, Due, open_deliveries, read_due
 from services.webhooks.store.lanes import Lease
 from shared.db.database import Connection
+from shared.wire import now
 
 
 class Target(Struct, frozen=True):
@@ -21,18 +23,20 @@ class Target(Struct, frozen=True):
     url: str
     fifo: bool
     rate_limit: float | None
+    open_since: datetime
     sealed: tuple[bytes, ...]
 
 
 class Wanted(Struct, frozen=True):
     """`held` deliveries are left out: they are loaded already. With a limit of 0 only the target is loaded.
 
-    An endpoint with a rate limit gets at most one second's worth.
+    An endpoint with a rate limit gets at most one second's worth. `open_since` is what is known of the lane's.
     """
 
     lease: Lease
     held: Collection[str]
     limit: int
+    open_since: datetime = UNKNOWN
 
 
 class Loaded(Struct, frozen=True):
@@ -47,7 +51,8 @@ class Loaded(Struct, frozen=True):
 # Two index scans for each lane, each with a limit: first attempts get half, however many retries are overdue.
 LOAD = f"""
 WITH mine AS MATERIALIZED (
-    SELECT m.place, l.endpoint_id, l.wakes, l.changes, e.url, e.fifo, e.rate_limit, m.held::uuid[] AS held,
+    SELECT m.place, l.endpoint_id, l.wakes, l.changes, l.open_since, e.url, e.fifo, e.rate_limit,
+           m.held::uuid[] AS held,
            e.status = 'enabled' AND e.deleted_at IS NULL AS enabled,
            CASE WHEN e.fifo OR e.status <> 'enabled' OR e.deleted_at IS NOT NULL THEN 0
                 ELSE least(m.half, ceil(e.rate_limit / 2)::int) END AS half,
@@ -61,15 +66,15 @@ WITH mine AS MATERIALIZED (
     JOIN endpoints e ON e.studio_id = l.studio_id AND e.id = l.endpoint_id
 )
 SELECT mine.place, mine.wakes, mine.changes, mine.enabled, mine.url, mine.fifo, mine.rate_limit, mine.sealed,
-       found.*
+       mine.open_since, found.*
 FROM mine LEFT JOIN LATERAL (
-    (SELECT {COLUMNS} FROM deliveries d {WITH_BODY}
-     WHERE d.endpoint_id = mine.endpoint_id AND d.status = 'pending' AND d.step = 0
+    (SELECT {COLUMNS} FROM {open_deliveries("$5", "$6")}
+     WHERE d.endpoint_id = mine.endpoint_id AND d.event_created_at >= mine.open_since AND d.step = 0
        AND d.id <> ALL (mine.held)
      ORDER BY d.sequence LIMIT mine.half)
     UNION ALL
-    (SELECT {COLUMNS} FROM deliveries d {WITH_BODY}
-     WHERE d.endpoint_id = mine.endpoint_id AND d.status = 'pending' AND d.step > 0
+    (SELECT {COLUMNS} FROM {open_deliveries("$5", "$6")}
+     WHERE d.endpoint_id = mine.endpoint_id AND d.event_created_at >= mine.open_since AND d.step > 0
        AND d.id <> ALL (mine.held) AND d.next_attempt_at <= now()
      ORDER BY d.next_attempt_at LIMIT mine.half)
 ) AS found ON true
@@ -78,13 +83,18 @@ FROM mine LEFT JOIN LATERAL (
 
 async def load(conn: Connection, wanted: Sequence[Wanted]) -> list[Loaded | None]:
     """Each lane's target and what is due. None if the lease is lost or the endpoint is gone."""
-    rows = await conn.fetch(
-        LOAD,
+    args = (
         [one.lease.endpoint_id for one in wanted],
         [one.lease.token for one in wanted],
         ["{" + ",".join(one.held) + "}" for one in wanted],
         [(one.limit + 1) // 2 for one in wanted],
     )
+    since, until = min(one.open_since for one in wanted), now() + MAX_CLOCK_SKEW
+    rows = await conn.fetch(LOAD, *args, since, until)
+    # An older delivery was opened again since this was known, by a retry or a recovery.
+    while (lowest := min((row["open_since"] for row in rows), default=since)) < since:
+        since = lowest
+        rows = await conn.fetch(LOAD, *args, since, until)
     loaded: list[Loaded | None] = [None] * len(wanted)
     for row in rows:
         place = row["place"] - 1
@@ -103,26 +113,32 @@ def _target(row: Any) -> Target:
         row["url"],
         row["fifo"],
         row["rate_limit"],
+        row["open_since"],
         tuple(row["sealed"]),
     )
 
 
 class Release(Struct, frozen=True):
+    """`drained`: there was nothing left to attempt now."""
+
     lease: Lease
     seen: Target
     breaker: Breaker
     at: datetime
+    drained: bool = False
 
 
-# The lane is due again when its breaker allows it, or when its next retry is due. `wakes` detects work that
+# The lane is due again when its breaker allows it, or when its next retry is due. A drained lane without a
+# retry has no open delivery, so `open_since` starts again with the next one. `wakes` detects work that
 # arrived since the last refill: then nothing is updated and the lane is refilled. A lane that is locked
 # by another is skipped: the event log locks many lanes in an order of its own, so waiting could deadlock.
 RELEASE = """
 WITH mine AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::int[], $5::int[], $6::timestamptz[],
-                         $7::timestamptz[], $8::bool[], $9::timestamptz[]) WITH ORDINALITY
+                         $7::timestamptz[], $8::bool[], $9::timestamptz[], $10::timestamptz[],
+                         $13::bool[]) WITH ORDINALITY
         AS mine (endpoint_id, token, wakes, failures, pauses, paused_until, failing_since, enabled,
-                 last_failed_at, place)
+                 last_failed_at, open_since, drained, place)
 ), free AS MATERIALIZED (
     SELECT l.endpoint_id FROM lanes l JOIN mine
     ON l.endpoint_id = mine.endpoint_id AND l.token = mine.token AND l.wakes = mine.wakes
@@ -131,10 +147,16 @@ WITH mine AS MATERIALIZED (
 UPDATE lanes l SET token = NULL, leased_until = NULL, failures = mine.failures, pauses = mine.pauses,
        paused_until = mine.paused_until, failing_since = mine.failing_since,
        last_failed_at = mine.last_failed_at,
-       due_at = CASE WHEN NOT mine.enabled THEN 'infinity' ELSE coalesce(mine.paused_until, (
-           SELECT min(next_attempt_at) FROM deliveries d
-           WHERE d.endpoint_id = l.endpoint_id AND d.status = 'pending' AND d.step > 0), 'infinity') END
-FROM mine
+       due_at = CASE WHEN NOT mine.enabled THEN 'infinity'
+                     ELSE coalesce(mine.paused_until, retry.at, 'infinity') END,
+       open_since = CASE WHEN mine.drained AND mine.paused_until IS NULL AND retry.at IS NULL
+                         THEN '9999-01-01 00:00+00' ELSE l.open_since END
+FROM mine CROSS JOIN LATERAL (
+    SELECT min(next_attempt_at) AS at FROM deliveries d
+    WHERE mine.enabled AND mine.paused_until IS NULL
+      AND d.endpoint_id = mine.endpoint_id AND d.status = 'pending' AND d.step > 0
+      AND d.event_created_at >= mine.open_since AND d.event_created_at >= $11 AND d.event_created_at < $12
+) AS retry
 WHERE l.endpoint_id = ANY (ARRAY(SELECT endpoint_id FROM free))
   AND l.endpoint_id = mine.endpoint_id AND l.token = mine.token AND l.wakes = mine.wakes
 RETURNING mine.place
@@ -154,6 +176,10 @@ async def release(conn: Connection, releases: Sequence[Release]) -> list[bool]:
         [one.breaker.failing_since for one in releases],
         [one.seen.enabled for one in releases],
         [one.breaker.last_failed_at for one in releases],
+        [one.seen.open_since for one in releases],
+        min(one.seen.open_since for one in releases),
+        max(one.at for one in releases) + MAX_CLOCK_SKEW,
+        [one.drained for one in releases],
     )
     released = {row["place"] for row in rows}
     return [place in released for place in range(1, len(releases) + 1)]

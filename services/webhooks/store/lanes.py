@@ -1,10 +1,12 @@
 """Lanes are leased whole. A token fences off a dispatcher that lost its lease."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from msgspec import Struct
 
 from services.webhooks.rules.circuit_breaker import Breaker
+from services.webhooks.rules.days import UNKNOWN
 from shared.db.asynchronous_commit import ASYNCHRONOUS_COMMIT
 from shared.db.database import Connection
 
@@ -15,6 +17,8 @@ class Lease(Struct, frozen=True):
     endpoint_id: str
     studio_id: str
     token: str
+    # When the lane was claimed: it has no open delivery of an event from before.
+    open_since: datetime = UNKNOWN
 
 
 # If a crash undoes a claim, the old token is refused, and whoever claims the lane next sends again.
@@ -25,7 +29,8 @@ WHERE {ASYNCHRONOUS_COMMIT} AND endpoint_id = ANY (ARRAY(
     WHERE due_at <= now() AND due_at < 'infinity' AND (leased_until IS NULL OR leased_until < now())
       AND studio_id <> ALL ($4::uuid[])
     ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED))
-RETURNING endpoint_id, studio_id, failures, pauses, paused_until, failing_since, last_failed_at
+RETURNING endpoint_id, studio_id, failures, pauses, paused_until, failing_since, last_failed_at,
+          open_since
 """  # noqa: S608
 
 
@@ -35,7 +40,7 @@ async def claim(
     rows = await conn.fetch(CLAIM, token, LEASE_SECONDS, limit, list(except_studios))
     return [
         (
-            Lease(row["endpoint_id"], row["studio_id"], token),
+            Lease(row["endpoint_id"], row["studio_id"], token, row["open_since"]),
             Breaker(
                 row["failures"],
                 row["pauses"],

@@ -122,7 +122,9 @@ SELECT e.id, e.sequence, e.type, e.location_id, e.client_id, e.moved_to, e.creat
        d.id AS delivery_id, d.status
 FROM events e LEFT JOIN deliveries d
   ON d.studio_id = e.studio_id AND d.event_id = e.id AND d.endpoint_id = $4
-WHERE e.studio_id = $1 AND e.sequence > $2 AND e.sequence <= $3 ORDER BY e.sequence LIMIT $5
+ AND (d.event_created_at = e.created_at OR d.event_created_at = '0001-01-01 00:00+00')
+WHERE e.studio_id = $1 AND e.sequence > $2 AND e.sequence <= $3 AND e.created_at >= $6
+ORDER BY e.sequence LIMIT $5
 """
 
 
@@ -140,6 +142,7 @@ async def next_batch(conn: Connection, recovery: RunningRecovery, limit: int) ->
         recovery.until_sequence,
         recovery.subscriber.id,
         limit,
+        recovery.since,
     )
     return [
         Candidate(
@@ -163,16 +166,24 @@ async def next_batch(conn: Connection, recovery: RunningRecovery, limit: int) ->
 
 REVIVE = """
 WITH woken AS (
-    UPDATE lanes SET wakes = wakes + 1, due_at = least(due_at, now()) WHERE endpoint_id = $2
+    UPDATE lanes SET wakes = wakes + 1, due_at = least(due_at, now()), open_since = least(open_since, $5)
+    WHERE endpoint_id = $2
 )
-UPDATE deliveries SET status = 'pending', step = 0, next_attempt_at = now()
-WHERE studio_id = $1 AND id = ANY($3::uuid[]) AND status = 'dead'
+UPDATE deliveries d SET status = 'pending', step = 0, next_attempt_at = now(),
+       event_created_at = dead.event_created_at
+FROM unnest($3::uuid[], $4::timestamptz[]) AS dead (id, event_created_at)
+WHERE d.studio_id = $1 AND d.id = dead.id AND d.status = 'dead'
+  AND (d.event_created_at = dead.event_created_at OR d.event_created_at = '0001-01-01 00:00+00')
 """
 
 
-async def revive(conn: Connection, recovery: RunningRecovery, delivery_ids: list[str]) -> None:
-    if delivery_ids:
-        await conn.execute(REVIVE, recovery.studio_id, recovery.subscriber.id, delivery_ids)
+async def revive(conn: Connection, recovery: RunningRecovery, dead: dict[str, datetime]) -> None:
+    """`dead`: the ids, and when each delivery's event was created."""
+    if dead:
+        moments = list(dead.values())
+        await conn.execute(
+            REVIVE, recovery.studio_id, recovery.subscriber.id, list(dead), moments, min(moments)
+        )
 
 
 ADVANCE = """

@@ -1,12 +1,16 @@
 """All deliveries of one studio, for operators."""
 
+from services.webhooks.rules.days import span_of_cursor
 from services.webhooks.store.deliveries import COLUMNS, read_delivery
 from services.webhooks.wire.deliveries import Delivery
 from shared.db.database import Connection
 from shared.http.caller import Caller
 from shared.http.pages import start_after
 
-PLACE = "SELECT created_at, id FROM deliveries WHERE studio_id = $1 AND id = $2"
+PLACE = """
+SELECT created_at, id FROM deliveries
+WHERE studio_id = $1 AND event_created_at >= $2 AND event_created_at < $3 AND id = $4
+"""
 # Endpoint by endpoint with the limit inside, so that the cost of a page does not depend on the table's size.
 OF_STUDIO = f"""
 SELECT {COLUMNS} FROM endpoints e CROSS JOIN LATERAL (
@@ -28,7 +32,8 @@ async def list_all(
     cursor: str | None,
     limit: int,
 ) -> list[Delivery]:
-    after = await start_after(conn, PLACE, cursor, caller.studio_id)
+    span = span_of_cursor(cursor)
+    after = await start_after(conn, PLACE, cursor, caller.studio_id, span.since, span.until)
     sql = DEAD_OF_STUDIO if status == "dead" else OF_STUDIO
     rows = await conn.fetch(sql, caller.studio_id, *after, status, endpoint_id, limit)
     return [read_delivery(row) for row in rows]

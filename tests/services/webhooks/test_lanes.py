@@ -139,11 +139,13 @@ async def test_a_dispatcher_that_lost_its_lease_writes_nothing(client: StudioCli
     await client.publish_some(1)
     async with client.context.db.connection() as conn:
         [delivery] = await client.deliveries(endpoint["id"])
+        created_at = await conn.fetchval("SELECT created_at FROM events")
 
         def result(lease: lanes.Lease, count: int) -> Completed:
             return Completed(
                 lease=lease,
                 delivery_id=delivery["id"],
+                event_created_at=created_at,
                 attempt_count=count,
                 status="succeeded",
                 step=0,

@@ -1,0 +1,38 @@
+"""Make the partitions of the coming days, and drop those that are older than what is kept."""
+
+from datetime import datetime
+
+import asyncpg
+import structlog
+
+from services.webhooks.context import Webhooks
+from services.webhooks.rules.days import AHEAD, oldest_kept
+from services.webhooks.store import log_days
+from services.webhooks.telemetry import report_days
+
+log = structlog.get_logger("log_days")
+
+
+async def add_days_until(service: Webhooks, moment: datetime) -> None:
+    """Adds days until `moment` is in one of them. Costs nothing if it is known to be."""
+    while service.days.until <= moment:
+        async with service.db.connection() as conn:
+            service.days.until = await log_days.last(conn)
+            if service.days.until <= moment:
+                service.days.until = await log_days.add(conn)
+
+
+async def keep_days(service: Webhooks, at: datetime) -> None:
+    await add_days_until(service, at + AHEAD)
+    async with service.db.connection() as conn:
+        expired = await log_days.expired(conn, oldest_kept(at))
+        while expired:
+            try:
+                await log_days.drop(conn, expired[0])
+            except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError):
+                # Somebody reads for long, as pg_dump does. The next step tries again.
+                log.warning("log_day_in_use", until=expired[0].isoformat())
+                break
+            log.info("log_day_dropped", until=expired[0].isoformat())
+            expired = expired[1:]
+    report_days(service.days.until - at, len(expired))

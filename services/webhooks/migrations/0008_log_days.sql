@@ -1,0 +1,74 @@
+-- Daily partitions of the event log, 1 of 3: what can be added while everything runs. docs/decisions/0014 says why.
+
+-- The created_at of a delivery's event, the partition key. Year 1 means that it is not known yet: rows from before this
+-- column, and rows of the previous release.
+ALTER TABLE deliveries ADD COLUMN event_created_at timestamptz NOT NULL DEFAULT '0001-01-01 00:00+00';
+-- A lane has no open delivery of an event from before this time.
+ALTER TABLE lanes ADD COLUMN open_since timestamptz NOT NULL DEFAULT '0001-01-01 00:00+00';
+
+-- The partitions. The first one is the tables as they were; it takes all rows up to a day after tomorrow's start, so
+-- that the previous release has that long to go away. In a new database it ends before today.
+CREATE TABLE log_days (
+    since timestamptz PRIMARY KEY,
+    until timestamptz NOT NULL UNIQUE
+);
+REVOKE INSERT, UPDATE, DELETE ON log_days FROM studio_webhooks;
+INSERT INTO log_days
+SELECT '0001-01-01 00:00+00', date_trunc('day', now(), 'UTC') + CASE
+    WHEN EXISTS (SELECT FROM event_counters)
+      OR EXISTS (SELECT FROM schema_migrations WHERE applied_at < now() - interval '10 minutes')
+    THEN interval '48 hours' ELSE interval '0' END;
+
+-- From which sequence on a studio's events are of which day, so that a page reads few partitions.
+CREATE TABLE event_days (
+    studio_id      uuid        NOT NULL,
+    first_sequence bigint      NOT NULL,
+    since          timestamptz NOT NULL,
+    until          timestamptz NOT NULL,
+    PRIMARY KEY (studio_id, first_sequence)
+);
+
+CREATE FUNCTION note_event_days() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO webhooks.event_days (studio_id, first_sequence, since, until)
+    SELECT changed.studio_id, changed.sequence, day.since, day.until
+    FROM (
+        SELECT * FROM (
+            SELECT studio_id, sequence, created_at,
+                   lag(created_at) OVER (PARTITION BY studio_id ORDER BY sequence) AS before
+            FROM rows_after) AS logged
+        WHERE before IS NULL OR date_trunc('day', before, 'UTC') <> date_trunc('day', created_at, 'UTC')
+    ) AS changed
+    CROSS JOIN LATERAL (
+        SELECT d.since, d.until FROM webhooks.log_days d
+        WHERE d.since <= changed.created_at ORDER BY d.since DESC LIMIT 1) AS day
+    LEFT JOIN LATERAL (
+        SELECT r.since FROM webhooks.event_days r
+        WHERE changed.before IS NULL AND r.studio_id = changed.studio_id AND r.first_sequence <= changed.sequence
+        ORDER BY r.first_sequence DESC LIMIT 1) AS last ON true
+    WHERE CASE WHEN changed.before IS NULL THEN last.since IS DISTINCT FROM day.since
+               ELSE changed.before < day.since OR changed.before >= day.until END
+    ON CONFLICT (studio_id, first_sequence) DO UPDATE SET since = excluded.since, until = excluded.until;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER note_days AFTER INSERT ON events REFERENCING NEW TABLE AS rows_after
+    FOR EACH STATEMENT EXECUTE FUNCTION note_event_days();
+INSERT INTO event_days SELECT studio_id, 0, since, until FROM event_counters CROSS JOIN log_days;
+
+-- For the previous release, which does not give the column.
+CREATE FUNCTION fill_event_created_at() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    found_at timestamptz;
+BEGIN
+    SELECT e.created_at INTO found_at FROM webhooks.events e
+    WHERE e.studio_id = NEW.studio_id AND e.id = NEW.event_id;
+    IF found_at < (SELECT min(until) FROM webhooks.log_days) THEN
+        NEW.event_created_at := found_at;
+    END IF;
+    UPDATE webhooks.lanes SET open_since = NEW.event_created_at
+    WHERE endpoint_id = NEW.endpoint_id AND open_since > NEW.event_created_at;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER fill_event_created_at BEFORE INSERT ON deliveries
+    FOR EACH ROW WHEN (NEW.event_created_at = '0001-01-01 00:00+00')
+    EXECUTE FUNCTION fill_event_created_at();

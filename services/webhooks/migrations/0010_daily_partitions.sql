@@ -1,0 +1,68 @@
+-- Daily partitions, 3 of 3: the tables become the first partition. No row is read or written, so that the locks are short.
+LOCK TABLE events, deliveries IN ACCESS EXCLUSIVE MODE;
+
+-- Deliveries go with their event: both are in the partition of the same day.
+ALTER TABLE deliveries DROP CONSTRAINT deliveries_studio_id_event_id_fkey;
+
+DROP TRIGGER note_days ON events;
+DROP TRIGGER count_inserted ON deliveries;
+DROP TRIGGER count_updated ON deliveries;
+DROP TRIGGER count_deleted ON deliveries;
+
+-- old code survives: a table of the same name takes its place
+ALTER TABLE events RENAME TO events_before;
+ALTER TABLE events_before DROP CONSTRAINT events_pkey;
+ALTER TABLE events_before DROP CONSTRAINT events_studio_id_sequence_key;
+ALTER TABLE events_before ADD CONSTRAINT events_before_key PRIMARY KEY USING INDEX events_before_key;
+ALTER INDEX events_by_type RENAME TO events_before_by_type;
+ALTER INDEX events_by_location RENAME TO events_before_by_location;
+ALTER INDEX events_by_age RENAME TO events_before_by_age;
+
+CREATE TABLE events (LIKE events_before, PRIMARY KEY (studio_id, id, created_at)) PARTITION BY RANGE (created_at);
+CREATE UNIQUE INDEX events_in_order ON events (studio_id, sequence, created_at);
+CREATE INDEX events_by_type ON events (studio_id, type, sequence);
+CREATE INDEX events_by_location ON events (studio_id, location_id, type, sequence)
+    WHERE location_id IS NOT NULL;
+CREATE INDEX events_by_age ON events (studio_id, created_at, sequence);
+ALTER TABLE events ALTER COLUMN type SET (n_distinct = 50);
+
+-- old code survives: a table of the same name takes its place
+ALTER TABLE deliveries RENAME TO deliveries_before;
+ALTER TABLE deliveries_before DROP CONSTRAINT deliveries_pkey;
+ALTER TABLE deliveries_before DROP CONSTRAINT deliveries_endpoint_id_sequence_key;
+DROP INDEX deliveries_once;
+ALTER TABLE deliveries_before ADD CONSTRAINT deliveries_before_key PRIMARY KEY USING INDEX deliveries_before_key;
+ALTER INDEX deliveries_first RENAME TO deliveries_before_first;
+ALTER INDEX deliveries_retry RENAME TO deliveries_before_retry;
+ALTER INDEX deliveries_dead RENAME TO deliveries_before_dead;
+
+CREATE TABLE deliveries (
+    LIKE deliveries_before INCLUDING DEFAULTS,
+    PRIMARY KEY (studio_id, id, event_created_at),
+    CHECK (status IN ('pending', 'succeeded', 'dead')),
+    FOREIGN KEY (studio_id, endpoint_id) REFERENCES endpoints (studio_id, id)
+) PARTITION BY RANGE (event_created_at);
+CREATE UNIQUE INDEX deliveries_in_order ON deliveries (endpoint_id, sequence, event_created_at);
+CREATE UNIQUE INDEX deliveries_once ON deliveries (studio_id, event_id, endpoint_id, event_created_at);
+CREATE INDEX deliveries_first ON deliveries (endpoint_id, sequence) WHERE status = 'pending' AND step = 0;
+CREATE INDEX deliveries_retry ON deliveries (endpoint_id, next_attempt_at) WHERE status = 'pending' AND step > 0;
+CREATE INDEX deliveries_dead ON deliveries (endpoint_id, sequence) WHERE status = 'dead';
+
+DO $$
+DECLARE
+    bound timestamptz := (SELECT min(until) FROM log_days);
+BEGIN
+    EXECUTE format('ALTER TABLE events ATTACH PARTITION events_before FOR VALUES FROM (MINVALUE) TO (%L)', bound);
+    EXECUTE format(
+        'ALTER TABLE deliveries ATTACH PARTITION deliveries_before FOR VALUES FROM (MINVALUE) TO (%L)', bound);
+END $$;
+
+CREATE TRIGGER note_days AFTER INSERT ON events REFERENCING NEW TABLE AS rows_after
+    FOR EACH STATEMENT EXECUTE FUNCTION note_event_days();
+CREATE TRIGGER count_inserted AFTER INSERT ON deliveries REFERENCING NEW TABLE AS rows_after
+    FOR EACH STATEMENT EXECUTE FUNCTION count_deliveries();
+CREATE TRIGGER count_updated AFTER UPDATE ON deliveries
+    REFERENCING OLD TABLE AS rows_before NEW TABLE AS rows_after
+    FOR EACH STATEMENT EXECUTE FUNCTION count_deliveries();
+CREATE TRIGGER count_deleted AFTER DELETE ON deliveries REFERENCING OLD TABLE AS rows_before
+    FOR EACH STATEMENT EXECUTE FUNCTION count_deliveries();
