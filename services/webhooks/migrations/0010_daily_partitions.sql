@@ -39,7 +39,7 @@ ALTER INDEX deliveries_dead RENAME TO deliveries_before_dead;
 CREATE TABLE deliveries (
     LIKE deliveries_before INCLUDING DEFAULTS,
     PRIMARY KEY (studio_id, id, event_created_at),
-    CHECK (status IN ('pending', 'succeeded', 'dead')),
+    CONSTRAINT deliveries_status_check CHECK (status IN ('pending', 'succeeded', 'dead')),
     FOREIGN KEY (studio_id, endpoint_id) REFERENCES endpoints (studio_id, id)
 ) PARTITION BY RANGE (event_created_at);
 CREATE UNIQUE INDEX deliveries_in_order ON deliveries (endpoint_id, sequence, event_created_at);

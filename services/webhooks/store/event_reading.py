@@ -64,7 +64,8 @@ POSITION = """
 SELECT c.last_sequence, ARRAY(
     SELECT ROW(first_sequence, since, until) FROM event_days d
     WHERE d.studio_id = $1 AND d.first_sequence >= coalesce((
-        SELECT max(first_sequence) FROM event_days WHERE studio_id = $1 AND first_sequence <= $2 + 1), 0)
+        SELECT max(first_sequence) FROM event_days
+        WHERE studio_id = $1 AND first_sequence <= $2::bigint + 1), 0)
     ORDER BY first_sequence) AS runs
 FROM event_counters c WHERE c.studio_id = $1
 """

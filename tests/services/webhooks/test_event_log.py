@@ -182,13 +182,22 @@ async def test_an_unreadable_message_is_parked_and_the_others_are_logged(client:
     assert isinstance(client.bus, MemoryBus)
 
 
-async def test_events_are_pruned_after_thirty_days_with_their_deliveries(client: StudioClient) -> None:
+async def test_events_of_the_first_partition_are_pruned_after_thirty_days_with_their_deliveries(
+    client: StudioClient,
+) -> None:
     """In batches. Younger events stay, and the sequence continues."""
     from services.webhooks.actions.prune import prune_step
 
     await client.endpoint("https://partner.example/hook")
     await client.publish_some(6)
-    await client.sql("UPDATE events SET created_at = now() - interval '31 days' WHERE sequence <= 4")
+    old = await client.sql(
+        "UPDATE events SET created_at = now() - interval '31 days' WHERE sequence <= 4"
+        " RETURNING id, created_at"
+    )
+    for row in old:
+        await client.sql(
+            "UPDATE deliveries SET event_created_at = $2 WHERE event_id = $1", row["id"], row["created_at"]
+        )
 
     async def pruned() -> list[int] | None:
         await prune_step(client.context)
