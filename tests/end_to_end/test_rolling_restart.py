@@ -92,11 +92,13 @@ async def _next_release_migrates(database_url: str) -> None:
     """Adds a column that this code does not know to every table, as the next release might."""
     conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
     tables = await conn.fetch(
-        "SELECT schemaname, tablename FROM pg_tables WHERE schemaname = ANY($1::text[])", list(SERVICES)
+        "SELECT oid::regclass::text AS name FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition"
+        " AND relnamespace::regnamespace::text = ANY($1::text[])",
+        list(SERVICES),
     )
+    assert len(tables) > 30
     for table in tables:
-        name = f"{table['schemaname']}.{table['tablename']}"
-        await conn.execute(f"ALTER TABLE {name} ADD COLUMN next_release text NOT NULL DEFAULT 'new'")
+        await conn.execute(f"ALTER TABLE {table['name']} ADD COLUMN next_release text NOT NULL DEFAULT 'new'")
     await conn.close()
 
 

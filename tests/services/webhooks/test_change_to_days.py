@@ -190,8 +190,8 @@ async def test_what_the_old_release_logs_on_a_later_day_moves_to_its_partition(d
             assert row["known"] and row["place"] != "deliveries_before"
 
 
-async def test_the_migration_reads_no_row_while_everybody_waits(database_url: str) -> None:
-    """The last file, which locks the tables, only renames and attaches: the same files, no new ones."""
+async def test_the_migration_rewrites_no_row(database_url: str) -> None:
+    """The tables become the first partition as they are: the same files on disk."""
     async with old_database(database_url) as conn:
         studio_id = new_id()
         await OldRelease(
