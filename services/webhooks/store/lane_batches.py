@@ -30,7 +30,7 @@ class Target(Struct, frozen=True):
 class Wanted(Struct, frozen=True):
     """`held` deliveries are left out: they are loaded already. With a limit of 0 only the target is loaded.
 
-    An endpoint with a rate limit gets at most one second's worth. `open_since` is what is known of the lane's.
+    An endpoint with a rate limit gets at most one second's worth. `open_since`: as far as the caller knows.
     """
 
     lease: Lease
