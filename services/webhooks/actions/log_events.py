@@ -185,7 +185,7 @@ async def make_deliveries(
     counts = Counter(endpoint_id for _, endpoint_id in pairs)
     if not counts:
         return None
-    last = await deliveries.take_sequences(conn, counts, min(event.created_at for event in events))
+    last = await deliveries.take_sequences(conn, counts, [event.created_at for event in events])
     delivery_id: str | None = None
     made = _numbered(pairs, last)
     while stretch := list(islice(made, STRETCH)):

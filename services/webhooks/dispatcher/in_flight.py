@@ -19,6 +19,7 @@ from services.webhooks.rules.circuit_breaker import Breaker
 from services.webhooks.secret_cipher import SecretCipher
 from services.webhooks.store import lanes
 from services.webhooks.store.attempts import Due
+from services.webhooks.store.day_tables import DayTables
 from services.webhooks.store.lane_batches import Loaded, Release, Wanted
 from services.webhooks.store.lanes import Lease
 from services.webhooks.telemetry import report_attempt
@@ -36,6 +37,7 @@ class LaneResources(Protocol):
     completer: Completer
     cipher: SecretCipher
     schedule: tuple[float, ...]
+    days: DayTables
     loads: Batcher[Wanted, Loaded | None]
     releases: Batcher[Release, bool]
 

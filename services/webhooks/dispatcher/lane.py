@@ -10,6 +10,7 @@ import structlog
 from services.webhooks.dispatcher.in_flight import InFlight, LaneResources
 from services.webhooks.dispatcher.prefetch import Prefetch
 from services.webhooks.rules.circuit_breaker import Breaker
+from services.webhooks.rules.days import Span
 from services.webhooks.store import attempts
 from services.webhooks.store.attempts import Due
 from services.webhooks.store.lane_batches import Release, Target, Wanted
@@ -92,8 +93,8 @@ class Lane:
         moment = now()
         paused = self._in_flight.breaker.is_paused(moment)
         limit = 0 if paused or not self._prefetch.is_half_empty else self._prefetch.size
-        open_since = self._target.open_since if self._target else self.lease.open_since
-        wanted = Wanted(self.lease, frozenset(self._prefetch.held), limit, open_since)
+        open_span = self._target.open_span if self._target else self.lease.open_span
+        wanted = Wanted(self.lease, frozenset(self._prefetch.held), limit, open_span)
         loaded = await self.resources.loads.ask(wanted)
         if loaded is None:
             return True
@@ -104,7 +105,7 @@ class Lane:
         if not target.enabled or paused:
             self._prefetch.drop_ready()
         elif target.fifo:
-            self._prefetch.take(await self._head(target.open_since) if not self._prefetch.held else [])
+            self._prefetch.take(await self._head(target.open_span) if not self._prefetch.held else [])
             complete = True
         elif limit:
             complete = seen is None or target.changes == seen.changes
@@ -124,9 +125,9 @@ class Lane:
         release = Release(self.lease, seen, self._in_flight.breaker, moment, drained)
         return await self.resources.releases.ask(release)
 
-    async def _head(self, open_since: datetime) -> list[Due]:
+    async def _head(self, span: Span) -> list[Due]:
         async with self.resources.database.connection() as conn:
-            return await attempts.head(conn, self.lease, open_since)
+            return await attempts.head(conn, self.resources.days, self.lease, span)
 
     def _use_target(self, target: Target, refreshed_at: float) -> None:
         if self._target is not None and target.changes != self._target.changes:

@@ -34,7 +34,9 @@ BEGIN
     IF found_at < (SELECT min(until) FROM webhooks.log_days) THEN
         NEW.event_created_at := found_at;
     END IF;
-    UPDATE webhooks.lanes SET open_since = NEW.event_created_at
-    WHERE endpoint_id = NEW.endpoint_id AND open_since > NEW.event_created_at;
+    UPDATE webhooks.lanes SET open_since = least(open_since, NEW.event_created_at),
+           open_until = greatest(open_until, NEW.event_created_at)
+    WHERE endpoint_id = NEW.endpoint_id
+      AND (open_since > NEW.event_created_at OR open_until < NEW.event_created_at);
     RETURN NEW;
 END $$;

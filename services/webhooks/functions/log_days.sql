@@ -24,6 +24,10 @@ BEGIN
     EXECUTE format('CREATE TABLE deliveries_%s (LIKE deliveries INCLUDING ALL)', day);
     EXECUTE format('ALTER TABLE deliveries ATTACH PARTITION deliveries_%s FOR VALUES FROM (%L) TO (%L)',
                    day, day_start, day_end);
+    -- For statements that name the partition; those that name the table fire its own triggers.
+    EXECUTE format('CREATE TRIGGER count_updated AFTER UPDATE ON deliveries_%s '
+                   'REFERENCING OLD TABLE AS rows_before NEW TABLE AS rows_after '
+                   'FOR EACH STATEMENT EXECUTE FUNCTION count_deliveries()', day);
     INSERT INTO log_days VALUES (day_start, day_end);
     RETURN day_end;
 END $$;

@@ -3,8 +3,9 @@
 -- The created_at of a delivery's event, the partition key. Year 1 means that it is not known yet: rows from before this
 -- column, and rows of the previous release.
 ALTER TABLE deliveries ADD COLUMN event_created_at timestamptz NOT NULL DEFAULT '0001-01-01 00:00+00';
--- A lane has no open delivery of an event from before this time.
-ALTER TABLE lanes ADD COLUMN open_since timestamptz NOT NULL DEFAULT '0001-01-01 00:00+00';
+-- A lane has no open delivery of an event from before or after this time.
+ALTER TABLE lanes ADD COLUMN open_since timestamptz NOT NULL DEFAULT '0001-01-01 00:00+00',
+    ADD COLUMN open_until timestamptz NOT NULL DEFAULT '9999-01-01 00:00+00';
 
 -- The partitions. The first one is the tables as they were; it takes all rows up to a day after tomorrow's start, so
 -- that the previous release has that long to go away. In a new database it ends before today.
@@ -65,8 +66,10 @@ BEGIN
     IF found_at < (SELECT min(until) FROM webhooks.log_days) THEN
         NEW.event_created_at := found_at;
     END IF;
-    UPDATE webhooks.lanes SET open_since = NEW.event_created_at
-    WHERE endpoint_id = NEW.endpoint_id AND open_since > NEW.event_created_at;
+    UPDATE webhooks.lanes SET open_since = least(open_since, NEW.event_created_at),
+           open_until = greatest(open_until, NEW.event_created_at)
+    WHERE endpoint_id = NEW.endpoint_id
+      AND (open_since > NEW.event_created_at OR open_until < NEW.event_created_at);
     RETURN NEW;
 END $$;
 CREATE TRIGGER fill_event_created_at BEFORE INSERT ON deliveries

@@ -37,6 +37,13 @@ class Span(Struct, frozen=True):
     def contains(self, moment: datetime) -> bool:
         return self.since <= moment < self.until
 
+    def covers(self, other: "Span") -> bool:
+        """An empty span is covered by every other."""
+        return other.since > other.until or (self.since <= other.since and other.until <= self.until)
+
+    def joined(self, other: "Span") -> "Span":
+        return Span(min(self.since, other.since), max(self.until, other.until))
+
 
 EVER = Span(UNKNOWN, NEVER)
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from services.webhooks.rules.days import MAX_CLOCK_SKEW
+from services.webhooks.rules.days import Span
+from services.webhooks.store.day_tables import PARTITION, DayTables
 from services.webhooks.store.lanes import Lease
 from shared.db.database import Connection
-from shared.wire import now
 
 
 class Due(Struct, frozen=True):
@@ -29,16 +29,16 @@ COLUMNS = """d.id, d.event_id, d.sequence, d.step, d.attempt_count, d.next_attem
 e.body, e.traceparent"""
 
 
-def open_deliveries(since: str, until: str) -> str:
+def open_deliveries(first: str, last: str) -> str:
     """A FROM clause for open deliveries with their bodies, which are in the partition of the same day.
 
     Both tables are bounded, because the planner does not see that one bound follows from the other.
     """
     return f"""
-    deliveries d JOIN events e
+    deliveries{PARTITION} d JOIN events{PARTITION} e
       ON e.studio_id = d.studio_id AND e.id = d.event_id AND e.created_at = d.event_created_at
-     AND e.created_at >= {since} AND e.created_at < {until}
-     AND d.event_created_at >= {since} AND d.event_created_at < {until} AND d.status = 'pending'
+     AND e.created_at >= {first} AND e.created_at <= {last}
+     AND d.event_created_at >= {first} AND d.event_created_at <= {last} AND d.status = 'pending'
     """
 
 
@@ -66,9 +66,10 @@ SELECT head.*, head.step = 0 OR head.next_attempt_at <= now() AS is_due FROM (
 """  # noqa: S608
 
 
-async def head(conn: Connection, lease: Lease, open_since: datetime) -> list[Due]:
-    """For a FIFO lane: the oldest open delivery, if it is due. None is of an event before `open_since`."""
-    row = await conn.fetchrow(HEAD, lease.endpoint_id, open_since, now() + MAX_CLOCK_SKEW)
+async def head(conn: Connection, days: DayTables, lease: Lease, span: Span) -> list[Due]:
+    """For a FIFO lane: the oldest open delivery, if it is due."""
+    sql = HEAD.replace(PARTITION, await days.partition_of(conn, span))
+    row = await conn.fetchrow(sql, lease.endpoint_id, span.since, span.until)
     if row is None or not row["is_due"]:
         return []
     return [read_due(row)]
@@ -89,13 +90,13 @@ class Completed(Struct, frozen=True, kw_only=True):
 MAX_ATTEMPTS_KEPT = 20
 
 # Fenced twice: by the lane's token, and by the attempt count, which a newer owner would have increased.
-COMPLETE = """
-UPDATE deliveries d SET status = c.status, step = c.step, next_attempt_at = c.next_attempt_at,
+COMPLETE = f"""
+UPDATE deliveries{PARTITION} d SET status = c.status, step = c.step, next_attempt_at = c.next_attempt_at,
        attempt_count = d.attempt_count + 1,
        attempts = CASE WHEN jsonb_array_length(d.attempts) < $10 THEN d.attempts ELSE
                       jsonb_path_query_array(d.attempts, '$[last - $keep to last]',
                                              jsonb_build_object('keep', $10::int - 2)) END
-                  || CASE WHEN d.erased THEN c.attempt::jsonb || '{"response_body": null}'
+                  || CASE WHEN d.erased THEN c.attempt::jsonb || '{{"response_body": null}}'
                                      ELSE c.attempt::jsonb END
 FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::smallint[], $6::timestamptz[], $7::text[],
             $8::uuid[], $9::uuid[], $11::timestamptz[])
@@ -105,14 +106,15 @@ JOIN lanes l ON l.endpoint_id = c.endpoint_id AND l.token = c.token
 WHERE d.studio_id = c.studio_id AND d.id = c.id AND d.attempt_count = c.attempt_count
   AND d.event_created_at = c.event_created_at AND d.event_created_at >= $12 AND d.event_created_at <= $13
 RETURNING d.id
-"""
+"""  # noqa: S608
 
 
-async def complete(conn: Connection, completed: Sequence[Completed]) -> set[str]:
+async def complete(conn: Connection, days: DayTables, completed: Sequence[Completed]) -> set[str]:
     """Write a batch. Returns the ids that were written; the others were fenced off."""
     moments = [c.event_created_at for c in completed]
+    span = Span(min(moments), max(moments))
     rows = await conn.fetch(
-        COMPLETE,
+        COMPLETE.replace(PARTITION, await days.partition_of(conn, span)),
         [c.lease.studio_id for c in completed],
         [c.delivery_id for c in completed],
         [c.attempt_count for c in completed],
@@ -124,7 +126,7 @@ async def complete(conn: Connection, completed: Sequence[Completed]) -> set[str]
         [c.lease.token for c in completed],
         MAX_ATTEMPTS_KEPT,
         moments,
-        min(moments),
-        max(moments),
+        span.since,
+        span.until,
     )
     return {row["id"] for row in rows}

@@ -29,19 +29,21 @@ class NewDelivery(Struct, frozen=True):
 TAKE_SEQUENCES = """
 UPDATE lanes l SET last_sequence = l.last_sequence + n.count, wakes = l.wakes + 1,
        due_at = CASE WHEN l.paused_until > now() THEN l.due_at ELSE least(l.due_at, now()) END,
-       open_since = least(l.open_since, $3)
+       open_since = least(l.open_since, $3), open_until = greatest(l.open_until, $4)
 FROM unnest($1::uuid[], $2::int[]) AS n (endpoint_id, count)
 WHERE l.endpoint_id = n.endpoint_id RETURNING l.endpoint_id, l.last_sequence
 """
 
 
-async def take_sequences(conn: Connection, counts: dict[str, int], since: datetime) -> dict[str, int]:
+async def take_sequences(
+    conn: Connection, counts: dict[str, int], moments: Sequence[datetime]
+) -> dict[str, int]:
     """Reserve sequence numbers and wake the lanes. Returns each endpoint's last number before them.
 
-    None of the events was created before `since`.
+    `moments`: when the events were created.
     Gap-free, because the caller holds the studio's counter and inserts them in the same transaction.
     """
-    rows = await conn.fetch(TAKE_SEQUENCES, list(counts), list(counts.values()), since)
+    rows = await conn.fetch(TAKE_SEQUENCES, list(counts), list(counts.values()), min(moments), max(moments))
     return {row["endpoint_id"]: row["last_sequence"] - counts[row["endpoint_id"]] for row in rows}
 
 
@@ -134,7 +136,7 @@ async def get(conn: Connection, caller: Caller, delivery_id: str) -> Delivery | 
 RETRY = f"""
 WITH woken AS (
     UPDATE lanes SET wakes = wakes + 1, due_at = least(due_at, now()), paused_until = NULL,
-           open_since = least(open_since, $4)
+           open_since = least(open_since, $4), open_until = greatest(open_until, $4)
     WHERE endpoint_id = $3
 )
 UPDATE deliveries d SET status = 'pending', step = 0, next_attempt_at = now(), event_created_at = $4

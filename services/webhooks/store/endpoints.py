@@ -55,7 +55,8 @@ WITH made AS (
                            fifo, rate_limit, key_id, url_key_id)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) RETURNING studio_id, {COLUMNS}
 ), lane AS (
-    INSERT INTO lanes (endpoint_id, studio_id) SELECT id, studio_id FROM made
+    INSERT INTO lanes (endpoint_id, studio_id, open_since, open_until)
+    SELECT id, studio_id, '9999-01-01 00:00+00', '0001-01-01 00:00+00' FROM made
 )
 SELECT {COLUMNS} FROM made
 """  # noqa: S608

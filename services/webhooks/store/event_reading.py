@@ -53,31 +53,39 @@ async def sequence_of_cursor(conn: Connection, caller: Caller, cursor: str | Non
 
 
 class LogPosition(Struct, frozen=True):
-    """The sequence of the studio's newest event, and on which days the events are that follow a place."""
+    """The sequence of the studio's newest event, and on which days the next events after a place are.
+
+    `known_upto`: the last sequence whose day is known.
+    """
 
     latest: int
     runs: list[Run]
+    known_upto: int
 
 
-# In one snapshot: up to `latest` the runs are complete. The first run may begin before the place.
+# In one snapshot: no day up to the last sequence is missing. The first run may begin before the place.
 POSITION = """
 SELECT c.last_sequence, ARRAY(
     SELECT ROW(first_sequence, since, until) FROM event_days d
     WHERE d.studio_id = $1 AND d.first_sequence >= coalesce((
         SELECT max(first_sequence) FROM event_days
         WHERE studio_id = $1 AND first_sequence <= $2::bigint + 1), 0)
-    ORDER BY first_sequence) AS runs
+    ORDER BY first_sequence LIMIT $3) AS runs
 FROM event_counters c WHERE c.studio_id = $1
 """
+# Most pages are of one day. The run after the last one only shows where that ends.
+FIRST_RUNS, MORE_RUNS = 3, 40
 
 
-async def position(conn: Connection, caller: Caller, after: int) -> LogPosition:
-    row = await conn.fetchrow(POSITION, caller.studio_id, after)
+async def position(conn: Connection, caller: Caller, after: int, limit: int = FIRST_RUNS) -> LogPosition:
+    row = await conn.fetchrow(POSITION, caller.studio_id, after, limit)
     if row is None:
-        return LogPosition(0, [])
-    return LogPosition(
-        row["last_sequence"], [Run(first, Span(since, until)) for first, since, until in row["runs"]]
-    )
+        return LogPosition(0, [], 0)
+    latest: int = row["last_sequence"]
+    runs = [Run(first, Span(since, until)) for first, since, until in row["runs"]]
+    if len(runs) < limit:
+        return LogPosition(latest, runs, latest)
+    return LogPosition(latest, runs[:-1], min(latest, runs[-1].first_sequence - 1))
 
 
 # One index scan up to the limit per channel, and per permitted location for location-bound ones. A move
@@ -126,9 +134,13 @@ async def list_events(
     everywhere = [channel.name for channel in channels if channel.name not in bound]
     rows: list[asyncpg.Record] = []
     width = 1
-    while len(rows) < limit and (
-        stretch := next_stretch(at.runs, after, at.latest, width=width, short=SHORT)
-    ):
+    while len(rows) < limit and after < at.latest:
+        if after >= at.known_upto:
+            later = await position(conn, caller, after, MORE_RUNS)
+            at = LogPosition(at.latest, later.runs, min(at.latest, later.known_upto))
+        stretch = next_stretch(at.runs, after, at.known_upto, width=width, short=SHORT)
+        if stretch is None:
+            break
         rows += await _read(conn, caller, stretch, everywhere, bound, locations, limit - len(rows))
         after, width = stretch.upto, width * 2
     return [EventBody(row["id"], row["sequence"], row["body"]) for row in rows]

@@ -4,14 +4,14 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from services.webhooks.rules.circuit_breaker import Breaker
-from services.webhooks.rules.days import MAX_CLOCK_SKEW, UNKNOWN
+from services.webhooks.rules.days import EVER, Span
 from services.webhooks.store.attempts import COLUMNS, Due, open_deliveries, read_due
+from services.webhooks.store.day_tables import PARTITION, DayTables
 from services.webhooks.store.lanes import Lease
 from shared.db.database import Connection
-from shared.wire import now
 
 
 class Target(Struct, frozen=True):
@@ -23,20 +23,20 @@ class Target(Struct, frozen=True):
     url: str
     fifo: bool
     rate_limit: float | None
-    open_since: datetime
+    open_span: Span
     sealed: tuple[bytes, ...]
 
 
 class Wanted(Struct, frozen=True):
     """`held` deliveries are left out: they are loaded already. With a limit of 0 only the target is loaded.
 
-    An endpoint with a rate limit gets at most one second's worth. `open_since`: as far as the caller knows.
+    An endpoint with a rate limit gets at most one second's worth. `open_span`: as far as the caller knows.
     """
 
     lease: Lease
     held: Collection[str]
     limit: int
-    open_since: datetime = UNKNOWN
+    open_span: Span = EVER
 
 
 class Loaded(Struct, frozen=True):
@@ -51,8 +51,8 @@ class Loaded(Struct, frozen=True):
 # Two index scans for each lane, each with a limit: first attempts get half, however many retries are overdue.
 LOAD = f"""
 WITH mine AS MATERIALIZED (
-    SELECT m.place, l.endpoint_id, l.wakes, l.changes, l.open_since, e.url, e.fifo, e.rate_limit,
-           m.held::uuid[] AS held,
+    SELECT m.place, l.endpoint_id, l.wakes, l.changes, l.open_since, l.open_until, e.url, e.fifo,
+           e.rate_limit, m.held::uuid[] AS held,
            e.status = 'enabled' AND e.deleted_at IS NULL AS enabled,
            CASE WHEN e.fifo OR e.status <> 'enabled' OR e.deleted_at IS NOT NULL THEN 0
                 ELSE least(m.half, ceil(e.rate_limit / 2)::int) END AS half,
@@ -66,35 +66,57 @@ WITH mine AS MATERIALIZED (
     JOIN endpoints e ON e.studio_id = l.studio_id AND e.id = l.endpoint_id
 )
 SELECT mine.place, mine.wakes, mine.changes, mine.enabled, mine.url, mine.fifo, mine.rate_limit, mine.sealed,
-       mine.open_since, found.*
+       mine.open_since, mine.open_until, found.*
 FROM mine LEFT JOIN LATERAL (
     (SELECT {COLUMNS} FROM {open_deliveries("$5", "$6")}
-     WHERE d.endpoint_id = mine.endpoint_id AND d.event_created_at >= mine.open_since AND d.step = 0
+     WHERE d.endpoint_id = mine.endpoint_id AND d.step = 0
        AND d.id <> ALL (mine.held)
      ORDER BY d.sequence LIMIT mine.half)
     UNION ALL
     (SELECT {COLUMNS} FROM {open_deliveries("$5", "$6")}
-     WHERE d.endpoint_id = mine.endpoint_id AND d.event_created_at >= mine.open_since AND d.step > 0
+     WHERE d.endpoint_id = mine.endpoint_id AND d.step > 0
        AND d.id <> ALL (mine.held) AND d.next_attempt_at <= now()
      ORDER BY d.next_attempt_at LIMIT mine.half)
 ) AS found ON true
 """  # noqa: S608
 
 
-async def load(conn: Connection, wanted: Sequence[Wanted]) -> list[Loaded | None]:
+async def load(conn: Connection, days: DayTables, wanted: Sequence[Wanted]) -> list[Loaded | None]:
     """Each lane's target and what is due. None if the lease is lost or the endpoint is gone."""
-    args = (
+    loaded: list[Loaded | None] = [None] * len(wanted)
+    for partition, places in await _by_partition(conn, days, [one.open_span for one in wanted]):
+        found = await _load(conn, partition, [wanted[place] for place in places])
+        for place, lane in zip(places, found, strict=True):
+            span = wanted[place].open_span
+            if lane is not None and not span.covers(lane.target.open_span):
+                # Deliveries of another day were added or opened again since this was known.
+                [lane] = await load(
+                    conn, days, [structs.replace(wanted[place], open_span=span.joined(lane.target.open_span))]
+                )
+            loaded[place] = lane
+    return loaded
+
+
+async def _by_partition(
+    conn: Connection, days: DayTables, spans: Sequence[Span]
+) -> list[tuple[str, list[int]]]:
+    """The places of the spans that are in the same partition. Those in several are taken together."""
+    groups: dict[str, list[int]] = {}
+    for place, span in enumerate(spans):
+        groups.setdefault(await days.partition_of(conn, span), []).append(place)
+    return list(groups.items())
+
+
+async def _load(conn: Connection, partition: str, wanted: Sequence[Wanted]) -> list[Loaded | None]:
+    rows = await conn.fetch(
+        LOAD.replace(PARTITION, partition),
         [one.lease.endpoint_id for one in wanted],
         [one.lease.token for one in wanted],
         ["{" + ",".join(one.held) + "}" for one in wanted],
         [(one.limit + 1) // 2 for one in wanted],
+        min(one.open_span.since for one in wanted),
+        max(one.open_span.until for one in wanted),
     )
-    since, until = min(one.open_since for one in wanted), now() + MAX_CLOCK_SKEW
-    rows = await conn.fetch(LOAD, *args, since, until)
-    # An older delivery was opened again since this was known, by a retry or a recovery.
-    while (lowest := min((row["open_since"] for row in rows), default=since)) < since:
-        since = lowest
-        rows = await conn.fetch(LOAD, *args, since, until)
     loaded: list[Loaded | None] = [None] * len(wanted)
     for row in rows:
         place = row["place"] - 1
@@ -113,7 +135,7 @@ def _target(row: Any) -> Target:
         row["url"],
         row["fifo"],
         row["rate_limit"],
-        row["open_since"],
+        Span(row["open_since"], row["open_until"]),
         tuple(row["sealed"]),
     )
 
@@ -129,16 +151,15 @@ class Release(Struct, frozen=True):
 
 
 # The lane is due again when its breaker allows it, or when its next retry is due. A drained lane without a
-# retry has no open delivery, so `open_since` starts again with the next one. `wakes` detects work that
+# retry has no open delivery, so its span starts again with the next one. `wakes` detects work that
 # arrived since the last refill: then nothing is updated and the lane is refilled. A lane that is locked by
 # another is skipped: the event log locks many lanes in an order of its own, so waiting could deadlock.
-RELEASE = """
+RELEASE = f"""
 WITH mine AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::int[], $5::int[], $6::timestamptz[],
-                         $7::timestamptz[], $8::bool[], $9::timestamptz[], $10::timestamptz[],
-                         $13::bool[]) WITH ORDINALITY
+                         $7::timestamptz[], $8::bool[], $9::timestamptz[], $12::bool[]) WITH ORDINALITY
         AS mine (endpoint_id, token, wakes, failures, pauses, paused_until, failing_since, enabled,
-                 last_failed_at, open_since, drained, place)
+                 last_failed_at, drained, place)
 ), free AS MATERIALIZED (
     SELECT l.endpoint_id FROM lanes l JOIN mine
     ON l.endpoint_id = mine.endpoint_id AND l.token = mine.token AND l.wakes = mine.wakes
@@ -150,23 +171,34 @@ UPDATE lanes l SET token = NULL, leased_until = NULL, failures = mine.failures, 
        due_at = CASE WHEN NOT mine.enabled THEN 'infinity'
                      ELSE coalesce(mine.paused_until, retry.at, 'infinity') END,
        open_since = CASE WHEN mine.drained AND mine.paused_until IS NULL AND retry.at IS NULL
-                         THEN '9999-01-01 00:00+00' ELSE l.open_since END
+                         THEN '9999-01-01 00:00+00' ELSE l.open_since END,
+       open_until = CASE WHEN mine.drained AND mine.paused_until IS NULL AND retry.at IS NULL
+                         THEN '0001-01-01 00:00+00' ELSE l.open_until END
 FROM mine CROSS JOIN LATERAL (
-    SELECT min(next_attempt_at) AS at FROM deliveries d
+    SELECT min(next_attempt_at) AS at FROM deliveries{PARTITION} d
     WHERE mine.enabled AND mine.paused_until IS NULL
       AND d.endpoint_id = mine.endpoint_id AND d.status = 'pending' AND d.step > 0
-      AND d.event_created_at >= mine.open_since AND d.event_created_at >= $11 AND d.event_created_at < $12
+      AND d.event_created_at >= $10 AND d.event_created_at <= $11
 ) AS retry
 WHERE l.endpoint_id = ANY (ARRAY(SELECT endpoint_id FROM free))
   AND l.endpoint_id = mine.endpoint_id AND l.token = mine.token AND l.wakes = mine.wakes
 RETURNING mine.place
-"""
+"""  # noqa: S608
 
 
-async def release(conn: Connection, releases: Sequence[Release]) -> list[bool]:
+async def release(conn: Connection, days: DayTables, releases: Sequence[Release]) -> list[bool]:
     """False if there is new work, the lane is locked or the lease is lost. The next refill finds out."""
+    done = [False] * len(releases)
+    for partition, places in await _by_partition(conn, days, [one.seen.open_span for one in releases]):
+        for place in await _release(conn, partition, [releases[place] for place in places]):
+            done[places[place]] = True
+    return done
+
+
+async def _release(conn: Connection, partition: str, releases: Sequence[Release]) -> list[int]:
+    """The places of those that were released."""
     rows = await conn.fetch(
-        RELEASE,
+        RELEASE.replace(PARTITION, partition),
         [one.lease.endpoint_id for one in releases],
         [one.lease.token for one in releases],
         [one.seen.wakes for one in releases],
@@ -176,10 +208,8 @@ async def release(conn: Connection, releases: Sequence[Release]) -> list[bool]:
         [one.breaker.failing_since for one in releases],
         [one.seen.enabled for one in releases],
         [one.breaker.last_failed_at for one in releases],
-        [one.seen.open_since for one in releases],
-        min(one.seen.open_since for one in releases),
-        max(one.at for one in releases) + MAX_CLOCK_SKEW,
+        min(one.seen.open_span.since for one in releases),
+        max(one.seen.open_span.until for one in releases),
         [one.drained for one in releases],
     )
-    released = {row["place"] for row in rows}
-    return [place in released for place in range(1, len(releases) + 1)]
+    return [row["place"] - 1 for row in rows]

@@ -1,12 +1,11 @@
 """Lanes are leased whole. A token fences off a dispatcher that lost its lease."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from msgspec import Struct
 
 from services.webhooks.rules.circuit_breaker import Breaker
-from services.webhooks.rules.days import UNKNOWN
+from services.webhooks.rules.days import EVER, Span
 from shared.db.asynchronous_commit import ASYNCHRONOUS_COMMIT
 from shared.db.database import Connection
 
@@ -17,8 +16,8 @@ class Lease(Struct, frozen=True):
     endpoint_id: str
     studio_id: str
     token: str
-    # When the lane was claimed: it has no open delivery of an event from before.
-    open_since: datetime = UNKNOWN
+    # When the lane was claimed: open deliveries are of events created within.
+    open_span: Span = EVER
 
 
 # If a crash undoes a claim, the old token is refused, and whoever claims the lane next sends again.
@@ -30,7 +29,7 @@ WHERE {ASYNCHRONOUS_COMMIT} AND endpoint_id = ANY (ARRAY(
       AND studio_id <> ALL ($4::uuid[])
     ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED))
 RETURNING endpoint_id, studio_id, failures, pauses, paused_until, failing_since, last_failed_at,
-          open_since
+          open_since, open_until
 """  # noqa: S608
 
 
@@ -40,7 +39,7 @@ async def claim(
     rows = await conn.fetch(CLAIM, token, LEASE_SECONDS, limit, list(except_studios))
     return [
         (
-            Lease(row["endpoint_id"], row["studio_id"], token, row["open_since"]),
+            Lease(row["endpoint_id"], row["studio_id"], token, Span(row["open_since"], row["open_until"])),
             Breaker(
                 row["failures"],
                 row["pauses"],

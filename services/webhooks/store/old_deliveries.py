@@ -13,8 +13,10 @@ WITH moved AS (
       AND e.studio_id = d.studio_id AND e.id = d.event_id
     RETURNING d.endpoint_id, d.event_created_at
 )
-UPDATE lanes l SET open_since = least(l.open_since, m.since), wakes = wakes + 1, due_at = least(due_at, now())
-FROM (SELECT endpoint_id, min(event_created_at) AS since FROM moved GROUP BY endpoint_id) AS m
+UPDATE lanes l SET open_since = least(l.open_since, m.since), open_until = greatest(l.open_until, m.until),
+       wakes = wakes + 1, due_at = least(due_at, now())
+FROM (SELECT endpoint_id, min(event_created_at) AS since, max(event_created_at) AS until
+      FROM moved GROUP BY endpoint_id) AS m
 WHERE l.endpoint_id = m.endpoint_id
 """
 

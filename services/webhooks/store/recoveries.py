@@ -166,7 +166,8 @@ async def next_batch(conn: Connection, recovery: RunningRecovery, limit: int) ->
 
 REVIVE = """
 WITH woken AS (
-    UPDATE lanes SET wakes = wakes + 1, due_at = least(due_at, now()), open_since = least(open_since, $5)
+    UPDATE lanes SET wakes = wakes + 1, due_at = least(due_at, now()), open_since = least(open_since, $5),
+           open_until = greatest(open_until, $6)
     WHERE endpoint_id = $2
 )
 UPDATE deliveries d SET status = 'pending', step = 0, next_attempt_at = now(),
@@ -182,7 +183,13 @@ async def revive(conn: Connection, recovery: RunningRecovery, dead: dict[str, da
     if dead:
         moments = list(dead.values())
         await conn.execute(
-            REVIVE, recovery.studio_id, recovery.subscriber.id, list(dead), moments, min(moments)
+            REVIVE,
+            recovery.studio_id,
+            recovery.subscriber.id,
+            list(dead),
+            moments,
+            min(moments),
+            max(moments),
         )
 
 

@@ -10,6 +10,7 @@ from services.webhooks.dispatcher.dispatcher import CLAIM_AGAIN, Dispatcher
 from services.webhooks.dispatcher.sender import Sender
 from services.webhooks.rules.circuit_breaker import Breaker
 from services.webhooks.store import lane_batches, lanes
+from services.webhooks.store.day_tables import DayTables
 from services.webhooks.store.lane_batches import Release, Wanted
 from shared.background import Wakeup
 from shared.db.database import Connection
@@ -116,10 +117,10 @@ async def test_lanes_are_released_in_one_statement_that_skips_locked_ones(client
     db = client.context.db
     async with db.transaction() as event_log, db.connection() as conn:
         await event_log.execute("UPDATE lanes SET wakes = wakes WHERE endpoint_id = $1", made[1]["id"])
-        seen = await lane_batches.load(conn, [Wanted(lease, [], 0) for lease in held])
+        seen = await lane_batches.load(conn, DayTables(), [Wanted(lease, [], 0) for lease in held])
         releases = [
             Release(lease, loaded.target, Breaker(), now())
             for lease, loaded in zip([*held, lost], [*seen, seen[0]], strict=True)
             if loaded is not None
         ]
-        assert await lane_batches.release(conn, releases) == [True, False, True, False]
+        assert await lane_batches.release(conn, DayTables(), releases) == [True, False, True, False]

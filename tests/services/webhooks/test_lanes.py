@@ -11,6 +11,7 @@ from aiohttp import web
 from services.webhooks.rules.circuit_breaker import Breaker
 from services.webhooks.store import attempts, lane_batches, lanes
 from services.webhooks.store.attempts import Completed
+from services.webhooks.store.day_tables import DayTables
 from services.webhooks.store.lane_batches import Release, Wanted
 from shared.wire import new_id, now
 from tests.harness.eventually import eventually
@@ -154,11 +155,16 @@ async def test_a_dispatcher_that_lost_its_lease_writes_nothing(client: StudioCli
             )
 
         stale = lanes.Lease(endpoint["id"], client.studio_id, new_id())
-        assert await attempts.complete(conn, [result(stale, delivery["attempt_count"])]) == set()
-        assert await attempts.complete(conn, [result(mine, delivery["attempt_count"] + 1)]) == set()
-        written = await attempts.complete(conn, [result(mine, delivery["attempt_count"])])
+        assert await attempts.complete(conn, DayTables(), [result(stale, delivery["attempt_count"])]) == set()
+        assert (
+            await attempts.complete(conn, DayTables(), [result(mine, delivery["attempt_count"] + 1)]) == set()
+        )
+        written = await attempts.complete(conn, DayTables(), [result(mine, delivery["attempt_count"])])
         assert written == {delivery["id"]}
-        assert await lane_batches.load(conn, [Wanted(stale, [], 0), Wanted(mine, [], 0)]) == [None, ANY]
+        assert await lane_batches.load(conn, DayTables(), [Wanted(stale, [], 0), Wanted(mine, [], 0)]) == [
+            None,
+            ANY,
+        ]
 
 
 async def test_a_lane_with_new_events_since_the_last_query_is_not_released(client: StudioClient) -> None:
@@ -166,13 +172,17 @@ async def test_a_lane_with_new_events_since_the_last_query_is_not_released(clien
     endpoint = await client.endpoint("https://partner.example/hook")
     lease = lanes.Lease(endpoint["id"], client.studio_id, await hold_lanes(client))
     async with client.context.db.connection() as conn:
-        [seen] = await lane_batches.load(conn, [Wanted(lease, [], 2)])
+        [seen] = await lane_batches.load(conn, DayTables(), [Wanted(lease, [], 2)])
         assert seen is not None and seen.due == []
         await client.publish_some(1)
-        assert await lane_batches.release(conn, [Release(lease, seen.target, Breaker(), now())]) == [False]
-        [again] = await lane_batches.load(conn, [Wanted(lease, [], 2)])
+        assert await lane_batches.release(
+            conn, DayTables(), [Release(lease, seen.target, Breaker(), now())]
+        ) == [False]
+        [again] = await lane_batches.load(conn, DayTables(), [Wanted(lease, [], 2)])
         assert again is not None and len(again.due) == 1
-        assert await lane_batches.release(conn, [Release(lease, again.target, Breaker(), now())]) == [True]
+        assert await lane_batches.release(
+            conn, DayTables(), [Release(lease, again.target, Breaker(), now())]
+        ) == [True]
 
 
 async def test_another_dispatcher_takes_over_when_one_is_gone(database_url: str, receiver: Receiver) -> None:

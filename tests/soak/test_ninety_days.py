@@ -1,0 +1,110 @@
+"""90 days at 50 events/s in compressed form: fewer events a day, the same number of days."""
+
+import time
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from services.webhooks.actions.log_events import add_to_log
+from services.webhooks.context import Webhooks
+from services.webhooks.rules.days import AHEAD, KEPT
+from services.webhooks.store import event_reading, stats
+from shared.http.caller import Caller
+from shared.wire import new_id
+from tests.harness.compressed_days import (
+    BlockCounter,
+    add_endpoint,
+    envelopes_of_day,
+    live_day,
+    log_of_the_past,
+)
+
+DAYS = 90
+# A busy studio and many small ones, as the real log has them.
+BUSY, SMALL_STUDIOS, SMALL = 1_000, 200, 4
+PAGES = 60
+LIMIT = 50
+SETTLED = "UPDATE deliveries SET status = 'succeeded' WHERE status = 'pending' AND event_created_at < $1"
+PARTITIONS = """
+SELECT count(*) FROM pg_inherits
+WHERE inhparent IN ('webhooks.events'::regclass, 'webhooks.deliveries'::regclass)
+"""
+OPEN = "SELECT count(*) FROM deliveries WHERE status = 'pending'"
+
+
+@pytest.mark.timeout(600)
+async def test_ninety_days_come_and_go_and_a_page_costs_what_it_did_on_the_second_day(
+    database_url: str,
+) -> None:
+    """Days are made and dropped, sequences have no gap, replays do nothing, and pages stay within 1.05."""
+    studio_id, small = new_id(), [new_id() for _ in range(SMALL_STUDIOS)]
+    started = time.perf_counter()
+    async with log_of_the_past(database_url, DAYS) as (service, first):
+        await add_endpoint(service, studio_id)
+        for number in range(DAYS):
+            day = first + timedelta(days=number)
+            logged = await live_day(service, day, [studio_id], BUSY)
+            assert (logged[0].sequence, logged[-1].sequence) == (number * BUSY + 1, (number + 1) * BUSY)
+            await live_day(service, day, small, SMALL)
+            async with service.db.connection() as conn:
+                await conn.execute(SETTLED, day)
+                assert await conn.fetchval(PARTITIONS) <= 2 * (KEPT.days + AHEAD.days + 2)
+            if number == 1:
+                early = await costs(service, studio_id, 0, 2 * BUSY)
+        print(f"\n{DAYS} days in {time.perf_counter() - started:.0f} s")
+        oldest = (DAYS - KEPT.days - 1) * BUSY
+        late = await costs(service, studio_id, oldest, DAYS * BUSY)
+        for name, before in early.items():
+            print(f"{name}: {before:.1f} blocks a page on day 2, {late[name]:.1f} on day {DAYS}")
+            assert late[name] <= before * 1.05
+        await everything_is_there(service, studio_id, oldest)
+        async with service.db.connection() as conn:
+            assert (await stats.counts(conn))["pending"] == await conn.fetchval(OPEN) > 0
+
+
+async def costs(service: Webhooks, studio_id: str, start: int, end: int) -> dict[str, float]:
+    """Blocks per page by kind of reader, on average over the whole log."""
+    operator = Caller(studio_id=studio_id, actor="operator")
+    partner = Caller(studio_id=studio_id, client_id=new_id(), scopes=frozenset({"bookings:read"}))
+    step = (end - start - 4 * LIMIT) // PAGES
+    places = [start + number * step for number in range(PAGES)]
+    return {
+        "all kinds": await cost(service, operator, places, None),
+        "one kind": await cost(service, operator, places, "member.created"),
+        "what a partner sees": await cost(service, partner, places, None),
+    }
+
+
+async def cost(service: Webhooks, caller: Caller, places: Sequence[int], type_: str | None) -> float:
+    async with service.db.connection() as conn:
+        counter: Any = BlockCounter(conn)
+        for after in places:
+            position = await event_reading.position(counter, caller, after)
+            found = await event_reading.list_events(
+                counter, caller, position, after=after, type_=type_, limit=LIMIT
+            )
+            assert len(found) == LIMIT
+            cursor = await event_reading.sequence_of_cursor(counter, caller, found[-1].id)
+            assert cursor == found[-1].sequence
+    return float(counter.blocks) / len(places)
+
+
+async def everything_is_there(service: Webhooks, studio_id: str, oldest: int) -> None:
+    operator = Caller(studio_id=studio_id, actor="operator")
+    found: list[int] = []
+    async with service.db.connection() as conn:
+        position = await event_reading.position(conn, operator, 0)
+        while page := await event_reading.list_events(
+            conn, operator, position, after=found[-1] if found else 0, type_=None, limit=200
+        ):
+            found += [event.sequence for event in page]
+    assert found == list(range(oldest + 1, DAYS * BUSY + 1))
+    async with service.db.transaction() as conn:
+        [newest] = await conn.fetch(
+            "SELECT max(created_at) AS at FROM events WHERE studio_id = $1", studio_id
+        )
+        again = envelopes_of_day(newest["at"].replace(hour=0, minute=0, second=0), [studio_id], 10)
+        assert len(await add_to_log(conn, again)) == 10
+        assert await add_to_log(conn, again) == []
