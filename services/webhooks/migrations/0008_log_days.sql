@@ -8,7 +8,7 @@ ALTER TABLE lanes ADD COLUMN open_since timestamptz NOT NULL DEFAULT '0001-01-01
     ADD COLUMN open_until timestamptz NOT NULL DEFAULT '9999-01-01 00:00+00';
 
 -- The partitions. The first one is the tables as they were; it takes all rows up to a day after tomorrow's start, so
--- that the previous release has that long to go away. In a new database it ends before today.
+-- that the previous release has that long to go away. In a new database it ends tonight.
 CREATE TABLE log_days (
     since timestamptz PRIMARY KEY,
     until timestamptz NOT NULL UNIQUE
@@ -18,7 +18,7 @@ INSERT INTO log_days
 SELECT '0001-01-01 00:00+00', date_trunc('day', now(), 'UTC') + CASE
     WHEN EXISTS (SELECT FROM event_counters)
       OR EXISTS (SELECT FROM schema_migrations WHERE applied_at < now() - interval '10 minutes')
-    THEN interval '48 hours' ELSE interval '0' END;
+    THEN interval '48 hours' ELSE interval '24 hours' END;
 
 -- From which sequence on a studio's events are of which day, so that a page reads few partitions.
 CREATE TABLE event_days (

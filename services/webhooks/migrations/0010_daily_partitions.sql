@@ -13,8 +13,11 @@ ALTER TABLE events RENAME TO events_before;
 ALTER TABLE events_before DROP CONSTRAINT events_pkey;
 ALTER TABLE events_before DROP CONSTRAINT events_studio_id_sequence_key;
 ALTER TABLE events_before ADD CONSTRAINT events_before_key PRIMARY KEY USING INDEX events_before_key;
+-- old code survives: it names no index
 ALTER INDEX events_by_type RENAME TO events_before_by_type;
+-- old code survives: it names no index
 ALTER INDEX events_by_location RENAME TO events_before_by_location;
+-- old code survives: it names no index
 ALTER INDEX events_by_age RENAME TO events_before_by_age;
 
 CREATE TABLE events (LIKE events_before, PRIMARY KEY (studio_id, id, created_at)) PARTITION BY RANGE (created_at);
@@ -23,6 +26,7 @@ CREATE INDEX events_by_type ON events (studio_id, type, sequence);
 CREATE INDEX events_by_location ON events (studio_id, location_id, type, sequence)
     WHERE location_id IS NOT NULL;
 CREATE INDEX events_by_age ON events (studio_id, created_at, sequence);
+-- old code survives: only the planner reads it
 ALTER TABLE events ALTER COLUMN type SET (n_distinct = 50);
 
 -- old code survives: a table of the same name takes its place
@@ -31,8 +35,11 @@ ALTER TABLE deliveries_before DROP CONSTRAINT deliveries_pkey;
 ALTER TABLE deliveries_before DROP CONSTRAINT deliveries_endpoint_id_sequence_key;
 DROP INDEX deliveries_once;
 ALTER TABLE deliveries_before ADD CONSTRAINT deliveries_before_key PRIMARY KEY USING INDEX deliveries_before_key;
+-- old code survives: it names no index
 ALTER INDEX deliveries_first RENAME TO deliveries_before_first;
+-- old code survives: it names no index
 ALTER INDEX deliveries_retry RENAME TO deliveries_before_retry;
+-- old code survives: it names no index
 ALTER INDEX deliveries_dead RENAME TO deliveries_before_dead;
 
 CREATE TABLE deliveries (

@@ -24,7 +24,7 @@ class DayTables:
         self._read_at = float("-inf")
 
     async def partition_of(self, conn: Connection, span: Span) -> str:
-        """How the name of the one partition goes on that has both ends of the span. Empty if there is none."""
+        """How the name of the one partition that has the whole span goes on. Empty if there is none."""
         if time.monotonic() - self._read_at > REFRESH_SECONDS:
             self._days = [Span(row["since"], row["until"]) for row in await conn.fetch(DAYS)]
             self._read_at = time.monotonic()
