@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
-from services.webhooks.actions.keep_days import add_days_until
 from services.webhooks.actions.prune import prune_step
 from services.webhooks.actions.recover import recovery_step
 from services.webhooks.context import Webhooks
@@ -23,7 +22,6 @@ from shared.http.health import OptionalCheck
 from shared.http.routes import Route
 from shared.http.service import Service, build_service
 from shared.settings import Settings
-from shared.wire import now
 
 # How often to poll for work that another process stored. Work stored by this process wakes the loop at once.
 POLL_SECONDS = 0.25
@@ -75,7 +73,6 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
             poll = POLL_SECONDS_ALONE if settings.webhooks_only == "dispatch" else POLL_SECONDS
             loops += _dispatch_loops(service, dispatcher, poll)
         if settings.webhooks_only != "dispatch":
-            await add_days_until(service, now())
             event_log = EventLogConsumer(service)
             stack.push_async_callback(event_log.stop)
             await event_log.start()

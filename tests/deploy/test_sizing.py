@@ -4,10 +4,10 @@ import re
 import runpy
 from typing import Any
 
-from services.webhooks.actions.keep_days import keep_days
 from services.webhooks.rules.days import KEPT
 from shared.wire import now
 from tests.deploy.manifests import named, overlay
+from tests.harness.compressed_days import keep_days
 from tests.harness.eventually import eventually
 from tests.harness.receiver import Receiver, receiving
 from tests.harness.system import ROOT

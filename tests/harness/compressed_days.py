@@ -11,10 +11,10 @@ from typing import Any
 import asyncpg
 import msgspec
 
-from services.webhooks.actions.keep_days import keep_days
+from services.webhooks.actions.keep_days import add_days_until, drop_expired_days
 from services.webhooks.actions.log_events import Pairs, add_to_log, make_deliveries
 from services.webhooks.context import Webhooks
-from services.webhooks.rules.days import start_of_day
+from services.webhooks.rules.days import AHEAD, start_of_day
 from services.webhooks.rules.urls import UrlPolicy
 from services.webhooks.secret_cipher import SecretCipher
 from services.webhooks.store import endpoints
@@ -67,6 +67,12 @@ async def log_of_the_past(database_url: str, days: int) -> AsyncIterator[tuple[W
     finally:
         await bus.close()
         await db.close()
+
+
+async def keep_days(service: Webhooks, at: datetime) -> None:
+    """What the service has done by then."""
+    await add_days_until(service, at + AHEAD)
+    await drop_expired_days(service, at)
 
 
 def envelopes_of_day(day: datetime, studio_ids: Sequence[str], count: int) -> list[Envelope]:

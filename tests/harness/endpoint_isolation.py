@@ -164,16 +164,20 @@ WITH numbered AS (
 ), logged AS (
     INSERT INTO events (studio_id, id, sequence, type, created_at, body)
     SELECT $1, id, n + 100, 'lead.created', now(), $4::bytea
-    FROM numbered RETURNING id, sequence
+    FROM numbered RETURNING id, sequence, created_at
 ), counted AS (
     INSERT INTO event_counters (studio_id, last_sequence) VALUES ($1, $3 + 100)
     ON CONFLICT (studio_id) DO UPDATE SET last_sequence = $3 + 100
 ), woken AS (
-    UPDATE lanes SET last_sequence = $3 + 100 WHERE endpoint_id = $2
+    UPDATE lanes SET last_sequence = $3 + 100, open_since = least(open_since, now()),
+           open_until = greatest(open_until, now())
+    WHERE endpoint_id = $2
 )
 INSERT INTO deliveries
-    (studio_id, id, endpoint_id, event_id, event_type, sequence, next_attempt_at, created_at)
-SELECT $1, gen_random_uuid(), $2, id, 'lead.created', sequence, now(), now() + sequence * interval '1 us'
+    (studio_id, id, endpoint_id, event_id, event_type, sequence, next_attempt_at, created_at,
+     event_created_at)
+SELECT $1, gen_random_uuid(), $2, id, 'lead.created', sequence, now(), now() + sequence * interval '1 us',
+       created_at
 FROM logged
 """
 

@@ -17,11 +17,12 @@ SELECT $1, gen_random_uuid(), n, ({KINDS})[1 + n % 4], ($2::uuid[])[1 + n % 3],
        now() - interval '1 day' + n * interval '1 ms', convert_to('{{"sequence": ' || n || '}}', 'UTF8')
 FROM generate_series(1, $3::int) AS n
 """  # noqa: S608
+COUNTED = "INSERT INTO event_counters (studio_id, last_sequence) VALUES ($1, $2)"
 DELIVERIES = """
-INSERT INTO deliveries
-    (studio_id, id, endpoint_id, event_id, event_type, sequence, status, next_attempt_at, created_at)
+INSERT INTO deliveries (studio_id, id, endpoint_id, event_id, event_type, sequence, status, next_attempt_at,
+                        created_at, event_created_at)
 SELECT $1, gen_random_uuid(), $2, id, type, sequence,
-       CASE WHEN sequence % 1000 = 0 THEN 'dead' ELSE 'succeeded' END, now(), created_at
+       CASE WHEN sequence % 1000 = 0 THEN 'dead' ELSE 'succeeded' END, now(), created_at, created_at
 FROM events WHERE studio_id = $1
 """
 NEAR_THE_END = "SELECT id FROM {table} WHERE studio_id = $1 AND sequence = $2"
@@ -35,6 +36,7 @@ async def test_a_page_costs_the_same_at_the_first_row_and_at_the_millionth(datab
         endpoint = await client.endpoint("https://partner.example/hook")
         async with client.context.db.transaction() as conn:
             await conn.execute(EVENTS, client.studio_id, places, ROWS, timeout=600)
+            await conn.execute(COUNTED, client.studio_id, ROWS)
             await conn.execute(DELIVERIES, client.studio_id, endpoint["id"], timeout=600)
         narrow = client.caller(
             scopes=frozenset({"webhooks:read", "bookings:read", "members:read"}), location_ids=(places[0],)

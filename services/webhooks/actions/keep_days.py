@@ -22,8 +22,16 @@ async def add_days_until(service: Webhooks, moment: datetime) -> None:
                 service.days.until = await log_days.add(conn)
 
 
-async def keep_days(service: Webhooks, at: datetime) -> None:
-    await add_days_until(service, at + AHEAD)
+async def add_a_day(service: Webhooks, at: datetime) -> None:
+    """One at a time, so that a new installation does not spend its first second on seven."""
+    async with service.db.connection() as conn:
+        until = await log_days.last(conn)
+        if until <= at + AHEAD:
+            until = await log_days.add(conn)
+    service.days.until = until
+
+
+async def drop_expired_days(service: Webhooks, at: datetime) -> None:
     async with service.db.connection() as conn:
         expired = await log_days.expired(conn, oldest_kept(at))
         while expired:

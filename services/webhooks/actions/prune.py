@@ -1,6 +1,6 @@
 """Drop the log's days after 30 days, and delete what no longer has an endpoint or is in no day of its own."""
 
-from services.webhooks.actions.keep_days import keep_days
+from services.webhooks.actions.keep_days import add_a_day, drop_expired_days
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.days import KEPT
 from services.webhooks.store import log_days, old_deliveries, pruning, secrets
@@ -12,7 +12,8 @@ BATCH = 1000
 async def prune_step(service: Webhooks) -> bool:
     """One batch. True if there is more."""
     at = now()
-    await keep_days(service, at)
+    await add_a_day(service, at)
+    await drop_expired_days(service, at)
     async with service.db.connection() as conn:
         events = 0
         if first := await log_days.end_of_first(conn):

@@ -6,27 +6,33 @@ UPDATE deliveries d SET event_created_at = e.created_at FROM events e
 WHERE d.status = 'pending' AND d.event_created_at = '0001-01-01 00:00+00'
   AND e.studio_id = d.studio_id AND e.id = d.event_id;
 
--- The partition key joins every key.
-DROP INDEX CONCURRENTLY IF EXISTS events_before_key;
-CREATE UNIQUE INDEX CONCURRENTLY events_before_key ON events (studio_id, id, created_at);
-DROP INDEX CONCURRENTLY IF EXISTS events_before_in_order;
-CREATE UNIQUE INDEX CONCURRENTLY events_before_in_order ON events (studio_id, sequence, created_at);
-DROP INDEX CONCURRENTLY IF EXISTS deliveries_before_key;
-CREATE UNIQUE INDEX CONCURRENTLY deliveries_before_key ON deliveries (studio_id, id, event_created_at);
-DROP INDEX CONCURRENTLY IF EXISTS deliveries_before_in_order;
-CREATE UNIQUE INDEX CONCURRENTLY deliveries_before_in_order
+-- The partition key joins every key. An index that was not finished, because this file was killed, is made again.
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOR name IN SELECT indexrelid::regclass::text FROM pg_index
+        WHERE indrelid IN ('events'::regclass, 'deliveries'::regclass) AND NOT indisvalid
+    LOOP
+        EXECUTE 'DROP INDEX ' || name;
+    END LOOP;
+END $$;
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS events_before_key ON events (studio_id, id, created_at);
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS events_before_in_order ON events (studio_id, sequence, created_at);
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS deliveries_before_key
+    ON deliveries (studio_id, id, event_created_at);
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS deliveries_before_in_order
     ON deliveries (endpoint_id, sequence, event_created_at);
-DROP INDEX CONCURRENTLY IF EXISTS deliveries_before_once;
-CREATE UNIQUE INDEX CONCURRENTLY deliveries_before_once
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS deliveries_before_once
     ON deliveries (studio_id, event_id, endpoint_id, event_created_at);
 
 -- With these, attaching the tables as partitions scans nothing.
-ALTER TABLE events DROP CONSTRAINT IF EXISTS events_before_bound;
-ALTER TABLE deliveries DROP CONSTRAINT IF EXISTS deliveries_before_bound;
 DO $$
 DECLARE
     bound timestamptz := (SELECT min(until) FROM log_days);
 BEGIN
+    ALTER TABLE events DROP CONSTRAINT IF EXISTS events_before_bound;
+    ALTER TABLE deliveries DROP CONSTRAINT IF EXISTS deliveries_before_bound;
     EXECUTE format(
         'ALTER TABLE events ADD CONSTRAINT events_before_bound CHECK (created_at < %L) NOT VALID', bound);
     EXECUTE format(

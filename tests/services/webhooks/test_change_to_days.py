@@ -8,12 +8,12 @@ from typing import Any
 import asyncpg
 import pytest
 
-from services.webhooks.actions.keep_days import keep_days
 from services.webhooks.actions.prune import prune_step
 from shared.db.database import service_url
 from shared.db.migrate import migrate, migration_files
 from shared.http.caller import Caller
 from shared.wire import new_id, now
+from tests.harness.compressed_days import keep_days
 from tests.harness.eventually import eventually
 from tests.harness.receiver import Receiver
 from tests.services.webhooks.studio_client import open_studio_client

@@ -6,7 +6,6 @@ from typing import Any
 
 import asyncpg
 
-from services.webhooks.actions.keep_days import keep_days
 from services.webhooks.actions.log_events import add_to_log
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.days import AHEAD, KEPT, oldest_kept
@@ -18,6 +17,7 @@ from tests.harness.compressed_days import (
     BlockCounter,
     add_endpoint,
     envelopes_of_day,
+    keep_days,
     live_day,
     log_of_the_past,
 )
