@@ -7,6 +7,7 @@ from msgspec import Struct, field
 from services.webhooks.rules.days import UNKNOWN
 from services.webhooks.rules.urls import UrlPolicy
 from services.webhooks.secret_cipher import SecretCipher
+from services.webhooks.store.day_tables import DayTables
 from shared.background import Wakeup
 from shared.db.database import Database
 from shared.events.bus import Bus
@@ -16,6 +17,7 @@ class KnownDays(Struct):
     """The log has partitions for events created before `until`, or later."""
 
     until: datetime = UNKNOWN
+    tables: DayTables = field(default_factory=DayTables)
 
 
 class Webhooks(Struct, frozen=True):

@@ -83,10 +83,12 @@ async def cost(service: Webhooks, caller: Caller, places: Sequence[int], type_: 
         for after in places:
             position = await event_reading.position(counter, caller, after)
             found = await event_reading.list_events(
-                counter, caller, position, after=after, type_=type_, limit=LIMIT
+                counter, service.days.tables, caller, position, after=after, type_=type_, limit=LIMIT
             )
             assert len(found) == LIMIT
-            cursor = await event_reading.sequence_of_cursor(counter, caller, found[-1].id)
+            cursor = await event_reading.sequence_of_cursor(
+                counter, service.days.tables, caller, found[-1].id
+            )
             assert cursor == found[-1].sequence
     return float(counter.blocks) / len(places)
 
@@ -97,7 +99,13 @@ async def everything_is_there(service: Webhooks, studio_id: str, oldest: int) ->
     async with service.db.connection() as conn:
         position = await event_reading.position(conn, operator, 0)
         while page := await event_reading.list_events(
-            conn, operator, position, after=found[-1] if found else 0, type_=None, limit=200
+            conn,
+            service.days.tables,
+            operator,
+            position,
+            after=found[-1] if found else 0,
+            type_=None,
+            limit=200,
         ):
             found += [event.sequence for event in page]
     assert found == list(range(oldest + 1, DAYS * BUSY + 1))

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from services.webhooks.rules.days import Run, Span, Stretch, next_stretch, span_of, span_of_cursor
 from services.webhooks.rules.visibility import EVERYTHING, View
+from services.webhooks.store.day_tables import PARTITION, DayTables
 from shared.db.database import Connection
 from shared.errors import InvalidCursor
 from shared.http.caller import Caller
@@ -34,16 +35,23 @@ def _may_see(caller: Caller, row: asyncpg.Record) -> bool:
     return row["client_id"] in (None, caller.client_id) or caller.actor == "operator"
 
 
-PLACE = """
-SELECT sequence, type, location_id, client_id, moved_to FROM events
+PLACE = f"""
+SELECT sequence, type, location_id, client_id, moved_to FROM events{PARTITION}
 WHERE studio_id = $1 AND created_at >= $2 AND created_at < $3 AND id = $4
-"""
+"""  # noqa: S608
 
 
-async def sequence_of_cursor(conn: Connection, caller: Caller, cursor: str | None) -> int:
+async def sequence_of_cursor(conn: Connection, days: DayTables, caller: Caller, cursor: str | None) -> int:
     """An event that the caller may not see is as unknown as one that does not exist."""
+    if cursor is None:
+        return 0
     span = span_of_cursor(cursor)
-    row = await resolve_cursor(conn, PLACE, cursor, caller.studio_id, span.since, span.until)
+    row = await days.read(
+        conn,
+        PLACE,
+        span,
+        lambda sql: resolve_cursor(conn, sql, cursor, caller.studio_id, span.since, span.until),
+    )
     if row is None:
         return 0
     if not _may_see(caller, row):
@@ -90,37 +98,44 @@ async def position(conn: Connection, caller: Caller, after: int, limit: int = FI
 
 # One index scan up to the limit per channel, and per permitted location for location-bound ones. A move
 # between two permitted locations is shown once, by the event at the second.
-BY_KIND = """
+BY_KIND = f"""
 SELECT found.id, found.sequence, found.body FROM (
     SELECT e.* FROM unnest($3::text[]) AS channel CROSS JOIN LATERAL (
-        SELECT id, sequence, body FROM events
+        SELECT id, sequence, body FROM events{PARTITION}
         WHERE studio_id = $1 AND type = channel AND sequence > $2 AND sequence <= $10
           AND created_at >= $11 AND created_at < $12
           AND (client_id IS NULL OR client_id = $5 OR $6)
         ORDER BY sequence LIMIT $4) AS e
     UNION ALL
     SELECT e.* FROM unnest($7::text[], $8::uuid[]) AS place (channel, location) CROSS JOIN LATERAL (
-        SELECT id, sequence, body FROM events
+        SELECT id, sequence, body FROM events{PARTITION}
         WHERE studio_id = $1 AND location_id = place.location AND type = place.channel AND sequence > $2
           AND sequence <= $10 AND created_at >= $11 AND created_at < $12
           AND (moved_to IS NULL OR moved_to <> ALL ($9::uuid[]))
         ORDER BY sequence LIMIT $4) AS e
 ) AS found ORDER BY found.sequence LIMIT $4
-"""
+"""  # noqa: S608
 # The same for a few events: cheaper than a scan for each channel.
-BY_SEQUENCE = """
-SELECT id, sequence, body FROM events
+BY_SEQUENCE = f"""
+SELECT id, sequence, body FROM events{PARTITION}
 WHERE studio_id = $1 AND sequence > $2 AND sequence <= $10 AND created_at >= $11 AND created_at < $12
   AND (type = ANY($3::text[]) AND (client_id IS NULL OR client_id = $5 OR $6)
        OR type = ANY($7::text[]) AND location_id = ANY($8::uuid[])
           AND (moved_to IS NULL OR moved_to <> ALL ($9::uuid[])))
 ORDER BY sequence LIMIT $4
-"""
+"""  # noqa: S608
 SHORT = 200
 
 
 async def list_events(
-    conn: Connection, caller: Caller, at: LogPosition, *, after: int, type_: str | None, limit: int
+    conn: Connection,
+    days: DayTables,
+    caller: Caller,
+    at: LogPosition,
+    *,
+    after: int,
+    type_: str | None,
+    limit: int,
 ) -> list[EventBody]:
     """The next events after a sequence, up to the position.
 
@@ -141,13 +156,14 @@ async def list_events(
         stretch = next_stretch(at.runs, after, at.known_upto, width=width, short=SHORT)
         if stretch is None:
             break
-        rows += await _read(conn, caller, stretch, everywhere, bound, locations, limit - len(rows))
+        rows += await _read(conn, days, caller, stretch, everywhere, bound, locations, limit - len(rows))
         after, width = stretch.upto, width * 2
     return [EventBody(row["id"], row["sequence"], row["body"]) for row in rows]
 
 
 async def _read(
     conn: Connection,
+    days: DayTables,
     caller: Caller,
     stretch: Stretch,
     everywhere: Sequence[str],
@@ -157,8 +173,7 @@ async def _read(
 ) -> list[asyncpg.Record]:
     few = stretch.upto - stretch.after <= SHORT
     places = [(channel, location) for channel in bound for location in locations]
-    return await conn.fetch(
-        BY_SEQUENCE if few else BY_KIND,
+    args = (
         caller.studio_id,
         stretch.after,
         everywhere,
@@ -172,17 +187,20 @@ async def _read(
         stretch.span.since,
         stretch.span.until,
     )
+    sql = BY_SEQUENCE if few else BY_KIND
+    return await days.read(conn, sql, stretch.span, lambda sql: conn.fetch(sql, *args))
 
 
-GET = """
-SELECT id, sequence, type, location_id, client_id, moved_to, body FROM events
+GET = f"""
+SELECT id, sequence, type, location_id, client_id, moved_to, body FROM events{PARTITION}
 WHERE studio_id = $1 AND id = $2 AND created_at >= $3 AND created_at < $4
-"""
+"""  # noqa: S608
 
 
-async def get_event(conn: Connection, caller: Caller, event_id: str) -> EventBody | None:
+async def get_event(conn: Connection, days: DayTables, caller: Caller, event_id: str) -> EventBody | None:
     span = span_of([event_id])
-    row = await conn.fetchrow(GET, caller.studio_id, event_id, span.since, span.until)
+    args = (caller.studio_id, event_id, span.since, span.until)
+    row = await days.read(conn, GET, span, lambda sql: conn.fetchrow(sql, *args))
     if row is None or not _may_see(caller, row):
         return None
     return EventBody(row["id"], row["sequence"], row["body"])

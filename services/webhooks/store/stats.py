@@ -12,7 +12,7 @@ SELECT greatest(0, coalesce(sum(pending), 0))::bigint AS pending,
         FROM lanes l CROSS JOIN LATERAL (
             SELECT created_at FROM deliveries d
             WHERE d.endpoint_id = l.endpoint_id AND d.status = 'pending' AND d.step = 0
-              AND d.event_created_at >= l.open_since
+              AND d.event_created_at >= l.open_since AND d.event_created_at <= l.open_until
             ORDER BY d.sequence LIMIT 1) AS oldest) AS oldest,
        (SELECT count(*) FROM recoveries WHERE status = 'running') AS recoveries
 FROM delivery_counts

@@ -42,7 +42,13 @@ async def everything(service: Webhooks, studio_id: str) -> list[int]:
     async with service.db.connection() as conn:
         position = await event_reading.position(conn, operator, 0)
         while page := await event_reading.list_events(
-            conn, operator, position, after=found[-1] if found else 0, type_=None, limit=7
+            conn,
+            service.days.tables,
+            operator,
+            position,
+            after=found[-1] if found else 0,
+            type_=None,
+            limit=7,
         ):
             found += [event.sequence for event in page]
     return found
@@ -105,11 +111,16 @@ async def test_late_events_of_an_earlier_day_are_read_in_order(database_url: str
             for after, envelope in enumerate(mixed):
                 position = await event_reading.position(conn, operator, after)
                 [event] = await event_reading.list_events(
-                    conn, operator, position, after=after, type_=None, limit=1
+                    conn, service.days.tables, operator, position, after=after, type_=None, limit=1
                 )
                 assert event.id == envelope.id
-                assert await event_reading.sequence_of_cursor(conn, operator, envelope.id) == after + 1
-                assert (await event_reading.get_event(conn, operator, envelope.id)) == event
+                assert (
+                    await event_reading.sequence_of_cursor(conn, service.days.tables, operator, envelope.id)
+                    == after + 1
+                )
+                assert (
+                    await event_reading.get_event(conn, service.days.tables, operator, envelope.id)
+                ) == event
 
 
 async def test_a_page_reads_the_partitions_of_its_days_only(database_url: str) -> None:
@@ -129,7 +140,9 @@ async def cost_of_page(service: Webhooks, caller: Caller, after: int) -> int:
     async with service.db.connection() as conn:
         counter: Any = BlockCounter(conn)
         position = await event_reading.position(counter, caller, after)
-        found = await event_reading.list_events(counter, caller, position, after=after, type_=None, limit=20)
+        found = await event_reading.list_events(
+            counter, service.days.tables, caller, position, after=after, type_=None, limit=20
+        )
     assert [event.sequence for event in found] == list(range(after + 1, after + 21))
     return int(counter.blocks)
 
@@ -167,6 +180,15 @@ async def test_nothing_older_than_the_log_is_logged(client: StudioClient) -> Non
     future = client.event(created_at=now() + timedelta(days=2))
     await client.publish(future)
     assert [message.id for message in await client.bus.parked(EVENT_LOG, 10)] == [future.id]
+
+
+async def test_an_id_that_tells_an_impossible_day_is_not_found(client: StudioClient) -> None:
+    """A partner may send any id, also one from the end of time."""
+    for id_ in ("ffffffff-ffff-7fff-bfff-ffffffffffff", "00000000-0000-7000-8000-000000000000"):
+        assert (await client.call("GET", f"/events/{id_}")).status == 404
+        assert (await client.call("GET", "/events", cursor=id_)).code == "invalid_cursor"
+        path = f"/webhook-deliveries/{id_}/retry"
+        assert (await client.call("POST", path)).status == 404
 
 
 async def test_the_service_cannot_drop_a_day_that_is_kept(client: StudioClient) -> None:
