@@ -86,5 +86,7 @@ BEGIN
         CREATE UNIQUE INDEX deliveries_before_in_order ON deliveries (endpoint_id, sequence, event_created_at);
         CREATE UNIQUE INDEX deliveries_before_once
             ON deliveries (studio_id, event_id, endpoint_id, event_created_at);
+        -- Only for deleting old rows one by one. With it, the planner may read a whole day of a studio for one event.
+        DROP INDEX events_by_age;
     END IF;
 END $$;

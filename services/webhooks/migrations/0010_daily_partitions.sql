@@ -18,14 +18,13 @@ ALTER INDEX events_by_type RENAME TO events_before_by_type;
 -- old code survives: it names no index
 ALTER INDEX events_by_location RENAME TO events_before_by_location;
 -- old code survives: it names no index
-ALTER INDEX events_by_age RENAME TO events_before_by_age;
+ALTER INDEX IF EXISTS events_by_age RENAME TO events_before_by_age;
 
 CREATE TABLE events (LIKE events_before, PRIMARY KEY (studio_id, id, created_at)) PARTITION BY RANGE (created_at);
 CREATE UNIQUE INDEX events_in_order ON events (studio_id, sequence, created_at);
 CREATE INDEX events_by_type ON events (studio_id, type, sequence);
 CREATE INDEX events_by_location ON events (studio_id, location_id, type, sequence)
     WHERE location_id IS NOT NULL;
-CREATE INDEX events_by_age ON events (studio_id, created_at, sequence);
 -- old code survives: only the planner reads it
 ALTER TABLE events ALTER COLUMN type SET (n_distinct = 50);
 

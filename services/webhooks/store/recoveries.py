@@ -12,10 +12,11 @@ from shared.db.database import Connection
 from shared.http.caller import Caller
 
 COLUMNS = "id, endpoint_id, since, status, offered, created_at"
+# From the first day that has events since then. `next_batch` leaves out earlier ones.
 START = f"""
 INSERT INTO recoveries (studio_id, id, endpoint_id, since, after_sequence, until_sequence)
 SELECT $1, $2, $3, $4,
-       coalesce((SELECT min(sequence) - 1 FROM events WHERE studio_id = $1 AND created_at >= $4),
+       coalesce((SELECT min(first_sequence) - 1 FROM event_days WHERE studio_id = $1 AND until > $4),
                 c.last_sequence),
        c.last_sequence
 FROM event_counters c WHERE c.studio_id = $1
