@@ -81,8 +81,8 @@ SELECT c.last_sequence, ARRAY(
     ORDER BY first_sequence LIMIT $3) AS runs
 FROM event_counters c WHERE c.studio_id = $1
 """
-# Most pages are of one day. The run after the last one only shows where that ends.
-FIRST_RUNS, MORE_RUNS = 3, 40
+# Most pages are of one day. The run after it only shows where that ends.
+FIRST_RUNS = 2
 
 
 async def position(conn: Connection, caller: Caller, after: int, limit: int = FIRST_RUNS) -> LogPosition:
@@ -151,7 +151,7 @@ async def list_events(
     width = 1
     while len(rows) < limit and after < at.latest:
         if after >= at.known_upto:
-            later = await position(conn, caller, after, MORE_RUNS)
+            later = await position(conn, caller, after, width + 1)
             at = LogPosition(at.latest, later.runs, min(at.latest, later.known_upto))
         stretch = next_stretch(at.runs, after, at.known_upto, width=width, short=SHORT)
         if stretch is None:
