@@ -23,7 +23,7 @@ from tests.harness.compressed_days import (
 
 DAYS = 90
 # A busy studio and many small ones, as the real log has them.
-BUSY, SMALL_STUDIOS, SMALL = 1_000, 200, 4
+BUSY, SMALL_STUDIOS, SMALL = 2_000, 200, 4
 PAGES = 60
 LIMIT = 50
 SETTLED = "UPDATE deliveries SET status = 'succeeded' WHERE status = 'pending' AND event_created_at < $1"
