@@ -154,12 +154,10 @@ async def test_a_dispatcher_that_lost_its_lease_writes_nothing(client: StudioCli
                 attempt="{}",
             )
 
-        stale = lanes.Lease(endpoint["id"], client.studio_id, new_id())
-        assert await attempts.complete(conn, DayTables(), [result(stale, delivery["attempt_count"])]) == set()
-        assert (
-            await attempts.complete(conn, DayTables(), [result(mine, delivery["attempt_count"] + 1)]) == set()
-        )
-        written = await attempts.complete(conn, DayTables(), [result(mine, delivery["attempt_count"])])
+        stale, count = lanes.Lease(endpoint["id"], client.studio_id, new_id()), delivery["attempt_count"]
+        assert await attempts.complete(conn, DayTables(), [result(stale, count)]) == set()
+        assert await attempts.complete(conn, DayTables(), [result(mine, count + 1)]) == set()
+        written = await attempts.complete(conn, DayTables(), [result(mine, count)])
         assert written == {delivery["id"]}
         assert await lane_batches.load(conn, DayTables(), [Wanted(stale, [], 0), Wanted(mine, [], 0)]) == [
             None,
