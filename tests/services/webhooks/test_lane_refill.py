@@ -8,6 +8,7 @@ import pytest
 
 from services.webhooks.dispatcher.lane import Lane
 from services.webhooks.rules.circuit_breaker import Breaker
+from services.webhooks.rules.days import EVER
 from services.webhooks.store.attempts import Due
 from services.webhooks.store.lane_batches import Loaded, Release, Target, Wanted
 from services.webhooks.store.lanes import Lease
@@ -18,9 +19,10 @@ class Endpoint:
     """One endpoint in memory: what LOAD and RELEASE do for it, and what happens just before a load."""
 
     def __init__(self, *, rate_limit: float | None = None) -> None:
-        self.target = Target(1, 1, True, "https://partner.example", False, rate_limit, ())
+        self.target = Target(1, 1, True, "https://partner.example", False, rate_limit, EVER, ())
         self.pending = ["d1", "d2", "d3", "d4", "d5"]
         self.released_with: list[str] | None = None
+        self.drained: list[bool] = []
         self.before_load: Callable[[], None] = lambda: None
         self.loads, self.releases = Batch(self._load), Batch(self._release)
 
@@ -35,11 +37,12 @@ class Endpoint:
     def _load(self, wanted: Wanted) -> Loaded:
         self.before_load()
         found = [id_ for id_ in self.pending if id_ not in wanted.held][: (wanted.limit + 1) // 2]
-        return Loaded(self.target, [Due(id_, id_, 1, 0, 0, b"{}") for id_ in found])
+        return Loaded(self.target, [Due(id_, id_, 1, 0, 0, now(), b"{}") for id_ in found])
 
     def _release(self, release: Release) -> bool:
         if release.seen.wakes != self.target.wakes:
             return False
+        self.drained.append(release.drained)
         if not release.breaker.is_paused(release.at):
             self.released_with = list(self.pending)
         return True
@@ -115,3 +118,17 @@ async def test_a_lane_with_nothing_due_is_released() -> None:
     endpoint.pending = []
     await refill_until_settled(lane_of(endpoint))
     assert endpoint.released_with == []
+    assert endpoint.drained == [True]
+
+
+@pytest.mark.parametrize("why", ["disabled", "paused"])
+async def test_a_lane_that_may_not_look_keeps_the_days_of_its_open_deliveries(why: str) -> None:
+    """A lane that is released as drained forgets which days it has to look at."""
+    endpoint = Endpoint()
+    breaker = Breaker()
+    if why == "disabled":
+        endpoint.target = msgspec.structs.replace(endpoint.target, enabled=False)
+    else:
+        breaker = Breaker(paused_until=now().replace(year=2999))
+    await refill_until_settled(lane_of(endpoint, breaker))
+    assert endpoint.drained == [False]
