@@ -3,7 +3,8 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ log = structlog.get_logger("migrate")
 ROOT = Path(__file__).resolve().parent.parent.parent
 LOCK = 0x5354_5544_494F  # "STUDIO"
 LOCK_POLL_SECONDS = 0.1
+LOCK_RETRY_SECONDS = 2.0
 WITHOUT_TRANSACTION = "-- no transaction"
 _STATEMENT = re.compile(r"(?:--[^\n]*|\$(\w*)\$.*?\$\1\$|[^;])+;?", re.DOTALL)
 RECORD = "INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)"
@@ -139,12 +141,28 @@ async def _apply_file(conn: "asyncpg.Connection[Any]", sql: str, name: str, chec
     """
     if sql.startswith(WITHOUT_TRANSACTION):
         for statement in _statements(sql):
-            await conn.execute(statement)
+            await _until_not_locked(partial(conn.execute, statement), name)
         await conn.execute(RECORD, name, checksum)
         return
-    async with conn.transaction():
-        await conn.execute(sql)
-        await conn.execute(RECORD, name, checksum)
+
+    async def apply() -> None:
+        async with conn.transaction():
+            await conn.execute(sql)
+            await conn.execute(RECORD, name, checksum)
+
+    await _until_not_locked(apply, name)
+
+
+async def _until_not_locked(run: Callable[[], Awaitable[object]], name: str) -> None:
+    """A file that sets `lock_timeout` is tried until it gets its locks, as while a `pg_dump` runs."""
+    while True:
+        try:
+            await run()
+        except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError):
+            log.warning("migration_waits_for_a_lock", name=name)
+            await asyncio.sleep(LOCK_RETRY_SECONDS)
+        else:
+            return
 
 
 def _statements(sql: str) -> list[str]:

@@ -9,6 +9,8 @@ from services.webhooks.context import Webhooks
 from services.webhooks.rules.days import AHEAD, oldest_kept
 from services.webhooks.store import log_days
 from services.webhooks.telemetry import report_days
+from shared.db.database import Connection
+from shared.errors import Unavailable
 
 log = structlog.get_logger("log_days")
 
@@ -19,11 +21,25 @@ async def add_days_until(service: Webhooks, moment: datetime) -> None:
         async with service.db.connection() as conn:
             service.days.until = await log_days.last(conn)
             if service.days.until <= moment:
-                service.days.until = await log_days.add(conn)
+                service.days.until = await _add(conn)
+
+
+async def _add(conn: Connection) -> datetime:
+    """Whatever the reason is that there is no new day, no event is the cause."""
+    try:
+        return await log_days.add(conn)
+    except asyncpg.RaiseError:
+        raise
+    except asyncpg.PostgresError as problem:
+        raise Unavailable("The event log cannot make a partition for this day.") from problem
 
 
 async def add_a_day(service: Webhooks, at: datetime) -> None:
-    """One at a time, so that a new installation does not spend its first second on seven."""
+    """One at a time, so that a new installation does not spend its first second on seven.
+
+    Before that all that are missing up to `at`, as after a long break: not every writer makes its own day.
+    """
+    await add_days_until(service, at)
     async with service.db.connection() as conn:
         until = await log_days.last(conn)
         if until <= at + AHEAD:

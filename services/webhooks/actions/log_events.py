@@ -5,12 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
 
+import asyncpg
 import msgspec
-import structlog
 
+from services.webhooks.actions.event_age import without_expired
 from services.webhooks.actions.keep_days import add_days_until
 from services.webhooks.context import Webhooks
-from services.webhooks.rules.days import MAX_CLOCK_SKEW, oldest_kept
+from services.webhooks.rules.days import UNKNOWN
 from services.webhooks.rules.visibility import Subscriber, channel_name, kind_of
 from services.webhooks.store import deliveries, endpoints, event_log
 from services.webhooks.store.deliveries import NewDelivery
@@ -18,6 +19,7 @@ from services.webhooks.store.event_log import StoredEvent
 from services.webhooks.telemetry import report_logged
 from services.webhooks.wire.events import render_logged
 from shared.db.database import Connection
+from shared.errors import Unavailable
 from shared.events.buckets import bucket_of
 from shared.events.bus import Message, Poison, groups_for
 from shared.events.envelope import Envelope, read_envelope
@@ -26,17 +28,29 @@ from shared.events.outbox import OutboxRow, add_rows
 from shared.events.outbox_rows import read_reference
 from shared.wire import new_id_at, now
 
-log = structlog.get_logger("event_log")
-
 STRETCH = 2_000
 
 
 async def log_events(service: Webhooks, messages: Sequence[Message]) -> None:
     """The bus's handler. A message that is not an event, or of an unknown kind, is poison."""
     began = now()
-    messages, envelopes = _kept(messages, [_readable(message, began) for message in messages], began)
+    read = [_readable(message) for message in messages]
+    messages, envelopes = await without_expired(service, messages, read, began)
     if not envelopes:
         return
+    try:
+        await _log(service, messages, envelopes, began)
+    except asyncpg.CheckViolationError as problem:
+        if problem.constraint_name is not None:
+            raise
+        # A partition is missing. The messages are held, and what we know of the days is read again.
+        service.days.until = UNKNOWN
+        raise Unavailable("The event log has no partition for this day.") from problem
+
+
+async def _log(
+    service: Webhooks, messages: Sequence[Message], envelopes: Sequence[Envelope], began: datetime
+) -> None:
     await add_days_until(service, max(envelope.created_at for envelope in envelopes))
     traces = {envelope.id: message.traceparent for envelope, message in zip(envelopes, messages, strict=True)}
     async with service.db.transaction() as conn:
@@ -90,30 +104,13 @@ def _once(envelopes: Sequence[Envelope], messages: Sequence[Message]) -> Iterabl
     return {pair[0].id: pair for pair in pairs if groups_for(pair[0].type)}.values()
 
 
-def _kept(
-    messages: Sequence[Message], envelopes: Sequence[Envelope], at: datetime
-) -> tuple[list[Message], list[Envelope]]:
-    """Without what is older than the log. Whether that was logged before can no longer be known."""
-    oldest = oldest_kept(at)
-    late = [envelope for envelope in envelopes if envelope.created_at < oldest]
-    for envelope in late:
-        log.error(
-            "event_too_old_to_log", event_id=envelope.id, studio_id=envelope.studio_id, type=envelope.type
-        )
-    pairs = zip(messages, envelopes, strict=True)
-    kept = [(message, envelope) for message, envelope in pairs if envelope.created_at >= oldest]
-    return [message for message, _ in kept], [envelope for _, envelope in kept]
-
-
-def _readable(message: Message, at: datetime) -> Envelope:
+def _readable(message: Message) -> Envelope:
     try:
         envelope = read_envelope(message.body)
     except msgspec.DecodeError as problem:
         raise Poison(f"not an event: {problem}") from None
     if envelope.type not in KINDS:
         raise Poison(f"an event of the unknown kind {envelope.type!r}")
-    if envelope.created_at > at + MAX_CLOCK_SKEW:
-        raise Poison(f"an event of the future: {envelope.created_at.isoformat()}")
     return envelope
 
 

@@ -1,6 +1,7 @@
 """Send a test event to one endpoint, whatever it subscribes to, through the normal pipeline."""
 
 from services.webhooks.actions.change_endpoint import use_endpoint
+from services.webhooks.actions.keep_days import add_days_until
 from services.webhooks.actions.log_events import add_to_log, make_deliveries
 from services.webhooks.context import Webhooks
 from services.webhooks.errors import EndpointDisabled
@@ -11,9 +12,11 @@ from shared.events.envelope import read_envelope, render
 from shared.events.event import EventResource
 from shared.events.kinds import WebhookTest
 from shared.http.caller import Caller
+from shared.wire import now
 
 
 async def send_test(service: Webhooks, caller: Caller, endpoint_id: str) -> Delivery:
+    await add_days_until(service, now())
     async with service.db.transaction() as conn:
         stored = await use_endpoint(conn, caller, endpoint_id)
         if stored.shown.status == "disabled":

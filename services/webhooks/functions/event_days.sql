@@ -40,3 +40,13 @@ BEGIN
       AND (open_since > NEW.event_created_at OR open_until < NEW.event_created_at);
     RETURN NEW;
 END $$;
+
+-- A delivery that is opened again is found again, also if the previous release does it, which does not know the span.
+CREATE OR REPLACE FUNCTION open_lane_for() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE webhooks.lanes SET open_since = least(open_since, NEW.event_created_at),
+           open_until = greatest(open_until, NEW.event_created_at)
+    WHERE endpoint_id = NEW.endpoint_id
+      AND (open_since > NEW.event_created_at OR open_until < NEW.event_created_at);
+    RETURN NULL;
+END $$;

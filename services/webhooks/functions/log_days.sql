@@ -11,7 +11,8 @@ DECLARE
 BEGIN
     -- Conflicts with itself only: replicas take turns.
     LOCK TABLE log_days IN SHARE UPDATE EXCLUSIVE MODE;
-    SELECT max(until) INTO day_start FROM log_days;
+    -- After a long break the days in between are left out: nothing of them is kept.
+    SELECT greatest(max(until), date_trunc('day', now(), 'UTC') - interval '100 days') INTO day_start FROM log_days;
     IF day_start > now() + interval '30 days' THEN
         RAISE EXCEPTION 'The log has days for a month already';
     END IF;
@@ -40,7 +41,7 @@ DECLARE
     day_start timestamptz;
     name      text;
 BEGIN
-    IF day_end > now() - interval '29 days' OR kind NOT IN ('events', 'deliveries') THEN
+    IF day_end > date_trunc('day', now() - interval '30 days', 'UTC') OR kind NOT IN ('events', 'deliveries') THEN
         RAISE EXCEPTION 'Nothing of % that ends at % can be dropped', kind, day_end;
     END IF;
     LOCK TABLE log_days IN SHARE UPDATE EXCLUSIVE MODE;
@@ -51,11 +52,13 @@ BEGIN
     name := kind || CASE WHEN day_start < '1000-01-01' THEN '_before'
                          ELSE to_char(day_start AT TIME ZONE 'UTC', '_YYYYMMDD') END;
     IF kind = 'deliveries' AND to_regclass(name) IS NOT NULL THEN
-        -- Nobody changes these any more, so that the figures can leave out what is still open.
+        -- Nobody changes these any more, so that the figures can leave out what is still open. One index each:
+        -- reading the whole day would hold up statements on all days.
         EXECUTE format('LOCK TABLE %I IN SHARE MODE', name);
-        EXECUTE format('INSERT INTO delivery_counts SELECT -count(*) FILTER (WHERE status = ''pending''), '
-                       '-count(*) FILTER (WHERE status = ''dead'') FROM %I '
-                       'WHERE status IN (''pending'', ''dead'') HAVING count(*) > 0', name);
+        EXECUTE format('INSERT INTO delivery_counts SELECT '
+                       '-(SELECT count(*) FROM %1$I WHERE status = ''pending'' AND step = 0) '
+                       '-(SELECT count(*) FROM %1$I WHERE status = ''pending'' AND step > 0), '
+                       '-(SELECT count(*) FROM %1$I WHERE status = ''dead'')', name);
     END IF;
     EXECUTE format('DROP TABLE IF EXISTS %I', name);
     IF kind = 'events' THEN

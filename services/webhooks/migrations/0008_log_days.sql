@@ -1,4 +1,9 @@
 -- Daily partitions of the event log, 1 of 3: what can be added while everything runs. docs/decisions/0014 says why.
+-- Everybody queues behind a lock that is waited for, so give up soon: the file is tried again. Before a deadlock
+-- is looked for, so that it is never somebody else who is refused.
+SET LOCAL lock_timeout = '900ms';
+-- In the order in which events are logged.
+LOCK TABLE events, deliveries IN ACCESS EXCLUSIVE MODE;
 
 -- The created_at of a delivery's event, the partition key. Year 1 means that it is not known yet: rows from before this
 -- column, and rows of the previous release.
@@ -7,8 +12,8 @@ ALTER TABLE deliveries ADD COLUMN event_created_at timestamptz NOT NULL DEFAULT 
 ALTER TABLE lanes ADD COLUMN open_since timestamptz NOT NULL DEFAULT '0001-01-01 00:00+00',
     ADD COLUMN open_until timestamptz NOT NULL DEFAULT '9999-01-01 00:00+00';
 
--- The partitions. The first one is the tables as they were; it takes all rows up to a day after tomorrow's start, so
--- that the previous release has that long to go away. In a new database it ends tonight.
+-- The partitions. The first one is the tables as they were; it takes all rows of the coming week, so that the previous
+-- release has that long to go away, or can come back. In a new database it ends tonight.
 CREATE TABLE log_days (
     since timestamptz PRIMARY KEY,
     until timestamptz NOT NULL UNIQUE
@@ -18,7 +23,7 @@ INSERT INTO log_days
 SELECT '0001-01-01 00:00+00', date_trunc('day', now(), 'UTC') + CASE
     WHEN EXISTS (SELECT FROM event_counters)
       OR EXISTS (SELECT FROM schema_migrations WHERE applied_at < now() - interval '10 minutes')
-    THEN interval '48 hours' ELSE interval '24 hours' END;
+    THEN interval '8 days' ELSE interval '1 day' END;
 
 -- From which sequence on a studio's events are of which day, so that a page reads few partitions.
 CREATE TABLE event_days (
@@ -86,7 +91,11 @@ BEGIN
         CREATE UNIQUE INDEX deliveries_before_in_order ON deliveries (endpoint_id, sequence, event_created_at);
         CREATE UNIQUE INDEX deliveries_before_once
             ON deliveries (studio_id, event_id, endpoint_id, event_created_at);
-        -- Only for deleting old rows one by one. With it, the planner may read a whole day of a studio for one event.
+        CREATE INDEX deliveries_before_unknown ON deliveries (studio_id, id)
+            WHERE status = 'pending' AND event_created_at = '0001-01-01 00:00+00';
+    END IF;
+    -- Only for deleting old rows one by one. With it, the planner may read a whole day of a studio for one event.
+    IF (SELECT until < now() + interval '2 days' FROM log_days) THEN
         DROP INDEX events_by_age;
     END IF;
 END $$;

@@ -1,5 +1,9 @@
 -- Daily partitions, 3 of 3: the tables become the first partition. No row is read or written, so that the locks are short.
+SET LOCAL lock_timeout = '900ms';
 LOCK TABLE events, deliveries IN ACCESS EXCLUSIVE MODE;
+
+-- 0009 may have moved the bound.
+UPDATE event_days SET until = d.until FROM log_days d WHERE event_days.since = d.since AND event_days.until <> d.until;
 
 -- Deliveries go with their event: both are in the partition of the same day.
 ALTER TABLE deliveries DROP CONSTRAINT deliveries_studio_id_event_id_fkey;
@@ -72,3 +76,15 @@ CREATE TRIGGER count_updated AFTER UPDATE ON deliveries
     FOR EACH STATEMENT EXECUTE FUNCTION count_deliveries();
 CREATE TRIGGER count_deleted AFTER DELETE ON deliveries REFERENCING OLD TABLE AS rows_before
     FOR EACH STATEMENT EXECUTE FUNCTION count_deliveries();
+-- For whoever opens a delivery again without telling its lane. Rows whose event is not known are moved first.
+CREATE FUNCTION open_lane_for() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE webhooks.lanes SET open_since = least(open_since, NEW.event_created_at),
+           open_until = greatest(open_until, NEW.event_created_at)
+    WHERE endpoint_id = NEW.endpoint_id
+      AND (open_since > NEW.event_created_at OR open_until < NEW.event_created_at);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER opened_again AFTER UPDATE OF status ON deliveries FOR EACH ROW
+    WHEN (OLD.status <> 'pending' AND NEW.status = 'pending' AND NEW.event_created_at > '0001-01-01 00:00+00')
+    EXECUTE FUNCTION open_lane_for();

@@ -68,8 +68,9 @@ SELECT head.*, head.step = 0 OR head.next_attempt_at <= now() AS is_due FROM (
 
 async def head(conn: Connection, days: DayTables, lease: Lease, span: Span) -> list[Due]:
     """For a FIFO lane: the oldest open delivery, if it is due."""
-    sql = HEAD.replace(PARTITION, await days.partition_of(conn, span))
-    row = await conn.fetchrow(sql, lease.endpoint_id, span.since, span.until)
+    args = (lease.endpoint_id, span.since, span.until)
+    partition = await days.partition_of(conn, span)
+    row = await days.run_on(partition, HEAD, lambda sql: conn.fetchrow(sql, *args))
     if row is None or not row["is_due"]:
         return []
     return [read_due(row)]
@@ -113,8 +114,7 @@ async def complete(conn: Connection, days: DayTables, completed: Sequence[Comple
     """Write a batch. Returns the ids that were written; the others were fenced off."""
     moments = [c.event_created_at for c in completed]
     span = Span(min(moments), max(moments))
-    rows = await conn.fetch(
-        COMPLETE.replace(PARTITION, await days.partition_of(conn, span)),
+    args = (
         [c.lease.studio_id for c in completed],
         [c.delivery_id for c in completed],
         [c.attempt_count for c in completed],
@@ -129,4 +129,6 @@ async def complete(conn: Connection, days: DayTables, completed: Sequence[Comple
         span.since,
         span.until,
     )
+    partition = await days.partition_of(conn, span)
+    rows = await days.run_on(partition, COMPLETE, lambda sql: conn.fetch(sql, *args))
     return {row["id"] for row in rows}

@@ -42,13 +42,16 @@ class DayTables:
         return ""
 
     async def read(self, conn: Connection, sql: str, span: Span, run: Callable[[str], Awaitable[T]]) -> T:
-        """Runs the statement on the partition of the span, whose end is not part of it.
-
-        A partition that was dropped meanwhile has nothing to read, nor has the whole table then.
-        """
+        """Runs the statement on the partition of the span, whose end is not part of it."""
         partition = await self.partition_of(conn, Span(span.since, span.until - LAST_MOMENT))
+        return await self.run_on(partition, sql, run)
+
+    async def run_on(self, partition: str, sql: str, run: Callable[[str], Awaitable[T]]) -> T:
+        """Outside a transaction. A partition that was dropped meanwhile has no row in the table either."""
         try:
             return await run(sql.replace(PARTITION, partition))
         except asyncpg.UndefinedTableError:
+            if not partition:
+                raise
             self._read_at = float("-inf")
             return await run(sql.replace(PARTITION, ""))

@@ -85,7 +85,7 @@ async def load(conn: Connection, days: DayTables, wanted: Sequence[Wanted]) -> l
     """Each lane's target and what is due. None if the lease is lost or the endpoint is gone."""
     loaded: list[Loaded | None] = [None] * len(wanted)
     for partition, places in await _by_partition(conn, days, [one.open_span for one in wanted]):
-        found = await _load(conn, partition, [wanted[place] for place in places])
+        found = await _load(conn, days, partition, [wanted[place] for place in places])
         for place, lane in zip(places, found, strict=True):
             span = wanted[place].open_span
             if lane is not None and not span.covers(lane.target.open_span):
@@ -107,9 +107,10 @@ async def _by_partition(
     return list(groups.items())
 
 
-async def _load(conn: Connection, partition: str, wanted: Sequence[Wanted]) -> list[Loaded | None]:
-    rows = await conn.fetch(
-        LOAD.replace(PARTITION, partition),
+async def _load(
+    conn: Connection, days: DayTables, partition: str, wanted: Sequence[Wanted]
+) -> list[Loaded | None]:
+    args = (
         [one.lease.endpoint_id for one in wanted],
         [one.lease.token for one in wanted],
         ["{" + ",".join(one.held) + "}" for one in wanted],
@@ -117,6 +118,7 @@ async def _load(conn: Connection, partition: str, wanted: Sequence[Wanted]) -> l
         min(one.open_span.since for one in wanted),
         max(one.open_span.until for one in wanted),
     )
+    rows = await days.run_on(partition, LOAD, lambda sql: conn.fetch(sql, *args))
     loaded: list[Loaded | None] = [None] * len(wanted)
     for row in rows:
         place = row["place"] - 1
@@ -190,15 +192,16 @@ async def release(conn: Connection, days: DayTables, releases: Sequence[Release]
     """False if there is new work, the lane is locked or the lease is lost. The next refill finds out."""
     done = [False] * len(releases)
     for partition, places in await _by_partition(conn, days, [one.seen.open_span for one in releases]):
-        for place in await _release(conn, partition, [releases[place] for place in places]):
+        for place in await _release(conn, days, partition, [releases[place] for place in places]):
             done[places[place]] = True
     return done
 
 
-async def _release(conn: Connection, partition: str, releases: Sequence[Release]) -> list[int]:
+async def _release(
+    conn: Connection, days: DayTables, partition: str, releases: Sequence[Release]
+) -> list[int]:
     """The places of those that were released."""
-    rows = await conn.fetch(
-        RELEASE.replace(PARTITION, partition),
+    args = (
         [one.lease.endpoint_id for one in releases],
         [one.lease.token for one in releases],
         [one.seen.wakes for one in releases],
@@ -212,4 +215,5 @@ async def _release(conn: Connection, partition: str, releases: Sequence[Release]
         max(one.seen.open_span.until for one in releases),
         [one.drained for one in releases],
     )
+    rows = await days.run_on(partition, RELEASE, lambda sql: conn.fetch(sql, *args))
     return [row["place"] - 1 for row in rows]

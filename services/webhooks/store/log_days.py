@@ -4,7 +4,7 @@ from datetime import datetime
 
 from shared.db.database import Connection
 
-LAST = "SELECT max(until) FROM log_days"
+LAST = "SELECT coalesce(max(until), '0001-01-01 00:00+00') FROM log_days"
 
 
 async def last(conn: Connection) -> datetime:
@@ -22,11 +22,14 @@ async def add(conn: Connection) -> datetime:
     return found
 
 
-EXPIRED = "SELECT until FROM log_days WHERE until <= $1 ORDER BY until"
+EXPIRED = """
+SELECT until FROM log_days
+WHERE until <= least($1, date_trunc('day', now() - interval '30 days', 'UTC')) ORDER BY until
+"""
 
 
 async def expired(conn: Connection, before: datetime) -> list[datetime]:
-    """The ends of the days that ended at `before` or earlier."""
+    """The ends of the days that ended at `before` or earlier, and are expired by the database's clock too."""
     return [row["until"] for row in await conn.fetch(EXPIRED, before)]
 
 
@@ -41,10 +44,24 @@ async def drop(conn: Connection, until: datetime) -> None:
     await conn.execute(FORGET, until)
 
 
-# The end of the first partition, which holds all rows from before there were others. None once it is gone.
-FIRST = "SELECT until FROM log_days WHERE since < '1000-01-01'"
+# In a new database the first partition is a day like the others, and has no index by age.
+FIRST = """
+SELECT until FROM log_days
+WHERE since < '1000-01-01' AND to_regclass('webhooks.events_before_by_age') IS NOT NULL
+"""
 
 
 async def end_of_first(conn: Connection) -> datetime | None:
+    """The end of the first partition, if it has rows from before there were others. None once it is gone."""
     found: datetime | None = await conn.fetchval(FIRST)
     return found
+
+
+BOUNDS = "SELECT now(), coalesce(min(since), '0001-01-01 00:00+00') FROM log_days"
+
+
+async def clock_and_first(conn: Connection) -> tuple[datetime, datetime]:
+    """The database's clock, and the start of the oldest day that was not dropped."""
+    row = await conn.fetchrow(BOUNDS)
+    assert row is not None
+    return row[0], row[1]

@@ -7,9 +7,9 @@ ADOPT = """
 WITH moved AS (
     UPDATE deliveries d SET event_created_at = e.created_at FROM events e
     WHERE d.event_created_at = '0001-01-01 00:00+00' AND d.status = 'pending'
-      AND d.id = ANY (ARRAY(
-          SELECT id FROM deliveries
-          WHERE event_created_at = '0001-01-01 00:00+00' AND status = 'pending' LIMIT $1))
+      AND (d.studio_id, d.id) IN (
+          SELECT studio_id, id FROM deliveries
+          WHERE event_created_at = '0001-01-01 00:00+00' AND status = 'pending' LIMIT $1)
       AND e.studio_id = d.studio_id AND e.id = d.event_id
     RETURNING d.endpoint_id, d.event_created_at
 )

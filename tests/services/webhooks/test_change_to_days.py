@@ -1,45 +1,25 @@
 """From one table to daily partitions, with data, while the previous release goes on working."""
 
-import hashlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from typing import Any
+import asyncio
+from contextlib import suppress
+from datetime import timedelta
 
 import asyncpg
 import pytest
 
 from services.webhooks.actions.prune import prune_step
-from shared.db.database import service_url
-from shared.db.migrate import migrate, migration_files
+from shared.db.migrate import migrate
 from shared.http.caller import Caller
 from shared.wire import new_id, now
 from tests.harness.compressed_days import keep_days
 from tests.harness.eventually import eventually
+from tests.harness.old_release import OldRelease, new_endpoint, old_database
 from tests.harness.receiver import Receiver
 from tests.services.webhooks.studio_client import open_studio_client
 
 TABLES = ("events", "deliveries")
-LAST_WITHOUT_DAYS = "0007_types_are_many.sql"
 
 # Statements of the previous release.
-OLD_EVENT = """
-INSERT INTO events (studio_id, id, sequence, type, location_id, client_id, created_at, body, traceparent,
-                    moved_to)
-SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::uuid[], $6::text[],
-                     $7::timestamptz[], $8::bytea[], $9::text[], $10::uuid[])
-"""
-OLD_DELIVERY = """
-INSERT INTO deliveries
-    (studio_id, id, endpoint_id, event_id, event_type, sequence, next_attempt_at, created_at)
-SELECT studio_id, id, endpoint_id, event_id, event_type, sequence, created_at, created_at
-FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::bigint[], $7::timestamptz[])
-     AS d (studio_id, id, endpoint_id, event_id, event_type, sequence, created_at)
-"""
-OLD_WAKE = """
-UPDATE lanes l SET last_sequence = l.last_sequence + 1, wakes = l.wakes + 1, due_at = least(l.due_at, now())
-WHERE l.endpoint_id = $1
-"""
-OLD_KNOWN = "SELECT id FROM events WHERE studio_id = ANY($1::uuid[]) AND id = ANY($2::uuid[])"
 OLD_DUE = """
 SELECT d.id, e.body FROM deliveries d JOIN events e ON e.studio_id = d.studio_id AND e.id = d.event_id
 WHERE d.endpoint_id = $1 AND d.status = 'pending' AND d.step = 0 ORDER BY d.sequence
@@ -48,98 +28,22 @@ OLD_COMPLETE = """
 UPDATE deliveries d SET status = 'dead', attempt_count = d.attempt_count + 1
 WHERE d.studio_id = $1 AND d.id = $2 AND d.attempt_count = 0 RETURNING d.id
 """
-
-
+OLD_RETRY = """
+WITH woken AS (
+    UPDATE lanes SET wakes = wakes + 1, due_at = least(due_at, now()), paused_until = NULL
+    WHERE endpoint_id = $3
+)
+UPDATE deliveries d SET status = 'pending', step = 0, next_attempt_at = now()
+WHERE d.studio_id = $1 AND d.id = $2
+"""
+WAITING = """
+SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+WHERE d.datname = current_database() AND NOT l.granted
+"""
 PLACE = """
 SELECT d.tableoid::regclass::text AS place, d.event_created_at = e.created_at AS known
 FROM deliveries d JOIN events e ON e.id = d.event_id WHERE d.id = $1
 """
-
-
-class OldRelease:
-    """Logs events as it does, one transaction each, for one endpoint."""
-
-    def __init__(self, conn: "asyncpg.Connection[Any]", studio_id: str, endpoint_id: str) -> None:
-        self.conn = conn
-        self.studio_id = studio_id
-        self.endpoint_id = endpoint_id
-        self.sequence = 0
-
-    async def log(self, *, days_ago: float = 0.0) -> str:
-        """The id of the delivery."""
-        self.sequence += 1
-        event_id, delivery_id = new_id(), new_id()
-        async with self.conn.transaction():
-            at = await self.conn.fetchval("SELECT now() - $1 * interval '1 day'", days_ago)
-            body = b'{"studio_id":"%b","created_at":"2026-01-01T00:00:00Z","n":%d}' % (
-                self.studio_id.encode(),
-                self.sequence,
-            )
-            await self.conn.execute(
-                "INSERT INTO event_counters VALUES ($1, $2)"
-                " ON CONFLICT (studio_id) DO UPDATE SET last_sequence = $2",
-                self.studio_id,
-                self.sequence,
-            )
-            event = (
-                self.studio_id,
-                event_id,
-                self.sequence,
-                "booking.created",
-                None,
-                None,
-                at,
-                body,
-                None,
-                None,
-            )
-            assert await self.conn.fetch(OLD_KNOWN, [self.studio_id], [event_id]) == []
-            await self.conn.execute(OLD_EVENT, *([value] for value in event))
-            await self.conn.execute(OLD_WAKE, self.endpoint_id)
-            delivery = (self.studio_id, delivery_id, self.endpoint_id, event_id, "booking.created")
-            await self.conn.execute(OLD_DELIVERY, *([value] for value in (*delivery, self.sequence, at)))
-        return delivery_id
-
-
-@asynccontextmanager
-async def old_database(database_url: str) -> AsyncIterator["asyncpg.Connection[Any]"]:
-    """The webhooks schema as the previous release left it, used with the service's role."""
-    admin: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-    await admin.execute(
-        "DROP SCHEMA webhooks CASCADE; CREATE SCHEMA webhooks;"
-        "GRANT USAGE ON SCHEMA webhooks TO studio_webhooks;"
-        "ALTER DEFAULT PRIVILEGES IN SCHEMA webhooks"
-        " GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO studio_webhooks;"
-        "ALTER DEFAULT PRIVILEGES IN SCHEMA webhooks GRANT USAGE ON SEQUENCES TO studio_webhooks;"
-        "SET search_path = webhooks;"
-        "CREATE TABLE schema_migrations (name text PRIMARY KEY, checksum text NOT NULL,"
-        " applied_at timestamptz NOT NULL DEFAULT now() - interval '1 month')"
-    )
-    for name, path in migration_files("webhooks"):
-        sql = path.read_text()
-        await admin.execute(sql)
-        checksum = hashlib.sha256(sql.encode()).hexdigest()
-        await admin.execute("INSERT INTO schema_migrations VALUES ($1, $2)", name, checksum)
-        if name == LAST_WITHOUT_DAYS:
-            break
-    await admin.close()
-    conn: asyncpg.Connection[Any] = await asyncpg.connect(service_url(database_url, "webhooks"))
-    await conn.set_type_codec("uuid", schema="pg_catalog", encoder=str, decoder=str, format="text")
-    yield conn
-    await conn.close()
-
-
-async def new_endpoint(conn: "asyncpg.Connection[Any]", studio_id: str, url: str) -> str:
-    endpoint_id = new_id()
-    await conn.execute(
-        "WITH made AS (INSERT INTO endpoints (studio_id, id, client_id, url, scopes)"
-        " VALUES ($1, $2, 'c', $3, '{}'))"
-        " INSERT INTO lanes (studio_id, endpoint_id) VALUES ($1, $2)",
-        studio_id,
-        endpoint_id,
-        url,
-    )
-    return endpoint_id
 
 
 @pytest.mark.timeout(120)
@@ -185,8 +89,8 @@ async def test_what_the_old_release_logs_on_a_later_day_moves_to_its_partition(d
         await old.log()
         await migrate(database_url, ["webhooks"])
         async with open_studio_client(database_url) as client:
-            await keep_days(client.context, now())
-            late = await old.log(days_ago=-4)
+            await keep_days(client.context, now() + timedelta(days=4))
+            late = await old.log(days_ago=-9)
 
             async def moved() -> bool:
                 # The service's own loop may do it at the same moment: then one of the two is refused.
@@ -209,3 +113,48 @@ async def test_the_migration_rewrites_no_row(database_url: str) -> None:
         await migrate(database_url, ["webhooks"])
         names = [f"{name}_before" for name in TABLES]
         assert [await conn.fetchval("SELECT pg_relation_filenode($1)", name) for name in names] == before
+
+
+async def test_what_the_old_release_opens_again_is_sent(database_url: str, receiver: Receiver) -> None:
+    """It does not know that the lane looks at a few days only."""
+    studio_id = new_id()
+    async with old_database(database_url) as conn:
+        old = OldRelease(conn, studio_id, await new_endpoint(conn, studio_id, receiver.url))
+        sent = await old.log(days_ago=3)
+        await migrate(database_url, ["webhooks"])
+        async with open_studio_client(database_url) as client:
+            await conn.execute("UPDATE lanes SET due_at = now()")
+            await receiver.until(lambda got: len(got.received) == 1)
+
+            async def looks_at_no_day() -> bool:
+                [lane] = await client.sql("SELECT open_since > open_until AS empty FROM lanes")
+                return bool(lane["empty"])
+
+            await eventually(looks_at_no_day)
+            await conn.execute(OLD_RETRY, studio_id, sent, old.endpoint_id)
+            await receiver.until(lambda got: len(got.received) == 2)
+
+
+@pytest.mark.timeout(120)
+async def test_the_migration_holds_up_nobody_while_it_waits_for_a_reader(database_url: str) -> None:
+    """As during pg_dump: it gives up its place in the queue for the lock, and tries again."""
+    studio_id = new_id()
+    async with old_database(database_url) as conn:
+        old = OldRelease(conn, studio_id, await new_endpoint(conn, studio_id, "https://partner.example/hook"))
+        reader = await asyncpg.connect(database_url)
+        reading = reader.transaction()
+        await reading.start()
+        await reader.execute("SELECT count(*) FROM webhooks.events, webhooks.deliveries")
+        migrating = asyncio.create_task(migrate(database_url, ["webhooks"]))
+
+        async def waits() -> bool:
+            return bool(await conn.fetchval(WAITING))
+
+        await eventually(waits)
+        for _ in range(3):
+            await old.log()
+        assert not migrating.done()
+        await reading.rollback()
+        await reader.close()
+        await migrating
+        assert await conn.fetchval("SELECT count(*) FROM events_before") == 3
