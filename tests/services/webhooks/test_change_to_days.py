@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import suppress
 from datetime import timedelta
+from typing import Any
 
 import asyncpg
 import pytest
@@ -39,6 +40,11 @@ WHERE d.studio_id = $1 AND d.id = $2
 WAITING = """
 SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
 WHERE d.datname = current_database() AND NOT l.granted
+"""
+# It waits for everybody who may still use the table without the index.
+KILL_INDEX_BUILD = """
+SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a JOIN pg_locks l ON l.pid = a.pid
+WHERE a.datname = current_database() AND l.locktype = 'virtualxid' AND NOT l.granted
 """
 PLACE = """
 SELECT d.tableoid::regclass::text AS place, d.event_created_at = e.created_at AS known
@@ -141,7 +147,7 @@ async def test_the_migration_holds_up_nobody_while_it_waits_for_a_reader(databas
     studio_id = new_id()
     async with old_database(database_url) as conn:
         old = OldRelease(conn, studio_id, await new_endpoint(conn, studio_id, "https://partner.example/hook"))
-        reader = await asyncpg.connect(database_url)
+        reader: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
         reading = reader.transaction()
         await reading.start()
         await reader.execute("SELECT count(*) FROM webhooks.events, webhooks.deliveries")
@@ -158,3 +164,33 @@ async def test_the_migration_holds_up_nobody_while_it_waits_for_a_reader(databas
         await reader.close()
         await migrating
         assert await conn.fetchval("SELECT count(*) FROM events_before") == 3
+
+
+@pytest.mark.timeout(120)
+async def test_a_migration_that_is_killed_in_between_can_be_repeated(database_url: str) -> None:
+    """Killed while it builds an index, which is left behind unfinished. The old release goes on meanwhile."""
+    studio_id = new_id()
+    admin: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
+    async with old_database(database_url) as conn:
+        old = OldRelease(conn, studio_id, await new_endpoint(conn, studio_id, "https://partner.example/hook"))
+        await old.log()
+        reader: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
+        reading = reader.transaction(isolation="repeatable_read")
+        await reading.start()
+        await reader.execute("SELECT now()")
+        migrating = asyncio.create_task(migrate(database_url, ["webhooks"]))
+
+        async def killed() -> bool:
+            return bool(await admin.fetch(KILL_INDEX_BUILD))
+
+        await eventually(killed)
+        with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError, OSError)):
+            await migrating
+        assert await admin.fetchval("SELECT count(*) FROM pg_index WHERE NOT indisvalid") == 1
+        await reading.rollback()
+        await reader.close()
+        await old.log()
+        await migrate(database_url, ["webhooks"])
+        assert await conn.fetchval("SELECT count(*) FROM events_before") == 2
+        assert await admin.fetchval("SELECT count(*) FROM pg_index WHERE NOT indisvalid") == 0
+    await admin.close()
