@@ -52,28 +52,38 @@ async def test_ninety_days_come_and_go_and_a_page_costs_what_it_did_on_the_secon
                 await conn.execute(SETTLED, day)
                 assert await conn.fetchval(PARTITIONS) <= 2 * (KEPT.days + AHEAD.days + 2)
             if number == 1:
-                early = await costs(service, studio_id, 0, 2 * BUSY)
+                early = await costs(service, studio_id, range(2))
         print(f"\n{DAYS} days in {time.perf_counter() - started:.0f} s")
-        oldest = (DAYS - KEPT.days - 1) * BUSY
-        late = await costs(service, studio_id, oldest, DAYS * BUSY)
+        oldest = DAYS - KEPT.days - 1
+        late = await costs(service, studio_id, range(oldest, DAYS))
         for name, before in early.items():
             print(f"{name}: {before:.1f} blocks a page on day 2, {late[name]:.1f} on day {DAYS}")
-            assert late[name] <= before * 1.05
-        await everything_is_there(service, studio_id, oldest)
+            # A page that goes on after midnight looks two days ahead, if there are two.
+            assert late[name] <= before * (2 if name.endswith("midnight") else 1.05)
+        await everything_is_there(service, studio_id, oldest * BUSY)
         async with service.db.connection() as conn:
             assert (await stats.counts(conn))["pending"] == await conn.fetchval(OPEN) > 0
 
 
-async def costs(service: Webhooks, studio_id: str, start: int, end: int) -> dict[str, float]:
-    """Blocks per page by kind of reader, on average over the whole log."""
+async def costs(service: Webhooks, studio_id: str, days: range) -> dict[str, float]:
+    """Blocks per page by kind of reader, on average over these days.
+
+    At the same times of day, however many days there are. Pages that go on after midnight are apart: with so
+    few events a day there are far more of them than in the real log.
+    """
     operator = Caller(studio_id=studio_id, actor="operator")
     partner = Caller(studio_id=studio_id, client_id=new_id(), scopes=frozenset({"bookings:read"}))
-    step = (end - start - 4 * LIMIT) // PAGES
-    places = [start + number * step for number in range(PAGES)]
+    step = (BUSY - 4 * LIMIT) // (PAGES - 1)
+    within = [days[page * len(days) // PAGES] * BUSY + page * step for page in range(PAGES)]
+    across = [(day + 1) * BUSY - LIMIT // 2 for day in days[:-1]]
     return {
-        "all kinds": await cost(service, operator, places, None),
-        "one kind": await cost(service, operator, places, "member.created"),
-        "what a partner sees": await cost(service, partner, places, None),
+        f"{name}, {where}": await cost(service, caller, places, type_)
+        for where, places in (("within a day", within), ("over midnight", across))
+        for name, caller, type_ in (
+            ("all kinds", operator, None),
+            ("one kind", operator, "member.created"),
+            ("what a partner sees", partner, None),
+        )
     }
 
 

@@ -9,6 +9,8 @@ from shared.wire import new_id
 from tests.services.webhooks.studio_client import StudioClient, open_studio_client
 
 ROWS = 1_000_000
+# Bookings at the first place: the narrow key may see them, else they are no cursors.
+FIRST, LAST = 12, ROWS - 59_992
 KINDS = "ARRAY['booking.created', 'waitlist.updated', 'member.created', 'lead.created']"
 
 EVENTS = f"""
@@ -52,10 +54,10 @@ async def test_a_page_costs_the_same_at_the_first_row_and_at_the_millionth(datab
             table = "events" if path == "/events" else "deliveries"
             cursors = [
                 (await client.sql(NEAR_THE_END.format(table=table), client.studio_id, place))[0]["id"]
-                for place in (1, ROWS - 60_000)
+                for place in (FIRST, LAST)
             ]
             first, last = await medians(client, path, cursors, caller=caller, **query)
-            print(f"\n{name}: at row 1 {first:.2f} ms, near {ROWS:,} {last:.2f} ms: {last / first:.2f}")
+            print(f"\n{name}: at row {FIRST} {first:.2f} ms, near {ROWS:,} {last:.2f} ms: {last / first:.2f}")
             assert last < first * 1.2 + 0.5
 
 
