@@ -56,6 +56,7 @@ class InFlight:
         self.breaker = breaker
         self.lost = False
         self.disable_reason: str | None = None
+        self.fifo = False
         self.progress = asyncio.Event()
         self._resources = resources
         self._lease = lease
@@ -67,6 +68,8 @@ class InFlight:
 
     @property
     def has_room(self) -> bool:
+        if self.fifo:
+            return not self._tasks
         return len(self._tasks) < min(self.breaker.window, self._resources.window_of(self._lease.studio_id))
 
     def is_halted(self, moment: datetime) -> bool:
@@ -105,6 +108,8 @@ class InFlight:
         schedule = self._resources.schedule
         was_failing = self.breaker.failing_since is not None
         self.breaker = circuit_breaker.after(self.breaker, sent.outcome, schedule, moment)
+        if self.fifo and not sent.outcome.succeeded:
+            self._prefetch.drop_ready()
         reason = self._reason_to_disable(sent, moment)
         done = completed(self._lease, due, sent, schedule, moment)
         written = await self._resources.completer.record(done)

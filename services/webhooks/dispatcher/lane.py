@@ -105,7 +105,12 @@ class Lane:
         if not target.enabled or paused:
             self._prefetch.drop_ready()
         elif target.fifo:
-            self._prefetch.take(await self._head(target.open_span) if not self._prefetch.held else [])
+            if not self._prefetch.held:
+                found = await self._in_order(target.open_span)
+                # What follows a retry was not loaded.
+                found_all = len(found) < self._prefetch.size and all(due.step == 0 for due in found)
+                self._prefetch.exhausted = found_all
+                self._prefetch.take(found)
             complete = True
         elif limit:
             complete = seen is None or target.changes == seen.changes
@@ -125,16 +130,17 @@ class Lane:
         release = Release(self.lease, seen, self._in_flight.breaker, moment, drained)
         return await self.resources.releases.ask(release)
 
-    async def _head(self, span: Span) -> list[Due]:
+    async def _in_order(self, span: Span) -> list[Due]:
         async with self.resources.database.connection() as conn:
-            return await attempts.head(conn, self.resources.days, self.lease, span)
+            return await attempts.in_order(conn, self.resources.days, self.lease, span, self._prefetch.size)
 
     def _use_target(self, target: Target, refreshed_at: float) -> None:
         if self._target is not None and target.changes != self._target.changes:
             self._prefetch.drop_ready()
             log.debug("endpoint_change_applied", endpoint_id=self.lease.endpoint_id, changes=target.changes)
         self._target = target
-        self._prefetch.fit(target.rate_limit)
+        self._prefetch.fit(target.rate_limit, fifo=target.fifo)
+        self._in_flight.fifo = target.fifo
         self._refreshed_at = refreshed_at
         self._keys = [self.resources.cipher.signing_key(sealed) for sealed in target.sealed]
 

@@ -20,12 +20,14 @@ class Prefetch:
         self.held: set[str] = set()
         self.exhausted = False
         self.size = PREFETCH_LIMIT
+        self._low = PREFETCH_LIMIT // 4
 
-    def fit(self, rate_limit: float | None) -> None:
-        """With a rate limit, load at most one second's worth."""
+    def fit(self, rate_limit: float | None, *, fifo: bool) -> None:
+        """With a rate limit, load at most one second's worth. A FIFO lane loads when it has sent all."""
         self.size = (
             PREFETCH_LIMIT if rate_limit is None else min(PREFETCH_LIMIT, max(2, math.ceil(rate_limit)))
         )
+        self._low = 1 if fifo else max(1, self.size // 4)
 
     @property
     def is_half_empty(self) -> bool:
@@ -33,7 +35,7 @@ class Prefetch:
 
     @property
     def is_low(self) -> bool:
-        return not self.exhausted and len(self.ready) < max(1, self.size // 4)
+        return not self.exhausted and len(self.ready) < self._low
 
     @property
     def is_drained(self) -> bool:

@@ -55,25 +55,28 @@ def read_due(row: Any) -> Due:
     )
 
 
-HEAD = f"""
-SELECT head.*, head.step = 0 OR head.next_attempt_at <= now() AS is_due FROM (
+IN_ORDER = f"""
+SELECT found.*, found.step = 0 OR found.next_attempt_at <= now() AS is_due FROM (
     (SELECT {COLUMNS} FROM {open_deliveries("$2", "$3")}
-     WHERE d.endpoint_id = $1 AND d.step = 0 ORDER BY d.sequence LIMIT 1)
+     WHERE d.endpoint_id = $1 AND d.step = 0 ORDER BY d.sequence LIMIT $4)
     UNION ALL
     (SELECT {COLUMNS} FROM {open_deliveries("$2", "$3")}
      WHERE d.endpoint_id = $1 AND d.step > 0 ORDER BY d.sequence LIMIT 1)
-) AS head ORDER BY head.sequence LIMIT 1
+) AS found ORDER BY found.sequence
 """  # noqa: S608
 
 
-async def head(conn: Connection, days: DayTables, lease: Lease, span: Span) -> list[Due]:
-    """For a FIFO lane: the oldest open delivery, if it is due."""
-    args = (lease.endpoint_id, span.since, span.until)
+async def in_order(conn: Connection, days: DayTables, lease: Lease, span: Span, limit: int) -> list[Due]:
+    """For a FIFO lane: the oldest open deliveries. Nothing after a retry, which may fail again."""
+    args = (lease.endpoint_id, span.since, span.until, limit)
     partition = await days.partition_of(conn, span)
-    row = await days.run_on(partition, HEAD, lambda sql: conn.fetchrow(sql, *args))
-    if row is None or not row["is_due"]:
-        return []
-    return [read_due(row)]
+    found: list[Due] = []
+    for row in await days.run_on(partition, IN_ORDER, lambda sql: conn.fetch(sql, *args)):
+        if row["is_due"]:
+            found.append(read_due(row))
+        if row["step"] > 0:
+            break
+    return found
 
 
 class Completed(Struct, frozen=True, kw_only=True):

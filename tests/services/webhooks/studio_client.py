@@ -129,6 +129,13 @@ class StudioClient:
             return list(await conn.fetch(text, *args))
 
 
+async def hold_lanes(client: StudioClient) -> str:
+    """Lease all lanes to an owner that does nothing, so that the dispatcher leaves them alone."""
+    token = new_id()
+    await client.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '50 s'", token)
+    return token
+
+
 @asynccontextmanager
 async def change_applied(client: StudioClient) -> AsyncIterator[None]:
     """On exit, the lane has applied the changes made inside the block."""

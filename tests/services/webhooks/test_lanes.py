@@ -16,14 +16,7 @@ from services.webhooks.store.lane_batches import Release, Wanted
 from shared.wire import new_id, now
 from tests.harness.eventually import eventually
 from tests.harness.receiver import Received, Receiver, answering, hang
-from tests.services.webhooks.studio_client import StudioClient, open_studio_client, statuses
-
-
-async def hold_lanes(client: StudioClient) -> str:
-    """Lease all lanes to an owner that does nothing, so that the dispatcher leaves them alone."""
-    token = new_id()
-    await client.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '50 s'", token)
-    return token
+from tests.services.webhooks.studio_client import StudioClient, hold_lanes, open_studio_client, statuses
 
 
 async def test_a_hanging_endpoint_delays_nobody_else(
@@ -62,18 +55,6 @@ async def test_a_new_event_overtakes_a_hanging_one_of_the_same_endpoint(
     slow.set()
     await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 4)
     assert receiver.count == 4, "nothing was sent twice"
-
-
-async def test_strict_order_holds_even_when_an_event_fails_at_first(
-    client: StudioClient, receiver: Receiver
-) -> None:
-    """`fifo`: one at a time. A failing event blocks the others until it is delivered."""
-    receiver.answer = answering(200, 500, 500, 200)
-    await client.endpoint(receiver.url, fifo=True)
-    for _ in range(6):
-        await client.publish_some(1)
-    await receiver.until_count(8)
-    assert [got.sequence for got in receiver.received] == [1, 2, 2, 2, 3, 4, 5, 6]
 
 
 async def test_the_rate_limit_of_an_endpoint_is_kept(client: StudioClient, receiver: Receiver) -> None:

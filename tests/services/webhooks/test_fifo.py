@@ -1,0 +1,90 @@
+"""`fifo` endpoints: one delivery at a time, in order, whether it is loaded alone or in a batch."""
+
+from typing import Any
+
+import pytest
+
+from services.webhooks.store import attempts
+from tests.harness.eventually import eventually
+from tests.harness.receiver import Receiver, answering
+from tests.services.webhooks.studio_client import StudioClient, hold_lanes, statuses
+
+
+async def backlog(client: StudioClient, receiver: Receiver, events: int) -> str:
+    """The id of a `fifo` endpoint whose deliveries all wait. `send` lets them go."""
+    endpoint = await client.endpoint(receiver.url, fifo=True)
+    await hold_lanes(client)
+    await client.publish_some(events)
+    await client.until_deliveries(endpoint["id"], lambda found: len(found) == events)
+    return str(endpoint["id"])
+
+
+async def send(client: StudioClient) -> None:
+    await client.sql("UPDATE lanes SET leased_until = NULL")
+
+
+def sequences(receiver: Receiver) -> list[int]:
+    return [got.sequence for got in receiver.received]
+
+
+async def test_strict_order_holds_even_when_an_event_fails_at_first(
+    client: StudioClient, receiver: Receiver
+) -> None:
+    """A failing event blocks the others until it is delivered."""
+    receiver.answer = answering(200, 500, 500, 200)
+    await client.endpoint(receiver.url, fifo=True)
+    for _ in range(6):
+        await client.publish_some(1)
+    await receiver.until_count(8)
+    assert sequences(receiver) == [1, 2, 2, 2, 3, 4, 5, 6]
+
+
+async def test_a_failing_event_in_a_backlog_blocks_the_ones_loaded_with_it(
+    client: StudioClient, receiver: Receiver
+) -> None:
+    """Also when all of them were loaded together, and when two fail."""
+    receiver.answer = answering(200, 500, 500, 200, 200, 500, 200)
+    await backlog(client, receiver, 6)
+    await send(client)
+    await receiver.until_count(9)
+    assert sequences(receiver) == [1, 2, 2, 2, 3, 4, 4, 5, 6]
+
+
+async def test_a_backlog_is_loaded_in_batches(
+    client: StudioClient, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One query for many deliveries. One for each made an endpoint fall behind on a busy machine."""
+    loaded: list[int] = []
+    in_order = attempts.in_order
+
+    async def counting(*args: Any) -> list[attempts.Due]:
+        found = await in_order(*args)
+        loaded.append(len(found))
+        return found
+
+    monkeypatch.setattr(attempts, "in_order", counting)
+    await backlog(client, receiver, 50)
+    await send(client)
+    await receiver.until_count(50)
+    assert sequences(receiver) == list(range(1, 51))
+    assert max(loaded) >= 40
+
+
+async def test_nothing_overtakes_a_retry_that_is_not_due(client: StudioClient, receiver: Receiver) -> None:
+    """Neither a first attempt nor another retry that is due. It goes on when the oldest one is due."""
+    endpoint = await backlog(client, receiver, 4)
+    await client.sql("UPDATE deliveries SET step = 1, next_attempt_at = now() WHERE sequence = 3")
+    await client.sql(
+        "UPDATE deliveries SET step = 1, next_attempt_at = now() + interval '1 h' WHERE sequence = 1"
+    )
+    await send(client)
+
+    async def waits() -> bool:
+        return bool(await client.sql("SELECT 1 FROM lanes WHERE token IS NULL AND due_at < 'infinity'"))
+
+    await eventually(waits)
+    assert receiver.count == 0
+    await client.sql("UPDATE deliveries SET next_attempt_at = now() WHERE sequence = 1")
+    await client.sql("UPDATE lanes SET due_at = now()")
+    await client.until_deliveries(endpoint, lambda found: statuses(found) == ["succeeded"] * 4)
+    assert sequences(receiver) == [1, 2, 3, 4]
