@@ -4,6 +4,7 @@ They run with that release's loader and libraries: those of this machine may be 
 """
 
 import fcntl
+import os
 import re
 import shutil
 import subprocess
@@ -20,6 +21,7 @@ ADDRESSES = ["apt-get", "update", "--print-uris"]
 # After a failure, so that not every test waits for a mirror that is away.
 ASK_AGAIN_SECONDS = 600
 TIMEOUT = 120.0
+HERE = 'here=$(dirname "$(readlink -f "$0")")\n'
 
 
 def fetch_program(name: str, libraries: Sequence[str], root: Path = Path(sys.prefix)) -> list[str] | None:
@@ -63,6 +65,17 @@ def command_in(folder: Path, name: str) -> list[str]:
 def copy_libraries(unpacked: Path, folder: Path) -> None:
     for library in unpacked.glob("usr/lib/*-linux-gnu/*.so*"):
         shutil.copy2(library, folder)
+
+
+def use_loader(program: Path, made: Path) -> None:
+    """Replaces it with a script, for programs that start one another by name."""
+    (loader,) = (made / "lib").glob("ld-linux*")
+    real = program.with_name(f"{program.name}.elf")
+    program.rename(real)
+    lib = f"$here/{os.path.relpath(made / 'lib', program.parent)}"
+    words = f'exec "{lib}/{loader.name}" --library-path "{lib}" --argv0 "$0" "$here/{real.name}" "$@"\n'
+    program.write_text(f"#!/bin/sh\n{HERE}{words}")
+    program.chmod(0o755)
 
 
 def _fetch(packages: Sequence[str], make: Callable[[Path, Path], None], made: Path) -> None:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from shared.servers.rabbitmq_binaries import RabbitBinaries
-from tests.harness.debian_release import copy_libraries, fetch, run
+from tests.harness.debian_release import HERE, copy_libraries, fetch, run, use_loader
 
 ERLANG = (
     *("base", "asn1", "crypto", "eldap", "ftp", "inets", "mnesia", "os-mon", "parsetools", "public-key"),
@@ -16,7 +16,6 @@ LIBRARIES = ("libc6", "libgcc-s1", "libssl3t64", "libstdc++6", "libtinfo6", "lib
 PACKAGES = ("rabbitmq-server", *(f"erlang-{name}" for name in ERLANG), *LIBRARIES)
 # Where the release's own scripts expect Erlang.
 INSTALLED = "=/usr/lib/erlang\n"
-HERE = 'here=$(dirname "$(readlink -f "$0")")\n'
 
 
 def fetch_rabbitmq_4(root: Path = Path(sys.prefix)) -> RabbitBinaries | None:
@@ -36,7 +35,7 @@ def _make(unpacked: Path, made: Path) -> None:
     for folder in (*erlang.glob("erts-*/bin"), erlang / "bin", *erlang.glob("lib/*/priv/bin")):
         for program in folder.iterdir():
             if not program.is_symlink() and program.read_bytes()[:4] == b"\x7fELF":
-                _use_loader(program, made)
+                use_loader(program, made)
     for script in (erlang / "bin/erl", *erlang.glob("erts-*/bin/erl")):
         up = os.path.relpath(erlang, script.parent)
         script.write_text(
@@ -45,13 +44,3 @@ def _make(unpacked: Path, made: Path) -> None:
             .replace(INSTALLED, f"=$(readlink -f $here/{up})\n")
         )
     run(str(erlang / "bin/erl"), "-noshell", "-eval", "crypto:strong_rand_bytes(1), halt().")
-
-
-def _use_loader(program: Path, made: Path) -> None:
-    (loader,) = (made / "lib").glob("ld-linux*")
-    real = program.with_name(f"{program.name}.elf")
-    program.rename(real)
-    lib = f"$here/{os.path.relpath(made / 'lib', program.parent)}"
-    words = f'exec "{lib}/{loader.name}" --library-path "{lib}" --argv0 "$0" "$here/{real.name}" "$@"\n'
-    program.write_text(f"#!/bin/sh\n{HERE}{words}")
-    program.chmod(0o755)

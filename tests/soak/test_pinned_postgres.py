@@ -1,6 +1,7 @@
 """The tests run on any Postgres from 15 on. This runs a part of them on the pinned version.
 
-It comes from STUDIO_PINNED_DATABASE_URL, from binaries of that major version, or from Docker.
+It comes from STUDIO_PINNED_DATABASE_URL, from binaries of that major version on this machine or of a newer
+Debian release, or from Docker.
 """
 
 import os
@@ -14,6 +15,7 @@ import pytest
 
 from shared.servers.postgres import EmbeddedPostgres, find_postgres
 from tests.harness.containers import POSTGRES_IMAGE, ContainerPostgres, docker_answers
+from tests.harness.newer_postgres import fetch_postgres
 from tests.harness.servers import home_for_servers
 from tests.harness.system import ROOT
 
@@ -34,19 +36,17 @@ def pinned_postgres() -> Iterator[str]:
     if url := os.environ.get("STUDIO_PINNED_DATABASE_URL"):
         yield url
         return
-    binaries = find_postgres(MAJOR)
-    if binaries is None and not docker_answers():
+    with home_for_servers() as home:
+        binaries = find_postgres(MAJOR) or fetch_postgres(MAJOR, home)
+        if binaries is not None:
+            with EmbeddedPostgres.start(home, durable=False, binaries=binaries) as embedded:
+                yield embedded.url
+            return
+    if not docker_answers():
         pytest.skip(f"no Postgres {MAJOR}: neither binaries, nor Docker, nor STUDIO_PINNED_DATABASE_URL")
-    if binaries is None:
-        server = ContainerPostgres()
-        yield server.url_of("postgres")
-        server.stop()
-        return
-    with (
-        home_for_servers() as home,
-        EmbeddedPostgres.start(home, durable=False, binaries=binaries) as embedded,
-    ):
-        yield embedded.url
+    server = ContainerPostgres()
+    yield server.url_of("postgres")
+    server.stop()
 
 
 async def test_a_part_of_the_suite_passes_on_the_pinned_postgres() -> None:
