@@ -33,8 +33,13 @@ Send = Callable[[str, Sequence[Acknowledgement]], Awaitable[None]]
 _decoder = msgspec.json.Decoder(list[Acknowledgement])
 
 
-def read_acknowledgements(body: bytes) -> list[Acknowledgement]:
-    return _decoder.decode(body)
+def readable_acknowledgements(body: bytes) -> list[Acknowledgement]:
+    """Empty if the message is something else. The rows are then published again."""
+    try:
+        return _decoder.decode(body)
+    except msgspec.DecodeError as problem:
+        log.warning("acknowledgements_unreadable", error=str(problem))
+        return []
 
 
 class AcknowledgementSender:

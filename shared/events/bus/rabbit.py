@@ -5,8 +5,6 @@ import contextlib
 import time
 from collections.abc import AsyncIterator, Sequence
 
-import msgspec
-import structlog
 from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractExchange
 from aio_pika.exceptions import AMQPError, DeliveryError, PublishError
 
@@ -14,7 +12,7 @@ from shared.events.bus.acknowledgements import (
     Acknowledgement,
     AcknowledgementSender,
     Settle,
-    read_acknowledgements,
+    readable_acknowledgements,
 )
 from shared.events.bus.broker import close_quietly, open_connection, queue_exists, wrap, wrap_batch
 from shared.events.bus.broker_version import refuse_old_broker
@@ -24,10 +22,9 @@ from shared.events.bus.parking import list_parked, queue_depth, requeue_parked
 from shared.events.bus.permissions import allows, declares_topology
 from shared.events.bus.protocol import BusError, Handler, Message, ParkedMessage, QueueDepth, Unroutable
 from shared.events.bus.publish_batches import BatchPublisher, Destination
+from shared.events.bus.refusals import Refusals
 from shared.events.bus.topology import EVENT_LOG, QUEUES, Queue, acknowledgements_of
 from shared.wire import encode
-
-log = structlog.get_logger("bus")
 
 # The pause after a failed connection. Otherwise a whole batch of publishers would retry, one after the other.
 QUIET_SECONDS = 0.5
@@ -67,6 +64,7 @@ class RabbitBus:
         self._acknowledged: list[Consumer] = []
         self._acknowledgements = AcknowledgementSender(self._send_acknowledgements)
         self._batches = BatchPublisher(self._send)
+        self._refusals = Refusals()
         self._mismatch: str | None = None
         self._failed_at = -QUIET_SECONDS
 
@@ -103,7 +101,8 @@ class RabbitBus:
             async with asyncio.timeout(self.confirm_timeout):
                 exchanges = await self._publishing()
                 wrapped = wrap(messages[0]) if len(messages) == 1 else wrap_batch(messages)
-                await exchanges[exchange].publish(wrapped, routing_key=key, mandatory=True)
+                async with self._watching_refusals(key):
+                    await exchanges[exchange].publish(wrapped, routing_key=key, mandatory=True)
         except TimeoutError:
             await self._drop()
             raise BusError(f"no confirm within {self.confirm_timeout:g} s") from None
@@ -132,7 +131,7 @@ class RabbitBus:
 
     async def on_acknowledged(self, source: str, settle: Settle) -> None:
         async def handle(messages: Sequence[Message]) -> None:
-            await settle([one for message in messages for one in _readable(message)])
+            await settle([one for message in messages for one in readable_acknowledgements(message.body)])
 
         queue = acknowledgements_of(source)
         consumer = Consumer(self.url, queue, handle, 20, self._acknowledgements.add)
@@ -159,8 +158,7 @@ class RabbitBus:
     def problem(self) -> str | None:
         if self._mismatch:
             return self._mismatch
-        problems = [text for consumer in self._consumers.values() if (text := consumer.problem())]
-        return problems[0] if problems else None
+        return next((text for one in self._consumers.values() if (text := one.problem())), None)
 
     async def close(self) -> None:
         for consumer in (*self._consumers.values(), *self._acknowledged):
@@ -178,7 +176,18 @@ class RabbitBus:
                 assert self._channel is not None
                 exchange = await self._channel.get_exchange(queue.exchange, ensure=False)
             message = wrap(Message("", "acknowledgements", encode(list(done))))
-            await exchange.publish(message, routing_key=queue.name, mandatory=False)
+            async with self._watching_refusals(queue.name):
+                await exchange.publish(message, routing_key=queue.name, mandatory=False)
+
+    @contextlib.asynccontextmanager
+    async def _watching_refusals(self, key: str) -> AsyncIterator[None]:
+        try:
+            yield
+        except DeliveryError:
+            if self._refusals.refused(key):
+                await self._drop()
+            raise
+        self._refusals.confirmed(key)
 
     async def _publishing(self) -> dict[str, AbstractExchange]:
         if self._exchanges and self._channel is not None and not self._channel.is_closed:
@@ -239,11 +248,3 @@ class RabbitBus:
         connection, self._connection = self._connection, None
         self._channel, self._exchanges = None, {}
         await close_quietly(connection)
-
-
-def _readable(message: Message) -> list[Acknowledgement]:
-    try:
-        return read_acknowledgements(message.body)
-    except msgspec.DecodeError as problem:
-        log.warning("acknowledgements_unreadable", error=str(problem))
-        return []

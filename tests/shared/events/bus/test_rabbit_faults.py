@@ -8,6 +8,7 @@ import pytest
 from shared.events.bus import BusError, Message, Unroutable
 from shared.events.bus.declarations import QueueMismatch
 from shared.events.bus.rabbit import RabbitBus
+from shared.servers.rabbitmq import PrivateRabbit
 from tests.harness.eventually import eventually
 from tests.harness.servers import Rabbit
 from tests.shared.events.bus.queues import ALL, LOG, PARTITIONS, QUEUES, Notebook, message
@@ -150,6 +151,38 @@ async def test_a_consumer_that_the_broker_has_forgotten_comes_back(amqp_url: str
     await delete_queue(amqp_url, ALL.name)
     assert await publish_until_confirmed(bus, message(1)) >= 0
     await notebook.until(lambda seen: seen == ["m1"], seconds=30)
+    await bus.close()
+
+
+async def test_a_queue_that_refuses_for_long_is_tried_on_a_new_connection(
+    rabbit: Rabbit, amqp_url: str
+) -> None:
+    """After a node was lost, a broker may refuse a queue's messages on an existing channel for ever."""
+    if not isinstance(rabbit, PrivateRabbit):
+        pytest.skip("needs a broker whose policies may be changed")
+    bus = await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect()
+    first = await bus.ensure_connected()
+    vhost = amqp_url.rpartition("/")[2] or "/"
+    full = ("full", "^test\\.all$", '{"max-length": 1}')
+    await asyncio.to_thread(rabbit.control, "set_policy", "-p", vhost, "--apply-to", "queues", *full)
+
+    async def refused() -> bool:
+        """The broker applies the policy later, and a quorum queue takes a few more than the limit."""
+        try:
+            await bus.publish(message(0), ALL)
+        except BusError as problem:
+            return "refused" in str(problem)
+        return False
+
+    await eventually(refused)
+
+    async def connected_again() -> bool:
+        await refused()
+        return await bus.ensure_connected() > first
+
+    await eventually(connected_again)
+    await asyncio.to_thread(rabbit.control, "clear_policy", "-p", vhost, "full")
+    await publish_until_confirmed(bus, message(1))
     await bus.close()
 
 
