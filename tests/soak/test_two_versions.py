@@ -1,12 +1,11 @@
 """Two versions side by side, as during an upgrade: both book on the new version's schema.
 
-The old version is a commit of this repository, run from its own worktree with the current libraries.
+The old version is a commit of this repository.
 """
 
 import asyncio
 import json
 import os
-import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
@@ -22,9 +21,10 @@ from shared.servers.ports import free_port
 from shared.wire import new_id
 from tests.harness.bookable_studio import Bookable, bookable
 from tests.harness.http import Client
+from tests.harness.older_version import older_code
 from tests.harness.receiver import Received, receiving
 from tests.harness.rolling_restart import Fleet, fleet
-from tests.harness.system import ROOT, Process, System
+from tests.harness.system import Process, System
 
 # The last commit before migration 0008 of bookings, which books several requests in one transaction.
 OLD = os.environ.get("STUDIO_OLD_COMMIT", "1cd70aa")
@@ -33,18 +33,9 @@ CLASSES, MEMBERS, SEATS = 6, 60, 40
 
 @pytest.fixture
 def old_code(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "old"
-    if _git("cat-file", "-e", f"{OLD}^{{commit}}").returncode != 0:
-        pytest.skip(f"commit {OLD} is not in this clone: it is shallow, or no clone (git fetch --unshallow)")
-    added = _git("worktree", "add", "--detach", str(folder), OLD)
-    assert added.returncode == 0, added.stderr
-    assert not (folder / "services/bookings/migrations/0008_bookings_together.sql").exists()
-    yield folder
-    _git("worktree", "remove", "--force", str(folder))
-
-
-def _git(*words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    with older_code(OLD, tmp_path / "old") as folder:
+        assert not (folder / "services/bookings/migrations/0008_bookings_together.sql").exists()
+        yield folder
 
 
 @pytest.mark.timeout(400)
