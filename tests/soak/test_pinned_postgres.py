@@ -58,7 +58,7 @@ async def test_a_part_of_the_suite_passes_on_the_pinned_postgres() -> None:
         version = conn.get_server_version()
         await conn.close()
         assert version.major == MAJOR
-        print(f"Postgres {version.major}.{version.minor}")
+        print(f"Postgres {version.major}.{version.micro}")
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *PART]
         environment = os.environ | {"STUDIO_DATABASE_URL": url}
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
