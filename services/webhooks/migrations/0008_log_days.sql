@@ -1,7 +1,7 @@
 -- Daily partitions of the event log, 1 of 3: what can be added while everything runs. docs/decisions/0014 says why.
 -- Everybody queues behind a lock that is waited for, so give up soon: the file is tried again. Before a deadlock
 -- is looked for, so that it is never somebody else who is refused.
-SET LOCAL lock_timeout = '900ms';
+SET LOCAL lock_timeout = '300ms';
 -- In the order in which events are logged.
 LOCK TABLE events, deliveries IN ACCESS EXCLUSIVE MODE;
 

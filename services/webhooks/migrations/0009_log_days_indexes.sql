@@ -23,7 +23,7 @@ DO $$
 DECLARE
     name text;
 BEGIN
-    PERFORM set_config('lock_timeout', '900ms', true);
+    PERFORM set_config('lock_timeout', '300ms', true);
     FOR name IN SELECT indexrelid::regclass::text FROM pg_index
         WHERE indrelid IN ('events'::regclass, 'deliveries'::regclass) AND NOT indisvalid
     LOOP
@@ -51,7 +51,7 @@ DO $$
 DECLARE
     bound timestamptz := (SELECT min(until) FROM log_days);
 BEGIN
-    PERFORM set_config('lock_timeout', '900ms', true);
+    PERFORM set_config('lock_timeout', '300ms', true);
     ALTER TABLE events DROP CONSTRAINT IF EXISTS events_before_bound;
     ALTER TABLE deliveries DROP CONSTRAINT IF EXISTS deliveries_before_bound;
     EXECUTE format(

@@ -1,5 +1,5 @@
 -- Daily partitions, 3 of 3: the tables become the first partition. No row is read or written, so that the locks are short.
-SET LOCAL lock_timeout = '900ms';
+SET LOCAL lock_timeout = '300ms';
 LOCK TABLE events, deliveries IN ACCESS EXCLUSIVE MODE;
 
 -- 0009 may have moved the bound.
