@@ -104,15 +104,14 @@ class Lane:
         complete = False
         if not target.enabled or paused:
             self._prefetch.drop_ready()
-        elif target.fifo:
-            if not self._prefetch.held:
-                found = await self._in_order(target.open_span)
-                # What follows a retry was not loaded.
-                found_all = len(found) < self._prefetch.size and all(due.step == 0 for due in found)
-                self._prefetch.exhausted = found_all
-                self._prefetch.take(found)
+        elif target.fifo and not self._prefetch.held:
+            found = await self._in_order(target.open_span)
+            # What follows a retry was not loaded.
+            found_all = len(found) < self._prefetch.size and all(due.step == 0 for due in found)
+            self._prefetch.exhausted = found_all
+            self._prefetch.take(found)
             complete = True
-        elif limit:
+        elif limit and not target.fifo:
             complete = seen is None or target.changes == seen.changes
             found_all = len(loaded.due) < min(limit, self._prefetch.size) // 2
             self._prefetch.exhausted = complete and found_all

@@ -8,7 +8,7 @@ import pytest
 
 from services.webhooks.dispatcher.lane import Lane
 from services.webhooks.rules.circuit_breaker import Breaker
-from services.webhooks.rules.days import EVER
+from services.webhooks.rules.days import EVER, Span
 from services.webhooks.store.attempts import Due
 from services.webhooks.store.lane_batches import Loaded, Release, Target, Wanted
 from services.webhooks.store.lanes import Lease
@@ -18,8 +18,8 @@ from shared.wire import now
 class Endpoint:
     """One endpoint in memory: what LOAD and RELEASE do for it, and what happens just before a load."""
 
-    def __init__(self, *, rate_limit: float | None = None) -> None:
-        self.target = Target(1, 1, True, "https://partner.example", False, rate_limit, EVER, ())
+    def __init__(self, *, rate_limit: float | None = None, fifo: bool = False) -> None:
+        self.target = Target(1, 1, True, "https://partner.example", fifo, rate_limit, EVER, ())
         self.pending = ["d1", "d2", "d3", "d4", "d5"]
         self.released_with: list[str] | None = None
         self.drained: list[bool] = []
@@ -37,7 +37,7 @@ class Endpoint:
     def _load(self, wanted: Wanted) -> Loaded:
         self.before_load()
         found = [id_ for id_ in self.pending if id_ not in wanted.held][: (wanted.limit + 1) // 2]
-        return Loaded(self.target, [Due(id_, id_, 1, 0, 0, now(), b"{}") for id_ in found])
+        return Loaded(self.target, [] if self.target.fifo else [due(id_) for id_ in found])
 
     def _release(self, release: Release) -> bool:
         if release.seen.wakes != self.target.wakes:
@@ -46,6 +46,18 @@ class Endpoint:
         if not release.breaker.is_paused(release.at):
             self.released_with = list(self.pending)
         return True
+
+
+def due(id_: str) -> Due:
+    return Due(id_, id_, 1, 0, 0, now(), b"{}")
+
+
+class FifoLane(Lane):
+    """Reads the deliveries of an endpoint in memory."""
+
+    async def _in_order(self, span: Span) -> list[Due]:
+        endpoint: Any = self.resources
+        return [due(id_) for id_ in endpoint.pending]
 
 
 class Batch:
@@ -110,6 +122,22 @@ async def test_new_work_that_a_refill_only_counted_is_loaded_before_the_release(
     await refill_until_settled(lane)
     assert endpoint.released_with is None
     assert [due.id for due in lane._prefetch.ready] == ["d2"]
+
+
+async def test_new_work_of_a_fifo_lane_that_still_sends_is_loaded_before_the_release() -> None:
+    """It loads nothing while it holds something, but reads the `wakes` that count the new delivery."""
+    endpoint: Any = Endpoint(fifo=True)
+    endpoint.pending = ["d1"]
+    lane: Any = FifoLane(endpoint, Lease("endpoint", "studio", "token"), Breaker())
+    await refill_until_settled(lane)
+    sent = lane._prefetch.ready.popleft()
+    endpoint.add("d2")
+    await lane._refill()
+    lane._prefetch.held.discard(sent.id)
+    endpoint.pending.remove(sent.id)
+    await refill_until_settled(lane)
+    assert endpoint.released_with is None
+    assert [found.id for found in lane._prefetch.ready] == ["d2"]
 
 
 async def test_a_lane_with_nothing_due_is_released() -> None:
