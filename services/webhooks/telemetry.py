@@ -72,8 +72,11 @@ def report_attempt(due: Due, sent: Sent, completed: Completed) -> None:
     record("deliver webhook", due.traceparent, "client", sent.at, attributes, seconds=seconds, failed=failed)
 
 
-def report_days(ahead: timedelta, expired: int) -> None:
+def report_days_ahead(ahead: timedelta) -> None:
     LOG_DAYS.labels("ahead").set(ahead / timedelta(days=1))
+
+
+def report_expired_days(expired: int) -> None:
     LOG_DAYS.labels("expired").set(expired)
 
 

@@ -42,6 +42,8 @@ async def migrate(
     """Brings the schemas of `services` up to date. Returns what was applied to each."""
     conn = await asyncpg.connect(admin_url)
     try:
+        # As the services' roles have it. Eight days later is another time of day where clocks change.
+        await conn.execute("SET timezone TO 'UTC'")
         # Not a lock that waits: CREATE INDEX CONCURRENTLY waits for every running statement, this one too.
         while True:
             if await conn.fetchval("SELECT pg_try_advisory_lock($1)", LOCK):

@@ -8,7 +8,7 @@ import structlog
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.days import AHEAD, oldest_kept
 from services.webhooks.store import log_days
-from services.webhooks.telemetry import report_days
+from services.webhooks.telemetry import report_days_ahead, report_expired_days
 from shared.db.database import Connection
 from shared.errors import Unavailable
 
@@ -39,12 +39,15 @@ async def add_a_day(service: Webhooks, at: datetime) -> None:
 
     Before that all that are missing up to `at`, as after a long break: not every writer makes its own day.
     """
+    async with service.db.connection() as conn:
+        report_days_ahead(await log_days.last(conn) - at)
     await add_days_until(service, at)
     async with service.db.connection() as conn:
         until = await log_days.last(conn)
         if until <= at + AHEAD:
             until = await log_days.add(conn)
     service.days.until = until
+    report_days_ahead(until - at)
 
 
 async def drop_expired_days(service: Webhooks, at: datetime) -> None:
@@ -59,4 +62,4 @@ async def drop_expired_days(service: Webhooks, at: datetime) -> None:
                 break
             log.info("log_day_dropped", until=expired[0].isoformat())
             expired = expired[1:]
-    report_days(service.days.until - at, len(expired))
+    report_expired_days(len(expired))

@@ -105,6 +105,8 @@ class Lane:
         if not target.enabled or paused:
             self._prefetch.drop_ready()
         elif target.fifo and not self._prefetch.held:
+            # Until this query has succeeded: it is not of the snapshot that `wakes` is from.
+            self._prefetch.exhausted = False
             found = await self._in_order(target.open_span)
             # What follows a retry was not loaded.
             found_all = len(found) < self._prefetch.size and all(due.step == 0 for due in found)

@@ -50,3 +50,11 @@ BEGIN
       AND (open_since > NEW.event_created_at OR open_until < NEW.event_created_at);
     RETURN NULL;
 END $$;
+
+-- Instead of a foreign key, for the previous release, which deletes old events only. Fires in the first partition only.
+CREATE OR REPLACE FUNCTION delete_deliveries_of_event() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM webhooks.deliveries WHERE studio_id = OLD.studio_id AND event_id = OLD.id
+        AND event_created_at IN (OLD.created_at, '0001-01-01 00:00+00');
+    RETURN NULL;
+END $$;

@@ -3,7 +3,7 @@
 
 -- Adds the day after the last one and returns its end. Attaching a finished table blocks neither reads nor writes of the log.
 CREATE OR REPLACE FUNCTION add_log_day() RETURNS timestamptz LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = webhooks, pg_temp SET lock_timeout = '1s' AS $$
+SET search_path = webhooks, pg_temp SET timezone = 'UTC' SET lock_timeout = '1s' AS $$
 DECLARE
     day_start timestamptz;
     day_end   timestamptz;
@@ -36,7 +36,7 @@ END $$;
 -- Drops the oldest day's partition of one table. The deliveries go first, in a transaction of their own: two tables
 -- locked at once could deadlock with whoever uses both. Gives up soon, since everybody waits behind this lock.
 CREATE OR REPLACE FUNCTION drop_log_day(day_end timestamptz, kind text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = webhooks, pg_temp SET lock_timeout = '100ms' AS $$
+SET search_path = webhooks, pg_temp SET timezone = 'UTC' SET lock_timeout = '100ms' AS $$
 DECLARE
     day_start timestamptz;
     name      text;

@@ -85,6 +85,15 @@ BEGIN
       AND (open_since > NEW.event_created_at OR open_until < NEW.event_created_at);
     RETURN NULL;
 END $$;
+-- Instead of the foreign key, for the previous release, which deletes old events only. New events are in other partitions.
+CREATE FUNCTION delete_deliveries_of_event() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM webhooks.deliveries WHERE studio_id = OLD.studio_id AND event_id = OLD.id
+        AND event_created_at IN (OLD.created_at, '0001-01-01 00:00+00');
+    RETURN NULL;
+END $$;
+CREATE TRIGGER delete_deliveries AFTER DELETE ON events_before FOR EACH ROW
+    EXECUTE FUNCTION delete_deliveries_of_event();
 CREATE TRIGGER opened_again AFTER UPDATE OF status ON deliveries FOR EACH ROW
     WHEN (OLD.status <> 'pending' AND NEW.status = 'pending' AND NEW.event_created_at > '0001-01-01 00:00+00')
     EXECUTE FUNCTION open_lane_for();

@@ -133,10 +133,11 @@ async def get(conn: Connection, caller: Caller, delivery_id: str) -> Delivery | 
     return read_delivery(row) if row else None
 
 
+# `changes`, so that a FIFO lane does not send what it has loaded before this one.
 RETRY = f"""
 WITH woken AS (
-    UPDATE lanes SET wakes = wakes + 1, due_at = least(due_at, now()), paused_until = NULL,
-           open_since = least(open_since, $4), open_until = greatest(open_until, $4)
+    UPDATE lanes SET wakes = wakes + 1, changes = changes + 1, due_at = least(due_at, now()),
+           paused_until = NULL, open_since = least(open_since, $4), open_until = greatest(open_until, $4)
     WHERE endpoint_id = $3
 )
 UPDATE deliveries d SET status = 'pending', step = 0, next_attempt_at = now(), event_created_at = $4

@@ -142,6 +142,10 @@ def _target(row: Any) -> Target:
     )
 
 
+# Not at once: a delivery that cannot be loaded must not keep its lane busy.
+LOOK_AGAIN_SECONDS = 10
+
+
 class Release(Struct, frozen=True):
     """`drained`: there was nothing left to attempt now."""
 
@@ -153,9 +157,10 @@ class Release(Struct, frozen=True):
 
 
 # The lane is due again when its breaker allows it, or when its next retry is due. A drained lane without a
-# retry has no open delivery, so its span starts again with the next one. `wakes` detects work that
-# arrived since the last refill: then nothing is updated and the lane is refilled. A lane that is locked by
-# another is skipped: the event log locks many lanes in an order of its own, so waiting could deadlock.
+# retry has no open delivery, so its span starts again with the next one. If a first attempt was missed
+# nevertheless, the lane keeps its span and is looked at again. `wakes` detects work that arrived since the last
+# refill: then nothing is updated and the lane is refilled. A lane that is locked by another is skipped: the
+# event log locks many lanes in an order of its own, so waiting could deadlock.
 RELEASE = f"""
 WITH mine AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::int[], $5::int[], $6::timestamptz[],
@@ -171,17 +176,25 @@ UPDATE lanes l SET token = NULL, leased_until = NULL, failures = mine.failures, 
        paused_until = mine.paused_until, failing_since = mine.failing_since,
        last_failed_at = mine.last_failed_at,
        due_at = CASE WHEN NOT mine.enabled THEN 'infinity'
-                     ELSE coalesce(mine.paused_until, retry.at, 'infinity') END,
-       open_since = CASE WHEN mine.drained AND mine.paused_until IS NULL AND retry.at IS NULL
+                     ELSE coalesce(mine.paused_until, retry.at, missed.at, 'infinity') END,
+       open_since = CASE WHEN mine.drained AND mine.enabled AND mine.paused_until IS NULL
+                          AND coalesce(retry.at, missed.at) IS NULL
                          THEN '9999-01-01 00:00+00' ELSE l.open_since END,
-       open_until = CASE WHEN mine.drained AND mine.paused_until IS NULL AND retry.at IS NULL
+       open_until = CASE WHEN mine.drained AND mine.enabled AND mine.paused_until IS NULL
+                          AND coalesce(retry.at, missed.at) IS NULL
                          THEN '0001-01-01 00:00+00' ELSE l.open_until END
 FROM mine CROSS JOIN LATERAL (
     SELECT min(next_attempt_at) AS at FROM deliveries{PARTITION} d
     WHERE mine.enabled AND mine.paused_until IS NULL
       AND d.endpoint_id = mine.endpoint_id AND d.status = 'pending' AND d.step > 0
       AND d.event_created_at >= $10 AND d.event_created_at <= $11
-) AS retry
+) AS retry LEFT JOIN LATERAL (
+    SELECT now() + interval '{LOOK_AGAIN_SECONDS} s' AS at FROM deliveries{PARTITION} d
+    WHERE mine.enabled AND mine.paused_until IS NULL AND retry.at IS NULL
+      AND d.endpoint_id = mine.endpoint_id AND d.status = 'pending' AND d.step = 0
+      AND d.event_created_at >= $10 AND d.event_created_at <= $11
+    LIMIT 1
+) AS missed ON true
 WHERE l.endpoint_id = ANY (ARRAY(SELECT endpoint_id FROM free))
   AND l.endpoint_id = mine.endpoint_id AND l.token = mine.token AND l.wakes = mine.wakes
 RETURNING mine.place

@@ -165,10 +165,11 @@ async def next_batch(conn: Connection, recovery: RunningRecovery, limit: int) ->
     ]
 
 
+# `changes`, so that a FIFO lane does not send what it has loaded before these.
 REVIVE = """
 WITH woken AS (
-    UPDATE lanes SET wakes = wakes + 1, due_at = least(due_at, now()), open_since = least(open_since, $5),
-           open_until = greatest(open_until, $6)
+    UPDATE lanes SET wakes = wakes + 1, changes = changes + 1, due_at = least(due_at, now()),
+           open_since = least(open_since, $5), open_until = greatest(open_until, $6)
     WHERE endpoint_id = $2
 )
 UPDATE deliveries d SET status = 'pending', step = 0, next_attempt_at = now(),

@@ -37,6 +37,13 @@ WITH woken AS (
 UPDATE deliveries d SET status = 'pending', step = 0, next_attempt_at = now()
 WHERE d.studio_id = $1 AND d.id = $2
 """
+OLD_PRUNE = """
+WITH old AS (
+    SELECT studio_id, id FROM events
+    WHERE studio_id = $1 AND created_at < now() - interval '30 days' LIMIT 1000
+)
+DELETE FROM events USING old WHERE events.studio_id = old.studio_id AND events.id = old.id
+"""
 WAITING = """
 SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
 WHERE d.datname = current_database() AND NOT l.granted
@@ -139,6 +146,18 @@ async def test_what_the_old_release_opens_again_is_sent(database_url: str, recei
             await eventually(looks_at_no_day)
             await conn.execute(OLD_RETRY, studio_id, sent, old.endpoint_id)
             await receiver.until(lambda got: len(got.received) == 2)
+
+
+async def test_deliveries_go_with_the_events_that_the_old_release_deletes(database_url: str) -> None:
+    """There is no foreign key any more, and without its event a delivery could not be erased."""
+    studio_id = new_id()
+    async with old_database(database_url) as conn:
+        old = OldRelease(conn, studio_id, await new_endpoint(conn, studio_id, "https://partner.example/hook"))
+        await old.log(days_ago=31)
+        kept = await old.log()
+        await migrate(database_url, ["webhooks"])
+        await conn.execute(OLD_PRUNE, studio_id)
+        assert [row["id"] for row in await conn.fetch("SELECT id::text FROM deliveries")] == [kept]
 
 
 @pytest.mark.timeout(120)

@@ -1,13 +1,15 @@
 """`fifo` endpoints: one delivery at a time, in order, whether it is loaded alone or in a batch."""
 
+import asyncio
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from services.webhooks.store import attempts
 from tests.harness.eventually import eventually
-from tests.harness.receiver import Receiver, answering
-from tests.services.webhooks.studio_client import StudioClient, hold_lanes, statuses
+from tests.harness.receiver import Received, Receiver, answering
+from tests.services.webhooks.studio_client import StudioClient, change_applied, hold_lanes, statuses
 
 
 async def backlog(client: StudioClient, receiver: Receiver, events: int) -> str:
@@ -88,3 +90,52 @@ async def test_nothing_overtakes_a_retry_that_is_not_due(client: StudioClient, r
     await client.sql("UPDATE lanes SET due_at = now()")
     await client.until_deliveries(endpoint, lambda found: statuses(found) == ["succeeded"] * 4)
     assert sequences(receiver) == [1, 2, 3, 4]
+
+
+async def test_a_delivery_that_is_retried_goes_before_what_was_loaded(
+    client: StudioClient, receiver: Receiver
+) -> None:
+    """In order of `sequence` also then: what waits has a higher one."""
+    answered = asyncio.Event()
+    receiver.answer = answering(200)
+    endpoint = await backlog(client, receiver, 1)
+    await send(client)
+    [first] = await client.until_deliveries(endpoint, lambda found: statuses(found) == ["succeeded"])
+
+    async def wait(got: Received) -> web.Response:
+        await answered.wait()
+        return web.Response()
+
+    receiver.answer = wait
+    await hold_lanes(client)
+    await client.publish_some(9)
+    await client.until_deliveries(endpoint, lambda found: len(found) == 10)
+    await send(client)
+    await receiver.until_count(2)
+    async with change_applied(client):
+        assert (await client.call("POST", f"/webhook-deliveries/{first['id']}/retry")).status == 202
+    answered.set()
+    await receiver.until_count(11)
+    assert sequences(receiver) == [1, 2, 1, *range(3, 11)]
+
+
+async def test_an_error_while_loading_loses_no_delivery(
+    client: StudioClient, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lane has seen that there is new work, but not the work. It is not released before it has."""
+    in_order, failed = attempts.in_order, asyncio.Event()
+
+    async def failing_once(*args: Any) -> list[attempts.Due]:
+        if receiver.count == 1 and not failed.is_set():
+            failed.set()
+            raise ConnectionResetError
+        return await in_order(*args)
+
+    monkeypatch.setattr(attempts, "in_order", failing_once)
+    # The lane waits for its rate limit with nothing in flight when the second event comes.
+    await client.endpoint(receiver.url, fifo=True, rate_limit=2)
+    await client.publish_some(1)
+    await receiver.until_count(1)
+    await client.publish_some(1)
+    await receiver.until_count(2)
+    assert failed.is_set()

@@ -164,6 +164,23 @@ async def test_a_lane_with_new_events_since_the_last_query_is_not_released(clien
         ) == [True]
 
 
+async def test_a_lane_that_is_released_too_early_is_looked_at_again(client: StudioClient) -> None:
+    """Its days are not forgotten, so the delivery that was missed is found soon."""
+    endpoint = await client.endpoint("https://partner.example/hook")
+    lease = lanes.Lease(endpoint["id"], client.studio_id, await hold_lanes(client))
+    await client.publish_some(1)
+    async with client.context.db.connection() as conn:
+        [seen] = await lane_batches.load(conn, DayTables(), [Wanted(lease, [], 2)])
+        assert seen is not None
+        release = Release(lease, seen.target, Breaker(), now(), drained=True)
+        assert await lane_batches.release(conn, DayTables(), [release]) == [True]
+        row = await conn.fetchrow(
+            "SELECT due_at BETWEEN now() AND now() + interval '10 s' AS soon,"
+            " open_since <= open_until AS open FROM lanes"
+        )
+        assert dict(row or {}) == {"soon": True, "open": True}
+
+
 async def test_another_dispatcher_takes_over_when_one_is_gone(database_url: str, receiver: Receiver) -> None:
     """A lease that is not renewed expires, and another owner continues: at least once, same id."""
     async with open_studio_client(database_url) as client:
