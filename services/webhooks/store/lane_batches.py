@@ -158,9 +158,9 @@ class Release(Struct, frozen=True):
 
 # The lane is due again when its breaker allows it, or when its next retry is due. A drained lane without a
 # retry has no open delivery, so its span starts again with the next one. If a first attempt was missed
-# nevertheless, the lane keeps its span and is looked at again. `wakes` detects work that arrived since the last
-# refill: then nothing is updated and the lane is refilled. A lane that is locked by another is skipped: the
-# event log locks many lanes in an order of its own, so waiting could deadlock.
+# nevertheless, the lane keeps its span and is looked at again. `wakes` detects work that arrived since the
+# last refill: then nothing is updated and the lane is refilled. A lane that is locked by another is skipped:
+# the event log locks many lanes in an order of its own, so waiting could deadlock.
 RELEASE = f"""
 WITH mine AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::int[], $5::int[], $6::timestamptz[],
