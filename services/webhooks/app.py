@@ -13,6 +13,7 @@ from services.webhooks.event_log_consumer import EventLogConsumer
 from services.webhooks.routes import ROUTES
 from services.webhooks.rules.urls import UrlPolicy
 from services.webhooks.secret_cipher import SecretCipher
+from services.webhooks.store.lanes import RENEW_SECONDS
 from services.webhooks.telemetry import update_gauges
 from shared.background import Loop, Wakeup, running
 from shared.db.database import Database
@@ -99,7 +100,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
 def _dispatch_loops(service: Webhooks, dispatcher: Dispatcher, poll: float) -> list[Loop]:
     return [
         Loop("webhooks-dispatcher", dispatcher.step, idle=poll, wakeup=service.wakeup),
-        Loop("webhooks-leases", dispatcher.renew, idle=8.0),
+        Loop("webhooks-leases", dispatcher.renew, idle=RENEW_SECONDS),
         Loop("webhooks-recoveries", _with(recovery_step, service), idle=2.0, wakeup=service.recovery_wakeup),
     ]
 

@@ -9,7 +9,11 @@ from services.webhooks.rules.days import EVER, Span
 from shared.db.asynchronous_commit import ASYNCHRONOUS_COMMIT
 from shared.db.database import Connection
 
-LEASE_SECONDS = 30.0
+# How long the endpoints of a killed dispatcher wait.
+LEASE_SECONDS = 12.0
+RENEW_SECONDS = 3.0
+# A lease of the previous release lasts 30 s.
+IMPOSSIBLE_SECONDS = 60.0
 
 
 class Lease(Struct, frozen=True):
@@ -53,31 +57,37 @@ async def claim(
     ]
 
 
-# A lane that is locked right now is renewed in the next round: leases last for three rounds.
+# A lane that is locked right now is renewed in the next round, and a new lease too: leases last for four.
 RENEW = """
-UPDATE lanes SET leased_until = now() + $3 * interval '1 second'
+UPDATE lanes SET leased_until = now() + $3::float8 * interval '1 second'
 WHERE endpoint_id = ANY (ARRAY(
     SELECT l.endpoint_id FROM lanes l JOIN unnest($1::uuid[], $2::uuid[]) AS mine (endpoint_id, token)
-    ON l.endpoint_id = mine.endpoint_id AND l.token = mine.token FOR UPDATE OF l SKIP LOCKED))
+    ON l.endpoint_id = mine.endpoint_id AND l.token = mine.token
+    WHERE l.leased_until < now() + ($3::float8 - $4::float8) * interval '1 second'
+    FOR UPDATE OF l SKIP LOCKED))
 """
 
 
 async def renew(conn: Connection, leases: Sequence[Lease]) -> None:
     await conn.execute(
-        RENEW, [lease.endpoint_id for lease in leases], [lease.token for lease in leases], LEASE_SECONDS
+        RENEW,
+        [lease.endpoint_id for lease in leases],
+        [lease.token for lease in leases],
+        LEASE_SECONDS,
+        RENEW_SECONDS,
     )
 
 
 # A lease that ends later than any lease can was written before the clock was set back. Its lane was due.
 END_IMPOSSIBLE = """
 UPDATE lanes SET token = NULL, leased_until = NULL, due_at = least(due_at, now())
-WHERE leased_until > now() + 2 * $1 * interval '1 second'
+WHERE leased_until > now() + $1 * interval '1 second'
 """
 
 
 async def end_impossible_leases(conn: Connection) -> None:
     """A live dispatcher whose lane this ends has a stale token, and claims the lane again."""
-    await conn.execute(END_IMPOSSIBLE, LEASE_SECONDS)
+    await conn.execute(END_IMPOSSIBLE, IMPOSSIBLE_SECONDS)
 
 
 NOTE_SUCCESS = """

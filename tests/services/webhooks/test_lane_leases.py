@@ -1,0 +1,121 @@
+"""The leases of lanes: fenced, renewed, taken over, and never released with work that was not seen."""
+
+from unittest.mock import ANY
+
+from services.webhooks.rules.circuit_breaker import Breaker
+from services.webhooks.store import attempts, lane_batches, lanes
+from services.webhooks.store.attempts import Completed
+from services.webhooks.store.day_tables import DayTables
+from services.webhooks.store.lane_batches import Release, Wanted
+from shared.wire import new_id, now
+from tests.harness.eventually import eventually
+from tests.harness.receiver import Receiver, hang
+from tests.services.webhooks.studio_client import StudioClient, hold_lanes, open_studio_client, statuses
+
+
+async def test_a_dispatcher_that_lost_its_lease_writes_nothing(client: StudioClient) -> None:
+    """The fence: a completion with an old token, or an old attempt count, is refused."""
+    endpoint = await client.endpoint("https://partner.example/hook")
+    mine = lanes.Lease(endpoint["id"], client.studio_id, await hold_lanes(client))
+    await client.publish_some(1)
+    async with client.context.db.connection() as conn:
+        [delivery] = await client.deliveries(endpoint["id"])
+        created_at = await conn.fetchval("SELECT created_at FROM events")
+
+        def result(lease: lanes.Lease, count: int) -> Completed:
+            return Completed(
+                lease=lease,
+                delivery_id=delivery["id"],
+                event_created_at=created_at,
+                attempt_count=count,
+                status="succeeded",
+                step=0,
+                next_attempt_at=None,
+                attempt="{}",
+            )
+
+        stale, count = lanes.Lease(endpoint["id"], client.studio_id, new_id()), delivery["attempt_count"]
+        assert await attempts.complete(conn, DayTables(), [result(stale, count)]) == set()
+        assert await attempts.complete(conn, DayTables(), [result(mine, count + 1)]) == set()
+        written = await attempts.complete(conn, DayTables(), [result(mine, count)])
+        assert written == {delivery["id"]}
+        assert await lane_batches.load(conn, DayTables(), [Wanted(stale, [], 0), Wanted(mine, [], 0)]) == [
+            None,
+            ANY,
+        ]
+
+
+async def test_a_lane_with_new_events_since_the_last_query_is_not_released(client: StudioClient) -> None:
+    """No lost wake-up: an event stored between the refill and the release keeps the lane leased."""
+    endpoint = await client.endpoint("https://partner.example/hook")
+    lease = lanes.Lease(endpoint["id"], client.studio_id, await hold_lanes(client))
+    async with client.context.db.connection() as conn:
+        [seen] = await lane_batches.load(conn, DayTables(), [Wanted(lease, [], 2)])
+        assert seen is not None and seen.due == []
+        await client.publish_some(1)
+        assert await lane_batches.release(
+            conn, DayTables(), [Release(lease, seen.target, Breaker(), now())]
+        ) == [False]
+        [again] = await lane_batches.load(conn, DayTables(), [Wanted(lease, [], 2)])
+        assert again is not None and len(again.due) == 1
+        assert await lane_batches.release(
+            conn, DayTables(), [Release(lease, again.target, Breaker(), now())]
+        ) == [True]
+
+
+async def test_a_lane_that_is_released_too_early_is_looked_at_again(client: StudioClient) -> None:
+    """Its days are not forgotten, so the delivery that was missed is found soon."""
+    endpoint = await client.endpoint("https://partner.example/hook")
+    lease = lanes.Lease(endpoint["id"], client.studio_id, await hold_lanes(client))
+    await client.publish_some(1)
+    async with client.context.db.connection() as conn:
+        [seen] = await lane_batches.load(conn, DayTables(), [Wanted(lease, [], 2)])
+        assert seen is not None
+        release = Release(lease, seen.target, Breaker(), now(), drained=True)
+        assert await lane_batches.release(conn, DayTables(), [release]) == [True]
+        row = await conn.fetchrow(
+            "SELECT due_at BETWEEN now() AND now() + interval '10 s' AS soon,"
+            " open_since <= open_until AS open FROM lanes"
+        )
+        assert dict(row or {}) == {"soon": True, "open": True}
+
+
+async def test_another_dispatcher_takes_over_when_one_is_gone(database_url: str, receiver: Receiver) -> None:
+    """A lease that is not renewed expires, and another owner continues: at least once, same id."""
+    async with open_studio_client(database_url) as client:
+        endpoint = await client.endpoint(receiver.url)
+        dead = new_id()
+        await client.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '700 ms'", dead)
+        await client.publish_some(3)
+        assert statuses(await client.deliveries(endpoint["id"])) == ["pending"] * 3
+        await receiver.until_count(3)
+
+
+async def test_a_lease_lasts_for_seconds_and_is_renewed(client: StudioClient, receiver: Receiver) -> None:
+    """The endpoints of a killed dispatcher wait for seconds only, and a busy one keeps its own."""
+    receiver.answer = hang
+    await client.endpoint(receiver.url)
+    await client.publish_some(1)
+    await receiver.until_count(1)
+    left = "SELECT leased_until, leased_until < now() + interval '12 s' AS short, token::text FROM lanes"
+    [first] = await client.sql(left)
+    assert first["short"]
+
+    async def renewed() -> bool:
+        [lane] = await client.sql(left)
+        return bool(lane["leased_until"] > first["leased_until"] and lane["token"] == first["token"])
+
+    await eventually(renewed)
+
+
+async def test_a_dead_dispatchers_lease_does_not_survive_a_clock_that_is_set_back(
+    client: StudioClient, receiver: Receiver
+) -> None:
+    """Its lease seems to last 59 minutes more, which is longer than any real lease."""
+    await client.endpoint(receiver.url)
+    await client.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '59 minutes'", new_id())
+    [event_id] = await client.publish_some(1)
+    await client.sql("UPDATE lanes SET due_at = now() + interval '59 minutes'")
+    async with client.context.db.connection() as conn:
+        await lanes.end_impossible_leases(conn)
+    await receiver.until(lambda got: [each.event_id for each in got.received] == [event_id])
