@@ -55,14 +55,18 @@ def read_due(row: Any) -> Due:
     )
 
 
+# The lane's span is read with them. Of an older one, the first delivery could be missing and a later one not:
+# events are logged in another order than they are created.
 IN_ORDER = f"""
-SELECT found.*, found.step = 0 OR found.next_attempt_at <= now() AS is_due FROM (
+SELECT l.open_since, l.open_until, found.*, found.step = 0 OR found.next_attempt_at <= now() AS is_due
+FROM lanes l LEFT JOIN LATERAL (
     (SELECT {COLUMNS} FROM {open_deliveries("$2", "$3")}
      WHERE d.endpoint_id = $1 AND d.step = 0 ORDER BY d.sequence LIMIT $4)
     UNION ALL
     (SELECT {COLUMNS} FROM {open_deliveries("$2", "$3")}
      WHERE d.endpoint_id = $1 AND d.step > 0 ORDER BY d.sequence LIMIT 1)
-) AS found ORDER BY found.sequence
+) AS found ON true
+WHERE l.endpoint_id = $1 ORDER BY found.sequence
 """  # noqa: S608
 
 
@@ -72,9 +76,12 @@ async def in_order(conn: Connection, days: DayTables, lease: Lease, span: Span, 
     partition = await days.partition_of(conn, span)
     found: list[Due] = []
     for row in await days.run_on(partition, IN_ORDER, lambda sql: conn.fetch(sql, *args)):
+        now_open = Span(row["open_since"], row["open_until"])
+        if not span.covers(now_open):
+            return await in_order(conn, days, lease, span.joined(now_open), limit)
         if row["is_due"]:
             found.append(read_due(row))
-        if row["step"] > 0:
+        if row["step"] != 0:
             break
     return found
 

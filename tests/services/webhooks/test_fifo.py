@@ -1,12 +1,17 @@
 """`fifo` endpoints: one delivery at a time, in order, whether it is loaded alone or in a batch."""
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from aiohttp import web
 
+from services.webhooks.rules.days import Span
 from services.webhooks.store import attempts
+from services.webhooks.store.day_tables import DayTables
+from services.webhooks.store.lanes import Lease
+from shared.wire import now
 from tests.harness.eventually import eventually
 from tests.harness.receiver import Received, Receiver, answering
 from tests.services.webhooks.studio_client import StudioClient, change_applied, hold_lanes, statuses
@@ -140,3 +145,21 @@ async def test_an_error_while_loading_loses_no_delivery(
     # Sooner than a lane that misses a delivery is looked at again.
     await receiver.until_count(2, seconds=8)
     assert failed.is_set()
+
+
+async def test_an_event_that_was_created_later_and_logged_earlier_keeps_its_place(
+    client: StudioClient, receiver: Receiver
+) -> None:
+    """Also if both are logged after the lane has read of which time its deliveries are."""
+    endpoint = await client.endpoint(receiver.url, fifo=True)
+    lease = Lease(endpoint["id"], client.studio_id, await hold_lanes(client))
+    moment = now()
+    known = Span(moment, moment)
+    await client.publish(client.event(created_at=moment))
+    await client.until_deliveries(endpoint["id"], lambda found: len(found) == 1)
+    for created_at in (moment + timedelta(seconds=1), moment):
+        await client.publish(client.event(created_at=created_at))
+    await client.until_deliveries(endpoint["id"], lambda found: len(found) == 3)
+    async with client.context.db.connection() as conn:
+        found = await attempts.in_order(conn, DayTables(), lease, known, 10)
+    assert [due.sequence for due in found] == [1, 2, 3]
