@@ -17,7 +17,7 @@ from services.webhooks.context import Webhooks
 from services.webhooks.rules.days import AHEAD, start_of_day
 from services.webhooks.rules.urls import UrlPolicy
 from services.webhooks.secret_cipher import SecretCipher
-from services.webhooks.store import endpoints
+from services.webhooks.store import endpoints, event_reading
 from services.webhooks.store.event_log import StoredEvent
 from shared.background import Wakeup
 from shared.db.database import Database
@@ -144,3 +144,22 @@ class BlockCounter:
         [explained] = msgspec.json.decode(found)
         self.blocks += explained["Plan"]["Shared Hit Blocks"] + explained["Plan"]["Shared Read Blocks"]
         self.statements += 1
+
+
+async def sequences_of(service: Webhooks, studio_id: str, *, limit: int) -> list[int]:
+    """The sequences that an operator reads, page by page."""
+    operator = Caller(studio_id=studio_id, actor="operator")
+    found: list[int] = []
+    async with service.db.connection() as conn:
+        position = await event_reading.position(conn, operator, 0)
+        while page := await event_reading.list_events(
+            conn,
+            service.days.tables,
+            operator,
+            position,
+            after=found[-1] if found else 0,
+            type_=None,
+            limit=limit,
+        ):
+            found += [event.sequence for event in page]
+    return found

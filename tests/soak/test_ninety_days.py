@@ -19,6 +19,7 @@ from tests.harness.compressed_days import (
     envelopes_of_day,
     live_day,
     log_of_the_past,
+    sequences_of,
 )
 
 DAYS, WEEK = 90, 7
@@ -103,20 +104,7 @@ async def cost(service: Webhooks, caller: Caller, places: Sequence[int], type_: 
 
 
 async def everything_is_there(service: Webhooks, studio_id: str, oldest: int) -> None:
-    operator = Caller(studio_id=studio_id, actor="operator")
-    found: list[int] = []
-    async with service.db.connection() as conn:
-        position = await event_reading.position(conn, operator, 0)
-        while page := await event_reading.list_events(
-            conn,
-            service.days.tables,
-            operator,
-            position,
-            after=found[-1] if found else 0,
-            type_=None,
-            limit=200,
-        ):
-            found += [event.sequence for event in page]
+    found = await sequences_of(service, studio_id, limit=200)
     assert found == list(range(oldest + 1, DAYS * BUSY + 1))
     async with service.db.transaction() as conn:
         [newest] = await conn.fetch(

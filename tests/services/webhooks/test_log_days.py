@@ -20,6 +20,7 @@ from tests.harness.compressed_days import (
     keep_days,
     live_day,
     log_of_the_past,
+    sequences_of,
 )
 from tests.services.webhooks.studio_client import StudioClient
 
@@ -33,25 +34,6 @@ WHERE i.inhparent = ('webhooks.' || $1)::regclass ORDER BY 1
 async def partitions(service: Webhooks, table: str) -> list[str]:
     async with service.db.connection() as conn:
         return [row["relname"] for row in await conn.fetch(PARTITIONS, table)]
-
-
-async def everything(service: Webhooks, studio_id: str) -> list[int]:
-    """The sequences that an operator reads, page by page."""
-    operator = Caller(studio_id=studio_id, actor="operator")
-    found: list[int] = []
-    async with service.db.connection() as conn:
-        position = await event_reading.position(conn, operator, 0)
-        while page := await event_reading.list_events(
-            conn,
-            service.days.tables,
-            operator,
-            position,
-            after=found[-1] if found else 0,
-            type_=None,
-            limit=7,
-        ):
-            found += [event.sequence for event in page]
-    return found
 
 
 async def test_days_come_and_go_and_the_log_stays_complete(database_url: str) -> None:
@@ -68,7 +50,7 @@ async def test_days_come_and_go_and_the_log_stays_complete(database_url: str) ->
         days = [oldest_kept(today) + timedelta(days=n) for n in range(kept + AHEAD.days)]
         for table in ("events", "deliveries"):
             assert await partitions(service, table) == [f"{table}_{day:%Y%m%d}" for day in days]
-        sequences = await everything(service, studio_id)
+        sequences = await sequences_of(service, studio_id, limit=7)
         assert sequences == list(range((DAYS - kept) * EVENTS + 1, DAYS * EVENTS + 1))
         async with service.db.connection() as conn:
             assert await conn.fetchval("SELECT count(*) FROM deliveries") == kept * -(-EVENTS // 3)
@@ -105,7 +87,7 @@ async def test_late_events_of_an_earlier_day_are_read_in_order(database_url: str
         for envelope in mixed:
             async with service.db.transaction() as conn:
                 await add_to_log(conn, [envelope])
-        assert await everything(service, studio_id) == list(range(1, len(mixed) + 1))
+        assert await sequences_of(service, studio_id, limit=7) == list(range(1, len(mixed) + 1))
         operator = Caller(studio_id=studio_id, actor="operator")
         async with service.db.connection() as conn:
             for after, envelope in enumerate(mixed):
@@ -166,7 +148,7 @@ async def test_an_expired_day_that_is_being_read_is_dropped_later(database_url: 
         await keep_days(service, now())
         assert oldest not in await partitions(service, "events")
         assert oldest.replace("events", "deliveries") not in await partitions(service, "deliveries")
-        assert await everything(service, studio_id) == [EVENTS + 1]
+        assert await sequences_of(service, studio_id, limit=7) == [EVENTS + 1]
 
 
 async def test_nothing_older_than_the_log_is_logged(client: StudioClient) -> None:
