@@ -1,8 +1,8 @@
 """Statements that run often name the partition that they need, as long as it is one.
 
 A statement on the whole table is planned anew each time, because which partitions it needs depends on its
-parameters: 3.3 ms to plan what runs for 0.4 ms. One on a partition has the same text for a day and is planned
-once.
+parameters, and that takes longer than running it. One on a partition has the same text for a day and is
+planned once.
 """
 
 import time
