@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from typing import Any
 
 Version = tuple[int, ...]
-# The image to look for in deployments, the minimum version, and the feature that needs it.
+# The image to look for in deployments (a pattern), the minimum version, and the feature that needs it.
+# RabbitMQ's operators moved from rabbitmqoperator/ on Docker Hub to rabbitmq/ on ghcr.io.
 OPERATORS: dict[str, tuple[str, str, str]] = {
     "CloudNativePG": ("cloudnative-pg/cloudnative-pg", "1.27", "backups by plugin"),
     "Barman Cloud plugin": ("cloudnative-pg/plugin-barman-cloud", "0.6", "ObjectStore with a retention"),
-    "RabbitMQ cluster operator": ("rabbitmqoperator/cluster-operator", "2.12", "RabbitMQ 4"),
+    "RabbitMQ cluster operator": ("rabbitmq(operator)?/cluster-operator", "2.12", "RabbitMQ 4"),
     "RabbitMQ topology operator": (
-        "rabbitmqoperator/messaging-topology-operator",
+        "rabbitmq(operator)?/messaging-topology-operator",
         "1.15",
         "a broker user per service",
     ),
@@ -52,7 +53,7 @@ def problems() -> Iterator[str]:
         for container in deployment["spec"]["template"]["spec"]["containers"]
     ]
     for name, (repository, least, why) in OPERATORS.items():
-        tags = [tag_of(image) for image in images if repository_of(image).endswith(repository)]
+        tags = [tag_of(image) for image in images if re.search(f"{repository}$", repository_of(image))]
         yield from judged(name, max(tags, key=version, default=None), least, why)
     crds = kubectl("get", "customresourcedefinitions", "--ignore-not-found")["items"]
     bundles = [

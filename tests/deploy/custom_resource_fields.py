@@ -34,6 +34,7 @@ FIELDS = {
         spec.image spec.replicas spec.persistence.storage
         spec.resources.requests.cpu spec.resources.requests.memory
         spec.resources.limits.memory spec.rabbitmq.additionalConfig
+        spec.override.statefulSet.spec.template.spec.…
         spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.topologyKey
         spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.labelSelector.…""",
     "rabbitmq.com/v1beta1 User": "spec.rabbitmqClusterReference.name",

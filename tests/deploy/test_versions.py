@@ -169,6 +169,16 @@ def test_a_cluster_with_everything_passes(tmp_path: Path) -> None:
     assert (done.returncode, len(done.stdout.splitlines())) == (0, len(GOOD)), done.stdout + done.stderr
 
 
+def test_rabbitmqs_operators_are_found_in_both_registries(tmp_path: Path) -> None:
+    """Since 2.20 and 1.19 they come from ghcr.io."""
+    moved = {
+        name: image.replace("docker.io/rabbitmqoperator", "ghcr.io/rabbitmq") for name, image in GOOD.items()
+    }
+    assert moved != GOOD
+    done = _preflight(tmp_path, moved)
+    assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.parametrize("name", GOOD)
 def test_what_is_too_old_or_missing_is_named(tmp_path: Path, name: str) -> None:
     """Before anything is applied, instead of a silently dropped field."""
