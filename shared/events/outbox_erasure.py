@@ -4,7 +4,7 @@ A row is rewritten and published again with a higher version, even if it is in f
 data may be in the broker's queue, and the event log then replaces the event it stored from that copy.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import msgspec
 from msgspec import structs
@@ -36,6 +36,19 @@ async def anonymize_outbox(
     if bodies:
         await conn.execute(REWRITE, list(bodies), list(bodies.values()))
     return len(bodies)
+
+
+REPLACE = """
+UPDATE outbox o SET envelope = n.envelope, version = o.version + 1, sent_at = NULL, parked_at = NULL
+FROM unnest($2::uuid[], $3::bytea[]) AS n (event_id, envelope)
+WHERE o.studio_id = $1 AND o.event_id = n.event_id AND o.envelope <> n.envelope
+"""
+
+
+async def replace_in_outbox(conn: Connection, studio_id: str, envelopes: Mapping[str, bytes]) -> None:
+    """For a service that forwards events of others: a newer version, by the event's id."""
+    if envelopes:
+        await conn.execute(REPLACE, studio_id, list(envelopes), list(envelopes.values()))
 
 
 def _anonymized(body: bytes, ids: Collection[str], emails: Collection[str]) -> bytes:

@@ -10,6 +10,7 @@ import msgspec
 
 from services.webhooks.actions.event_age import without_expired
 from services.webhooks.actions.keep_days import add_days_until
+from services.webhooks.actions.rewritten_events import Copy, newest_copies, replace_rewritten
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.days import UNKNOWN
 from services.webhooks.rules.visibility import Subscriber, channel_name, kind_of
@@ -25,7 +26,6 @@ from shared.events.bus import Message, Poison, groups_for
 from shared.events.envelope import Envelope, read_envelope
 from shared.events.kinds import KINDS
 from shared.events.outbox import OutboxRow, add_rows
-from shared.events.outbox_rows import read_reference
 from shared.wire import new_id_at, now
 
 STRETCH = 2_000
@@ -52,23 +52,26 @@ async def _log(
     service: Webhooks, messages: Sequence[Message], envelopes: Sequence[Envelope], began: datetime
 ) -> None:
     await add_days_until(service, max(envelope.created_at for envelope in envelopes))
-    traces = {envelope.id: message.traceparent for envelope, message in zip(envelopes, messages, strict=True)}
+    copies = newest_copies(list(zip(messages, envelopes, strict=True)))
+    traces = {envelope.id: message.traceparent for message, envelope in copies}
     async with service.db.transaction() as conn:
-        events = await add_to_log(conn, envelopes, traces=traces)
-        await _replace_rewritten(conn, {event.id for event in events}, envelopes, messages)
+        events = await add_to_log(conn, [envelope for _, envelope in copies], traces=traces)
+        new = {event.id for event in events}
+        replaced = await replace_rewritten(conn, new, copies)
         if events:
             interested = await endpoints.subscribers(conn, sorted({event.studio_id for event in events}))
             await make_deliveries(conn, events, Pairs(events, interested))
-            passed_on = _passed_on({event.id for event in events}, envelopes, messages)
-            await add_rows(conn, passed_on)
-    if events:
+        passed_on = _passed_on(new, copies)
+        await add_rows(conn, passed_on)
+    if events or replaced:
         service.wakeup.notify()
-        if passed_on:
-            service.relay_wakeup.notify()
+    if passed_on or replaced:
+        service.relay_wakeup.notify()
+    if events:
         report_logged(events, began)
 
 
-def _passed_on(new: set[str], envelopes: Sequence[Envelope], messages: Sequence[Message]) -> list[OutboxRow]:
+def _passed_on(new: set[str], copies: Sequence[Copy]) -> list[OutboxRow]:
     """Events for other groups go through our own outbox, in the transaction that logs them."""
     return [
         OutboxRow(
@@ -80,28 +83,9 @@ def _passed_on(new: set[str], envelopes: Sequence[Envelope], messages: Sequence[
             envelope.studio_id,
             bucket_of(envelope.studio_id),
         )
-        for envelope, message in _once(envelopes, messages)
-        if envelope.id in new
+        for message, envelope in copies
+        if envelope.id in new and groups_for(envelope.type)
     ]
-
-
-async def _replace_rewritten(
-    conn: Connection, new: set[str], envelopes: Sequence[Envelope], messages: Sequence[Message]
-) -> None:
-    """If an erasure rewrote an event after it was published, replace what we stored of the first copy."""
-    for envelope, message in zip(envelopes, messages, strict=True):
-        reference = read_reference(message.reference)
-        if reference is None or reference.version == 0 or envelope.id in new:
-            continue
-        key = (envelope.studio_id, envelope.id, envelope.created_at)
-        sequence = await event_log.sequence_of(conn, *key)
-        await event_log.replace_body(conn, *key, render_logged(envelope, sequence))
-
-
-def _once(envelopes: Sequence[Envelope], messages: Sequence[Message]) -> Iterable[tuple[Envelope, Message]]:
-    """The events to forward, without duplicates within the batch."""
-    pairs = zip(envelopes, messages, strict=True)
-    return {pair[0].id: pair for pair in pairs if groups_for(pair[0].type)}.values()
 
 
 def _readable(message: Message) -> Envelope:

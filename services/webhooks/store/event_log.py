@@ -120,15 +120,6 @@ async def sequence_of(conn: Connection, studio_id: str, event_id: str, created_a
     return int(await conn.fetchval(SEQUENCE_OF, studio_id, event_id, created_at))
 
 
-REPLACE_BODY = "UPDATE events SET body = $4 WHERE studio_id = $1 AND id = $2 AND created_at = $3"
-
-
-async def replace_body(
-    conn: Connection, studio_id: str, event_id: str, created_at: datetime, body: bytes
-) -> None:
-    await conn.execute(REPLACE_BODY, studio_id, event_id, created_at, body)
-
-
 CREATED = """
 SELECT created_at FROM events WHERE studio_id = $1 AND id = $2 AND created_at >= $3 AND created_at < $4
 """

@@ -1,0 +1,70 @@
+"""An erasure rewrites an event that is on its way: the log keeps the newest version, whatever came first."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from services.webhooks.rules.visibility import channel_name
+from services.webhooks.store import erasure, event_log, lanes
+from services.webhooks.store.event_log import StoredEvent
+from services.webhooks.wire.events import render_logged
+from shared.db.database import Connection
+from shared.events.bus import Message, groups_for
+from shared.events.envelope import Envelope
+from shared.events.outbox_erasure import replace_in_outbox
+from shared.events.outbox_rows import read_reference
+from shared.http.caller import Caller
+
+Copy = tuple[Message, Envelope]
+
+
+def version_of(message: Message) -> int:
+    """How often an erasure had rewritten the event when this copy was published."""
+    reference = read_reference(message.reference)
+    return reference.version if reference else 0
+
+
+def newest_copies(copies: Sequence[Copy]) -> list[Copy]:
+    """Each event of the batch once, in its newest version, at the place of its first copy."""
+    newest: dict[str, Copy] = {}
+    for copy in copies:
+        message, envelope = copy
+        known = newest.get(envelope.id)
+        if known is None or version_of(message) > version_of(known[0]):
+            # Assigning to a known key keeps its place.
+            newest[envelope.id] = copy
+    return list(newest.values())
+
+
+async def replace_rewritten(conn: Connection, new: set[str], copies: Sequence[Copy]) -> bool:
+    """Replace what was stored and forwarded of an earlier version. False if there was nothing to replace.
+
+    The caller holds the counters of the studios, like an erasure of events that are in the log already.
+    """
+    rewritten: dict[str, list[Copy]] = defaultdict(list)
+    for message, envelope in copies:
+        if envelope.id not in new and version_of(message) > 0:
+            rewritten[envelope.studio_id].append((message, envelope))
+    for studio_id, own in sorted(rewritten.items()):
+        caller = Caller(studio_id=studio_id, actor="operator")
+        events = [await _as_stored(conn, envelope) for _, envelope in own]
+        events.sort(key=lambda event: event.sequence)
+        await erasure.rewrite(conn, caller, events)
+        await erasure.clear_answers(conn, caller, events)
+        # Lanes may have prefetched the earlier version.
+        await lanes.changed_all(conn, studio_id)
+        forwarded = {envelope.id: message.body for message, envelope in own if groups_for(envelope.type)}
+        await replace_in_outbox(conn, studio_id, forwarded)
+    return bool(rewritten)
+
+
+async def _as_stored(conn: Connection, envelope: Envelope) -> StoredEvent:
+    sequence = await event_log.sequence_of(conn, envelope.studio_id, envelope.id, envelope.created_at)
+    return StoredEvent(
+        studio_id=envelope.studio_id,
+        id=envelope.id,
+        sequence=sequence,
+        type=channel_name(envelope.type, envelope.audience or None),
+        location_id=envelope.location_id,
+        created_at=envelope.created_at,
+        body=render_logged(envelope, sequence),
+    )
