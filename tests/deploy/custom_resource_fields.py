@@ -18,6 +18,8 @@ FIELDS = {
         spec.affinity.podAntiAffinityType spec.affinity.topologyKey spec.storage.size spec.walStorage.size
         spec.resources.requests.cpu spec.resources.requests.memory spec.resources.limits.memory
         spec.plugins.name spec.plugins.isWALArchiver spec.plugins.parameters.…
+        spec.certificates.serverAltDNSNames
+        spec.bootstrap.recovery.database spec.bootstrap.recovery.owner spec.bootstrap.recovery.secret.name
         spec.bootstrap.recovery.source spec.bootstrap.recovery.recoveryTarget.targetTime
         spec.externalClusters.name spec.externalClusters.plugin.name
         spec.externalClusters.plugin.parameters.…""",

@@ -8,6 +8,8 @@ from typing import Any
 
 import yaml
 
+from tests.deploy.replacing import replace_fields
+
 Manifest = dict[str, Any]
 KNOWN = {
     "apiVersion",
@@ -19,6 +21,7 @@ KNOWN = {
     "patches",
     "images",
     "secretGenerator",
+    "replacements",
 }
 # These are in no namespace.
 CLUSTER_WIDE = ("Namespace",)
@@ -51,6 +54,8 @@ def _applied(folder: Path, found: list[Manifest]) -> list[Manifest]:
             manifest["metadata"].setdefault("labels", {}).update(labels["pairs"])
         for image in rules.get("images", ()):
             _set_image(manifest, image)
+    for replacement in rules.get("replacements", ()):
+        replace_fields(found, replacement)
     return found
 
 
@@ -81,11 +86,12 @@ def _edited(manifest: Manifest, operations: list[Any]) -> Manifest:
         for step in way:
             place = place[int(step)] if isinstance(place, list) else place[step]
         key = int(last) if isinstance(place, list) else last
-        place[key]  # replacing or removing something that does not exist is an error in kustomize too
+        if operation["op"] != "add":
+            place[key]  # replacing or removing something that does not exist is an error in kustomize too
         if operation["op"] == "remove":
             del place[key]
         else:
-            assert operation["op"] == "replace", operation
+            assert operation["op"] in ("add", "replace"), operation
             place[key] = operation["value"]
     return manifest
 

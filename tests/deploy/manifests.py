@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -35,9 +36,13 @@ def overlay(name: str) -> list[Manifest]:
 
 def built(folder: str) -> list[Manifest]:
     """The same by kustomize itself, which must be installed."""
+    return kustomized(KUBERNETES / folder)
+
+
+def kustomized(folder: Path) -> list[Manifest]:
     command = kustomize()
     assert command is not None
-    done = subprocess.run([*command, str(KUBERNETES / folder)], capture_output=True, text=True, check=False)
+    done = subprocess.run([*command, str(folder)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return [found for found in yaml.safe_load_all(done.stdout) if found]
 

@@ -17,7 +17,10 @@ from tests.harness.system import ROOT
 MANIFESTS = overlay("production")
 OPERATING = (ROOT / "docs" / "operating.md").read_text()
 # Ports that the operators give to their containers, by name.
-FOREIGN_PORTS = {"studio-db": ("database", "metrics", 9187), "studio-broker": ("broker", "prometheus", 15692)}
+FOREIGN_PORTS = {
+    "studio-database": ("database", "metrics", 9187),
+    "studio-broker": ("broker", "prometheus", 15692),
+}
 OTHERS_METRICS = ("kubelet_", "cnpg_", "barman_cloud_", "rabbitmq_")
 
 

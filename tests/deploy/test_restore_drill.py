@@ -1,5 +1,6 @@
 """Backups are taken and kept, and the drill that restores one in a cluster does what it says."""
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -9,11 +10,13 @@ import pytest
 from tests.deploy import crds
 from tests.deploy.__main__ import problems
 from tests.deploy.kustomizing import read
-from tests.deploy.manifests import KUBERNETES, named, overlay
+from tests.deploy.manifests import KUBERNETES, Manifest, named, overlay
 from tests.harness.system import ROOT
 
 CHECKS = (ROOT / "deploy" / "restore-checks.sql").read_text()
-DRILL = read(KUBERNETES / "restore-drill.yaml")
+DRILL: list[Manifest] = json.loads(
+    json.dumps(read(KUBERNETES / "restore-drill.yaml")).replace("SOURCE_CLUSTER", "studio-db")
+)
 
 
 def test_every_wal_segment_is_archived_and_old_ones_go() -> None:
@@ -46,7 +49,9 @@ def test_the_drill_restores_what_production_backs_up() -> None:
     assert parameters["barmanObjectName"] in named(overlay("production"), "ObjectStore")
 
 
-def _drill(folder: Path, *words: str, fails: str = "nothing") -> subprocess.CompletedProcess[str]:
+def _drill(
+    folder: Path, *words: str, fails: str = "nothing", **variables: str
+) -> subprocess.CompletedProcess[str]:
     """Runs the script with a kubectl that records its calls and fails at one of them."""
     fake = folder / "kubectl"
     fake.write_text(
@@ -55,7 +60,7 @@ def _drill(folder: Path, *words: str, fails: str = "nothing") -> subprocess.Comp
         f'case "$*" in *" {fails} "*) exit 1 ;; esac\n'
     )
     fake.chmod(0o755)
-    path = {"PATH": f"{folder}:{os.environ['PATH']}"}
+    path = {"PATH": f"{folder}:{os.environ['PATH']}", **variables}
     script = str(KUBERNETES / "restore-drill.sh")
     return subprocess.run([script, *words], env=path, capture_output=True, text=True, check=False)
 
@@ -76,3 +81,13 @@ def test_the_drill_refuses_a_moment_that_is_none(tmp_path: Path) -> None:
     """The text is inserted into a manifest."""
     done = _drill(tmp_path, "yesterday")
     assert done.returncode == 2 and not (tmp_path / "asked").exists()
+    done = _drill(tmp_path, "2026-11-15T12:00:00Z", CLUSTER="studio-db/x")
+    assert done.returncode == 2 and not (tmp_path / "asked").exists()
+
+
+@pytest.mark.parametrize("cluster", ["studio-db", "studio-db-2"])
+def test_the_drill_restores_the_backups_of_the_current_cluster(tmp_path: Path, cluster: str) -> None:
+    """After a restore the current one has another name and its own archive."""
+    _drill(tmp_path, "2026-11-15T12:00:00Z", CLUSTER=cluster)
+    given = (tmp_path / "given").read_text()
+    assert f"serverName: {cluster}}}" in given and "SOURCE_CLUSTER" not in given
