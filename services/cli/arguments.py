@@ -174,7 +174,12 @@ def _sequences(words: Words) -> None:
         "advance",
         "skip the numbers used since the backup; run once after a restore",
         operator_commands.advance_sequences,
-        "sequences advance --yes",
+        "sequences advance --offline --yes",
+    )
+    advance.add_argument(
+        "--offline",
+        action="store_true",
+        help="directly in the database, before any service is started (STUDIO_DATABASE_URL as for migrate)",
     )
     advance.add_argument("--by", type=positive, default=1_000_000, metavar="N", help="how many (1,000,000)")
     yes_option(advance)

@@ -108,7 +108,13 @@ def erase(settings: Settings, given: argparse.Namespace) -> None:
 
 def advance_sequences(settings: Settings, given: argparse.Namespace) -> None:
     confirm(f"Every studio's sequences will skip {given.by:,} numbers, for good.", yes=given.yes)
-    show(client_for(settings).post("/sequences/advance", {"by": given.by}), as_json=given.json)
+    if given.offline:
+        from services.cli.offline_sequences import advance_offline
+
+        answer = advance_offline(settings, given.by)
+    else:
+        answer = client_for(settings).post("/sequences/advance", {"by": given.by})
+    show(answer, as_json=given.json)
 
 
 def list_queues(settings: Settings, given: argparse.Namespace) -> None:

@@ -32,8 +32,9 @@ OPERATIONS: dict[str, str] = {
         "if a service was unreachable."
     ),
     "advance_sequence": (
-        "Run it once, before partners come back: no event then gets a number that a partner has already seen. "
-        "Repeating it does no harm."
+        "Once after a restore: no later event gets a number that a partner has already seen. Repeating it does no "
+        "harm. Services that are running have numbered events already, so prefer `studioctl sequences advance "
+        "--offline` before they are started."
     ),
     "get_status": (
         "The readiness of each service, the depth of its queues and the age of its outbox, and studios whose "

@@ -1,0 +1,174 @@
+"""A dump is restored and the sequences advanced before anything runs: no number is used twice."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import asyncpg
+import pytest
+
+from services.cli.offline_sequences import STATEMENT, advance_in_database
+from shared.background import Wakeup
+from shared.events.bus.memory import MemoryBus
+from shared.events.event import Event
+from shared.events.outbox import add_events
+from shared.events.relay import Relay
+from shared.servers.postgres import find_postgres
+from shared.wire import new_id
+from tests.deploy.manifests import named, overlay
+from tests.harness.database_layout import open_database
+from tests.harness.eventually import eventually
+from tests.harness.receiver import Receiver, receiving
+from tests.harness.system import ROOT
+from tests.services.webhooks.studio_client import open_studio_client
+
+BIN = binaries.folder if (binaries := find_postgres()) else ROOT
+needs_pg_dump = pytest.mark.skipif(
+    not (BIN / "pg_dump").exists() or "STUDIO_DATABASE_URL" in os.environ,
+    reason="needs pg_dump of the server's own version",
+)
+# `sequence` and `webhook-sequence` of what an endpoint received.
+Numbers = tuple[int, int]
+
+
+@needs_pg_dump
+async def test_events_in_a_restored_outbox_get_numbers_after_the_jump(database_url: str) -> None:
+    """Committed before the backup and logged after it: partners have seen their number already."""
+    async with receiving() as receiver:
+        async with open_studio_client(database_url) as client:
+            await client.endpoint(receiver.url)
+            await client.publish_some(3)
+            waiting, studio_id = client.event(), client.studio_id
+            await write_to_outbox(database_url, waiting)
+            dump = await run(str(BIN / "pg_dump"), "-Fc", database_url)
+            # After the backup.
+            await client.publish(waiting, client.event(), client.event())
+            await receiver.until_count(6)
+        assert await numbers(receiver) == {(n, n) for n in range(1, 7)}
+
+        # As in docs/operating.md: the database is made anew. Its partitions cannot be dropped one by one.
+        server = urlsplit(database_url)._replace(path="/postgres").geturl()
+        options = ("--create", "--clean", "--if-exists", "--exit-on-error")
+        await run(str(BIN / "pg_restore"), "-d", server, *options, stdin=dump)
+        assert await advance(database_url) == {"object": "sequences_advanced", "studios": 1, "by": 1_000_000}
+
+        async with open_studio_client(database_url) as client, relaying(database_url, client.bus):
+            client.studio_id = studio_id
+            await receiver.until_count(7)
+            assert receiver.received[6].event_id == waiting.id
+            await client.publish(client.event())
+            await receiver.until_count(8)
+        assert await numbers(receiver, first=6) == {(1_000_004, 1_000_004), (1_000_005, 1_000_005)}
+
+
+async def test_a_studio_without_a_counter_starts_after_the_jump(database_url: str) -> None:
+    """Its first event came after the backup. A second restore adds to the jump."""
+    assert await advance_in_database(database_url, 500) == 0
+    assert await advance_in_database(database_url, 1000) == 0
+    async with open_studio_client(database_url) as client:
+        await client.publish_some(2)
+        shown = (await client.call("GET", "/events")).json()["data"]
+        assert [event["sequence"] for event in shown] == [1501, 1502]
+
+
+async def test_the_statement_runs_by_itself_as_in_psql(database_url: str) -> None:
+    """Without the setting it skips a million."""
+    async with open_studio_client(database_url) as client:
+        await client.publish_some(1)
+        conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
+        try:
+            await conn.execute(STATEMENT.read_text())
+        finally:
+            await conn.close()
+        await client.publish_some(1)
+        shown = (await client.call("GET", "/events")).json()["data"]
+        assert [event["sequence"] for event in shown] == [1, 1_000_002]
+
+
+async def test_the_role_of_a_service_may_not_advance(database_url: str) -> None:
+    """One sentence, and nothing has changed: only whoever migrates owns the tables."""
+    conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
+    try:
+        await conn.execute("INSERT INTO webhooks.event_counters VALUES ($1, 5)", new_id())
+        await conn.execute("SET ROLE studio_webhooks")
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await conn.execute(STATEMENT.read_text())
+        assert await conn.fetchval("SELECT last_sequence FROM webhooks.event_counters") == 5
+    finally:
+        await conn.close()
+
+
+def test_applying_the_production_overlay_starts_no_service_that_was_scaled_to_zero() -> None:
+    """So the restored database can be made before the sequences are advanced, and services come last."""
+    deployments = named(overlay("production"), "Deployment")
+    assert len(deployments) == 6
+    assert [name for name, found in deployments.items() if "replicas" in found["spec"]] == []
+
+
+async def write_to_outbox(database_url: str, event: Event) -> None:
+    db = await open_database(database_url, "bookings", size=2)
+    async with db.transaction() as conn:
+        await add_events(conn, [event])
+    await db.close()
+
+
+@asynccontextmanager
+async def relaying(database_url: str, bus: Any) -> AsyncIterator[None]:
+    """The producer is started again, and publishes what its restored outbox has."""
+    assert isinstance(bus, MemoryBus)
+    db = await open_database(database_url, "bookings", size=4)
+    relay = Relay(db, bus, Wakeup(), service="bookings")
+    await relay.start()
+
+    async def published() -> bool:
+        await relay.step()
+        async with db.connection() as conn:
+            return bool(await conn.fetchval("SELECT count(*) = 0 FROM outbox"))
+
+    await eventually(published)
+    yield
+    await relay.stop()
+    await db.close()
+
+
+async def numbers(receiver: Receiver, *, first: int = 0) -> set[Numbers]:
+    return {
+        (json.loads(got.body)["sequence"], int(got.headers["webhook-sequence"]))
+        for got in receiver.received[first:]
+    }
+
+
+async def advance(database_url: str) -> dict[str, Any]:
+    """With no service running, and as the role that migrates."""
+    command = (
+        sys.executable,
+        "-m",
+        "services.cli.main",
+        "sequences",
+        "advance",
+        "--offline",
+        "--yes",
+        "--json",
+    )
+    out = await run(*command, environment={"STUDIO_DATABASE_URL": database_url})
+    answer: dict[str, Any] = json.loads(out)
+    return answer
+
+
+async def run(*command: str, stdin: bytes = b"", environment: dict[str, str] | None = None) -> bytes:
+    child = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=ROOT,
+        env=os.environ | (environment or {}),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await child.communicate(stdin)
+    assert child.returncode == 0, err.decode()
+    return out
