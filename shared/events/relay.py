@@ -36,6 +36,8 @@ BATCH_SECONDS = 0.02
 ACKNOWLEDGE_SECONDS = 30.0
 RETRY_EVERY = 5.0
 STUCK_EVERY = 1.0
+# A replica without the bus for this long gives up its leases.
+UNREACHABLE_SECONDS = 3.0
 
 
 class Relay:
@@ -76,6 +78,7 @@ class Relay:
         self._stuck: frozenset[int] = frozenset()
         self._own_wakeups = 0
         self._told = 0
+        self._reached = time.monotonic()
 
     async def start(self) -> None:
         await self.bus.on_acknowledged(self.service, self.settle)
@@ -84,13 +87,14 @@ class Relay:
         """Publishes waiting rows. True if there are more. Raises if something could not be published."""
         if not await self.session.open():
             return False
+        connection = await self._connected()
         held = await self.leases.renew()
         await self._wake_others()
         if not held:
             return False
         await self._raise_failure()
         buckets = buckets_of(held, self.leases.partitions)
-        await self._republish(held, buckets, await self.bus.ensure_connected())
+        await self._republish(held, buckets, connection)
         room = min(BATCH, UNCONFIRMED - self._unconfirmed)
         if room <= 0:
             await asyncio.wait(self._publishing.values(), return_when=asyncio.FIRST_COMPLETED)
@@ -125,6 +129,17 @@ class Relay:
         except Exception as problem:
             log.warning("leases_not_released", service=self.service, error=type(problem).__name__)
         await self.session.close()
+
+    async def _connected(self) -> int:
+        """Another replica may still reach the bus, so whoever does not gives up its leases."""
+        try:
+            connection = await self.bus.ensure_connected()
+        except BusError:
+            if time.monotonic() - self._reached > UNREACHABLE_SECONDS:
+                await self.leases.release()
+            raise
+        self._reached = time.monotonic()
+        return connection
 
     async def _wake_others(self) -> None:
         """After our own commits, which may be in partitions of others. Their wakeups are not passed on."""
