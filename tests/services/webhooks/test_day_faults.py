@@ -2,7 +2,9 @@
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 
+import asyncpg
 import pytest
 
 from services.webhooks.actions.event_age import without_expired
@@ -22,6 +24,10 @@ from shared.events.kinds import BookingCreated
 from shared.wire import new_id, now
 from tests.harness.compressed_days import add_endpoint, keep_days, live_day, log_of_the_past
 
+BOUNDS = """
+SELECT pg_get_expr(c.relpartbound, c.oid) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+WHERE i.inhparent = 'webhooks.deliveries'::regclass ORDER BY c.relname
+"""
 STORED = "SELECT count(*) FROM events WHERE id = ANY($1::uuid[])"
 DAYS = "SELECT since, until FROM log_days ORDER BY since"
 
@@ -72,6 +78,24 @@ async def test_replicas_that_add_days_at_once_add_different_ones(database_url: s
         async with service.db.connection() as conn:
             rows = await conn.fetch(DAYS)
         assert [row["until"] for row in rows[1:]] == [first + timedelta(days=n) for n in range(1, 5)]
+
+
+async def test_days_begin_at_midnight_in_utc_whatever_the_time_zone_of_the_session(database_url: str) -> None:
+    """An operator's session has the time zone of the server, and there a day may have 23 hours."""
+    async with log_of_the_past(database_url, 3) as (service, first):
+        operator: asyncpg.Connection[Any] = await asyncpg.connect(
+            database_url, server_settings={"timezone": "Pacific/Auckland"}
+        )
+        await operator.execute("SELECT webhooks.add_log_day(), webhooks.add_log_day()")
+        await operator.close()
+        async with service.db.connection() as conn:
+            bounds = [row[0] for row in await conn.fetch(BOUNDS)]
+        midnights = [f"{first + timedelta(days=n):%Y-%m-%d} 00:00:00+00" for n in range(3)]
+        assert bounds == [
+            f"FOR VALUES FROM ('{midnights[0]}') TO ('{midnights[1]}')",
+            f"FOR VALUES FROM ('{midnights[1]}') TO ('{midnights[2]}')",
+            f"FOR VALUES FROM (MINVALUE) TO ('{midnights[0]}')",
+        ]
 
 
 async def test_replicas_that_drop_days_at_once_drop_them_once(database_url: str) -> None:
