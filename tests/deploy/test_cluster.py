@@ -133,6 +133,25 @@ def test_other_namespaces_come_in_where_their_label_says(manifests: list[Manifes
         assert found == doors, label
 
 
+def test_a_certificates_challenge_reaches_its_solver_and_nothing_else_does() -> None:
+    """Found by reading: with everything denied, no certificate was issued by HTTP-01."""
+    policies = list(named(overlay("production"), "NetworkPolicy").values())
+    solver = {"acme.cert-manager.io/http01-solver": "true", "acme.cert-manager.io/http-domain": "1234"}
+    found = {
+        (label, port)
+        for label, port in product(("ingress", "operators", "monitoring", "stranger"), (8080, 8081, 8089))
+        if reached_from(policies, {f"studio/{label}": "true"}, solver, port)
+    }
+    assert found == {("ingress", 8089)}
+    pods = {**pod_labels(overlay("production")), **FOREIGN_PODS}
+    assert not any(
+        reaches(policies, one, other, port)
+        for pod in pods.values()
+        for one, other in ((pod, solver), (solver, pod))
+        for port in (*PORTS.values(), 8089)
+    )
+
+
 def test_operators_and_prometheus_reach_the_database_and_the_broker_in_production() -> None:
     """Found on a real cluster: nothing could reach a broker whose pods had none of our labels."""
     policies = list(named(overlay("production"), "NetworkPolicy").values())
