@@ -28,7 +28,13 @@ class EventLogConsumer:
         )
         self.loops = [
             Loop("webhooks-reconciler", reconciler.step, idle=RECONCILE_SECONDS),
-            Loop("webhooks-partitions", self._follow_leases, idle=RENEW_SECONDS),
+            Loop(
+                "webhooks-partitions",
+                self._follow_leases,
+                idle=RENEW_SECONDS,
+                # While the database is unreachable, expired leases are noticed in time.
+                longest_pause=RENEW_SECONDS,
+            ),
             Loop("webhooks-relay", self._relay.step, idle=1.0, wakeup=service.relay_wakeup),
         ]
 

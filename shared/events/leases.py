@@ -1,5 +1,6 @@
 """Time-limited leases: each partition belongs to one replica, and moves within seconds if that one dies."""
 
+import asyncio
 import time
 from datetime import timedelta
 
@@ -76,7 +77,8 @@ class Leases:
         started = time.monotonic()
         if started - self._renewed < RENEW_SECONDS:
             return self._held
-        async with self.database.connection() as conn:
+        # A link that has gone silent must not hide that the leases are about to expire.
+        async with asyncio.timeout(LEASE_SECONDS - RENEW_SECONDS), self.database.connection() as conn:
             rows = await conn.fetch(RENEW, self.role, self.replica, self.partitions, LEASE)
         held = frozenset(row["partition"] for row in rows)
         if held != self._held:

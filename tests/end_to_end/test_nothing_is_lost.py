@@ -11,15 +11,17 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import aio_pika
 import pytest
 from aio_pika.abc import AbstractConnection
 
-from shared.servers.ports import free_port
+from tests.chaos.link import BOTH, linked
 from tests.harness.broker_outage import run_outage
 from tests.harness.eventually import eventually
 from tests.harness.ledger import run_ledger
+from tests.harness.log_replica import PARTITIONS, partition_of, partitions_of, second_log_replica
 from tests.harness.pipeline import Pipeline, new_studio, running_pipeline
 from tests.harness.receiver import receiving
 from tests.harness.system import Process, System
@@ -174,50 +176,54 @@ async def test_a_hung_webhooks_replica_holds_the_event_log_for_seconds_only(
     """SIGSTOP: it neither dies nor answers. Its partitions move to a healthy replica within seconds."""
     system = pipeline.system
     key = await system.key()
-    first = system.running.processes["webhooks"]
-    port = free_port()
-    second = Process(
-        ["serve", "webhooks", "--only", "log"],
-        first.environment | {"STUDIO_PORT": str(port)},
-        f"http://127.0.0.1:{port}/health/ready",
-        tmp_path / "webhooks-2.log",
-    )
-    second.start()
-    try:
-        await asyncio.to_thread(second.wait_ready)
-        await eventually(_spread(pipeline))
+    async with second_log_replica(pipeline, tmp_path) as second:
         await make_members(system, key, 4)
         await eventually(all_logged(pipeline, 4))
-        [row] = await pipeline.rows(
-            "SELECT replica, partition FROM webhooks.leases WHERE role = 'event-log'"
-            " AND partition = bookings.outbox_bucket($1) % 4",
-            system.studio_id,
-        )
-        hung = second if _has(second, row["replica"]) else first
-        assert hung.child is not None
-        os.kill(hung.child.pid, signal.SIGSTOP)
+        is_seconds = await partition_of(pipeline, system.studio_id) in await partitions_of(pipeline, second)
+        hung = (second if is_seconds else system.running.processes["webhooks"]).child
+        assert hung is not None
+        os.kill(hung.pid, signal.SIGSTOP)
         try:
             await make_members(system, key, 4)
             started = time.monotonic()
             await eventually(all_logged(pipeline, 8))
             took = time.monotonic() - started
         finally:
-            os.kill(hung.child.pid, signal.SIGCONT)
+            os.kill(hung.pid, signal.SIGCONT)
         # 9 s by the heartbeat and the lease. Without them it was 45 s.
         assert took < 30, f"the partition stood still for {took:.0f} s"
         await make_members(system, key, 4)
         await eventually(all_logged(pipeline, 12))
-    finally:
-        second.stop()
 
 
-def _spread(pipeline: Pipeline) -> Callable[[], Awaitable[bool]]:
-    async def look() -> bool:
-        sql = "SELECT count(DISTINCT replica) AS n FROM webhooks.leases WHERE role = 'event-log'"
-        return bool((await pipeline.rows(sql))[0]["n"] == 2)
+@pytest.mark.timeout(180)
+async def test_a_replica_without_its_database_holds_the_event_log_for_seconds_only(
+    pipeline: Pipeline, tmp_path: Path
+) -> None:
+    """Only its link to Postgres is silent, and stays so: the broker still considers it healthy."""
+    system = pipeline.system
+    address = urlsplit(pipeline.database_url)
+    async with linked("webhooks-2>postgres", address.port or 0) as link:
+        through_link = pipeline.database_url.replace(f":{address.port}", f":{link.port}")
+        async with second_log_replica(pipeline, tmp_path, STUDIO_DATABASE_URL=through_link) as second:
+            cut_off = await partitions_of(pipeline, second)
+            while await partition_of(pipeline, system.studio_id) not in cut_off:
+                system.studio_id = await system.new_studio()
+            key = await system.key()
+            await make_members(system, key, 4)
+            await eventually(all_logged(pipeline, 4))
+            link.hold(BOTH)
+            await make_members(system, key, 4)
+            started = time.monotonic()
+            await eventually(all_logged(pipeline, 8))
+            took = time.monotonic() - started
+            # 8 s by the lease and the grace period. Without them it was as long as the cut.
+            assert took < 30, f"the partition stood still for {took:.0f} s"
+            await link.heal()
+            await eventually(lambda: shared_again(pipeline, second))
+            await make_members(system, key, 4)
+            await eventually(all_logged(pipeline, 12))
 
-    return look
 
-
-def _has(process: Process, replica: str) -> bool:
-    return f'"replica":"{replica}"' in process.log.read_text()
+async def shared_again(pipeline: Pipeline, second: Process) -> bool:
+    return len(await partitions_of(pipeline, second)) == PARTITIONS // 2

@@ -12,6 +12,13 @@ from aio_pika.exceptions import ChannelNotFoundEntity
 from shared.background import Backoff, end_tasks
 from shared.events.bus.acknowledgements import Acknowledgement
 from shared.events.bus.batch_outcomes import outcomes
+from shared.events.bus.batch_return import (
+    BatchReturned,
+    earlier_deliveries,
+    hold_seconds,
+    let_others_take_it,
+    settled_in_time,
+)
 from shared.events.bus.broker import close_quietly, open_connection, queue_exists
 from shared.events.bus.declarations import QueueMismatch, declare, expect
 from shared.events.bus.inbox import ConsumerLost, Inbox, Subscription, Taken
@@ -52,6 +59,7 @@ class Consumer:
         self._inbox = Inbox()
         self._looked_for_old = float("-inf")
         self._task: asyncio.Task[None] | None = None
+        self._settling: asyncio.Task[None] | None = None
         self._connection: AbstractConnection | None = None
         self._trouble: str | None = "not connected yet"
         self._started = asyncio.Event()
@@ -71,8 +79,9 @@ class Consumer:
             self._inbox.something.set()
 
     async def stop(self) -> None:
-        if self._task is not None:
-            await end_tasks([self._task])
+        for task in (self._task, self._settling):
+            if task is not None:
+                await end_tasks([task])
         await self._close()
 
     def problem(self) -> str | None:
@@ -83,6 +92,7 @@ class Consumer:
     async def _run(self) -> None:
         backoff = Backoff()
         while True:
+            returned = False
             try:
                 await self._consume(backoff)
             except QueueMismatch as problem:
@@ -91,8 +101,14 @@ class Consumer:
             except Exception as problem:
                 self._trouble = f"not connected ({type(problem).__name__})"
                 log.warning("consumer_lost", queue=self.queue.name, error=str(problem) or repr(problem))
+                returned = isinstance(problem, BatchReturned)
             self._started.set()
             await self._close()
+            if self._settling is not None:
+                # After the connection is closed, because a handler that hangs may be slow to end.
+                await end_tasks([self._settling])
+            if returned:
+                await let_others_take_it()
             await backoff.pause()
 
     async def _consume(self, backoff: Backoff) -> None:
@@ -109,7 +125,7 @@ class Consumer:
             await self._follow(inbox)
             taken = inbox.take(self.batch)
             if taken:
-                await self._settle(taken)
+                await self._settle_in_time(taken)
             if time.monotonic() - watched > WATCH_SECONDS:
                 await self._watch(inbox)
                 watched = time.monotonic()
@@ -165,6 +181,15 @@ class Consumer:
                 raise ConsumerLost(f"{subscription.name} is gone from the broker") from None
             if queue.declaration_result.consumer_count == 0:
                 raise ConsumerLost("the broker knows no consumer of ours")
+
+    async def _settle_in_time(self, taken: Taken) -> None:
+        names = {subscription.name for subscription, _ in taken}
+        # Partitions follow their leases. Other queues have none, so another replica gets a chance in turn.
+        hold = float("inf")
+        if not self.queue.partitioned:
+            hold = hold_seconds(earlier_deliveries(message for _, arrived in taken for message, _ in arrived))
+        self._settling = asyncio.create_task(self._settle(taken), name=f"settle:{self.queue.name}")
+        await settled_in_time(self._settling, hold=hold, is_ours=lambda: names <= self._wanted)
 
     async def _settle(self, taken: Taken) -> None:
         """Handle, park what cannot be handled, then acknowledge all of it at once."""

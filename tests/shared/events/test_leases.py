@@ -12,6 +12,7 @@ from shared.events import leases as leases_module
 from shared.events.leases import LEASE_SECONDS, Leases
 from shared.wire import new_id
 from tests.harness.database_layout import open_database
+from tests.harness.eventually import until
 from tests.shared.events.staged_bus import StagedBus, event, relay, write
 
 PARTITIONS = 4
@@ -68,6 +69,24 @@ async def test_a_silent_replica_loses_its_partitions_and_no_earlier(db: Database
             await asyncio.sleep(0.05)
     assert LEASE_SECONDS * 0.9 < time.monotonic() - started < LEASE_SECONDS * 2
     assert silent.held == frozenset(), "it knows by its own clock that they have run out"
+
+
+async def test_a_renewal_that_hangs_ends_before_the_leases_expire(
+    db: Database, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a replica would keep its partitions for as long as its link to the database is silent."""
+    monkeypatch.setattr(leases_module, "LEASE_SECONDS", 1.0)
+    one = replica(db)
+    await one.renew()
+    other_db = await open_database(database_url, "bookings", size=1)
+    async with other_db.transaction() as conn:
+        await conn.execute("LOCK TABLE leases IN ACCESS EXCLUSIVE MODE")
+        async with asyncio.timeout(15):
+            with pytest.raises(TimeoutError):
+                await one.renew()
+        await until(lambda: one.held == frozenset())
+    await other_db.close()
+    assert await one.renew() == frozenset(range(PARTITIONS)), "and it recovers"
 
 
 @pytest.mark.parametrize("hours", [1, -1], ids=["set back", "set forward"])

@@ -1,0 +1,55 @@
+"""A second replica of the event log beside the one of a pipeline."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from shared.servers.ports import free_port
+from tests.harness.eventually import eventually
+from tests.harness.pipeline import Pipeline
+from tests.harness.system import Process
+
+PARTITIONS = 4
+LEASED = "SELECT partition FROM webhooks.leases WHERE role = 'event-log' AND replica::text = ANY ($1)"
+REPLICAS = "SELECT DISTINCT replica::text FROM webhooks.leases WHERE role = 'event-log'"
+PARTITION_OF = "SELECT bookings.outbox_bucket($1) % 4 AS partition"
+
+
+@asynccontextmanager
+async def second_log_replica(pipeline: Pipeline, folder: Path, **settings: str) -> AsyncIterator[Process]:
+    """Yields once each replica leases its half of the partitions."""
+    first = pipeline.running.processes["webhooks"]
+    port = free_port()
+    second = Process(
+        ["serve", "webhooks", "--only", "log"],
+        first.environment | {"STUDIO_PORT": str(port)} | settings,
+        f"http://127.0.0.1:{port}/health/ready",
+        folder / "webhooks-2.log",
+    )
+    second.start()
+    try:
+        await asyncio.to_thread(second.wait_ready)
+        await eventually(_spread(pipeline))
+        yield second
+    finally:
+        await asyncio.to_thread(second.stop)
+
+
+async def partitions_of(pipeline: Pipeline, process: Process) -> set[int]:
+    """The ones that this replica leases: its log names it."""
+    log = process.log.read_text()
+    replicas = [row["replica"] for row in await pipeline.rows(REPLICAS) if f'"{row["replica"]}"' in log]
+    return {row["partition"] for row in await pipeline.rows(LEASED, replicas)}
+
+
+async def partition_of(pipeline: Pipeline, studio_id: str) -> int:
+    [row] = await pipeline.rows(PARTITION_OF, studio_id)
+    return int(row["partition"])
+
+
+def _spread(pipeline: Pipeline) -> Callable[[], Awaitable[bool]]:
+    async def look() -> bool:
+        return len(await pipeline.rows(REPLICAS)) == 2
+
+    return look
