@@ -62,6 +62,8 @@ class Leases:
         self.replica = new_id()
         self._held: frozenset[int] = frozenset()
         self._renewed = float("-inf")
+        # How often the leases expired before they were renewed: others may have had them in the meantime.
+        self.lapses = 0
 
     @property
     def held(self) -> frozenset[int]:
@@ -80,6 +82,8 @@ class Leases:
         # A link that has gone silent must not hide that the leases are about to expire.
         async with asyncio.timeout(LEASE_SECONDS - RENEW_SECONDS), self.database.connection() as conn:
             rows = await conn.fetch(RENEW, self.role, self.replica, self.partitions, LEASE)
+        if time.monotonic() - self._renewed >= LEASE_SECONDS:
+            self.lapses += 1
         held = frozenset(row["partition"] for row in rows)
         if held != self._held:
             log.info(

@@ -60,12 +60,15 @@ async def unclaim(conn: Connection, ids: Sequence[int]) -> None:
     await conn.execute(UNCLAIM, ids)
 
 
-RESET = "UPDATE outbox SET sent_at = NULL WHERE bucket = ANY ($1::smallint[]) AND sent_at IS NOT NULL"
+RESET = """
+UPDATE outbox SET sent_at = NULL
+WHERE bucket = ANY ($1::smallint[]) AND sent_at IS NOT NULL AND aggregate <> ALL ($2::text[])
+"""
 
 
-async def reset_in_flight(conn: Connection, buckets: Sequence[int]) -> None:
+async def reset_in_flight(conn: Connection, buckets: Sequence[int], busy: Sequence[str] = ()) -> None:
     """The outcome of these rows is unknown: they are published again, before any later rows."""
-    await conn.execute(RESET, buckets)
+    await conn.execute(RESET, buckets, busy)
 
 
 # While the event log is unavailable, the queue already has a copy: each further one waits twice as long, up

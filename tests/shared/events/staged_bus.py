@@ -40,6 +40,7 @@ class StagedBus:
         self.fail_next = 0
         self.refuse: set[str] = set()
         self.slow: dict[str, float] = {}
+        self.hold: dict[str, asyncio.Event] = {}
         self.settle: Settle | None = None
 
     def lists_parked(self, queue: Queue) -> bool:
@@ -57,6 +58,8 @@ class StagedBus:
         self.unconfirmed += 1
         self.most_unconfirmed = max(self.most_unconfirmed, self.unconfirmed)
         await asyncio.sleep(self.slow.get(message.id, 0))
+        if message.id in self.hold:
+            await self.hold[message.id].wait()
         self.unconfirmed -= 1
         if self.fail_next > 0 or message.id in self.refuse:
             self.fail_next -= 1
