@@ -4,6 +4,7 @@ It supports `.Values`, `.Release.Namespace`, `.Files.Get`, variables, `if`/`else
 map, and the functions below. Anything else is an error. Where there is a helm binary, a test compares both.
 """
 
+import math
 import re
 import shlex
 from collections.abc import Callable, Iterator
@@ -32,6 +33,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "nindent": lambda spaces, text: "\n" + _indent(spaces, text),
     "quote": lambda value: '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"',
     "replace": lambda old, new, text: text.replace(old, new),
+    "mul": lambda *numbers: math.prod(numbers),
     "eq": lambda one, other: one == other,
     "ne": lambda one, other: one != other,
     "not": lambda value: not value,

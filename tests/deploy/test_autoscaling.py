@@ -1,5 +1,6 @@
 """What KEDA counts in the database: only deliveries that one more replica could send."""
 
+import json
 from typing import Any
 
 import asyncpg
@@ -9,7 +10,8 @@ from shared.wire import new_id
 from tests.deploy.manifests import named, overlay
 from tests.services.webhooks.studio_client import StudioClient, open_studio_client
 
-[TRIGGER] = named(overlay("production"), "ScaledObject")["webhooks-dispatch"]["spec"]["triggers"]
+SCALED = named(overlay("production"), "ScaledObject")["webhooks-dispatch"]["spec"]
+[TRIGGER] = SCALED["triggers"]
 QUERY = TRIGGER["metadata"]["query"]
 TARGET = int(TRIGGER["metadata"]["targetQueryValue"])
 # Written directly into the table, so that no dispatcher sends what is waiting.
@@ -55,6 +57,34 @@ async def test_only_work_that_a_replica_can_take_is_counted(database_url: str) -
         assert await _waiting_deliveries(database_url) == 40
         await client.sql("UPDATE lanes SET paused_until = now() WHERE endpoint_id = $1", paused)
         assert await _waiting_deliveries(database_url) == 140
+
+
+async def test_the_query_reads_no_more_than_the_maximum_of_replicas_needs(database_url: str) -> None:
+    """10,000 endpoints with 500 deliveries each were five million rows per poll. Here a hundredth of it."""
+    assert QUERY.count(f"LIMIT {TARGET})") == QUERY.count(f"LIMIT {TARGET * SCALED['maxReplicaCount']})") == 1
+    target, most = TARGET // 100, TARGET * SCALED["maxReplicaCount"] // 100
+    small = QUERY.replace(f"LIMIT {TARGET * SCALED['maxReplicaCount']})", f"LIMIT {most})")
+    small = small.replace(f"LIMIT {TARGET})", f"LIMIT {target})")
+    async with open_studio_client(database_url) as client:
+        for _ in range(20):
+            await _endpoint(client, target - 10)
+        conn: asyncpg.Connection[Any] = await asyncpg.connect(service_url(database_url, "webhooks"))
+        try:
+            # A few hundred rows are read as a whole by a scan, millions are not.
+            await conn.execute("SET enable_seqscan = off")
+            assert await conn.fetchval(small) == most
+            [plan] = json.loads(await conn.fetchval(f"EXPLAIN (ANALYZE, FORMAT JSON) {small}"))
+        finally:
+            await conn.close()
+    assert most - target < _rows_read(plan["Plan"], "deliveries") < most + target
+
+
+def _rows_read(plan: Any, table: str) -> float:
+    """By the scans of a table and its partitions, with those that a filter took away. Loops are averaged."""
+    own = 0.0
+    if str(plan.get("Relation Name", "")).startswith(table):
+        own = (plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0)) * plan["Actual Loops"]
+    return own + sum(_rows_read(part, table) for part in plan.get("Plans", ()))
 
 
 async def test_one_endpoint_counts_for_one_replica_at_most(database_url: str) -> None:
