@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Sequence
-from datetime import datetime
 
 import msgspec
 
@@ -25,8 +24,8 @@ def headers_for(due: Due, keys: Sequence[bytes], at: int) -> dict[str, str]:
     }
 
 
-def completed(lease: Lease, due: Due, sent: Sent, schedule: Sequence[float], moment: datetime) -> Completed:
-    verdict = next_attempt(sent.outcome, due.step, schedule, moment, random.random())
+def completed(lease: Lease, due: Due, sent: Sent, schedule: Sequence[float]) -> Completed:
+    verdict = next_attempt(sent.outcome, due.step, schedule, random.random())
     attempt = Attempt(sent.at, sent.duration_ms, sent.outcome.status, sent.text, sent.outcome.error)
     return Completed(
         lease=lease,
@@ -35,6 +34,6 @@ def completed(lease: Lease, due: Due, sent: Sent, schedule: Sequence[float], mom
         attempt_count=due.attempt_count,
         status=verdict.status,
         step=verdict.step,
-        next_attempt_at=verdict.at,
+        wait_seconds=verdict.wait,
         attempt=msgspec.json.encode(attempt).decode(),
     )

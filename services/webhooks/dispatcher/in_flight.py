@@ -111,7 +111,7 @@ class InFlight:
         if self.fifo and not sent.outcome.succeeded:
             self._prefetch.drop_ready()
         reason = self._reason_to_disable(sent, moment)
-        done = completed(self._lease, due, sent, schedule, moment)
+        done = completed(self._lease, due, sent, schedule)
         written = await self._resources.completer.record(done)
         report_attempt(due, sent, done)
         self._prefetch.held.discard(due.id)

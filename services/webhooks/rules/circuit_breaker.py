@@ -31,6 +31,12 @@ class Breaker(Struct, frozen=True):
     def is_paused(self, now: datetime) -> bool:
         return self.paused_until is not None and self.paused_until > now
 
+    def pause_left(self, now: datetime) -> float | None:
+        """In seconds. None if it is not paused."""
+        if self.paused_until is None or self.paused_until <= now:
+            return None
+        return (self.paused_until - now).total_seconds()
+
     def has_failed_too_long(self, now: datetime) -> bool:
         return self.failing_since is not None and now - self.failing_since >= GIVE_UP_AFTER
 

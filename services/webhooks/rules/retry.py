@@ -1,7 +1,7 @@
 """When the next attempt is due, and when to give up."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 
 from msgspec import Struct
@@ -33,16 +33,17 @@ class Outcome(Struct, frozen=True):
 
 
 class NextStep(Struct, frozen=True):
-    """The delivery's new status, its step in the retry schedule, and when it is due again."""
+    """The delivery's new status, its step in the retry schedule, and in how many seconds it is due again.
+
+    Not a moment: the database adds the seconds to its own clock, by which it also decides what is due.
+    """
 
     status: str
     step: int
-    at: datetime | None
+    wait: float | None
 
 
-def next_attempt(
-    outcome: Outcome, step: int, schedule: Sequence[float], now: datetime, random_fraction: float
-) -> NextStep:
+def next_attempt(outcome: Outcome, step: int, schedule: Sequence[float], random_fraction: float) -> NextStep:
     """`random_fraction`, in [0, 1), spreads retries by ±10 % so that they do not all come at once."""
     if outcome.succeeded:
         return NextStep("succeeded", step, None)
@@ -51,7 +52,7 @@ def next_attempt(
     wait = schedule[step] * (1 - JITTER + 2 * JITTER * random_fraction)
     if outcome.retry_after is not None:
         wait = max(wait, min(outcome.retry_after, MAX_WAIT))
-    return NextStep("pending", step + 1, now + timedelta(seconds=wait))
+    return NextStep("pending", step + 1, wait)
 
 
 def parse_retry_after(text: str | None, now: datetime) -> float | None:

@@ -93,7 +93,7 @@ class Completed(Struct, frozen=True, kw_only=True):
     attempt_count: int
     status: str
     step: int
-    next_attempt_at: datetime | None
+    wait_seconds: float | None
     attempt: str
 
 
@@ -102,16 +102,16 @@ MAX_ATTEMPTS_KEPT = 20
 
 # Fenced twice: by the lane's token, and by the attempt count, which a newer owner would have increased.
 COMPLETE = f"""
-UPDATE deliveries{PARTITION} d SET status = c.status, step = c.step, next_attempt_at = c.next_attempt_at,
-       attempt_count = d.attempt_count + 1,
+UPDATE deliveries{PARTITION} d SET status = c.status, step = c.step,
+       next_attempt_at = now() + c.wait_seconds * interval '1 second', attempt_count = d.attempt_count + 1,
        attempts = CASE WHEN jsonb_array_length(d.attempts) < $10 THEN d.attempts ELSE
                       jsonb_path_query_array(d.attempts, '$[last - $keep to last]',
                                              jsonb_build_object('keep', $10::int - 2)) END
                   || CASE WHEN d.erased THEN c.attempt::jsonb || '{{"response_body": null}}'
                                      ELSE c.attempt::jsonb END
-FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::smallint[], $6::timestamptz[], $7::text[],
+FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::smallint[], $6::float8[], $7::text[],
             $8::uuid[], $9::uuid[], $11::timestamptz[])
-     AS c (studio_id, id, attempt_count, status, step, next_attempt_at, attempt, endpoint_id, token,
+     AS c (studio_id, id, attempt_count, status, step, wait_seconds, attempt, endpoint_id, token,
            event_created_at)
 JOIN lanes l ON l.endpoint_id = c.endpoint_id AND l.token = c.token
 WHERE d.studio_id = c.studio_id AND d.id = c.id AND d.attempt_count = c.attempt_count
@@ -130,7 +130,7 @@ async def complete(conn: Connection, days: DayTables, completed: Sequence[Comple
         [c.attempt_count for c in completed],
         [c.status for c in completed],
         [c.step for c in completed],
-        [c.next_attempt_at for c in completed],
+        [c.wait_seconds for c in completed],
         [c.attempt for c in completed],
         [c.lease.endpoint_id for c in completed],
         [c.lease.token for c in completed],

@@ -163,9 +163,10 @@ class Release(Struct, frozen=True):
 # the event log locks many lanes in an order of its own, so waiting could deadlock.
 RELEASE = f"""
 WITH mine AS MATERIALIZED (
-    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::int[], $5::int[], $6::timestamptz[],
-                         $7::timestamptz[], $8::bool[], $9::timestamptz[], $12::bool[]) WITH ORDINALITY
-        AS mine (endpoint_id, token, wakes, failures, pauses, paused_until, failing_since, enabled,
+    SELECT *, now() + pause_seconds * interval '1 second' AS paused_until
+    FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::int[], $5::int[], $6::float8[],
+                $7::timestamptz[], $8::bool[], $9::timestamptz[], $12::bool[]) WITH ORDINALITY
+        AS mine (endpoint_id, token, wakes, failures, pauses, pause_seconds, failing_since, enabled,
                  last_failed_at, drained, place)
 ), free AS MATERIALIZED (
     SELECT l.endpoint_id FROM lanes l JOIN mine
@@ -220,7 +221,7 @@ async def _release(
         [one.seen.wakes for one in releases],
         [one.breaker.failures for one in releases],
         [one.breaker.pauses for one in releases],
-        [one.breaker.paused_until if one.breaker.is_paused(one.at) else None for one in releases],
+        [one.breaker.pause_left(one.at) for one in releases],
         [one.breaker.failing_since for one in releases],
         [one.seen.enabled for one in releases],
         [one.breaker.last_failed_at for one in releases],

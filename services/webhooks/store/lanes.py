@@ -1,6 +1,7 @@
 """Lanes are leased whole. A token fences off a dispatcher that lost its lease."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from msgspec import Struct
 
@@ -8,6 +9,7 @@ from services.webhooks.rules.circuit_breaker import Breaker
 from services.webhooks.rules.days import EVER, Span
 from shared.db.asynchronous_commit import ASYNCHRONOUS_COMMIT
 from shared.db.database import Connection
+from shared.wire import now
 
 # How long the endpoints of a killed dispatcher wait.
 LEASE_SECONDS = 12.0
@@ -32,8 +34,8 @@ WHERE {ASYNCHRONOUS_COMMIT} AND endpoint_id = ANY (ARRAY(
     WHERE due_at <= now() AND due_at < 'infinity' AND (leased_until IS NULL OR leased_until < now())
       AND studio_id <> ALL ($4::uuid[])
     ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED))
-RETURNING endpoint_id, studio_id, failures, pauses, paused_until, failing_since, last_failed_at,
-          open_since, open_until
+RETURNING endpoint_id, studio_id, failures, pauses, failing_since, last_failed_at,
+          extract(epoch FROM paused_until - now())::float8 AS pause_left, open_since, open_until
 """  # noqa: S608
 
 
@@ -41,13 +43,15 @@ async def claim(
     conn: Connection, token: str, limit: int, except_studios: Sequence[str] = ()
 ) -> list[tuple[Lease, Breaker]]:
     rows = await conn.fetch(CLAIM, token, LEASE_SECONDS, limit, list(except_studios))
+    at = now()
     return [
         (
             Lease(row["endpoint_id"], row["studio_id"], token, Span(row["open_since"], row["open_until"])),
             Breaker(
                 row["failures"],
                 row["pauses"],
-                row["paused_until"],
+                # By our own clock, which may differ from the database's.
+                at + timedelta(seconds=row["pause_left"]) if row["pause_left"] else None,
                 row["failing_since"],
                 row["last_failed_at"],
                 window=1 if row["pauses"] else 2,

@@ -30,7 +30,7 @@ async def test_a_dispatcher_that_lost_its_lease_writes_nothing(client: StudioCli
                 attempt_count=count,
                 status="succeeded",
                 step=0,
-                next_attempt_at=None,
+                wait_seconds=None,
                 attempt="{}",
             )
 

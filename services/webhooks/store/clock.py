@@ -1,0 +1,93 @@
+"""What the database's clock has shown, and the waiting retries that are moved when it is set back."""
+
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct
+
+from shared.db.asynchronous_commit import ASYNCHRONOUS_COMMIT
+from shared.db.database import Connection
+
+# A smaller step delays retries by less than this.
+TOLERANCE_SECONDS = 5.0
+
+# Several dispatchers do this every second, but the row is written once a second. If a crash undoes a write,
+# the next one follows soon.
+NOTE = f"""
+WITH noted AS (
+    UPDATE clock SET seen_at = clock_timestamp()
+    WHERE seen_at < now() - interval '0.9 s' AND shift_seconds IS NULL AND {ASYNCHRONOUS_COMMIT}
+)
+SELECT shift_seconds IS NOT NULL OR seen_at > now() + $1 * interval '1 second' FROM clock
+"""  # noqa: S608
+
+
+async def note(conn: Connection) -> bool:
+    """True if the clock was set back and retries are to be moved."""
+    return bool(await conn.fetchval(NOTE, TOLERANCE_SECONDS))
+
+
+BEGIN = """
+UPDATE clock SET shift_seconds = extract(epoch FROM seen_at - clock_timestamp()), shifted_until = NULL
+WHERE shift_seconds IS NULL AND seen_at > clock_timestamp() + $1 * interval '1 second'
+RETURNING shift_seconds
+"""
+
+
+async def begin_shift(conn: Connection) -> float | None:
+    """Records by how much the clock was set back, unless that is recorded already."""
+    seconds: float | None = await conn.fetchval(BEGIN, TOLERANCE_SECONDS)
+    return seconds
+
+
+class Shift(Struct, frozen=True):
+    """The lanes up to `until`, in the order of their ids, are done."""
+
+    seconds: float
+    until: str | None
+
+
+CLAIM = """
+SELECT shift_seconds, shifted_until::text FROM clock WHERE shift_seconds IS NOT NULL FOR UPDATE SKIP LOCKED
+"""
+
+
+async def claim_shift(conn: Connection) -> Shift | None:
+    """Until the commit nobody else moves retries. None if somebody does, or if all is done."""
+    row = await conn.fetchrow(CLAIM)
+    return Shift(row["shift_seconds"], row["shifted_until"]) if row else None
+
+
+NEXT = """
+SELECT endpoint_id, open_since, open_until FROM lanes
+WHERE ($1::uuid IS NULL OR endpoint_id > $1) AND (open_since <= open_until OR paused_until IS NOT NULL)
+ORDER BY endpoint_id LIMIT 1
+"""
+# What was due by the clock's earlier time is due now.
+SHIFT_RETRIES = """
+UPDATE deliveries SET next_attempt_at = greatest(now(), next_attempt_at - $2 * interval '1 second')
+WHERE endpoint_id = $1 AND status = 'pending' AND step > 0 AND next_attempt_at > now()
+  AND event_created_at >= $3 AND event_created_at <= $4
+"""
+SHIFT_LANE = """
+UPDATE lanes SET due_at = CASE WHEN due_at > now() THEN greatest(now(), due_at - $2 * interval '1 second')
+                               ELSE due_at END,
+       paused_until = paused_until - $2 * interval '1 second'
+WHERE endpoint_id = $1
+"""
+ADVANCE = "UPDATE clock SET shifted_until = $1"
+END = "UPDATE clock SET seen_at = clock_timestamp(), shift_seconds = NULL, shifted_until = NULL"
+
+
+async def shift_next_lane(conn: Connection, shift: Shift) -> bool:
+    """False if there was no lane left. The retries come before their lane, as in a retry by hand."""
+    lane: Any = await conn.fetchrow(NEXT, shift.until)
+    if lane is None:
+        await conn.execute(END)
+        return False
+    endpoint_id: str = lane["endpoint_id"]
+    since: datetime = lane["open_since"]
+    await conn.execute(SHIFT_RETRIES, endpoint_id, shift.seconds, since, lane["open_until"])
+    await conn.execute(SHIFT_LANE, endpoint_id, shift.seconds)
+    await conn.execute(ADVANCE, endpoint_id)
+    return True
