@@ -69,8 +69,9 @@ def differences(one: list[Manifest], other: list[Manifest]) -> list[str]:
 
 
 def comparable(manifests: list[Manifest]) -> dict[str, Any]:
-    """By kind and name, without the hashes in generated names; secrets as data, however they are written."""
-    plain = json.loads(re.sub(r'"(studio-[a-z]+)-[0-9a-z]{10}"', r'"\1"', json.dumps(manifests)))
+    """By kind and name, without the hashes in names; secrets as data, however they are written."""
+    text = re.sub(r'"(studio-[a-z]+)-[0-9a-z]{10}"', r'"\1"', json.dumps(manifests))
+    plain = json.loads(re.sub(r'"(migrate-[0-9-]+)-[0-9a-f]{8}"', r'"\1"', text))
     for found in plain:
         if found["kind"] == "Secret":
             data = {name: "".join(value.split()) for name, value in found.pop("data", {}).items()}

@@ -8,6 +8,7 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "nindent": lambda spaces, text: "\n" + _indent(spaces, text),
     "quote": lambda value: '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"',
     "replace": lambda old, new, text: text.replace(old, new),
+    "cat": lambda *words: " ".join(_shown(word) for word in words),
+    "sha256sum": lambda text: sha256(text.encode()).hexdigest(),
+    "trunc": lambda length, text: text[:length],
     "mul": lambda *numbers: math.prod(numbers),
     "eq": lambda one, other: one == other,
     "ne": lambda one, other: one != other,
