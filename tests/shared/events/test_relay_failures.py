@@ -1,8 +1,10 @@
 """Order per aggregate holds whatever fails, and whenever: nothing overtakes an event that was not sent."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import asyncpg
@@ -103,6 +105,7 @@ async def test_later_events_do_not_overtake_one_that_failed_just_before_the_clai
     """Its aggregate stays busy until the failed rows are waiting again."""
     # No heartbeat in between, which would take a connection too.
     monkeypatch.setattr(leases_module, "RENEW_SECONDS", 3600.0)
+    monkeypatch.setattr(leases_module, "LEASE_SECONDS", 7200.0)
     db = await open_database(database_url, "bookings", size=8, kind=InterruptedDatabase)
     assert isinstance(db, InterruptedDatabase)
     bus = StagedBus()
@@ -213,7 +216,6 @@ async def test_a_replica_whose_leases_expired_publishes_what_others_left_in_flig
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process that was stopped for seconds finds its leases as it left them, but they were not its own."""
-    monkeypatch.setattr(leases_module, "RENEW_SECONDS", 0.0)
     bus = StagedBus()
     one = await relay(db, bus)
     await one.step()
@@ -222,7 +224,8 @@ async def test_a_replica_whose_leases_expired_publishes_what_others_left_in_flig
     async with db.connection() as conn:
         await conn.execute(CLAIMED_BY_ANOTHER, events[0].id)
     # The next heartbeat comes too late.
-    monkeypatch.setattr(leases_module, "LEASE_SECONDS", 0.0)
+    later = SimpleNamespace(monotonic=lambda: time.monotonic() + 10 * leases_module.LEASE_SECONDS)
+    monkeypatch.setattr(leases_module, "time", later)
     await until_idle(one)
     assert order(bus, events) == [1, 2]
     await one.stop()
