@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import subprocess
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -22,7 +23,7 @@ from tests.harness.system import Process, System
 
 DATABASE = "chaos"
 MOUNT_BYTES = 8 * 2**30
-# Whether each endpoint is fifo.
+# Two endpoints of each studio, by kind: whether it is fifo.
 ENDPOINTS = {"ordered": True, "unordered": False}
 
 
@@ -37,7 +38,9 @@ class Arena:
         self.balancers: dict[str, Balancer] = {}
         self.receivers: dict[str, ChaosReceiver] = {}
         self.gateways: list[Gateway] = []
-        self.ledger = Ledger(ENDPOINTS)
+        self.ledger = Ledger({})
+        # One in each partition, so that there is work for every replica and in every queue.
+        self.studio_ids: list[str] = []
         # A tmpfs with the data of Postgres, if one could be mounted.
         self.mount: Path | None = None
         self.postgres_settings: dict[str, str] = {}
@@ -82,7 +85,24 @@ class Arena:
         await asyncio.to_thread(subprocess.run, words, check=True)
 
     def links_to(self, target: str) -> list[Link]:
-        return [link for name, link in self.links.items() if name.endswith(f">{target}")]
+        """`target` is a server, a service or a kind of endpoint."""
+        return [
+            link
+            for name, link in self.links.items()
+            if name.partition(">")[2].rpartition(".")[0] == target or name.endswith(f">{target}")
+        ]
+
+    def receivers_of(self, kind: str) -> list[ChaosReceiver]:
+        return [receiver for name, receiver in self.receivers.items() if name.partition(".")[0] == kind]
+
+    def with_a_twin(self) -> list[str]:
+        """Processes for which another one can take over. A gateway is chosen by its clients."""
+        services = Counter(name.rpartition("-")[0] for name in self.processes)
+        return [
+            name
+            for name in sorted(self.processes)
+            if services[service := name.rpartition("-")[0]] > 1 and service != "gateway"
+        ]
 
     @asynccontextmanager
     async def excused(self, process: str) -> AsyncIterator[None]:

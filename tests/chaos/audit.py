@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import Counter
 from pathlib import Path
 
 from msgspec import Struct
@@ -12,13 +13,17 @@ from tests.chaos.ledger import Fact
 SETTLE_SECONDS = 90.0
 UNLOGGED = """
 SELECT (SELECT count(*) FROM bookings.outbox) + (SELECT count(*) FROM forms.outbox)
-     + (SELECT count(*) FROM webhooks.outbox) AS n
+     + (SELECT count(*) FROM catalog.outbox) + (SELECT count(*) FROM webhooks.outbox) AS n
 """
 PENDING = "SELECT count(*) AS n FROM webhooks.deliveries WHERE status = 'pending'"
+# Where an event can be that has not arrived: its type and the id of its resource.
 KEPT = """
-SELECT 1 FROM webhooks.events WHERE strpos(convert_from(body, 'UTF8'), $1) > 0
-UNION ALL SELECT 1 FROM bookings.outbox WHERE strpos(convert_from(envelope, 'UTF8'), $1) > 0
-UNION ALL SELECT 1 FROM forms.outbox WHERE strpos(convert_from(envelope, 'UTF8'), $1) > 0
+SELECT 1 FROM (
+    SELECT convert_from(body, 'UTF8') AS text FROM webhooks.events WHERE studio_id = $3
+    UNION ALL SELECT convert_from(envelope, 'UTF8') FROM bookings.outbox
+    UNION ALL SELECT convert_from(envelope, 'UTF8') FROM forms.outbox
+    UNION ALL SELECT convert_from(envelope, 'UTF8') FROM webhooks.outbox
+) AS kept WHERE strpos(text, $1) > 0 AND strpos(text, $2) > 0
 """
 GAPS = """
 SELECT count(*) AS events, coalesce(max(sequence), 0) AS last FROM webhooks.events WHERE studio_id = $1
@@ -28,7 +33,13 @@ SELECT c.id::text, c.booked_count, count(b.id) AS seated FROM bookings.classes c
 LEFT JOIN bookings.bookings b ON b.studio_id = c.studio_id AND b.class_id = c.id AND b.status = 'confirmed'
 WHERE c.studio_id = $1 GROUP BY c.id, c.booked_count HAVING c.booked_count <> count(b.id)
 """
-MADE = "SELECT count(*) AS n FROM bookings.bookings WHERE studio_id = $1"
+# Members that were imported have a membership, others have none.
+MADE = """
+SELECT (SELECT count(*) FROM bookings.bookings WHERE studio_id = $1) AS booking,
+       (SELECT count(*) FROM bookings.members WHERE studio_id = $1
+            AND id NOT IN (SELECT member_id FROM bookings.memberships WHERE studio_id = $1)) AS member,
+       (SELECT count(*) FROM forms.leads WHERE studio_id = $1) AS lead
+"""
 
 
 class Findings(Struct):
@@ -66,28 +77,37 @@ async def _waiting(arena: Arena) -> int:
 async def _sort(arena: Arena, fact: Fact, found: Findings) -> None:
     """An event in an outbox or in the log is stuck. One that is nowhere is lost."""
     kind, resource_id = fact
-    kept = await arena.rows(KEPT, resource_id)
+    kept = await arena.rows(KEPT, f'"{kind}"', resource_id, arena.ledger.expected[fact].studio_id)
     (found.stuck if kept else found.lost).append(f"{kind} {resource_id} has not arrived everywhere")
 
 
 async def balance(arena: Arena, found: Findings, known: set[str]) -> None:
     """Adds inconsistencies to `found`, except those that `known` has from earlier rounds."""
-    ledger, studio = arena.ledger, arena.system.studio_id
+    ledger = arena.ledger
     for problem in ledger.duplicates():
         _add(found.duplicated, problem, known)
-    for problem in (*ledger.problems, *ledger.compare()):
+    for problem in (*ledger.problems, *ledger.compare(), *ledger.gaps()):
         _add(found.corrupted, problem, known)
-    [log] = await arena.rows(GAPS, studio)
+    for studio_id in arena.studio_ids:
+        await _balance_studio(arena, studio_id, found, known)
+
+
+async def _balance_studio(arena: Arena, studio_id: str, found: Findings, known: set[str]) -> None:
+    [log] = await arena.rows(GAPS, studio_id)
     if log["events"] != log["last"]:
-        _add(found.corrupted, f"the log has {log['events']} events up to {log['last']}", known)
-    for row in await arena.rows(SEATS, studio):
+        text = f"the log of {studio_id} has {log['events']} events up to {log['last']}"
+        _add(found.corrupted, text, known)
+    for row in await arena.rows(SEATS, studio_id):
         text = f"class {row['id']} counts {row['booked_count']} and has {row['seated']}"
         _add(found.corrupted, text, known)
-    [made] = await arena.rows(MADE, studio)
-    acknowledged = sum(kind == "booking.created" for kind, _ in ledger.writes)
-    if made["n"] != acknowledged:
-        text = f"{acknowledged} bookings were acknowledged, {made['n']} are there"
-        _add(found.duplicated if made["n"] > acknowledged else found.lost, text, known)
+    [made] = await arena.rows(MADE, studio_id)
+    writes = arena.ledger.writes.items()
+    acknowledged = Counter(kind for (kind, _), write in writes if write.studio_id == studio_id)
+    for resource, count in made.items():
+        expected = acknowledged[f"{resource}.created"]
+        if count != expected:
+            text = f"{expected} of {resource} were acknowledged in {studio_id}, {count} are there"
+            _add(found.duplicated if count > expected else found.lost, text, known)
 
 
 def _add(problems: list[str], text: str, known: set[str]) -> None:

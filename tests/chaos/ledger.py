@@ -6,6 +6,7 @@ import hmac
 import json
 import time
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Struct
@@ -17,44 +18,68 @@ from tests.chaos.receiver import Post
 Fact = tuple[str, str]
 
 
-class Write(Struct, frozen=True):
-    """An acknowledged write. `fields` are the fields of its answer that the event must have too."""
+class Endpoint(Struct, frozen=True):
+    """A webhook endpoint of one of the studios."""
 
-    fact: Fact
-    gateway: str
+    studio_id: str
+    fifo: bool
+    secret: str
+
+
+class Write(Struct, frozen=True):
+    """An acknowledged write, or what follows from one. `fields` must be in the event as in the answer."""
+
+    studio_id: str
     at: float
     fields: dict[str, Any]
 
 
 class Ledger:
-    """`problems` are corruptions as sentences; `order` is the accepted sequence of a fifo endpoint."""
+    """`problems` are corruptions as sentences. `expected` has the writes and what follows from them."""
 
-    def __init__(self, endpoints: dict[str, bool]) -> None:
+    def __init__(self, endpoints: dict[str, Endpoint]) -> None:
         self.endpoints = endpoints
-        self.secrets: dict[str, str] = {}
         self.writes: dict[Fact, Write] = {}
-        self.accepted: dict[str, set[Fact]] = {name: set() for name in endpoints}
-        self.awaited: dict[str, set[Fact]] = {name: set() for name in endpoints}
+        self.expected: dict[Fact, Write] = {}
+        self.arrived: dict[Fact, float] = {}
+        self.accepted: dict[str, set[Fact]] = defaultdict(set)
+        self.awaited: dict[str, set[Fact]] = defaultdict(set)
         self.event_ids: dict[Fact, set[str]] = defaultdict(set)
         self.digests: dict[str, bytes] = {}
         self.facts: dict[str, tuple[Fact, Any]] = {}
         self.problems: list[str] = []
-        # Resources that existed before: imports create events for them too.
-        self.imported: set[str] = set()
         self.requests = 0
         self._last_accepted: dict[str, int] = defaultdict(int)
         self._accepted_ids: dict[str, set[str]] = defaultdict(set)
+        self._sequences: dict[str, set[int]] = defaultdict(set)
         self._checked: set[Fact] = set()
 
-    def acknowledge(self, fact: Fact, gateway: str, fields: dict[str, Any]) -> None:
+    def acknowledge(self, fact: Fact, studio_id: str, fields: dict[str, Any]) -> None:
         known = self.writes.get(fact)
         if known is None:
-            self.writes[fact] = Write(fact, gateway, time.monotonic(), fields)
-            for name, accepted in self.accepted.items():
-                if fact not in accepted:
-                    self.awaited[name].add(fact)
+            self.expect(fact, studio_id, fields)
+            self.writes[fact] = self.expected[fact]
         elif known.fields != fields:
             self.problems.append(f"{fact}: answered {known.fields}, then {fields}")
+
+    def expect(self, fact: Fact, studio_id: str, fields: dict[str, Any]) -> None:
+        """From now on the event is awaited at the endpoints of the studio."""
+        self.expected[fact] = Write(studio_id, time.monotonic(), fields)
+        for name in self._endpoints_of(studio_id):
+            if fact not in self.accepted[name]:
+                self.awaited[name].add(fact)
+        self._note_arrival(fact)
+
+    def _endpoints_of(self, studio_id: str) -> list[str]:
+        return [name for name, endpoint in self.endpoints.items() if endpoint.studio_id == studio_id]
+
+    def _note_arrival(self, fact: Fact) -> None:
+        """Once every endpoint of the studio has accepted it."""
+        write = self.expected.get(fact)
+        if write is not None and not any(
+            fact in self.awaited[name] for name in self._endpoints_of(write.studio_id)
+        ):
+            self.arrived.setdefault(fact, time.monotonic())
 
     def note(self, endpoint: str, post: Post, accepted: bool) -> None:
         """Called by the receivers, before they answer."""
@@ -67,6 +92,8 @@ class Ledger:
             self.problems.append(f"{event_id} came to {endpoint} with a wrong signature")
         if event_id not in self.facts:
             event = json.loads(post.body)
+            if event["studio_id"] != self.endpoints[endpoint].studio_id:
+                self.problems.append(f"{event_id} came to {endpoint}, which is of another studio")
             fact = (event["type"], event["resource"]["id"])
             self.facts[event_id] = (fact, event["data"]["object"])
             self.event_ids[fact].add(event_id)
@@ -77,10 +104,12 @@ class Ledger:
         fact, _ = self.facts[event_id]
         self.accepted[endpoint].add(fact)
         self.awaited[endpoint].discard(fact)
+        self._note_arrival(fact)
+        self._sequences[endpoint].add(sequence)
         if event_id in self._accepted_ids[endpoint]:
             return
         self._accepted_ids[endpoint].add(event_id)
-        if self.endpoints[endpoint] and sequence < self._last_accepted[endpoint]:
+        if self.endpoints[endpoint].fifo and sequence < self._last_accepted[endpoint]:
             self.problems.append(
                 f"{endpoint} is fifo and got {sequence} after {self._last_accepted[endpoint]}"
             )
@@ -88,18 +117,37 @@ class Ledger:
 
     def _is_signed(self, endpoint: str, post: Post) -> bool:
         signed = f"{post.headers['webhook-id']}.{post.headers['webhook-timestamp']}.".encode() + post.body
-        wanted = hmac.digest(signing_key(self.secrets[endpoint]), signed, hashlib.sha256)
+        wanted = hmac.digest(signing_key(self.endpoints[endpoint].secret), signed, hashlib.sha256)
         return f"v1,{base64.b64encode(wanted).decode()}" in post.headers["webhook-signature"].split()
 
     def missing(self, before: float = float("inf")) -> set[Fact]:
-        """Writes acknowledged before that time that some endpoint has not accepted."""
-        return {fact for facts in self.awaited.values() for fact in facts if self.writes[fact].at < before}
+        """What was acknowledged before that time and some endpoint has not accepted."""
+        return {fact for facts in self.awaited.values() for fact in facts if self.expected[fact].at < before}
+
+    def slowest(self, facts: Iterable[Fact], healed: float) -> float:
+        """Seconds until the last of them had arrived, after it was acknowledged and the fault was over."""
+        return max(
+            (
+                self.arrived[fact] - max(healed, self.expected[fact].at)
+                for fact in facts
+                if fact in self.arrived
+            ),
+            default=0.0,
+        )
+
+    def gaps(self) -> list[str]:
+        """Once everything has arrived: the numbers that an endpoint accepted have no gap."""
+        return [
+            f"{name} has accepted {len(numbers)} numbers up to {max(numbers)}"
+            for name, numbers in self._sequences.items()
+            if len(numbers) != max(numbers)
+        ]
 
     def compare(self) -> list[str]:
         """Checks that every received event matches the answer. Each event is checked once."""
         wrong = []
         for fact, data in list(self.facts.values()):
-            write = self.writes.get(fact)
+            write = self.expected.get(fact)
             if write is None or fact in self._checked:
                 continue
             self._checked.add(fact)
@@ -115,5 +163,5 @@ class Ledger:
         return twice + [
             f"{fact} was never acknowledged"
             for fact in self.event_ids
-            if fact[0] in known and fact not in self.writes and fact[1] not in self.imported
+            if fact[0] in known and fact not in self.writes
         ]

@@ -14,23 +14,27 @@ import asyncpg
 
 from services.cli.secrets import with_secrets
 from shared.db.migrate import migrate
+from shared.events.buckets import bucket_of
 from shared.servers.ports import free_port
 from shared.servers.postgres import EmbeddedPostgres
 from shared.servers.rabbitmq import PrivateRabbit
 from shared.settings import SERVICES, Settings
 from tests.chaos.arena import DATABASE, ENDPOINTS, MOUNT_BYTES, Arena
+from tests.chaos.ledger import Endpoint
 from tests.chaos.link import linked
 from tests.chaos.receiver import receiving
 from tests.chaos.writers import Gateway
 from tests.harness.http import Client
 from tests.harness.load_balancer import balancing
+from tests.harness.process import TEST_SETTINGS
 from tests.harness.system import Process, RunningSystem, System, environment_for
 
-REPLICAS = {"gateway": 2, "catalog": 1, "bookings": 2, "forms": 1, "webhooks": 2}
+REPLICAS = {"gateway": 2, "catalog": 1, "bookings": 2, "forms": 2, "webhooks": 2}
 # Short delays, but enough of them that no delivery dies during a fault.
 RETRY_SCHEDULE = ",".join(["0.2", "0.4", "0.8", "1", *["2"] * 60])
 POLL_SECONDS = 0.3
-# Eight processes start at the same time.
+PARTITIONS = int(TEST_SETTINGS["STUDIO_EVENT_PARTITIONS"])
+# All processes start at the same time.
 START_SECONDS = 300.0
 
 
@@ -52,7 +56,8 @@ async def open_arena(folder: Path, replicas: Mapping[str, int] = REPLICAS) -> As
             aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
         )
         await _start_services(arena, stack, session, replicas)
-        await _open_studio(arena, stack, session)
+        for _ in range(PARTITIONS):
+            await _open_studio(arena, stack, session)
         yield arena
 
 
@@ -104,6 +109,7 @@ async def _start_services(
     token = made.operator_tokens[0]
     running = RunningSystem(arena.ports["gateway-1"], operator_ports["gateway-1"], token, arena.folder)
     arena.system = System(running, session)
+    arena.gateways = [Gateway(name, {}) for name in arena.processes if name.startswith("gateway")]
 
 
 def _named(replicas: Mapping[str, int]) -> Iterator[tuple[str, str]]:
@@ -154,18 +160,29 @@ def _at(url: str, port: int) -> str:
 
 async def _open_studio(arena: Arena, stack: AsyncExitStack, session: aiohttp.ClientSession) -> None:
     system = arena.system
-    system.studio_id = await system.new_studio()
-    issued = await system.issue()
+    studio_id = await _studio_in_a_free_partition(arena)
+    issued = await system.issue(studio=studio_id)
     await system.operator.patch(f"/clients/{issued['client_id']}", {"rate": 100_000, "burst": 100_000})
-    for name in (each for each in arena.processes if each.startswith("gateway")):
-        url = f"http://127.0.0.1:{arena.ports[name]}/partner/v1"
-        arena.gateways.append(Gateway(name, Client(session, url, {"X-Service-Key": issued["key"]})))
-    for name, fifo in ENDPOINTS.items():
+    for gateway in arena.gateways:
+        url = f"http://127.0.0.1:{arena.ports[gateway.name]}/partner/v1"
+        gateway.clients[studio_id] = Client(session, url, {"X-Service-Key": issued["key"]})
+    for kind, fifo in ENDPOINTS.items():
+        name = f"{kind}.{len(arena.studio_ids)}"
         receiver = await stack.enter_async_context(receiving(name, arena.ledger.note))
         arena.receivers[name] = receiver
         link = await stack.enter_async_context(linked(f"webhooks>{name}", receiver.port))
         arena.links[link.name] = link
         body = {"url": f"http://127.0.0.1:{link.port}/hook", "fifo": fifo}
-        reply = await arena.gateways[0].client.post("/webhook-endpoints", body)
+        reply = await arena.gateways[0].clients[studio_id].post("/webhook-endpoints", body)
         assert reply.status == 201, reply.body
-        arena.ledger.secrets[name] = reply.json()["secret"]
+        arena.ledger.endpoints[name] = Endpoint(studio_id, fifo, reply.json()["secret"])
+
+
+async def _studio_in_a_free_partition(arena: Arena) -> str:
+    """A studio's partition follows from its id, so some are made in vain."""
+    taken = {bucket_of(studio_id) % PARTITIONS for studio_id in arena.studio_ids}
+    while True:
+        studio_id = await arena.system.new_studio()
+        if bucket_of(studio_id) % PARTITIONS not in taken:
+            arena.studio_ids.append(studio_id)
+            return studio_id

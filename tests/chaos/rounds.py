@@ -1,4 +1,4 @@
-"""One round: write, inject, hold, heal, measure the recovery, let it settle, audit."""
+"""One round: write, inject, hold, heal, let it settle, measure the recovery, audit."""
 
 import asyncio
 import json
@@ -10,9 +10,12 @@ from msgspec import Struct
 from tests.chaos.arena import Arena
 from tests.chaos.audit import SETTLE_SECONDS, Findings, balance, log_lines, settle
 from tests.chaos.faults.fault import Fault
+from tests.chaos.ledger import Ledger
 from tests.chaos.writers import Defects, Writers
 
 WARM_UP_SECONDS = 0.7
+# While a fault lasts, what was acknowledged longer ago than this has arrived again.
+FLOW_SECONDS = 1.0
 # What each gateway must do again before it counts as recovered.
 KINDS = ("booking.created", "member.created", "lead.created")
 
@@ -55,21 +58,30 @@ async def run_round(
     known: set[str],
 ) -> Result:
     writers.defects = Defects()
-    before = len(arena.ledger.writes)
+    ledger = arena.ledger
+    before, expected = len(ledger.writes), len(ledger.expected)
     writers.start()
+    taken_over = True
     try:
         await asyncio.sleep(WARM_UP_SECONDS)
         async with fault.inject(arena, draw) as detail:
             await asyncio.sleep(draw.uniform(*fault.seconds))
             healed = time.monotonic()
-        recovered = await _recovery(arena, writers, healed)
-        while len(arena.ledger.writes) - before < writes and time.monotonic() - healed < SETTLE_SECONDS:
-            await asyncio.sleep(0.05)
+            if fault.lasting:
+                writing = await _writing_again(arena, writers, healed)
+                await _written(ledger, before + writes, healed)
+                taken_over = await _flowing(ledger, healed)
+        if not fault.lasting:
+            writing = await _writing_again(arena, writers, healed)
+            await _written(ledger, before + writes, healed)
     finally:
         await writers.stop()
     findings = await settle(arena)
+    if not taken_over:
+        findings.stuck.append(f"nobody took over within {SETTLE_SECONDS:.0f} s")
     await balance(arena, findings, known)
-    acknowledged = len(arena.ledger.writes) - before
+    recovered = max(writing, ledger.slowest(list(ledger.expected)[expected:], healed))
+    acknowledged = len(ledger.writes) - before
     result = Result(group, fault.name, detail, acknowledged, recovered, findings, writers.defects)
     result.evidence = [
         line for text in writers.defects.wrong_statuses for line in log_lines(arena.folder, request_id(text))
@@ -77,18 +89,31 @@ async def run_round(
     return result
 
 
-async def _recovery(arena: Arena, writers: Writers, healed: float) -> float:
-    """Seconds until every gateway accepts writes and everything acknowledged before has arrived."""
+async def _writing_again(arena: Arena, writers: Writers, healed: float) -> float:
+    """Seconds until every gateway accepts writes of each kind."""
     while time.monotonic() - healed < SETTLE_SECONDS:
-        writes_again = all(
+        if all(
             writers.last_success.get((gateway.name, kind), 0.0) > healed
             for gateway in arena.gateways
             for kind in KINDS
-        )
-        if writes_again and not arena.ledger.missing(before=healed):
+        ):
             break
         await asyncio.sleep(0.05)
     return time.monotonic() - healed
+
+
+async def _written(ledger: Ledger, writes: int, healed: float) -> None:
+    while len(ledger.writes) < writes and time.monotonic() - healed < SETTLE_SECONDS:
+        await asyncio.sleep(0.05)
+
+
+async def _flowing(ledger: Ledger, healed: float) -> bool:
+    """Whether everything that was acknowledged a moment ago has arrived, soon enough."""
+    while ledger.missing(before=time.monotonic() - FLOW_SECONDS):
+        if time.monotonic() - healed > SETTLE_SECONDS:
+            return False
+        await asyncio.sleep(0.05)
+    return True
 
 
 def request_id(defect: str) -> str:

@@ -9,27 +9,26 @@ from pathlib import Path
 from msgspec import Struct, field, structs
 
 from tests.chaos.arena import Arena
-from tests.chaos.audit import Findings, settle
+from tests.chaos.audit import Findings
 from tests.chaos.faults.fault import Fault, Group
 from tests.chaos.open_arena import REPLICAS, open_arena
 from tests.chaos.rounds import Result, run_round
 from tests.chaos.writers import Defects, Writers
 from tests.harness.bookable_studio import Bookable, bookable
 
-IMPORT_SECONDS = 600.0
 Say = Callable[[str], None]
 
 
 class Plan(Struct, frozen=True):
-    """`writes`: the minimum number of acknowledged writes in a round."""
+    """`writes`: the minimum number of acknowledged writes in a round. Classes and members are per studio."""
 
     groups: tuple[Group, ...]
     rounds: int
     writes: int
     seed: int
     rate: float = 30.0
-    classes: int = 100
-    members: int = 700
+    classes: int = 50
+    members: int = 350
     replicas: dict[str, int] = field(default_factory=lambda: dict(REPLICAS))
 
 
@@ -52,9 +51,13 @@ async def run(plan: Plan, folder: Path, say: Say) -> Outcome:
     groups = list(_possible(plan.groups, outcome, say))
     say(f"seed {plan.seed}; {len(groups)} groups, {plan.rounds} rounds each; logs in {folder}")
     async with open_arena(folder, plan.replicas) as arena:
-        studio = bookable(classes=plan.classes, members=plan.members, seats=100_000)
-        await _import(arena, studio)
-        writers = Writers(arena.gateways, arena.ledger, studio, random.Random(plan.seed), plan.rate)
+        studios = {
+            studio_id: bookable(classes=plan.classes, members=plan.members, seats=100_000)
+            for studio_id in arena.studio_ids
+        }
+        for studio_id, studio in studios.items():
+            await _import(arena, studio_id, studio)
+        writers = Writers(arena.gateways, arena.ledger, studios, random.Random(plan.seed), plan.rate)
         say(f"started after {time.monotonic() - started:.0f} s")
         for group in groups:
             try:
@@ -129,9 +132,7 @@ def drawn(faults: Sequence[Fault], rounds: int, draw: random.Random) -> list[Fau
     return found[:rounds]
 
 
-async def _import(arena: Arena, studio: Bookable) -> None:
-    """The events of an import are delivered before the first fault."""
-    arena.ledger.imported = {line["id"] for line in studio.lines}
+async def _import(arena: Arena, studio_id: str, studio: Bookable) -> None:
+    """Without events."""
     for place in range(0, len(studio.lines), 500):
-        await arena.system.import_lines(studio.lines[place : place + 500])
-    await settle(arena, IMPORT_SECONDS)
+        await arena.system.import_lines(studio.lines[place : place + 500], studio_id)

@@ -3,22 +3,36 @@
 import json
 from typing import Any
 
+import pytest
+
 from services.webhooks.rules.signing import new_secret, signature, signing_key
-from tests.chaos.ledger import Ledger
+from tests.chaos.ledger import Endpoint, Ledger
 from tests.chaos.receiver import Post
 
 SECRET = new_secret()
+STUDIO = "studio-1"
 
 
 def ledger() -> Ledger:
-    made = Ledger({"ordered": True, "unordered": False})
-    made.secrets = dict.fromkeys(made.endpoints, SECRET)
-    return made
+    return Ledger({"ordered": Endpoint(STUDIO, True, SECRET), "unordered": Endpoint(STUDIO, False, SECRET)})
 
 
-def post(event_id: str, resource_id: str, *, sequence: int = 1, secret: str = SECRET, **data: Any) -> Post:
-    resource = {"object": "member", "id": resource_id, "version": 1}
-    event = {"id": event_id, "type": "member.created", "resource": resource, "data": {"object": data}}
+def post(
+    event_id: str,
+    resource_id: str,
+    *,
+    sequence: int = 1,
+    secret: str = SECRET,
+    studio_id: str = STUDIO,
+    **data: Any,
+) -> Post:
+    event = {
+        "id": event_id,
+        "type": "member.created",
+        "studio_id": studio_id,
+        "resource": {"object": "member", "id": resource_id, "version": 1},
+        "data": {"object": data},
+    }
     body = json.dumps(event).encode()
     signed = signature([signing_key(secret)], event_id, 1, body)
     headers = {"webhook-id": event_id, "webhook-sequence": str(sequence), "webhook-timestamp": "1"}
@@ -26,7 +40,7 @@ def post(event_id: str, resource_id: str, *, sequence: int = 1, secret: str = SE
 
 
 def acknowledge(book: Ledger, resource_id: str, **fields: Any) -> None:
-    book.acknowledge(("member.created", resource_id), "gateway-1", fields)
+    book.acknowledge(("member.created", resource_id), STUDIO, fields)
 
 
 def damage(book: Ledger) -> list[str]:
@@ -83,3 +97,34 @@ def test_only_a_fifo_endpoint_must_keep_the_order() -> None:
         assert not book.problems
         book.note(endpoint, post("e2", "m2", sequence=2), True)
         assert bool(book.problems) is disordered
+
+
+def test_another_studios_event_and_a_number_that_never_came_are_corruption() -> None:
+    """An endpoint gets the events of its own studio, numbered without gaps."""
+    book = ledger()
+    book.note("unordered", post("e1", "m1", sequence=1), True)
+    assert not book.gaps()
+    book.note("unordered", post("e3", "m3", sequence=3), True)
+    assert len(book.gaps()) == 1
+    assert not book.problems
+    book.note("unordered", post("e4", "m4", sequence=4, studio_id="studio-2"), True)
+    assert any("another studio" in problem for problem in book.problems)
+
+
+def test_the_slowest_arrival_counts_from_the_end_of_the_fault_or_from_its_own_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is acknowledged while others take over counts too."""
+    book = ledger()
+    clock = iter([10.0, 30.0, 41.0, 47.0])
+    monkeypatch.setattr("tests.chaos.ledger.time.monotonic", lambda: next(clock))
+    acknowledge(book, "m1")
+    acknowledge(book, "m2")
+    facts = [("member.created", "m1"), ("member.created", "m2")]
+    for endpoint in book.endpoints:
+        book.note(endpoint, post("e1", "m1"), True)
+    assert book.slowest(facts, healed=20.0) == 21.0
+    for endpoint in book.endpoints:
+        book.note(endpoint, post("e2", "m2", sequence=2), True)
+    assert book.slowest(facts, healed=20.0) == 21.0
+    assert book.slowest(facts[1:], healed=20.0) == 17.0

@@ -5,7 +5,7 @@ import itertools
 import random
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -26,9 +26,10 @@ ALLOWED_ERRORS = frozenset({503, 504})
 class Gateway:
     """`faulty` while a fault affects it: then it need not answer. `faults` counts those that have begun."""
 
-    def __init__(self, name: str, client: Client) -> None:
+    def __init__(self, name: str, clients: dict[str, Client]) -> None:
         self.name = name
-        self.client = client
+        # By the id of the studio: a key belongs to one.
+        self.clients = clients
         self.faulty = False
         self.faults = 0
 
@@ -49,19 +50,37 @@ class Defects(Struct):
     given_up: list[str] = []
 
 
+class Studio(Struct):
+    """A studio and what can be written to it."""
+
+    id: str
+    free: Iterator[tuple[str, str]]
+    booked: list[str] = []
+    # Email and id of each.
+    leads: list[tuple[str, str]] = []
+
+
 class Request(Struct, frozen=True):
+    studio: Studio
     kind: str
     method: str
     path: str
     body: Any
     headers: dict[str, str]
+    # The id of the lead with the email of a new member.
+    lead_id: str = ""
 
 
 class Writers:
     """`rate` is of all writers together, in writes per second."""
 
     def __init__(
-        self, gateways: list[Gateway], ledger: Ledger, studio: Bookable, draw: random.Random, rate: float
+        self,
+        gateways: list[Gateway],
+        ledger: Ledger,
+        studios: dict[str, Bookable],
+        draw: random.Random,
+        rate: float,
     ) -> None:
         self.gateways = gateways
         self.ledger = ledger
@@ -72,10 +91,7 @@ class Writers:
         self.statuses: Counter[int] = Counter()
         self.last_success: dict[tuple[str, str], float] = {}
         self._turn = itertools.cycle(gateways)
-        pairs = list(itertools.product(studio.class_ids, studio.member_ids))
-        draw.shuffle(pairs)
-        self._pairs = iter(pairs)
-        self._booked: list[str] = []
+        self._studios = [Studio(id_, _shuffled(bookable, draw)) for id_, bookable in studios.items()]
         self._running: list[asyncio.Task[None]] = []
         self._over = asyncio.Event()
 
@@ -98,19 +114,22 @@ class Writers:
 
     def _next(self) -> Request:
         key = {"Idempotency-Key": new_id()}
+        studio = self.draw.choice(self._studios)
         chance = self.draw.random()
-        if chance < 0.2 and self._booked:
-            path = f"/bookings/{self._booked.pop(0)}"
-            return Request("booking.cancelled", "DELETE", path, None, key)
+        if chance < 0.2 and studio.booked:
+            path = f"/bookings/{studio.booked.pop(0)}"
+            return Request(studio, "booking.cancelled", "DELETE", path, None, key)
         if chance < 0.6:
-            class_id, member_id = next(self._pairs)
+            class_id, member_id = next(studio.free)
             body = {"class_id": class_id, "member_id": member_id}
-            return Request("booking.created", "POST", "/bookings", body, key)
-        email = f"{new_id()}@example.com"
+            return Request(studio, "booking.created", "POST", "/bookings", body, key)
+        email, lead_id = f"{new_id()}@example.com", ""
         if chance < 0.85:
+            if chance < 0.7 and studio.leads:
+                email, lead_id = studio.leads.pop(0)
             body = {"email": email, "first_name": "Grace", "last_name": "Hopper"}
-            return Request("member.created", "POST", "/members", body, {})
-        return Request("lead.created", "POST", "/leads", {"email": email, "first_name": "Ada"}, {})
+            return Request(studio, "member.created", "POST", "/members", body, {}, lead_id)
+        return Request(studio, "lead.created", "POST", "/leads", {"email": email, "first_name": "Ada"}, {})
 
     async def _write(self, request: Request) -> None:
         deadline = time.monotonic() + GIVE_UP_SECONDS
@@ -118,7 +137,7 @@ class Writers:
             gateway = next(self._turn)
             reply = await self._send(gateway, request)
             if reply is not None and (fact := outcome(request, reply)) is not None:
-                self._acknowledge(gateway, request, reply, fact)
+                self._acknowledge(gateway.name, request, reply, fact)
                 return
             await asyncio.sleep(RETRY_SECONDS)
         self.defects.given_up.append(f"{request.method} {request.path} {request.headers}")
@@ -129,7 +148,7 @@ class Writers:
         reply = None
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                reply = await gateway.client.send(
+                reply = await gateway.clients[request.studio.id].send(
                     request.method, request.path, request.body, headers=request.headers
                 )
         except TimeoutError:
@@ -147,11 +166,24 @@ class Writers:
             self.defects.wrong_statuses.append(f"{where}: {reply.status} {reply.body.decode()}")
         return reply
 
-    def _acknowledge(self, gateway: Gateway, request: Request, reply: Reply, fact: Fact) -> None:
-        self.last_success[gateway.name, request.kind] = time.monotonic()
-        self.ledger.acknowledge(fact, gateway.name, shown_by_event(request, reply))
+    def _acknowledge(self, gateway: str, request: Request, reply: Reply, fact: Fact) -> None:
+        studio = request.studio
+        self.last_success[gateway, request.kind] = time.monotonic()
+        self.ledger.acknowledge(fact, studio.id, shown_by_event(request, reply))
         if request.kind == "booking.created":
-            self._booked.append(fact[1])
+            studio.booked.append(fact[1])
+        elif request.kind == "lead.created":
+            studio.leads.append((request.body["email"], fact[1]))
+        if request.lead_id:
+            # The event log forwards the new member to forms, which converts the lead.
+            self.ledger.expect(("lead.updated", request.lead_id), studio.id, {"status": "converted"})
+
+
+def _shuffled(studio: Bookable, draw: random.Random) -> Iterator[tuple[str, str]]:
+    """Every class with every member, in random order."""
+    pairs = list(itertools.product(studio.class_ids, studio.member_ids))
+    draw.shuffle(pairs)
+    return iter(pairs)
 
 
 def outcome(request: Request, reply: Reply) -> Fact | None:

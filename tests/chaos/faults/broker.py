@@ -11,9 +11,7 @@ import aio_pika
 from shared.events.bus.topology import QUEUES, acknowledgements_of
 from tests.chaos.arena import Arena
 from tests.chaos.faults.fault import Fault, Group, Injection
-from tests.harness.process import TEST_SETTINGS
-
-PARTITIONS = int(TEST_SETTINGS["STUDIO_EVENT_PARTITIONS"])
+from tests.chaos.open_arena import PARTITIONS
 
 
 @asynccontextmanager

@@ -12,6 +12,7 @@ from msgspec import structs
 from shared.servers.postgres_binaries import PostgresBinaries, find_postgres
 from tests.chaos.arena import Arena
 from tests.chaos.faults.fault import Fault, Group, Injection
+from tests.chaos.faults.receivers import answers
 
 LIBRARIES = "/usr/lib/*/faketime/libfaketimeMT.so.1"
 POSTGRES = "postgres"
@@ -94,17 +95,28 @@ def set_clocks(arena: Arena, names: Iterable[str], seconds: int) -> None:
         fresh.replace(clock_of(arena, name))
 
 
+@asynccontextmanager
+async def failing_at_times(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
+    """In half of the rounds receivers fail, so that there are retries, which are due at a time."""
+    if draw.random() < 0.5:
+        async with answers("error")(arena, draw) as text:
+            yield f"; errors from {text}"
+    else:
+        yield ""
+
+
 def step(whose: Literal["one", "all", "postgres"]) -> Injection:
     @asynccontextmanager
     async def inject(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
         names = sorted(arena.processes)
         chosen = {"one": [draw.choice(names)], "all": names, "postgres": [POSTGRES]}[whose]
         seconds = draw.choice(STEPS)
-        set_clocks(arena, chosen, seconds)
-        try:
-            yield f"{seconds:+d} s in {'all' if whose == 'all' else chosen[0]}"
-        finally:
-            set_clocks(arena, chosen, 0)
+        async with failing_at_times(arena, draw) as receivers:
+            set_clocks(arena, chosen, seconds)
+            try:
+                yield f"{seconds:+d} s in {'all' if whose == 'all' else chosen[0]}{receivers}"
+            finally:
+                set_clocks(arena, chosen, 0)
 
     return inject
 

@@ -19,12 +19,16 @@ def nothing_missing() -> str | None:
 
 
 class Fault(Struct, frozen=True):
-    """Held for a random time within `seconds`. `missing` says why it cannot run on this machine."""
+    """Held for a random time within `seconds`. `missing` says why it cannot run on this machine.
+
+    With `lasting`, it is healed only after the others have taken over, and their time is measured.
+    """
 
     name: str
     inject: Injection
     seconds: tuple[float, float] = (1.0, 3.0)
     missing: Callable[[], str | None] = nothing_missing
+    lasting: bool = False
 
 
 class Group(Struct, frozen=True):

@@ -55,6 +55,13 @@ async def kill_again_and_again(arena: Arena, draw: random.Random) -> AsyncIterat
         yield name
 
 
+@asynccontextmanager
+async def kill_for_good(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
+    """It comes back only after the other replica has taken over."""
+    async with killed(arena, [draw.choice(arena.with_a_twin())]) as names:
+        yield f"{names}, for good"
+
+
 KILL = Group(
     "kill",
     (
@@ -62,5 +69,6 @@ KILL = Group(
         Fault("kill -9 all replicas of a service", kill_all_of_a_service, (0.2, 2.0)),
         Fault("kill -9 three processes", kill_several, (0.2, 2.0)),
         Fault("kill -9 while it starts", kill_again_and_again, (0.1, 0.5)),
+        Fault("kill -9 for good", kill_for_good, (0.0, 0.0), lasting=True),
     ),
 )

@@ -42,6 +42,20 @@ def is_used(name: str) -> bool:
     return target != "rabbit" or process.startswith(("bookings", "forms", "webhooks"))
 
 
+@asynccontextmanager
+async def cut_off(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
+    """One replica and one server, with nothing else wrong: the other replica must take over."""
+    link = arena.links[f"{draw.choice(arena.with_a_twin())}>{draw.choice(['postgres', 'rabbit'])}"]
+    if draw.random() < 0.5:
+        await link.refuse()
+    else:
+        link.hold(BOTH)
+    try:
+        yield f"{link.name}, for good"
+    finally:
+        await link.heal()
+
+
 async def refuse(link: Link, draw: random.Random) -> None:
     await link.refuse()
 
@@ -89,5 +103,6 @@ NETWORK = Group(
         Fault("delay", cut(delay), (2.0, 5.0)),
         Fault("half-close", half_close, (1.0, 4.0)),
         Fault("one way only", cut(one_way), (2.0, 14.0)),
+        Fault("a replica cut off for good", cut_off, (0.0, 0.0), lasting=True),
     ),
 )

@@ -12,14 +12,15 @@ from tests.chaos.receiver import Manner
 def answers(manner: Manner) -> Injection:
     @asynccontextmanager
     async def inject(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
-        names = draw.choice([["ordered"], ["unordered"], ["ordered", "unordered"]])
-        for name in names:
-            arena.receivers[name].manner = manner
+        kinds = draw.choice([["ordered"], ["unordered"], ["ordered", "unordered"]])
+        receivers = [receiver for kind in kinds for receiver in arena.receivers_of(kind)]
+        for receiver in receivers:
+            receiver.manner = manner
         try:
-            yield ", ".join(names)
+            yield f"all that are {' or '.join(kinds)}"
         finally:
-            for name in names:
-                arena.receivers[name].manner = "ok"
+            for receiver in receivers:
+                receiver.manner = "ok"
 
     return inject
 

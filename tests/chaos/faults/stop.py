@@ -31,7 +31,19 @@ def signal_all(pids: Iterable[int], number: signal.Signals) -> None:
 
 @asynccontextmanager
 async def stop_a_service(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
-    name = draw.choice(sorted(arena.processes))
+    async with stopped(arena, draw.choice(sorted(arena.processes))) as name:
+        yield name
+
+
+@asynccontextmanager
+async def stop_for_good(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
+    """It goes on only after the other replica has taken over."""
+    async with stopped(arena, draw.choice(arena.with_a_twin())) as name:
+        yield f"{name}, for good"
+
+
+@asynccontextmanager
+async def stopped(arena: Arena, name: str) -> AsyncIterator[str]:
     async with arena.excused(name):
         arena.signal(name, signal.SIGSTOP)
         try:
@@ -63,6 +75,7 @@ STOP = Group(
     "stop",
     (
         Fault("SIGSTOP one process", stop_a_service, (2.0, 14.0)),
+        Fault("SIGSTOP one process for good", stop_for_good, (0.0, 0.0), lasting=True),
         Fault("SIGSTOP Postgres", stop_postgres, (2.0, 14.0)),
         Fault("SIGSTOP RabbitMQ", stop_the_broker, (2.0, 14.0)),
     ),

@@ -112,4 +112,6 @@ async def _is_shared(arena: Arena, service: str, role: str) -> bool:
     return bool(row["n"] == 3)
 
 
-VANISHED = Group("vanished", (Fault("machine vanishes", vanish, (0.0, 0.0)),), other_machine, missing)
+VANISHED = Group(
+    "vanished", (Fault("machine vanishes", vanish, (0.0, 0.0), lasting=True),), other_machine, missing
+)
