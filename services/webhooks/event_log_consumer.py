@@ -6,7 +6,7 @@ from services.webhooks.actions.log_events import log_events
 from services.webhooks.context import Webhooks
 from shared.background import Loop
 from shared.events.bus import EVENT_LOG, NEW_MEMBERS, Message, Queue, groups_for
-from shared.events.leases import RENEW_SECONDS, Leases
+from shared.events.leases import RENEW_SECONDS, UNABLE_SECONDS, Leases
 from shared.events.reconcile import EVERY_SECONDS as RECONCILE_SECONDS
 from shared.events.reconcile import Reconciler
 from shared.events.relay import Relay
@@ -52,7 +52,11 @@ class EventLogConsumer:
 
     async def _follow_leases(self) -> bool:
         try:
-            await self._leases.renew()
+            if self._service.bus.lost_seconds(EVENT_LOG) > UNABLE_SECONDS:
+                # Another replica may still reach the broker.
+                await self._leases.release()
+            else:
+                await self._leases.renew()
         finally:
             # Even if the database is unreachable: another replica may already have our expired leases.
             self._service.bus.assign(EVENT_LOG, self._leases.held)

@@ -14,6 +14,8 @@ log = structlog.get_logger("leases")
 # A replica without a heartbeat for this long has lost its leases.
 LEASE_SECONDS = 5.0
 RENEW_SECONDS = 1.0
+# A replica that cannot do the work of its leases for this long gives them up.
+UNABLE_SECONDS = 3.0
 LEASE = timedelta(seconds=LEASE_SECONDS)
 
 # Every replica computes the same assignment from the replicas that are alive, gives up what is no longer its

@@ -12,7 +12,7 @@ from shared.db.database import Database
 from shared.events import outbox_rows
 from shared.events.buckets import buckets_of
 from shared.events.bus import EVENT_LOG, Acknowledgement, Bus, BusError, Queue
-from shared.events.leases import Leases
+from shared.events.leases import UNABLE_SECONDS, Leases
 from shared.events.old_queue import OldQueue
 from shared.events.outbox_rows import PER_AGGREGATE
 from shared.events.publisher import Publisher
@@ -29,8 +29,6 @@ BATCH_SECONDS = 0.02
 ACKNOWLEDGE_SECONDS = 30.0
 RETRY_EVERY = 5.0
 STUCK_EVERY = 1.0
-# A replica without the bus for this long gives up its leases.
-UNREACHABLE_SECONDS = 3.0
 
 
 class Relay:
@@ -119,7 +117,7 @@ class Relay:
         try:
             connection = await self.bus.ensure_connected()
         except BusError:
-            if time.monotonic() - self._reached > UNREACHABLE_SECONDS:
+            if time.monotonic() - self._reached > UNABLE_SECONDS:
                 await self.leases.release()
             raise
         self._reached = time.monotonic()

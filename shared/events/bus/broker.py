@@ -2,11 +2,11 @@
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 import aio_pika
 import msgspec
-from aio_pika.abc import AbstractConnection, AbstractIncomingMessage
+from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractIncomingMessage
 from aio_pika.exceptions import ChannelNotFoundEntity
 from yarl import URL
 
@@ -31,6 +31,15 @@ async def close_quietly(connection: AbstractConnection | None) -> None:
     with contextlib.suppress(Exception):
         async with asyncio.timeout(2):
             await connection.close()
+
+
+@contextlib.asynccontextmanager
+async def short_channel(url: str) -> AsyncIterator[AbstractChannel]:
+    """On a connection of its own, for an operator's request. These are rare and must not disturb others."""
+    async with asyncio.timeout(30):
+        connection = await open_connection(url)
+        async with connection, connection.channel(on_return_raises=True) as channel:
+            yield channel
 
 
 async def queue_exists(connection: AbstractConnection, name: str) -> bool:

@@ -62,6 +62,7 @@ class Consumer:
         self._settling: asyncio.Task[None] | None = None
         self._connection: AbstractConnection | None = None
         self._trouble: str | None = "not connected yet"
+        self._lost_at: float | None = time.monotonic()
         self._started = asyncio.Event()
 
     async def start(self) -> None:
@@ -89,6 +90,9 @@ class Consumer:
             return f"the consumer of {self.queue.name} has ended"
         return f"the consumer of {self.queue.name} is {self._trouble}" if self._trouble else None
 
+    def lost_seconds(self) -> float:
+        return 0.0 if self._lost_at is None else time.monotonic() - self._lost_at
+
     async def _run(self) -> None:
         backoff = Backoff()
         while True:
@@ -103,6 +107,7 @@ class Consumer:
                 log.warning("consumer_lost", queue=self.queue.name, error=str(problem) or repr(problem))
                 returned = isinstance(problem, BatchReturned)
             self._started.set()
+            self._lost_at = self._lost_at or time.monotonic()
             await self._close()
             if self._settling is not None:
                 # After the connection is closed, because a handler that hangs may be slow to end.
@@ -117,7 +122,7 @@ class Consumer:
         self._connection = await open_connection(self.url)
         self._connection.close_callbacks.add(inbox.lose, weak=False)
         await self._follow(inbox)
-        self._trouble = None
+        self._trouble = self._lost_at = None
         self._started.set()
         backoff.reset()
         watched = time.monotonic()

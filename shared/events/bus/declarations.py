@@ -5,9 +5,10 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from aio_pika import ExchangeType
-from aio_pika.abc import AbstractChannel, AbstractExchange, AbstractQueue
+from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractExchange, AbstractQueue
 from aio_pika.exceptions import ChannelNotFoundEntity, ChannelPreconditionFailed
 
+from shared.events.bus.broker import queue_exists
 from shared.events.bus.protocol import BusError
 from shared.events.bus.topology import PARKED, Queue
 
@@ -80,6 +81,19 @@ async def expect(
     except ChannelNotFoundEntity:
         raise NotDeclared(f"{looked_for!r} does not exist yet; the event log's service declares it") from None
     return found
+
+
+async def found_old_queues(
+    connection: AbstractConnection, channel: AbstractChannel, queues: Iterable[Queue], *, bind: bool
+) -> bool:
+    """The single queue of the version before partitions. Producers with users of their own may not use the
+    default exchange: with `bind` they reach it through the event log's.
+    """
+    old = [queue for queue in queues if queue.partitioned and await queue_exists(connection, queue.name)]
+    for queue in old if bind else ():
+        found = await channel.get_queue(queue.name, ensure=False)
+        await found.bind(queue.exchange, routing_key=queue.name)
+    return bool(old)
 
 
 @asynccontextmanager

@@ -51,6 +51,9 @@ class MemoryBus:
     def assign(self, queue: Queue, partitions: frozenset[int]) -> None:
         """A single process has all partitions."""
 
+    def lost_seconds(self, queue: Queue) -> float:
+        return 0.0
+
     async def on_acknowledged(self, source: str, settle: Settle) -> None:
         self._settle[source] = settle
 

@@ -84,6 +84,9 @@ class Bus(Protocol):
     def assign(self, queue: Queue, partitions: frozenset[int]) -> None:
         """From now on this process consumes these partitions of a queue that it has subscribed to."""
 
+    def lost_seconds(self, queue: Queue) -> float:
+        """For how long this process has not been able to consume that queue. 0 while it can."""
+
     async def on_acknowledged(self, source: str, settle: Settle) -> None:
         """Calls `settle` with the outcome of the messages that `source` has published."""
 

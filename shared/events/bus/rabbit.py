@@ -14,10 +14,16 @@ from shared.events.bus.acknowledgements import (
     Settle,
     readable_acknowledgements,
 )
-from shared.events.bus.broker import close_quietly, open_connection, queue_exists, wrap, wrap_batch
+from shared.events.bus.broker import (
+    close_quietly,
+    open_connection,
+    short_channel,
+    wrap,
+    wrap_batch,
+)
 from shared.events.bus.broker_version import refuse_old_broker
 from shared.events.bus.consumer import Consumer
-from shared.events.bus.declarations import QueueMismatch, declare, expect
+from shared.events.bus.declarations import QueueMismatch, declare, expect, found_old_queues
 from shared.events.bus.parking import list_parked, queue_depth, requeue_parked
 from shared.events.bus.permissions import allows, declares_topology
 from shared.events.bus.protocol import BusError, Handler, Message, ParkedMessage, QueueDepth, Unroutable
@@ -129,6 +135,9 @@ class RabbitBus:
         # One of the replicas also empties the single queue of the version before partitions.
         self._consumers[queue.name].want(frozenset(names | ({queue.name} if 0 in partitions else set())))
 
+    def lost_seconds(self, queue: Queue) -> float:
+        return self._consumers[queue.name].lost_seconds()
+
     async def on_acknowledged(self, source: str, settle: Settle) -> None:
         async def handle(messages: Sequence[Message]) -> None:
             await settle([one for message in messages for one in readable_acknowledgements(message.body)])
@@ -141,18 +150,18 @@ class RabbitBus:
         consumer.begin()
 
     async def depth(self, queue: Queue) -> QueueDepth:
-        async with self._short_channel() as channel:
+        async with short_channel(self.url) as channel:
             return await queue_depth(channel, queue, self.partitions)
 
     def lists_parked(self, queue: Queue) -> bool:
         return self._service is None or allows(self._service, "read", queue.parked)
 
     async def parked(self, queue: Queue, limit: int) -> list[ParkedMessage]:
-        async with self._short_channel() as channel:
+        async with short_channel(self.url) as channel:
             return await list_parked(channel, queue, limit)
 
     async def requeue(self, queue: Queue, ids: frozenset[str] | None = None) -> int:
-        async with self._short_channel() as channel:
+        async with short_channel(self.url) as channel:
             return await requeue_parked(channel, queue, self.partitions, ids)
 
     def problem(self) -> str | None:
@@ -203,7 +212,12 @@ class RabbitBus:
                 self._channel = await self._connection.channel(publisher_confirms=True, on_return_raises=True)
                 await refuse_old_broker(self._channel)
                 self._exchanges = await self._declare_all(self._channel)
-                self.has_old_queue = await self._find_old_queues(self._connection, self._channel)
+                self.has_old_queue = await found_old_queues(
+                    self._connection,
+                    self._channel,
+                    self.queues,
+                    bind=self._declares and self._service is not None,
+                )
             except BaseException as problem:
                 self._mismatch = str(problem) if isinstance(problem, QueueMismatch) else None
                 self._failed_at = time.monotonic()
@@ -224,25 +238,6 @@ class RabbitBus:
                 await expect(channel, queue, names, publishing=True)
             exchanges[queue.exchange] = await channel.get_exchange(queue.exchange, ensure=False)
         return exchanges
-
-    async def _find_old_queues(self, connection: AbstractConnection, channel: AbstractChannel) -> bool:
-        """The single queue of the version before partitions. Producers with users of their own may not use
-        the default exchange, so they reach it through the event log's.
-        """
-        old = [q for q in self.queues if q.partitioned and await queue_exists(connection, q.name)]
-        if self._declares and self._service is not None:
-            for queue in old:
-                found = await channel.get_queue(queue.name, ensure=False)
-                await found.bind(queue.exchange, routing_key=queue.name)
-        return bool(old)
-
-    @contextlib.asynccontextmanager
-    async def _short_channel(self) -> AsyncIterator[AbstractChannel]:
-        """A separate connection for an operator's request. These are rare and must not disturb others."""
-        async with asyncio.timeout(30):
-            connection = await open_connection(self.url)
-            async with connection, connection.channel(on_return_raises=True) as channel:
-                yield channel
 
     async def _drop(self) -> None:
         connection, self._connection = self._connection, None
