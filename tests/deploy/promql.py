@@ -43,6 +43,23 @@ def metrics_in(expression: str) -> dict[str, set[str]]:
     return found
 
 
+def uncounted(expression: str) -> list[str]:
+    """Counts that are asked to be small, and have no value when there is nothing to count."""
+    found: list[str] = []
+
+    def look(node: Any) -> bool:
+        if isinstance(node, promql_parser.BinaryExpr) and str(node.op) in ("<", "<=", ">", ">="):
+            small = node.lhs if str(node.op).startswith("<") else node.rhs
+            while isinstance(small, promql_parser.ParenExpr):
+                small = small.expr
+            if isinstance(small, promql_parser.AggregateExpr) and str(small.op) == "count":
+                found.append(str(small))
+        return True
+
+    _walk(promql_parser.parse(expression), look)
+    return found
+
+
 def _walk(node: Any, look: Any) -> None:
     look(node)
     for name in ("lhs", "rhs", "expr", "args", "param", "vector_selector"):

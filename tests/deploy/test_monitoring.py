@@ -10,7 +10,7 @@ import yaml
 from tests.deploy.generated import PROMETHEUS, stale
 from tests.deploy.manifests import DEPLOYMENTS, named, overlay
 from tests.deploy.network_reachability import reached_from, selects
-from tests.deploy.promql import metrics_in
+from tests.deploy.promql import metrics_in, uncounted
 from tests.deploy.test_cluster import FOREIGN_PODS, pod_labels
 from tests.harness.system import ROOT
 
@@ -57,7 +57,9 @@ def test_database_and_broker_are_scraped_on_their_operators_ports(name: str) -> 
     pod, port, number = FOREIGN_PORTS[name]
     monitor = named(MANIFESTS, "PodMonitor")[name]["spec"]
     assert selects(monitor["selector"], FOREIGN_PODS[pod])
-    assert [endpoint["port"] for endpoint in monitor["podMetricsEndpoints"]] == [port]
+    [endpoint] = monitor["podMetricsEndpoints"]
+    assert endpoint["port"] == port
+    assert endpoint["relabelings"] == [{"targetLabel": "job", "replacement": name}]
     policies = list(named(MANIFESTS, "NetworkPolicy").values())
     assert reached_from(policies, {"studio/monitoring": "true"}, FOREIGN_PODS[pod], number)
 
@@ -104,6 +106,28 @@ def test_the_clusters_alerts_ask_only_what_operators_export() -> None:
     for rule in _alerts("cluster-alerts.yml"):
         assert promql_parser.parse(rule["expr"])
         assert all(name.startswith(OTHERS_METRICS) for name in metrics_in(rule["expr"])), rule["alert"]
+
+
+@pytest.mark.parametrize("rule", _alerts("cluster-alerts.yml"), ids=lambda rule: rule["alert"])
+def test_the_clusters_alerts_look_at_our_own_database_and_broker(rule: Any) -> None:
+    """Another cluster of the same operator would hide a missing member of ours, or raise our alert."""
+    jobs = {"cnpg_": "studio-database", "barman_": "studio-database", "rabbitmq_": "studio-broker"}
+    for prefix, job in jobs.items():
+        if metrics := [name for name in metrics_in(rule["expr"]) if name.startswith(prefix)]:
+            assert f'{metrics[0]}{{job="{job}"}}' in rule["expr"]
+            assert job in named(MANIFESTS, "PodMonitor"), "its relabeling sets the job"
+
+
+@pytest.mark.parametrize("rule", ALERTS, ids=lambda rule: rule["alert"])
+def test_a_count_that_falls_to_nothing_is_zero(rule: Any) -> None:
+    """`count` of no series is no value, and so not below three: with all gone the alert would be silent."""
+    assert uncounted(rule["expr"]) == []
+
+
+def test_a_count_without_a_zero_is_found() -> None:
+    """The check can fail, whichever way the comparison is written."""
+    assert uncounted("count(up == 1) < 3") and uncounted("3 > count(up)")
+    assert not uncounted("(count(up) or vector(0)) < 3") and not uncounted("count(up) > 3")
 
 
 def test_disks_backups_and_members_are_watched() -> None:
