@@ -70,7 +70,7 @@ class KeyCache:
         self._signers = signers
         self._forget_after = forget_after
         self._keys: dict[str, CachedKey] = {}
-        self._changed_at: datetime | None = None
+        self._position: keys.Position | None = None
         self._to_reread: deque[str] = deque()
         self._used: dict[str, float] = {}
         self._salt = secrets.token_bytes(32)
@@ -142,16 +142,18 @@ class KeyCache:
     async def refresh(self) -> bool:
         """One step of the polling loop. Its work grows with what changed, not with the number of keys."""
         async with self._db.connection() as conn:
-            if self._changed_at is None:
-                self._changed_at = await keys.current_time(conn)
-            since = self._changed_at - OVERLAP
+            position = await keys.position(conn)
+            last = self._position or position
+            # The lower one: the clock may have been set back, or the database restored.
+            since = min(last.at, position.at) - OVERLAP
+            oldest_running = min(last.oldest_running, position.oldest_running)
             after = (since, FIRST_ID)
-            while page := await keys.changed_since(conn, since, after, PAGE):
+            while page := await keys.changed_since(conn, since, oldest_running, after, PAGE):
                 after = page[-1]
                 await self._reread(conn, [id_ for at, id_ in page if self._is_older(id_, at)])
                 if len(page) < PAGE:
                     break
-            self._changed_at = max(self._changed_at, after[0])
+            self._position = position
             await self._reread(conn, self._due_for_rereading())
             if self._used:
                 used, self._used = self._used, {}

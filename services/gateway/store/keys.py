@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import asyncpg
+from msgspec import Struct
 
 from services.gateway.rules.key_text import NewKey
 from services.gateway.wire.key import Key
@@ -107,26 +108,38 @@ async def record_use(conn: Connection, used: dict[str, datetime]) -> None:
     await conn.execute(USED, list(used), list(used.values()))
 
 
-NOW = "SELECT clock_timestamp()"
+class Position(Struct, frozen=True):
+    """The database's clock, which stamps the changes, and the oldest transaction that was still running."""
+
+    at: datetime
+    oldest_running: int
 
 
-async def current_time(conn: Connection) -> datetime:
-    """The database's clock, which stamps the changes."""
-    at: datetime = await conn.fetchval(NOW)
-    return at
+POSITION = """
+SELECT clock_timestamp() AS at, pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest_running
+"""
 
 
+async def position(conn: Connection) -> Position:
+    row = await conn.fetchrow(POSITION)
+    assert row is not None
+    return Position(row["at"], row["oldest_running"])
+
+
+# What was committed before a position is left out: its transaction is older than any that was running then.
+# So a row is listed once or twice, and not at every poll while its stamp is new enough.
 CHANGED = """
 SELECT id, changed_at FROM keys
-WHERE changed_at > $1 AND (changed_at, id) > ($2, $3::uuid) ORDER BY changed_at, id LIMIT $4
+WHERE changed_at > $1 AND (changed_at, id) > ($2, $3::uuid) AND age(xmin) <= age($5::text::xid8::xid)
+ORDER BY changed_at, id LIMIT $4
 """
 
 
 async def changed_since(
-    conn: Connection, since: datetime, after: tuple[datetime, str], limit: int
+    conn: Connection, since: datetime, oldest_running: int, after: tuple[datetime, str], limit: int
 ) -> list[tuple[datetime, str]]:
-    """The keys that changed and when, in pages."""
-    rows = await conn.fetch(CHANGED, since, *after, limit)
+    """The keys that changed and when, in pages: stamped after `since`, by that transaction or a later one."""
+    rows = await conn.fetch(CHANGED, since, *after, limit, str(oldest_running))
     return [(row["changed_at"], row["id"]) for row in rows]
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Any
 
 import pytest
 
@@ -9,10 +11,12 @@ from services.gateway.errors import InvalidKey, RevokedKey
 from services.gateway.key_cache import FORGET_SECONDS, PAGE, KeyCache
 from services.gateway.rules.key_text import hash_secret, make_key
 from services.gateway.store import clients
+from services.gateway.store import keys as key_store
 from shared.db.database import Database
 from shared.http.caller import ServiceSigners
 from shared.wire import new_id
 from tests.harness.database_layout import open_database
+from tests.harness.eventually import eventually
 
 PEPPER = "p" * 32
 STUDIO = "INSERT INTO studios (id, name) VALUES ($1, 'Flow')"
@@ -48,7 +52,7 @@ class Keys:
 
 @asynccontextmanager
 async def open_keys(database_url: str, *, forget_after: float = FORGET_SECONDS) -> AsyncIterator[Keys]:
-    db = await open_database(database_url, "gateway", size=2)
+    db = await open_database(database_url, "gateway", size=3)
     try:
         keys = Keys(db, forget_after)
         await keys.sql(STUDIO, keys.studio_id)
@@ -121,3 +125,55 @@ async def test_a_key_that_nobody_uses_is_forgotten_and_still_works(database_url:
         await keys.cache.refresh()
         assert len(keys.cache) == 0
         assert (await keys.cache.authenticate(text)).name == "key"
+
+
+async def test_a_bulk_change_is_listed_once_and_not_at_every_poll(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise every gateway would list 100,000 changed keys twice a second until the next change."""
+    listed: list[int] = []
+    changed_since = key_store.changed_since
+
+    async def counting(*args: Any) -> list[tuple[datetime, str]]:
+        page = await changed_since(*args)
+        listed.append(len(page))
+        return page
+
+    monkeypatch.setattr(key_store, "changed_since", counting)
+
+    async def rows_of_a_poll() -> int:
+        listed.clear()
+        await keys.cache.refresh()
+        return sum(listed)
+
+    async with open_keys(database_url) as keys:
+        await keys.sql(MANY, keys.studio_id, keys.client_id, PAGE * 2 + 5)
+        assert await rows_of_a_poll() == PAGE * 2 + 5
+
+        async def nothing() -> bool:
+            # Not at once if another transaction of this server was running.
+            return await rows_of_a_poll() == 0
+
+        await eventually(nothing)
+        await keys.sql("UPDATE keys SET changed_at = clock_timestamp()")
+        assert await rows_of_a_poll() == PAGE * 2 + 5, "control: the next change is listed"
+
+
+async def test_a_change_that_is_committed_late_is_found_at_the_next_poll(database_url: str) -> None:
+    """It was stamped before a change that the last poll has seen."""
+    async with open_keys(database_url) as keys:
+        for _ in range(4):
+            # Read again before the one that matters, a key at each poll.
+            await keys.cache.authenticate((await keys.add())[1])
+        key_id, text = await keys.add()
+        await keys.cache.authenticate(text)
+        # Its use is recorded before its row is locked.
+        await keys.cache.refresh()
+        async with keys.db.transaction() as slow:
+            await key_store.revoke(slow, key_id)
+            await keys.add()
+            await keys.cache.refresh()
+            assert not (await keys.cache.authenticate(text)).revoked, "control"
+        await keys.cache.refresh()
+        with pytest.raises(RevokedKey):
+            await keys.cache.authenticate(text)
