@@ -124,15 +124,16 @@ class Consumer:
         await self._follow(inbox)
         self._trouble = self._lost_at = None
         self._started.set()
-        backoff.reset()
         watched = time.monotonic()
         while True:
             await self._follow(inbox)
             taken = inbox.take(self.batch)
             if taken:
                 await self._settle_in_time(taken)
+                backoff.reset()
             if time.monotonic() - watched > WATCH_SECONDS:
                 await self._watch(inbox)
+                backoff.reset()
                 watched = time.monotonic()
             if not taken:
                 with contextlib.suppress(TimeoutError):

@@ -14,22 +14,17 @@ from shared.events.bus.acknowledgements import (
     Settle,
     readable_acknowledgements,
 )
-from shared.events.bus.broker import (
-    close_quietly,
-    open_connection,
-    short_channel,
-    wrap,
-    wrap_batch,
-)
+from shared.events.bus.broker import close_quietly, open_connection, short_channel, wrap, wrap_batch
 from shared.events.bus.broker_version import refuse_old_broker
 from shared.events.bus.consumer import Consumer
-from shared.events.bus.declarations import QueueMismatch, declare, expect, found_old_queues
+from shared.events.bus.declarations import QueueMismatch, found_old_queues
 from shared.events.bus.parking import list_parked, queue_depth, requeue_parked
 from shared.events.bus.permissions import allows, declares_topology
 from shared.events.bus.protocol import BusError, Handler, Message, ParkedMessage, QueueDepth, Unroutable
 from shared.events.bus.publish_batches import BatchPublisher, Destination
 from shared.events.bus.refusals import Refusals
 from shared.events.bus.topology import EVENT_LOG, QUEUES, Queue, acknowledgements_of
+from shared.events.bus.topology_watch import TopologyWatch, declare_all, expect_event_log
 from shared.wire import encode
 
 # The pause after a failed connection. Otherwise a whole batch of publishers would retry, one after the other.
@@ -71,6 +66,7 @@ class RabbitBus:
         self._acknowledgements = AcknowledgementSender(self._send_acknowledgements)
         self._batches = BatchPublisher(self._send)
         self._refusals = Refusals()
+        self._topology = TopologyWatch(self._declare_again)
         self._mismatch: str | None = None
         self._failed_at = -QUIET_SECONDS
 
@@ -128,9 +124,12 @@ class RabbitBus:
         self._consumers[queue.name] = consumer
         if not queue.partitioned:
             consumer.want(frozenset({queue.name}))
+        elif self._declares:
+            self._topology.start()
         await consumer.start()
 
     def assign(self, queue: Queue, partitions: frozenset[int]) -> None:
+        self._topology.is_ours = 0 in partitions or not partitions
         names = {queue.partition(number) for number in partitions}
         # One of the replicas also empties the single queue of the version before partitions.
         self._consumers[queue.name].want(frozenset(names | ({queue.name} if 0 in partitions else set())))
@@ -170,6 +169,7 @@ class RabbitBus:
         return next((text for one in self._consumers.values() if (text := one.problem())), None)
 
     async def close(self) -> None:
+        await self._topology.stop()
         for consumer in (*self._consumers.values(), *self._acknowledged):
             await consumer.stop()
         await self._acknowledgements.close()
@@ -211,7 +211,10 @@ class RabbitBus:
                 self._connection = await open_connection(self.url)
                 self._channel = await self._connection.channel(publisher_confirms=True, on_return_raises=True)
                 await refuse_old_broker(self._channel)
-                self._exchanges = await self._declare_all(self._channel)
+                if self._declares:
+                    self._exchanges = await declare_all(self._channel, self.queues, self.partitions)
+                else:
+                    self._exchanges = await expect_event_log(self._channel, self.partitions)
                 self.has_old_queue = await found_old_queues(
                     self._connection,
                     self._channel,
@@ -227,17 +230,16 @@ class RabbitBus:
             self._connections += 1
             return self._exchanges
 
-    async def _declare_all(self, channel: AbstractChannel) -> dict[str, AbstractExchange]:
-        """Every queue that is published to, since a producer may start before the consumers."""
-        exchanges: dict[str, AbstractExchange] = {"": channel.default_exchange}
-        for queue in self.queues if self._declares else (EVENT_LOG,):
-            names = queue.names(self.partitions)
-            if self._declares:
-                await declare(channel, queue, names)
-            else:
-                await expect(channel, queue, names, publishing=True)
-            exchanges[queue.exchange] = await channel.get_exchange(queue.exchange, ensure=False)
-        return exchanges
+    async def _declare_again(self) -> None:
+        await self._publishing()
+        assert self._connection is not None
+        async with self._connection.channel() as channel:
+            own = [consumer.queue for consumer in self._acknowledged if consumer.queue.exchange]
+            await declare_all(channel, [*self.queues, *own], self.partitions)
+            if self.has_old_queue:
+                self.has_old_queue = await found_old_queues(
+                    self._connection, channel, self.queues, bind=self._service is not None
+                )
 
     async def _drop(self) -> None:
         connection, self._connection = self._connection, None
