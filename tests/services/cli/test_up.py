@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from services.cli.demo import STUDIO_ID
 from shared.servers.ports import free_port
+from shared.servers.postgres_home import lock_home
 from tests.harness.system import ROOT, Process, environment_for
 
 
@@ -138,6 +139,18 @@ def test_two_runs_on_one_home_are_told_apart(story: Story) -> None:
     assert story.second_run.returncode == 1
     assert "Traceback" not in story.second_run.stderr
     assert story.first_status == 0
+
+
+def test_a_first_start_makes_no_secrets_in_a_home_that_another_first_start_has_locked(tmp_path: Path) -> None:
+    """Both would make their own, and the one that is written last would not be the one in use."""
+    home = tmp_path / "home"
+    with lock_home(home, "up.lock"):
+        # The other one has not made its secrets yet.
+        done = run(home, "up", "--port", str(free_port()), "--operator-port", str(free_port()))
+        assert [path.name for path in home.iterdir()] == ["up.lock"]
+    assert done.returncode == 1
+    assert str(home) in done.stderr and str(os.getpid()) in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("which", ["--port", "--operator-port"])
