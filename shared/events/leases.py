@@ -20,22 +20,33 @@ LEASE = timedelta(seconds=LEASE_SECONDS)
 
 # Every replica computes the same assignment from the replicas that are alive, gives up what is no longer its
 # own and takes what is free. A time is valid only within LEASE_SECONDS of the database's clock, on either
-# side.
+# side. Replicas that are configured for another number of partitions take none until the others have stopped:
+# a studio's events would be in two queues. The lowest lease decides which number is in use.
 RENEW = """
 WITH seen AS (
-    INSERT INTO lease_replicas (role, replica, seen_at) VALUES ($1, $2, clock_timestamp())
+    INSERT INTO lease_replicas (role, replica, seen_at, partitions)
+    VALUES ($1, $2, clock_timestamp(), $3::smallint)
     ON CONFLICT (role, replica) DO UPDATE SET seen_at = excluded.seen_at
 ), forgotten AS (
     DELETE FROM lease_replicas WHERE role = $1 AND replica <> $2
       AND seen_at NOT BETWEEN clock_timestamp() - 10 * $4::interval AND clock_timestamp() + $4::interval
+), in_use AS (
+    SELECT coalesce((
+        SELECT coalesce(r.partitions, $3) FROM leases l
+        LEFT JOIN lease_replicas r ON r.role = l.role AND r.replica = l.replica
+        WHERE l.role = $1
+          AND l.renewed_at BETWEEN clock_timestamp() - $4::interval AND clock_timestamp() + $4::interval
+        ORDER BY l.partition LIMIT 1), $3) AS partitions
 ), alive AS (
     SELECT replica, row_number() OVER (ORDER BY replica) - 1 AS place, count(*) OVER () AS replicas
     FROM (SELECT replica FROM lease_replicas WHERE role = $1 AND replica <> $2
+            AND coalesce(partitions, $3) = $3
             AND seen_at BETWEEN clock_timestamp() - $4::interval AND clock_timestamp() + $4::interval
           UNION ALL SELECT $2::uuid) AS both_kinds
 ), mine AS (
-    SELECT partition FROM generate_series(0, $3::int - 1) AS partition JOIN alive
+    SELECT partition FROM in_use CROSS JOIN generate_series(0, $3 - 1) AS partition JOIN alive
     ON alive.replica = $2 AND partition % alive.replicas = alive.place
+    WHERE in_use.partitions = $3
 ), released AS (
     DELETE FROM leases WHERE role = $1 AND replica = $2 AND partition NOT IN (SELECT partition FROM mine)
 ), taken AS (
@@ -46,7 +57,7 @@ WITH seen AS (
        OR l.renewed_at NOT BETWEEN clock_timestamp() - $4::interval AND clock_timestamp() + $4::interval
     RETURNING partition
 )
-SELECT partition FROM taken
+SELECT in_use.partitions AS in_use, ARRAY(SELECT partition FROM taken) AS held FROM in_use
 """
 RELEASE = """
 WITH gone AS (DELETE FROM lease_replicas WHERE role = $1 AND replica = $2)
@@ -66,6 +77,7 @@ class Leases:
         self._renewed = float("-inf")
         # How often the leases expired before they were renewed: others may have had them in the meantime.
         self.lapses = 0
+        self._in_use = partitions
 
     @property
     def held(self) -> frozenset[int]:
@@ -83,16 +95,23 @@ class Leases:
             return self._held
         # A link that has gone silent must not hide that the leases are about to expire.
         async with asyncio.timeout(LEASE_SECONDS - RENEW_SECONDS), self.database.connection() as conn:
-            rows = await conn.fetch(RENEW, self.role, self.replica, self.partitions, LEASE)
+            row = await conn.fetchrow(RENEW, self.role, self.replica, self.partitions, LEASE)
+        assert row is not None
         if time.monotonic() - self._renewed >= LEASE_SECONDS:
             self.lapses += 1
-        held = frozenset(row["partition"] for row in rows)
+        held = frozenset(row["held"])
+        self._tell(row["in_use"])
         if held != self._held:
             log.info(
                 "leases_changed", role=self.role, replica=self.replica, held=len(held), of=self.partitions
             )
         self._held, self._renewed = held, started
         return held
+
+    def _tell(self, in_use: int) -> None:
+        if in_use not in (self._in_use, self.partitions):
+            log.warning("partitions_differ", role=self.role, configured=self.partitions, in_use=in_use)
+        self._in_use = in_use
 
     async def release(self) -> None:
         """On shutdown: another replica takes over at its next heartbeat, before the leases expire."""
