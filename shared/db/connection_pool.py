@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
+from asyncpg.transaction import Transaction
 
 from shared.bounded_pool import PoolSlots
 
@@ -73,14 +74,23 @@ class ConnectionPool:
         else:
             self._slots.release(conn)
 
-    def reset(self, conn: PooledConnection) -> None:
-        """After a cancelled statement: asyncpg's release waits for it, rolls back and resets, or closes."""
-        task = asyncio.create_task(self._reset(conn))
+    def reset(self, conn: PooledConnection, transaction: Transaction | None = None) -> None:
+        """After an interrupted statement: asyncpg's release waits for it, rolls back and resets, or closes.
+
+        In the background, because on a dead link each of these steps ends only by its timeout.
+        """
+        task = asyncio.create_task(self._reset(conn, transaction))
         self._resetting.add(task)
         task.add_done_callback(self._resetting.discard)
 
-    async def _reset(self, conn: PooledConnection) -> None:
+    async def _reset(self, conn: PooledConnection, transaction: Transaction | None) -> None:
         try:
+            if transaction is not None and not is_closed(conn):
+                try:
+                    async with asyncio.timeout(RELEASE_TIMEOUT):
+                        await transaction.rollback()
+                except Exception:
+                    _discard(conn)
             with contextlib.suppress(Exception):
                 await self._pool.release(conn, timeout=RELEASE_TIMEOUT)
         finally:
@@ -107,3 +117,8 @@ def is_closed(conn: Connection) -> bool:
         return bool(conn.is_closed())
     except asyncpg.InterfaceError:
         return True
+
+
+def was_interrupted(kind: type[BaseException]) -> bool:
+    """Cancelled or timed out: a statement may still be running, and the link to the server may be dead."""
+    return not issubclass(kind, Exception) or issubclass(kind, TimeoutError)

@@ -15,7 +15,8 @@ import msgspec
 import structlog
 
 from shared.db.connection_pool import Connection as Connection
-from shared.db.connection_pool import ConnectionPool, is_closed
+from shared.db.connection_pool import ConnectionPool, is_closed, was_interrupted
+from shared.db.tcp_keepalive import KeepaliveConnection
 from shared.db.unavailable import is_unavailable
 from shared.errors import UpstreamTimeout
 from shared.observability.hot_metrics import HistogramSeries
@@ -164,6 +165,7 @@ def _new_pool(url: str, service: str, *, min_size: int, max_size: int) -> "async
         min_size=min_size,
         max_size=max_size,
         init=_set_codecs,
+        connection_class=KeepaliveConnection,
         command_timeout=30,
         # No other parameters: a pooler refuses those that it does not know. The rest are settings of the
         # role.
@@ -189,7 +191,7 @@ class _Acquired:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None or issubclass(kind, Exception):
+        if kind is None or not was_interrupted(kind):
             self._pool.release(self._conn)
         else:
             self._pool.reset(self._conn)
@@ -222,6 +224,9 @@ class _Transaction(_Acquired):
             else:
                 if error is not None and is_unavailable(error):
                     self._writes.failed(error)
+                if was_interrupted(kind):
+                    self._pool.reset(self._conn, self._transaction)
+                    return
                 if not is_closed(self._conn):
                     await self._transaction.rollback()
         except BaseException as problem:

@@ -1,7 +1,10 @@
 """The connection pool: connections are reused in FIFO order and never leak state between uses."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
@@ -9,6 +12,8 @@ import pytest
 from shared.db import connection_pool
 from shared.db.database import Connection, Database
 from shared.errors import NotFound
+from tests.chaos.link import BOTH, linked
+from tests.harness.eventually import until
 
 PID = "SELECT pg_backend_pid()"
 
@@ -80,6 +85,52 @@ async def test_a_cancelled_statement_reaches_nobody_else(db: Database) -> None:
         assert not conn.is_in_transaction()
         assert await conn.fetchval("SHOW application_name") == "studio-bookings"
         assert await conn.fetchval("SELECT count(*) FROM locations") == 0
+
+
+async def test_a_connection_whose_statement_timed_out_is_reset(db: Database) -> None:
+    """The server may still run the statement, so the next caller does not get the session as it is."""
+    async with db.connection() as conn:
+        await conn.execute("SET application_name = 'left behind'")
+    with pytest.raises(TimeoutError):
+        async with db.connection() as conn:
+            assert await conn.fetchval("SHOW application_name") == "left behind", "control"
+            await conn.execute("SELECT pg_sleep(60)", timeout=0.1)
+    async with db.connection() as conn:
+        assert await conn.fetchval("SHOW application_name") == "studio-bookings"
+
+
+async def test_a_dead_link_holds_a_caller_for_one_timeout_only(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither rolling back nor resetting keeps it waiting, and the connection is closed."""
+    monkeypatch.setattr(connection_pool, "RELEASE_TIMEOUT", 0.5)
+    address = urlsplit(database_url)
+    async with linked("postgres", address.port or 0) as link:
+        through_link = database_url.replace(f":{address.port}", f":{link.port}")
+        db = await Database.connect(through_link, "bookings", size=1)
+        async with db.connection() as conn:
+            first = await pid(conn)
+        async with asyncio.timeout(15):
+            with pytest.raises(TimeoutError):
+                async with db.transaction() as conn:
+                    link.hold(BOTH)
+                    await conn.execute("SELECT 1", timeout=0.1)
+        await until(lambda: db.pool.get_size() == 0)
+        await link.heal()
+        async with db.connection() as conn:
+            assert await pid(conn) != first
+        await db.close()
+
+
+async def test_connections_notice_that_the_servers_machine_is_gone(db: Database) -> None:
+    """Keepalive for idle ones, a limit for unacknowledged bytes of busy ones; for both pools alike."""
+    options = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 3, "TCP_KEEPCNT": 4, "TCP_USER_TIMEOUT": 20_000}
+    known = {getattr(socket, name): value for name, value in options.items() if hasattr(socket, name)}
+    async with db.session_pool.acquire() as conn:
+        inner: Any = conn
+        connection = inner._con._transport.get_extra_info("socket")
+        assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        assert {name: connection.getsockopt(socket.IPPROTO_TCP, name) for name in known} == known
 
 
 async def test_a_transaction_left_open_is_ended(db: Database) -> None:
