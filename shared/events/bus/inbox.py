@@ -1,6 +1,7 @@
 """Messages that a consumer has received but not handled yet, by queue. All queues are read in turn."""
 
 import asyncio
+import heapq
 from collections import deque
 
 from aio_pika.abc import AbstractChannel, AbstractIncomingMessage
@@ -23,6 +24,7 @@ class Subscription:
         self.name = name
         self.channel = channel
         self.arrived: deque[Arrived] = deque()
+        self.served = 0
         self._inbox = inbox
 
     async def receive(self, message: AbstractIncomingMessage) -> None:
@@ -38,31 +40,39 @@ class Inbox:
         self.subscriptions: dict[str, Subscription] = {}
         self.something = asyncio.Event()
         self._lost = False
+        self._round = 0
 
     def lose(self, *_: object) -> None:
         self._lost = True
         self.something.set()
 
     def take(self, limit: int) -> Taken:
-        """The oldest messages of each queue, in equal shares: a long queue does not delay a short one.
+        """The oldest messages of each queue, in equal shares: a long queue does not delay a short one. Queues
+        that got nothing come first the next time.
 
         Those of a batch are taken together, so there may be a few more than `limit`.
         """
         if self._lost:
             raise ConsumerLost("the channel was closed")
         self.something.clear()
-        full = [one for one in self.subscriptions.values() if one.arrived]
-        taken: Taken = []
-        for place, one in enumerate(sorted(full, key=lambda one: len(one.arrived))):
-            share = max(1, limit // (len(full) - place))
-            arrived: list[Arrived] = []
-            count = 0
-            while one.arrived and count < min(share, limit):
-                arrived.append(one.arrived.popleft())
-                count += len(arrived[-1][1])
-            limit -= count
-            if arrived:
-                taken.append((one, arrived))
-        if any(one.arrived for one in full):
+        places = enumerate(self.subscriptions.values())
+        # By how many messages were taken so far, then by who has waited longest.
+        waiting = [(0, one.served, place, one) for place, one in places if one.arrived]
+        heapq.heapify(waiting)
+        taken: dict[int, tuple[Subscription, list[Arrived]]] = {}
+        while waiting and limit > 0:
+            count, served, place, one = waiting[0]
+            arrived = one.arrived.popleft()
+            taken.setdefault(place, (one, []))[1].append(arrived)
+            size = len(arrived[1])
+            limit -= size
+            if one.arrived:
+                heapq.heapreplace(waiting, (count + size, served, place, one))
+            else:
+                heapq.heappop(waiting)
+        self._round += 1
+        for one, _ in taken.values():
+            one.served = self._round
+        if waiting:
             self.something.set()
-        return taken
+        return list(taken.values())
