@@ -78,7 +78,7 @@ async def make_backlog(client: StudioClient, urls: list[str], studios: int, size
         caller = client.caller(studio_id=new_id(), client_id=new_id())
         for number in range(sizes.endpoints // studios):
             await client.endpoint(urls[number % len(urls)], caller=caller)
-        await client.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '1 hour'", new_id())
+        await client.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '50 s'", new_id())
         await client.publish_some(sizes.events, studio_id=caller.studio_id)
 
 

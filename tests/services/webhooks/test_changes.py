@@ -40,7 +40,7 @@ class Gate:
 async def with_a_full_prefetch(client: StudioClient, receiver: Receiver, **fields: Any) -> dict[str, Any]:
     """Two attempts in flight, and many prefetched."""
     endpoint = await client.endpoint(receiver.url, **fields)
-    await client.sql("UPDATE lanes SET leased_until = now() + interval '1 hour'")
+    await client.sql("UPDATE lanes SET leased_until = now() + interval '50 s'")
     await client.publish_some(60)
     await client.sql("UPDATE lanes SET leased_until = NULL")
     await receiver.until_count(2)
@@ -112,7 +112,7 @@ async def test_nothing_is_sent_with_settings_older_than_a_second(
     gate = Gate(receiver)
     endpoint = await client.endpoint(receiver.url)
     token = new_id()
-    await client.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '1 hour'", token)
+    await client.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '50 s'", token)
     await client.publish_some(60)
     async with Sender(client.context.urls) as sender:
         resources = Dispatcher(client.context.db, sender, client.context.cipher, (0.05,))

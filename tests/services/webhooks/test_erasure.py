@@ -85,7 +85,7 @@ async def test_nothing_of_an_erased_person_is_sent_or_stored_afterwards(
 
     receiver.answer = echo
     endpoint = await client.endpoint(receiver.url)
-    await client.sql("UPDATE lanes SET leased_until = now() + interval '1 hour'")
+    await client.sql("UPDATE lanes SET leased_until = now() + interval '50 s'")
     ada = new_id()
     data = {"id": ada, "object": "member", "email": "ada@love.example", "name": "Ada Love"}
     for version in range(1, 21):

@@ -46,7 +46,7 @@ async def test_a_studio_at_its_limit_of_lanes_leaves_room_for_others(client: Stu
     made = [await client.endpoint("https://partner.example/hook") for _ in range(3)]
     theirs = await client.endpoint("https://partner.example/hook", caller=client.caller(studio_id=other))
     token = new_id()
-    await client.sql("UPDATE lanes SET leased_until = now() + interval '1 hour'")
+    await client.sql("UPDATE lanes SET leased_until = now() + interval '50 s'")
     async with client.context.db.transaction() as conn:
         await conn.execute(
             "UPDATE lanes SET leased_until = NULL, due_at = now() - interval '1 hour' WHERE studio_id = $1",
