@@ -26,7 +26,10 @@ async def erase_person(service: Webhooks, caller: Caller, person: PersonToErase)
             found = await erasure.events_mentioning(conn, caller, sorted(ids | emails), after, BATCH)
             if found:
                 rewritten = [
-                    structs.replace(event, body=anonymized(event.body, ids, emails)) for event in found
+                    structs.replace(
+                        event, body=anonymized(event.body, ids, emails), version=erasure.ERASED_HERE
+                    )
+                    for event in found
                 ]
                 await erasure.rewrite(conn, caller, rewritten)
                 erased.deliveries += await erasure.clear_answers(conn, caller, found)

@@ -40,25 +40,43 @@ async def replace_rewritten(conn: Connection, new: set[str], copies: Sequence[Co
 
     The caller holds the counters of the studios, like an erasure of events that are in the log already.
     """
-    rewritten: dict[str, list[Copy]] = defaultdict(list)
-    for message, envelope in copies:
-        if envelope.id not in new and version_of(message) > 0:
-            rewritten[envelope.studio_id].append((message, envelope))
-    for studio_id, own in sorted(rewritten.items()):
-        caller = Caller(studio_id=studio_id, actor="operator")
-        events = [await _as_stored(conn, envelope) for _, envelope in own]
-        events.sort(key=lambda event: event.sequence)
-        await erasure.rewrite(conn, caller, events)
-        await erasure.clear_answers(conn, caller, events)
-        # Lanes may have prefetched the earlier version.
-        await lanes.changed_all(conn, studio_id)
-        forwarded = {envelope.id: message.body for message, envelope in own if groups_for(envelope.type)}
-        await replace_in_outbox(conn, studio_id, forwarded)
-    return bool(rewritten)
+    replaced = False
+    for studio_id, own in sorted(_rewritten_of_studios(copies).items()):
+        events = []
+        for message, envelope in own:
+            key = (studio_id, envelope.id, envelope.created_at)
+            version = version_of(message)
+            sequence, stored_version = await event_log.sequence_and_version(conn, *key)
+            if envelope.id in new:
+                await event_log.note_version(conn, *key, version)
+            elif stored_version < version:
+                events.append(_replacement(envelope, sequence, version))
+        if events:
+            await _replace(conn, studio_id, sorted(events, key=lambda event: event.sequence))
+            ids = {event.id for event in events}
+            forwarded = {e.id: m.body for m, e in own if e.id in ids and groups_for(e.type)}
+            await replace_in_outbox(conn, studio_id, forwarded)
+            replaced = True
+    return replaced
 
 
-async def _as_stored(conn: Connection, envelope: Envelope) -> StoredEvent:
-    sequence = await event_log.sequence_of(conn, envelope.studio_id, envelope.id, envelope.created_at)
+def _rewritten_of_studios(copies: Sequence[Copy]) -> dict[str, list[Copy]]:
+    found: dict[str, list[Copy]] = defaultdict(list)
+    for copy in copies:
+        if version_of(copy[0]) > 0:
+            found[copy[1].studio_id].append(copy)
+    return found
+
+
+async def _replace(conn: Connection, studio_id: str, events: Sequence[StoredEvent]) -> None:
+    caller = Caller(studio_id=studio_id, actor="operator")
+    await erasure.rewrite(conn, caller, events)
+    await erasure.clear_answers(conn, caller, events)
+    # Lanes may have prefetched the earlier version.
+    await lanes.changed_all(conn, studio_id)
+
+
+def _replacement(envelope: Envelope, sequence: int, version: int) -> StoredEvent:
     return StoredEvent(
         studio_id=envelope.studio_id,
         id=envelope.id,
@@ -67,4 +85,5 @@ async def _as_stored(conn: Connection, envelope: Envelope) -> StoredEvent:
         location_id=envelope.location_id,
         created_at=envelope.created_at,
         body=render_logged(envelope, sequence),
+        version=version,
     )

@@ -34,8 +34,8 @@ async def events_mentioning(
 
 
 REWRITE = """
-UPDATE events e SET body = n.body
-FROM unnest($2::uuid[], $3::timestamptz[], $4::bytea[]) AS n (id, created_at, body)
+UPDATE events e SET body = n.body, version = n.version
+FROM unnest($2::uuid[], $3::timestamptz[], $4::bytea[], $5::integer[]) AS n (id, created_at, body, version)
 WHERE e.studio_id = $1 AND e.id = n.id AND e.created_at = n.created_at
 """
 
@@ -48,8 +48,12 @@ async def rewrite(conn: Connection, caller: Caller, found: Sequence[StoredEvent]
         [event.id for event in found],
         [event.created_at for event in found],
         [event.body for event in found],
+        [event.version for event in found],
     )
 
+
+# An event that was erased in the log itself: no copy on its way has less of the person.
+ERASED_HERE = 2**31 - 1
 
 # A receiver may repeat in its response what it was sent. Every row is flagged, with or without a response: an
 # attempt in flight ends before or after this lock, so its response is cleared here or never stored.

@@ -79,6 +79,8 @@ class StoredEvent(Struct, frozen=True, kw_only=True):
     created_at: datetime
     body: bytes
     traceparent: str | None = None
+    # How often an erasure has rewritten the body.
+    version: int = 0
 
 
 # Both in one statement: each round trip here is part of the time from a commit to its receipt.
@@ -113,11 +115,28 @@ async def insert_events(conn: Connection, events: Sequence[StoredEvent]) -> None
     )
 
 
-SEQUENCE_OF = "SELECT sequence FROM events WHERE studio_id = $1 AND id = $2 AND created_at = $3"
+SEQUENCE_AND_VERSION = """
+SELECT sequence, coalesce(version, 0) AS version FROM events
+WHERE studio_id = $1 AND id = $2 AND created_at = $3
+"""
 
 
-async def sequence_of(conn: Connection, studio_id: str, event_id: str, created_at: datetime) -> int:
-    return int(await conn.fetchval(SEQUENCE_OF, studio_id, event_id, created_at))
+async def sequence_and_version(
+    conn: Connection, studio_id: str, event_id: str, created_at: datetime
+) -> tuple[int, int]:
+    row = await conn.fetchrow(SEQUENCE_AND_VERSION, studio_id, event_id, created_at)
+    assert row is not None
+    return row["sequence"], row["version"]
+
+
+NOTE_VERSION = "UPDATE events SET version = $4 WHERE studio_id = $1 AND id = $2 AND created_at = $3"
+
+
+async def note_version(
+    conn: Connection, studio_id: str, event_id: str, created_at: datetime, version: int
+) -> None:
+    """Of an event that was stored from a rewritten copy. Rare, so that the insert does without it."""
+    await conn.execute(NOTE_VERSION, studio_id, event_id, created_at, version)
 
 
 CREATED = """
