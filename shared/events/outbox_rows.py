@@ -12,44 +12,35 @@ from shared.events.bus.acknowledgements import Acknowledgement
 # Only the oldest rows are read. This bounds what is in flight and the cost of a claim, however long the event
 # log was unavailable. Rows of an aggregate that is being published do not count.
 WINDOW = 4096
-# With this many rows in flight a bucket is stuck: its partition is not being logged. The others continue.
-STUCK = 1024
 # How many rows of one aggregate a claim takes. They are published one after the other.
 PER_AGGREGATE = 16
 
-# If a crash undoes a claim or a removal, the event is published again, and the event log stores each event
-# once. So neither waits for the disk.
+# Studios take turns, so that one with many rows does not keep others waiting. If a crash undoes a claim or
+# a removal, the event is published again, and the event log stores each event once. So neither waits for the
+# disk.
 CLAIM = f"""
 UPDATE outbox SET sent_at = clock_timestamp(), sends = sends + 1
 WHERE id = ANY (ARRAY(
     SELECT id FROM (
-        SELECT id, sent_at, row_number() OVER (PARTITION BY aggregate, sent_at IS NULL ORDER BY id) AS place
-        FROM (SELECT id, aggregate, sent_at FROM outbox
-              WHERE bucket = ANY ($1::smallint[]) AND parked_at IS NULL AND aggregate <> ALL ($2::text[])
-              ORDER BY id LIMIT $3) AS oldest) AS w
-    WHERE sent_at IS NULL AND place <= $4 ORDER BY id LIMIT $5)) AND {ASYNCHRONOUS_COMMIT}
+        SELECT id, row_number() OVER (PARTITION BY studio_id ORDER BY id) AS turn FROM (
+            SELECT id, studio_id, sent_at,
+                   row_number() OVER (PARTITION BY aggregate, sent_at IS NULL ORDER BY id) AS place
+            FROM oldest_outbox_rows($1, $2, $6, $3)) AS w
+        WHERE sent_at IS NULL AND place <= $4) AS claimable
+    ORDER BY turn, id LIMIT $5)) AND {ASYNCHRONOUS_COMMIT}
 RETURNING id, event_id, type, aggregate, envelope, traceparent, bucket, version
 """  # noqa: S608
 
 
-async def claim(conn: Connection, buckets: Sequence[int], busy: Sequence[str], limit: int) -> list[Any]:
-    """Marks waiting rows as in flight and returns them in order, without the aggregates in `busy`."""
-    rows = await conn.fetch(CLAIM, buckets, busy, WINDOW, PER_AGGREGATE, limit)
+async def claim(
+    conn: Connection, buckets: Sequence[int], busy: Sequence[str], limit: int, floor: int
+) -> list[Any]:
+    """Marks waiting rows as in flight and returns them in order, without the aggregates in `busy`.
+
+    Rows below `floor` are not read.
+    """
+    rows = await conn.fetch(CLAIM, buckets, busy, WINDOW, PER_AGGREGATE, limit, floor)
     return sorted(rows, key=lambda row: row["id"])
-
-
-STUCK_BUCKETS = """
-SELECT bucket FROM (
-    SELECT bucket, sent_at FROM outbox WHERE bucket = ANY ($1::smallint[]) AND parked_at IS NULL
-    ORDER BY id LIMIT $2) AS oldest
-WHERE sent_at IS NOT NULL GROUP BY bucket HAVING count(*) >= $3
-"""
-
-
-async def stuck_buckets(conn: Connection, buckets: Sequence[int]) -> frozenset[int]:
-    """Buckets that fill the window with rows that are not being logged."""
-    rows = await conn.fetch(STUCK_BUCKETS, buckets, WINDOW, STUCK)
-    return frozenset(row["bucket"] for row in rows)
 
 
 UNCLAIM = "UPDATE outbox SET sent_at = NULL WHERE id = ANY ($1::bigint[])"
@@ -75,16 +66,19 @@ async def reset_in_flight(conn: Connection, buckets: Sequence[int], busy: Sequen
 # to an hour.
 RETRY = """
 UPDATE outbox SET sent_at = NULL
-WHERE id = ANY (ARRAY(SELECT id FROM outbox WHERE bucket = ANY ($1::smallint[]) AND parked_at IS NULL
-                      ORDER BY id LIMIT $3))
+WHERE id = ANY (ARRAY(SELECT id FROM oldest_outbox_rows($1, '{}', $4, $3) WHERE sent_at IS NOT NULL))
   AND sent_at NOT BETWEEN clock_timestamp() - least(3600, $2 * 2 ^ least(sends - 1, 12)) * interval '1 second'
                       AND clock_timestamp() + interval '1 minute'
+RETURNING id
 """
 
 
-async def retry_unacknowledged(conn: Connection, buckets: Sequence[int], after_seconds: float) -> int:
-    """Marks rows that stayed unacknowledged as waiting again. Returns how many."""
-    return int((await conn.execute(RETRY, buckets, after_seconds, WINDOW * 4)).split()[-1])
+async def retry_unacknowledged(
+    conn: Connection, buckets: Sequence[int], after_seconds: float, start: int
+) -> list[int]:
+    """Marks rows that stayed unacknowledged as waiting again, from `start` on. Returns their ids."""
+    rows = await conn.fetch(RETRY, buckets, after_seconds, WINDOW * 4, start)
+    return [row["id"] for row in rows]
 
 
 # By explicit id: ids are not commit-ordered, so `id <= last` would take rows that were never published. The

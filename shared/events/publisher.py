@@ -35,12 +35,15 @@ class Publisher:
         *,
         service: str,
         destination: Callable[[str], Queue],
+        on_unclaimed: Callable[[int], None],
     ) -> None:
+        """`on_unclaimed` is called with the lowest id of rows that are waiting again."""
         self.database = database
         self.bus = bus
         self.wakeup = wakeup
         self.service = service
         self.destination = destination
+        self.on_unclaimed = on_unclaimed
         self.unconfirmed = 0
         self.own_wakeups = 0
         self._old_queue = old_queue
@@ -79,8 +82,10 @@ class Publisher:
         """Marks the failed rows as waiting again. If that fails too, their aggregates stay busy."""
         if self._failed:
             failed = dict(self._failed)
+            ids = [row_id for own in failed.values() for row_id in own]
             async with self.database.connection() as conn:
-                await outbox_rows.unclaim(conn, [row_id for ids in failed.values() for row_id in ids])
+                await outbox_rows.unclaim(conn, ids)
+            self.on_unclaimed(min(ids))
             # Others may have failed in the meantime.
             for aggregate in failed:
                 del self._failed[aggregate]

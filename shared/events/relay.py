@@ -12,11 +12,13 @@ from shared.db.database import Database
 from shared.events import outbox_rows
 from shared.events.buckets import buckets_of
 from shared.events.bus import EVENT_LOG, Acknowledgement, Bus, BusError, Queue
+from shared.events.lanes import Lanes
 from shared.events.leases import UNABLE_SECONDS, Leases
 from shared.events.old_queue import OldQueue
 from shared.events.outbox_rows import PER_AGGREGATE
 from shared.events.publisher import Publisher
 from shared.events.relay_session import RelaySession
+from shared.events.sweep import Sweep
 
 log = structlog.get_logger("relay")
 
@@ -28,7 +30,6 @@ BATCH_SECONDS = 0.02
 # A row that was not acknowledged by then is published again.
 ACKNOWLEDGE_SECONDS = 30.0
 RETRY_EVERY = 5.0
-STUCK_EVERY = 1.0
 
 
 class Relay:
@@ -56,8 +57,16 @@ class Relay:
         self.leases = Leases(database, "relay", bus.partitions)
         self.session = RelaySession(database, service, wakeup)
         self._old_queue = OldQueue()
+        self._lanes = Lanes(service)
+        self._sweep = Sweep(database, self._lanes)
         self._publisher = Publisher(
-            database, bus, wakeup, self._old_queue, service=service, destination=destination
+            database,
+            bus,
+            wakeup,
+            self._old_queue,
+            service=service,
+            destination=destination,
+            on_unclaimed=self._lanes.lower,
         )
         # In these partitions we have published the rows in flight ourselves, on this connection. Elsewhere
         # their outcome is unknown.
@@ -66,8 +75,6 @@ class Relay:
         self._lapses = 0
         self._claim_unknown = False
         self._retried = time.monotonic()
-        self._looked = time.monotonic()
-        self._stuck: frozenset[int] = frozenset()
         self._told = 0
         self._reached = time.monotonic()
 
@@ -90,13 +97,13 @@ class Relay:
         if room <= 0:
             await self._publisher.wait_for_one()
             return True
-        rows = await self._claim(held, room)
+        rows, more = await self._claim(held, room)
         if not rows:
             return False
         aggregates = await self._publisher.publish(rows, BATCH_SECONDS)
         await self._publisher.raise_failure()
         # Every commit of more rows wakes the loop. Only the rest of a long aggregate needs another step.
-        return len(rows) == room or len(rows) - aggregates >= PER_AGGREGATE - 1
+        return more or len(rows) - aggregates >= PER_AGGREGATE - 1
 
     async def settle(self, acknowledgements: Sequence[Acknowledgement]) -> None:
         async with self.database.connection() as conn:
@@ -105,6 +112,7 @@ class Relay:
     async def stop(self) -> None:
         """Gives the leases up, so that another replica takes over at once."""
         await self._publisher.stop()
+        await self._sweep.stop()
         try:
             async with asyncio.timeout(2):
                 await self.leases.release()
@@ -135,7 +143,9 @@ class Relay:
         if self.leases.lapses != self._lapses:
             self._lapses = self.leases.lapses
             self._own = frozenset()
-        self._own &= held
+        if not self._own <= held:
+            self._own &= held
+            self._lanes.assign(buckets_of(self._own, self.leases.partitions))
 
     async def _republish(self, held: frozenset[int], connection: int) -> None:
         """A broker may have lost everything before a new connection; a lease's last holder may be dead."""
@@ -146,28 +156,33 @@ class Relay:
             async with self.database.connection() as conn:
                 await outbox_rows.reset_in_flight(conn, buckets_of(again, self.leases.partitions))
             self._old_queue.begin(again, exists=self.bus.has_old_queue)
+            self._lanes.assign(buckets_of(held, self.leases.partitions))
             self._own = held
         elif time.monotonic() - self._retried > min(RETRY_EVERY, self.acknowledge_seconds):
             self._retried = time.monotonic()
-            buckets = buckets_of(held, self.leases.partitions)
-            async with self.database.connection() as conn:
-                count = await outbox_rows.retry_unacknowledged(conn, buckets, self.acknowledge_seconds)
-            if count:
-                log.warning("events_published_again", service=self.service, count=count)
+            await self._retry()
 
-    async def _claim(self, held: frozenset[int], room: int) -> list[Any]:
-        buckets = buckets_of(held, self.leases.partitions)
+    async def _retry(self) -> None:
+        ids: list[int] = []
+        async with self.database.connection() as conn:
+            for buckets, start in self._lanes.starts():
+                ids += await outbox_rows.retry_unacknowledged(conn, buckets, self.acknowledge_seconds, start)
+        if ids:
+            self._lanes.lower(min(ids))
+            log.warning("events_published_again", service=self.service, count=len(ids))
+
+    async def _claim(self, held: frozenset[int], room: int) -> tuple[list[Any], bool]:
         async with self.database.connection() as conn:
             await self._old_queue.refresh(conn)
-            open_ones = buckets_of(held - self._old_queue.held, self.leases.partitions)
-            moving = [bucket for bucket in open_ones if bucket not in self._stuck]
             if self._claim_unknown:
+                buckets = buckets_of(held, self.leases.partitions)
                 await outbox_rows.reset_in_flight(conn, buckets, self._publisher.busy)
+                self._lanes.lower_to_start()
+            await self._lanes.look(conn)
+            self._sweep.poll()
             # A claim may commit although its answer is lost. Nobody would publish its rows.
             self._claim_unknown = True
-            rows = await outbox_rows.claim(conn, moving, self._publisher.busy, room)
+            open_buckets = set(buckets_of(held - self._old_queue.held, self.leases.partitions))
+            claimed = await self._lanes.claim(conn, open_buckets, self._publisher.busy, room)
             self._claim_unknown = False
-            if not rows and time.monotonic() - self._looked > STUCK_EVERY:
-                self._looked = time.monotonic()
-                self._stuck = await outbox_rows.stuck_buckets(conn, buckets)
-        return rows
+        return claimed
