@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import structlog
 
-from shared.db.database import Database
+from shared.db.database import Connection, Database
 from shared.wire import new_id
 
 log = structlog.get_logger("leases")
@@ -58,6 +58,11 @@ WITH seen AS (
     RETURNING partition
 )
 SELECT in_use.partitions AS in_use, ARRAY(SELECT partition FROM taken) AS held FROM in_use
+"""
+ANYBODY_HOLDS = """
+SELECT EXISTS (
+    SELECT FROM leases WHERE role = $1 AND partition = $2
+    AND renewed_at BETWEEN clock_timestamp() - $3::interval AND clock_timestamp() + $3::interval)
 """
 RELEASE = """
 WITH gone AS (DELETE FROM lease_replicas WHERE role = $1 AND replica = $2)
@@ -112,6 +117,9 @@ class Leases:
         if in_use not in (self._in_use, self.partitions):
             log.warning("partitions_differ", role=self.role, configured=self.partitions, in_use=in_use)
         self._in_use = in_use
+
+    async def anybody_holds(self, conn: Connection, partition: int) -> bool:
+        return bool(await conn.fetchval(ANYBODY_HOLDS, self.role, partition, LEASE))
 
     async def release(self) -> None:
         """On shutdown: another replica takes over at its next heartbeat, before the leases expire."""

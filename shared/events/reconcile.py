@@ -12,6 +12,7 @@ from shared.events.backlog import COUNTED, backlog
 from shared.events.bus import Bus, Queue
 from shared.events.leases import Leases
 from shared.events.overdue import OVERDUE_SECONDS
+from shared.events.parked_looks import ParkedLooks, Present
 from shared.observability.metrics import OUTBOX_AGE, OUTBOX_EVENTS
 from shared.wire import is_id
 
@@ -19,8 +20,7 @@ log = structlog.get_logger("reconcile")
 
 EVERY_SECONDS = 15.0
 STUDIOS_NAMED = 20
-# With more parked messages than this no row is repaired, because it is not known which messages are missing.
-PARKED_READ = 1000
+FIRST = 0
 
 OVERDUE = """
 SELECT studio_id, count(*) AS events
@@ -38,7 +38,10 @@ RETURNING event_id
 
 
 class Reconciler:
-    """Runs as a loop in each replica. Only the one that leases the first partition does the work."""
+    """Runs as a loop in each replica. Only the one that leases the first partition does the work.
+
+    If nobody does, because the broker is out of reach or an older version relays, each replica still reports.
+    """
 
     def __init__(
         self,
@@ -49,19 +52,21 @@ class Reconciler:
         service: str,
         queue: Queue,
         overdue_seconds: float = OVERDUE_SECONDS,
+        parked_looks: ParkedLooks | None = None,
     ) -> None:
         self.database = database
-        self.bus = bus
         self.leases = leases
         self.service = service
-        self.queue = queue
+        self.parked_looks = parked_looks or ParkedLooks(bus, queue)
         self.overdue_seconds = overdue_seconds
 
     async def step(self) -> bool:
-        if 0 not in self.leases.held:
-            self._tell(0, 0, 0, 0, 0.0)
-            return False
+        is_ours = FIRST in self.leases.held
         async with self.database.connection() as conn:
+            if not is_ours and await self.leases.anybody_holds(conn, FIRST):
+                self._tell(0, 0, 0, 0, 0.0)
+                self.parked_looks.forget()
+                return False
             found = await backlog(conn)
             overdue = await conn.fetch(OVERDUE, self.overdue_seconds, COUNTED) if found.age_seconds else []
         late = sum(row["events"] for row in overdue)
@@ -69,22 +74,12 @@ class Reconciler:
         if overdue:
             studios = {str(row["studio_id"]): row["events"] for row in overdue[:STUDIOS_NAMED]}
             log.warning("events_overdue", service=self.service, events=late, studios=studios)
-        if found.parked and (present := await self._still_parked(found.parked)) is not None:
+        if not is_ours or not found.parked:
+            self.parked_looks.forget()
+        elif (present := await self.parked_looks.look(found.parked)) is not None:
             async with self.database.connection() as conn:
                 await self._unpark(conn, present)
         return False
-
-    async def _still_parked(self, rows: int) -> list[str] | None:
-        """The ids of the parked messages, or None if it is not known that one is missing.
-
-        A producer with its own broker user may count the event log's parked messages but not read them. If
-        there are fewer than its rows, some of its own are gone and it publishes all of them again: the event
-        log stores each event once.
-        """
-        if not self.bus.lists_parked(self.queue):
-            return [] if (await self.bus.depth(self.queue)).parked < rows else None
-        parked = await self.bus.parked(self.queue, PARKED_READ)
-        return [message.id for message in parked] if len(parked) < PARKED_READ else None
 
     def _tell(self, waiting: int, in_flight: int, parked: int, overdue: int, age: float) -> None:
         OUTBOX_AGE.labels(self.service).set(age)
@@ -92,9 +87,10 @@ class Reconciler:
         for state, count in states.items():
             OUTBOX_EVENTS.labels(self.service, state).set(count)
 
-    async def _unpark(self, conn: Connection, parked_ids: list[str]) -> None:
+    async def _unpark(self, conn: Connection, present: Present) -> None:
         """A broker that lost its disk, or a process that ended, has lost the message, but not its row."""
-        known = [one for one in parked_ids if is_id(one)]
-        gone = await conn.fetch(UNPARK, known, self.overdue_seconds, COUNTED)
+        known = [one for one in present.ids if is_id(one)]
+        parked_for = max(self.overdue_seconds, present.seconds_ago)
+        gone = await conn.fetch(UNPARK, known, parked_for, COUNTED)
         if gone:
             log.warning("parked_events_published_again", service=self.service, events=len(gone))
