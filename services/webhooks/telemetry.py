@@ -1,5 +1,6 @@
 """Logs, metrics and spans for events and deliveries."""
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
@@ -81,15 +82,27 @@ def report_expired_days(expired: int) -> None:
 
 
 async def update_gauges(db: Database, bus: Bus) -> bool:
-    """A loop step: update the gauges for queue depth and delivery backlog."""
+    """A loop step: update the gauges for queue depth and delivery backlog, even if one of them fails."""
+    results = await asyncio.gather(
+        _update_queue_depths(bus), _update_delivery_backlog(db), return_exceptions=True
+    )
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return False
+
+
+async def _update_queue_depths(bus: Bus) -> None:
     for queue in QUEUES:
         depth = await bus.depth(queue)
         QUEUE_MESSAGES.labels(queue.name, "waiting").set(depth.waiting)
         QUEUE_MESSAGES.labels(queue.name, "parked").set(depth.parked)
+
+
+async def _update_delivery_backlog(db: Database) -> None:
     async with db.connection() as conn:
         await stats.fold(conn)
         counts = await stats.counts(conn)
     DELIVERIES_OPEN.labels("pending").set(counts["pending"])
     DELIVERIES_OPEN.labels("dead").set(counts["dead"])
     DELIVERY_AGE.set(counts["oldest"])
-    return False

@@ -4,8 +4,19 @@ import asyncio
 import json
 from typing import Any
 
+import asyncpg
+import pytest
+from prometheus_client import REGISTRY
+
 from services.webhooks.store import stats
+from services.webhooks.telemetry import update_gauges
 from shared.db.migrate import migration_files
+from shared.events.bus import EVENT_LOG
+from shared.events.bus.memory import MemoryBus
+from shared.events.bus.rabbit import RabbitBus
+from shared.observability.metrics import DELIVERIES_OPEN, QUEUE_MESSAGES
+from shared.servers.ports import free_port
+from tests.harness.database_layout import open_database
 from tests.services.webhooks.studio_client import StudioClient
 
 WAITING = 2_000
@@ -62,6 +73,24 @@ async def test_summing_up_the_differences_changes_no_figure(client: StudioClient
     await fold()
     assert len(await client.sql("SELECT * FROM delivery_counts")) == 1
     await assert_right(client, pending=21, dead=0)
+
+
+async def test_the_gauges_of_deliveries_and_of_queues_do_not_depend_on_each_other(
+    client: StudioClient, database_url: str
+) -> None:
+    """While the broker is out of reach the delivery backlog is still reported, and the other way round."""
+    await held_endpoint(client, 3)
+    DELIVERIES_OPEN.labels("pending").set(-1)
+    with pytest.raises(OSError):
+        await update_gauges(client.context.db, RabbitBus(f"amqp://127.0.0.1:{free_port()}"))
+    assert REGISTRY.get_sample_value("studio_deliveries", {"status": "pending"}) == 3
+    closed = await open_database(database_url, "webhooks", size=1)
+    await closed.close()
+    QUEUE_MESSAGES.labels(EVENT_LOG.name, "waiting").set(-1)
+    with pytest.raises(asyncpg.InterfaceError):
+        await update_gauges(closed, MemoryBus())
+    found = REGISTRY.get_sample_value("studio_queue_messages", {"queue": EVENT_LOG.name, "state": "waiting"})
+    assert found == 0
 
 
 async def test_the_figures_read_a_row_per_endpoint_however_many_deliveries_wait(
