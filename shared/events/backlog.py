@@ -22,6 +22,7 @@ class Backlog(Struct, frozen=True):
     in_flight: int
     parked: int
     age_seconds: float
+    lowest_id: int | None = None
 
 
 # The ids bound the statistics: there cannot be more rows than ids. Both are read only if the window is full.
@@ -31,15 +32,17 @@ SELECT count(*) FILTER (WHERE sent_at IS NULL AND parked_at IS NULL) AS waiting,
        count(*) FILTER (WHERE parked_at IS NOT NULL) AS parked,
        CASE WHEN count(*) < $1 THEN 0
             ELSE greatest(0, least(pg_stat_get_live_tuples('outbox'::regclass),
-                                   (SELECT max(id) - min(id) + 1 FROM outbox)) - $1) END AS later,
+                                   (SELECT max(id) FROM outbox) - min(id) + 1) - $1) END AS later,
        coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) FROM outbox
-                 WHERE parked_at IS NULL ORDER BY id LIMIT 1), 0)::float8 AS age
-FROM (SELECT sent_at, parked_at FROM outbox ORDER BY id LIMIT $1::bigint) AS oldest
+                 WHERE parked_at IS NULL AND id >= $2 ORDER BY id LIMIT 1), 0)::float8 AS age,
+       min(id) AS lowest_id
+FROM outbox_rows_from($2, $1)
 """
 
 
-async def backlog(conn: Connection) -> Backlog:
-    """For metrics and `studioctl status`."""
-    row = await conn.fetchrow(BACKLOG, COUNTED)
+async def backlog(conn: Connection, start: int = 0) -> Backlog:
+    """For metrics and `studioctl status`. There must be no rows below `start`."""
+    row = await conn.fetchrow(BACKLOG, COUNTED, start)
     assert row is not None
-    return Backlog(row["waiting"] + row["later"], row["in_flight"], row["parked"], row["age"])
+    waiting = row["waiting"] + row["later"]
+    return Backlog(waiting, row["in_flight"], row["parked"], row["age"], row["lowest_id"])

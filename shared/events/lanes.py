@@ -105,6 +105,8 @@ class Lanes:
         if started - self._looked < max(every, self._took / LOOK_SHARE):
             return
         bound = await self._settled.refresh(conn)
+        if self._settled.rewound:
+            self._starts.clear()
         for place, lane in enumerate(self._lanes):
             while lane.buckets and await self._look_at_lane(conn, place, bound):
                 pass
@@ -148,7 +150,7 @@ class Lanes:
     async def _look_at_stuck(self, conn: Connection, bound: int) -> None:
         buckets = len(self.stuck) + sum(len(lane.buckets) for lane in self._lanes)
         rows = max(2, WINDOW // buckets // 2)
-        starts = {bucket: self._starts[bucket] for bucket in self.stuck}
+        starts = {bucket: self._starts.get(bucket, 0) for bucket in self.stuck}
         for one in await outbox_look.look_at_each(conn, starts, rows):
             self._starts[one.bucket] = bound if one.lowest is None else min(bound, one.lowest)
             if one.late < rows / 2:

@@ -13,6 +13,7 @@ from shared.events.bus import Bus, Queue
 from shared.events.leases import Leases
 from shared.events.overdue import OVERDUE_SECONDS
 from shared.events.parked_looks import ParkedLooks, Present
+from shared.events.settled_ids import SettledIds
 from shared.observability.metrics import OUTBOX_AGE, OUTBOX_EVENTS
 from shared.wire import is_id
 
@@ -24,14 +25,13 @@ FIRST = 0
 
 OVERDUE = """
 SELECT studio_id, count(*) AS events
-FROM (SELECT studio_id, created_at, parked_at FROM outbox ORDER BY id LIMIT $2) AS oldest
+FROM outbox_rows_from($3, $2)
 WHERE parked_at IS NULL AND created_at < clock_timestamp() - $1 * interval '1 second'
 GROUP BY studio_id ORDER BY events DESC
 """
 UNPARK = """
 UPDATE outbox SET parked_at = NULL, sent_at = NULL
-WHERE id = ANY (ARRAY(SELECT id FROM (SELECT id, parked_at FROM outbox ORDER BY id LIMIT $3) AS oldest
-                      WHERE parked_at IS NOT NULL))
+WHERE id = ANY (ARRAY(SELECT id FROM outbox_rows_from($4, $3) WHERE parked_at IS NOT NULL))
   AND parked_at < clock_timestamp() - $2 * interval '1 second' AND event_id <> ALL ($1::uuid[])
 RETURNING event_id
 """
@@ -59,6 +59,9 @@ class Reconciler:
         self.service = service
         self.parked_looks = parked_looks or ParkedLooks(bus, queue)
         self.overdue_seconds = overdue_seconds
+        self._settled = SettledIds()
+        # There are no rows below. Reading from the first id takes long while an old snapshot keeps all rows.
+        self._start = 0
 
     async def step(self) -> bool:
         is_ours = FIRST in self.leases.held
@@ -67,8 +70,13 @@ class Reconciler:
                 self._tell(0, 0, 0, 0, 0.0)
                 self.parked_looks.forget()
                 return False
-            found = await backlog(conn)
-            overdue = await conn.fetch(OVERDUE, self.overdue_seconds, COUNTED) if found.age_seconds else []
+            bound = await self._settled.refresh(conn)
+            start = 0 if self._settled.rewound else self._start
+            found = await backlog(conn, start)
+            overdue = []
+            if found.age_seconds:
+                overdue = await conn.fetch(OVERDUE, self.overdue_seconds, COUNTED, start)
+        self._start = bound if found.lowest_id is None else min(bound, found.lowest_id)
         late = sum(row["events"] for row in overdue)
         self._tell(found.waiting, found.in_flight, found.parked, late, found.age_seconds)
         if overdue:
@@ -91,6 +99,6 @@ class Reconciler:
         """A broker that lost its disk, or a process that ended, has lost the message, but not its row."""
         known = [one for one in present.ids if is_id(one)]
         parked_for = max(self.overdue_seconds, present.seconds_ago)
-        gone = await conn.fetch(UNPARK, known, parked_for, COUNTED)
+        gone = await conn.fetch(UNPARK, known, parked_for, COUNTED, self._start)
         if gone:
             log.warning("parked_events_published_again", service=self.service, events=len(gone))

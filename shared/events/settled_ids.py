@@ -18,6 +18,9 @@ class SettledIds:
 
     def __init__(self) -> None:
         self.bound = 0
+        # Whether ids are lower than they were before, as in a database that was restored.
+        self.rewound = False
+        self._last = 0
         self._pending: tuple[int, frozenset[str]] | None = None
 
     async def refresh(self, conn: Connection) -> int:
@@ -25,6 +28,10 @@ class SettledIds:
         row = await conn.fetchrow(WRITERS)
         assert row is not None
         writers = frozenset(row["writers"])
+        self.rewound = row["id"] < self._last
+        self._last = row["id"]
+        if self.rewound:
+            self.bound, self._pending = 0, None
         if self._pending is not None:
             last, waited_for = self._pending
             waited_for &= writers

@@ -51,9 +51,9 @@ async def blocks_read(conn: Connection, sql: str, *args: Any) -> int:
 async def test_figures_read_a_bounded_part_of_the_outbox(db: Database, database_url: str) -> None:
     """Replicas compute them every 15 seconds, most of all while the event log is away."""
     statements: dict[str, tuple[Any, ...]] = {
-        BACKLOG: (COUNTED,),
-        reconcile.OVERDUE: (60.0, COUNTED),
-        reconcile.UNPARK: ([new_id()], 60.0, COUNTED),
+        BACKLOG: (COUNTED, 0),
+        reconcile.OVERDUE: (60.0, COUNTED, 0),
+        reconcile.UNPARK: ([new_id()], 60.0, COUNTED, 0),
         STUDIOS_OVERDUE: (60.0, COUNTED, 20, 20),
     }
     blocks = await fill(database_url)

@@ -1,24 +1,28 @@
 """A relay stays fast while an old snapshot (a `pg_dump`) keeps all the rows that it has removed."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
 import asyncpg
 import msgspec
 import pytest
+from prometheus_client import REGISTRY
 
 from shared.background import Loop, running
 from shared.db.database import Connection, Database
 from shared.events import lanes as lanes_module
-from shared.events import outbox_rows, sweep
+from shared.events import outbox_rows, reconcile, sweep
+from shared.events.backlog import BACKLOG, COUNTED
 from shared.events.buckets import BUCKETS
-from shared.events.bus import BusError
+from shared.events.bus import EVENT_LOG, BusError
 from shared.events.lanes import Lanes
+from shared.events.leases import Leases
 from shared.events.outbox import add_event
 from shared.events.outbox_look import LOOK
 from shared.events.outbox_rows import CLAIM, PER_AGGREGATE, RETRY, WINDOW
+from shared.events.reconcile import Reconciler
 from shared.events.settled_ids import SettledIds
 from shared.wire import new_id
 from tests.harness.database_layout import open_database
@@ -70,33 +74,78 @@ async def push_through(conn: Connection, rows: int) -> None:
     await conn.execute("DELETE FROM outbox")
 
 
-async def test_a_claim_does_not_read_the_rows_that_are_gone(
+def reconciler_of(db: Database) -> Reconciler:
+    leases = Leases(db, "relay", 4)
+    return Reconciler(db, StagedBus(), leases, service="bookings", queue=EVENT_LOG)  # type: ignore[arg-type]
+
+
+def waiting() -> float | None:
+    return REGISTRY.get_sample_value("studio_outbox_events", {"service": "bookings", "state": "waiting"})
+
+
+async def test_statements_do_not_read_the_rows_that_are_gone(
     db: Database, database_url: str, always_due: None
 ) -> None:
     """At 500 events/s a dump of two hours keeps 3.6 million of them."""
     lanes = Lanes("bookings")
     lanes.assign(ALL)
+    statements: dict[str, Callable[[int], tuple[Any, ...]]] = {
+        CLAIM: lambda start: (ALL, [], WINDOW, PER_AGGREGATE, 1, start),
+        LOOK: lambda start: (ALL, start, WINDOW, 2.0),
+        RETRY: lambda start: (ALL, 30.0, WINDOW, start),
+        BACKLOG: lambda start: (COUNTED, start),
+        reconcile.OVERDUE: lambda start: (60.0, COUNTED, start),
+        reconcile.UNPARK: lambda start: ([], 60.0, COUNTED, start),
+    }
     async with old_snapshot(database_url), db.connection() as conn:
         await lanes.look(conn)
         await push_through(conn, GONE)
         await conn.execute(FILL, 5)
         await lanes.look(conn)
         [(_, start)] = lanes.starts()
-        read = {}
-        for sql, args in (
-            (CLAIM, (ALL, [], WINDOW, PER_AGGREGATE, 1)),
-            (LOOK, (ALL, WINDOW, 2.0)),
-            (RETRY, (ALL, 30.0, WINDOW)),
-        ):
-            place = {CLAIM: 5, LOOK: 1, RETRY: 3}[sql]
-            read[sql] = [
-                await blocks_read(conn, sql, *args[:place], first, *args[place:]) for first in (0, start)
-            ]
+        for sql, arguments in statements.items():
+            assert await blocks_read(conn, sql, *arguments(0)) > 300, "the control: this is where they are"
+            assert await blocks_read(conn, sql, *arguments(start)) < 60
         claimed, _ = await lanes.claim(conn, ALL, [], 256)
     assert len(claimed) == 3, "the others went while the blocks were counted"
-    for from_beginning, from_start in read.values():
-        assert from_beginning > 300, "the control: that is where the rows that are gone are"
-        assert from_start < 60
+
+
+async def test_ids_that_begin_again_are_read_from_the_beginning(
+    db: Database, database_url: str, always_due: None
+) -> None:
+    """As in a database that was restored, or after a failover to a server that was behind."""
+    lanes = Lanes("bookings")
+    lanes.assign(ALL)
+    reconciler = reconciler_of(db)
+    async with db.connection() as conn:
+        await push_through(conn, 100)
+        await lanes.look(conn)
+        await reconciler.step()
+        admin: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
+        await admin.execute("ALTER TABLE bookings.outbox ALTER COLUMN id RESTART WITH 1")
+        await admin.close()
+        await conn.execute(FILL, 3)
+        await lanes.look(conn)
+        await reconciler.step()
+        assert waiting() == 3
+        claimed, _ = await lanes.claim(conn, ALL, [], 256)
+    assert [row["id"] for row in claimed] == [1, 2, 3]
+
+
+async def test_figures_are_right_while_rows_come_and_go(db: Database) -> None:
+    """The reconciler does not read where there were no rows before, and misses none."""
+    reconciler = reconciler_of(db)
+    async with db.pool.acquire() as slow, db.connection() as conn:
+        await push_through(conn, 100)
+        await reconciler.step()
+        async with slow.transaction():
+            await add_event(slow, event(new_id(), 1))
+            await conn.execute(FILL, 3)
+            for _ in range(3):
+                await reconciler.step()
+                assert waiting() == 3
+        await reconciler.step()
+        assert waiting() == 4, "it has the lowest id, and was committed last"
 
 
 async def test_a_row_of_a_transaction_that_commits_late_is_claimed_at_once(
