@@ -5,12 +5,13 @@ it. Handling is idempotent, so it does no harm if the batch is settled after all
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable
 
 from aio_pika.abc import AbstractIncomingMessage
 
 from shared.events.bus.declarations import DELIVERY_LIMIT
-from shared.events.bus.inbox import ConsumerLost
+from shared.events.bus.inbox import ConsumerLost, Taken
 
 CHECK_SECONDS = 0.5
 # A queue that moves to another replica while a batch of it is being handled: usually that takes milliseconds.
@@ -41,25 +42,41 @@ def earlier_deliveries(messages: Iterable[AbstractIncomingMessage]) -> int:
     return max((count for count in counts if isinstance(count, int)), default=0)
 
 
-async def settled_in_time(
-    settling: "asyncio.Task[None]", *, hold: float, is_ours: Callable[[], bool]
-) -> None:
-    """Returns once the batch is settled. Raises BatchReturned if that takes too long; the task goes on."""
-    loop = asyncio.get_running_loop()
-    began = ours = loop.time()
-    while True:
-        done, _ = await asyncio.wait((settling,), timeout=CHECK_SECONDS)
-        if done:
-            return settling.result()
-        now = loop.time()
-        if is_ours():
-            ours = now
-        if now - ours > GRACE_SECONDS:
+class HeldBatch:
+    """A batch that is being handled. Made for each batch, so everything else is computed only if it lasts."""
+
+    __slots__ = ("began", "ours", "taken")
+
+    def __init__(self, taken: Taken) -> None:
+        self.taken = taken
+        self.began = self.ours = time.monotonic()
+
+    def check(self, wanted: frozenset[str], *, has_leases: bool) -> None:
+        """Raises BatchReturned if another replica should get the messages. `wanted`: this one's queues.
+
+        Partitions follow their leases. Other queues have none, so the replicas have their turns.
+        """
+        now = time.monotonic()
+        if all(subscription.name in wanted for subscription, _ in self.taken):
+            self.ours = now
+        if now - self.ours > GRACE_SECONDS:
             raise BatchReturned("a batch was returned: its queue belongs to another replica now")
-        if now - began > hold:
+        if has_leases:
+            return
+        messages = (message for _, arrived in self.taken for message, _ in arrived)
+        if now - self.began > hold_seconds(earlier_deliveries(messages)):
             raise BatchReturned(
-                f"a batch was returned after {now - began:.0f} s: another replica may succeed"
+                f"a batch was returned after {now - self.began:.0f} s: another replica may succeed"
             )
+
+
+async def supervise(consuming: "asyncio.Task[None]", check: Callable[[], None]) -> None:
+    """Returns or raises as the task does, or raises what `check` raises. Then the task goes on."""
+    while True:
+        done, _ = await asyncio.wait((consuming,), timeout=CHECK_SECONDS)
+        if done:
+            return consuming.result()
+        check()
 
 
 async def let_others_take_it() -> None:

@@ -12,13 +12,7 @@ from aio_pika.exceptions import ChannelNotFoundEntity
 from shared.background import Backoff, end_tasks
 from shared.events.bus.acknowledgements import Acknowledgement
 from shared.events.bus.batch_outcomes import outcomes
-from shared.events.bus.batch_return import (
-    BatchReturned,
-    earlier_deliveries,
-    hold_seconds,
-    let_others_take_it,
-    settled_in_time,
-)
+from shared.events.bus.batch_return import BatchReturned, HeldBatch, let_others_take_it, supervise
 from shared.events.bus.broker import close_quietly, open_connection, queue_exists
 from shared.events.bus.declarations import QueueMismatch, declare, expect
 from shared.events.bus.inbox import ConsumerLost, Inbox, Subscription, Taken
@@ -59,7 +53,8 @@ class Consumer:
         self._inbox = Inbox()
         self._looked_for_old = float("-inf")
         self._task: asyncio.Task[None] | None = None
-        self._settling: asyncio.Task[None] | None = None
+        self._consuming: asyncio.Task[None] | None = None
+        self._held: HeldBatch | None = None
         self._connection: AbstractConnection | None = None
         self._trouble: str | None = "not connected yet"
         self._lost_at: float | None = time.monotonic()
@@ -80,7 +75,7 @@ class Consumer:
             self._inbox.something.set()
 
     async def stop(self) -> None:
-        for task in (self._task, self._settling):
+        for task in (self._task, self._consuming):
             if task is not None:
                 await end_tasks([task])
         await self._close()
@@ -97,8 +92,10 @@ class Consumer:
         backoff = Backoff()
         while True:
             returned = False
+            self._held = None
+            self._consuming = asyncio.create_task(self._consume(backoff), name=f"consume:{self.queue.name}")
             try:
-                await self._consume(backoff)
+                await supervise(self._consuming, self._check_held)
             except QueueMismatch as problem:
                 self._trouble = str(problem)
                 log.error("queue_mismatch", queue=self.queue.name, error=str(problem))
@@ -109,12 +106,15 @@ class Consumer:
             self._started.set()
             self._lost_at = self._lost_at or time.monotonic()
             await self._close()
-            if self._settling is not None:
-                # After the connection is closed, because a handler that hangs may be slow to end.
-                await end_tasks([self._settling])
+            # After the connection is closed, because a handler that hangs may be slow to end.
+            await end_tasks([self._consuming])
             if returned:
                 await let_others_take_it()
             await backoff.pause()
+
+    def _check_held(self) -> None:
+        if self._held is not None:
+            self._held.check(self._wanted, has_leases=self.queue.partitioned)
 
     async def _consume(self, backoff: Backoff) -> None:
         self._inbox = inbox = Inbox()
@@ -129,7 +129,9 @@ class Consumer:
             await self._follow(inbox)
             taken = inbox.take(self.batch)
             if taken:
-                await self._settle_in_time(taken)
+                self._held = HeldBatch(taken)
+                await self._settle(taken)
+                self._held = None
                 backoff.reset()
             if time.monotonic() - watched > WATCH_SECONDS:
                 await self._watch(inbox)
@@ -187,15 +189,6 @@ class Consumer:
                 raise ConsumerLost(f"{subscription.name} is gone from the broker") from None
             if queue.declaration_result.consumer_count == 0:
                 raise ConsumerLost("the broker knows no consumer of ours")
-
-    async def _settle_in_time(self, taken: Taken) -> None:
-        names = {subscription.name for subscription, _ in taken}
-        # Partitions follow their leases. Other queues have none, so another replica gets a chance in turn.
-        hold = float("inf")
-        if not self.queue.partitioned:
-            hold = hold_seconds(earlier_deliveries(message for _, arrived in taken for message, _ in arrived))
-        self._settling = asyncio.create_task(self._settle(taken), name=f"settle:{self.queue.name}")
-        await settled_in_time(self._settling, hold=hold, is_ours=lambda: names <= self._wanted)
 
     async def _settle(self, taken: Taken) -> None:
         """Handle, park what cannot be handled, then acknowledge all of it at once."""
