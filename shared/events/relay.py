@@ -78,6 +78,11 @@ class Relay:
         self._told = 0
         self._reached = time.monotonic()
 
+    @property
+    def unconfirmed(self) -> int:
+        """How many rows are being published."""
+        return self._publisher.unconfirmed
+
     async def start(self) -> None:
         await self.bus.on_acknowledged(self.service, self.settle)
 
@@ -93,7 +98,7 @@ class Relay:
             return False
         await self._publisher.raise_failure()
         await self._republish(held, connection)
-        room = min(BATCH, UNCONFIRMED - self._publisher.unconfirmed)
+        room = min(BATCH, UNCONFIRMED - self.unconfirmed)
         if room <= 0:
             await self._publisher.wait_for_one()
             return True

@@ -176,6 +176,7 @@ async def test_one_studios_import_does_not_keep_the_other_studios_waiting(db: Da
     other = event(new_id(), 1, OTHER_STUDIO)
     await write(db, [other])
     await one.step()
+    await until(lambda: one.unconfirmed == 0)
     assert other.id in bus.ids
     assert len(bus.ids) <= 256
     await one.stop()
@@ -189,6 +190,7 @@ async def test_studios_of_one_bucket_take_turns(db: Database) -> None:
     other = event(new_id(), 1, NEIGHBOUR)
     await write(db, [other])
     await one.step()
+    await until(lambda: one.unconfirmed == 0)
     assert other.id in bus.ids
     assert len(bus.ids) <= 256
     await one.stop()

@@ -201,9 +201,9 @@ async def test_rows_that_fail_or_are_retried_are_read_again(
     bus.hold = {fails.id: asyncio.Event()}
     bus.refuse = {fails.id}
     await write(db, [fails, lost])
-    await until_idle(one)
+    await until_idle(one, held=1)
     await write(db, [last])
-    await until_idle(one)
+    await until_idle(one, held=1)
     monkeypatch.setattr(lanes_module, "LOOK_EVERY", 3600.0)
     monkeypatch.setattr(lanes_module, "LOOK_EVERY_IDLE", 3600.0)
     bus.hold[fails.id].set()

@@ -179,7 +179,7 @@ async def test_rows_of_a_claim_whose_answer_was_lost_are_published_before_later_
     async with db.connection() as conn:
         assert await conn.fetchval("SELECT count(*) FROM outbox WHERE sent_at IS NOT NULL") == 3
     await write(db, events[2:])
-    await until_idle(one)
+    await until_idle(one, held=1)
     assert order(bus, events) == [1, 2, 3]
     bus.hold[slow[0].id].set()
     await until(lambda: slow[0].id in bus.ids)
