@@ -75,17 +75,18 @@ async def test_a_renewal_that_hangs_ends_before_the_leases_expire(
     db: Database, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise a replica would keep its partitions for as long as its link to the database is silent."""
-    monkeypatch.setattr(leases_module, "LEASE_SECONDS", 1.0)
     one = replica(db)
     await one.renew()
     other_db = await open_database(database_url, "bookings", size=1)
     async with other_db.transaction() as conn:
         await conn.execute("LOCK TABLE leases IN ACCESS EXCLUSIVE MODE")
+        monkeypatch.setattr(leases_module, "LEASE_SECONDS", 1.0)
         async with asyncio.timeout(15):
             with pytest.raises(TimeoutError):
                 await one.renew()
         await until(lambda: one.held == frozenset())
     await other_db.close()
+    monkeypatch.setattr(leases_module, "LEASE_SECONDS", LEASE_SECONDS)
     assert await one.renew() == frozenset(range(PARTITIONS)), "and it recovers"
 
 

@@ -67,11 +67,11 @@ async def test_a_replica_that_lost_its_leases_gives_up_its_partitions(connect: C
     for partition in range(PARTITIONS):
         wanted = [f"m{n}" for n in range(12) if n % PARTITIONS == partition]
         assert [one for one in notebook.seen if one in wanted] == wanted
+    await until(lambda: sick.problem() is None)  # connected again, and its handler has ended
     attempts = cut_off.batches
     await healthy.publish(message(12), LOG)
     await notebook.until(lambda seen: "m12" in seen)
     assert cut_off.batches == attempts, "without leases it does not subscribe again"
-    await until(lambda: sick.problem() is None)
 
 
 @pytest.mark.parametrize("queue", [ALL, COMPETING], ids=["single active", "competing"])
