@@ -31,8 +31,9 @@ POLL_SECONDS: Final = 0.5
 # How often each key in memory is read again, a few at every poll: no change is missed for longer.
 REREAD_SECONDS: Final = 60.0
 FORGET_SECONDS: Final = 900.0
-# Covers changes that were stamped before the last poll and committed after it.
-OVERLAP: Final = timedelta(seconds=10)
+# Covers changes that were stamped before the last poll and committed after it, also by a commit that waited
+# for a dead standby, and a clock that was set back while polls failed.
+OVERLAP: Final = timedelta(minutes=10)
 PAGE: Final = 1_000
 MAX_VERIFIED: Final = 10_000
 FIRST_ID: Final = "00000000-0000-0000-0000-000000000000"
@@ -146,7 +147,9 @@ class KeyCache:
             last = self._position or position
             # The lower one: the clock may have been set back, or the database restored.
             since = min(last.at, position.at) - OVERLAP
-            oldest_running = min(last.oldest_running, position.oldest_running)
+            # A lower one: a failover has lost transactions, and the new server uses their numbers again.
+            has_gone_back = position.oldest_running < last.oldest_running
+            oldest_running = None if has_gone_back else last.oldest_running
             after = (since, FIRST_ID)
             while page := await keys.changed_since(conn, since, oldest_running, after, PAGE):
                 after = page[-1]

@@ -130,16 +130,22 @@ async def position(conn: Connection) -> Position:
 # So a row is listed once or twice, and not at every poll while its stamp is new enough.
 CHANGED = """
 SELECT id, changed_at FROM keys
-WHERE changed_at > $1 AND (changed_at, id) > ($2, $3::uuid) AND age(xmin) <= age($5::text::xid8::xid)
+WHERE changed_at > $1 AND (changed_at, id) > ($2, $3::uuid)
+  AND ($5::text IS NULL OR age(xmin) <= age($5::text::xid8::xid))
 ORDER BY changed_at, id LIMIT $4
 """
 
 
 async def changed_since(
-    conn: Connection, since: datetime, oldest_running: int, after: tuple[datetime, str], limit: int
+    conn: Connection, since: datetime, oldest_running: int | None, after: tuple[datetime, str], limit: int
 ) -> list[tuple[datetime, str]]:
-    """The keys that changed and when, in pages: stamped after `since`, by that transaction or a later one."""
-    rows = await conn.fetch(CHANGED, since, *after, limit, str(oldest_running))
+    """The keys that changed and when, in pages: stamped after `since`, by that transaction or a later one.
+
+    With None by any transaction.
+    """
+    rows = await conn.fetch(
+        CHANGED, since, *after, limit, None if oldest_running is None else str(oldest_running)
+    )
     return [(row["changed_at"], row["id"]) for row in rows]
 
 

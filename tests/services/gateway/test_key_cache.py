@@ -12,7 +12,7 @@ from services.gateway.key_cache import FORGET_SECONDS, PAGE, KeyCache
 from services.gateway.rules.key_text import hash_secret, make_key
 from services.gateway.store import clients
 from services.gateway.store import keys as key_store
-from shared.db.database import Database
+from shared.db.database import Connection, Database
 from shared.http.caller import ServiceSigners
 from shared.wire import new_id
 from tests.harness.database_layout import open_database
@@ -159,21 +159,52 @@ async def test_a_bulk_change_is_listed_once_and_not_at_every_poll(
         assert await rows_of_a_poll() == PAGE * 2 + 5, "control: the next change is listed"
 
 
+LATE = "UPDATE keys SET revoked_at = now(), changed_at = now() - interval '5 min' WHERE id = $1"
+
+
+async def key_in_use(keys: Keys) -> tuple[str, str]:
+    """It is in memory, and not among the next few that are read again: that is a key at each poll."""
+    for _ in range(4):
+        await keys.cache.authenticate((await keys.add())[1])
+    key_id, text = await keys.add()
+    await keys.cache.authenticate(text)
+    # Its use is recorded before its row is locked.
+    await keys.cache.refresh()
+    return key_id, text
+
+
 async def test_a_change_that_is_committed_late_is_found_at_the_next_poll(database_url: str) -> None:
-    """It was stamped before a change that the last poll has seen."""
+    """It was stamped before a change that the last poll has seen: minutes before, if its commit waited."""
     async with open_keys(database_url) as keys:
-        for _ in range(4):
-            # Read again before the one that matters, a key at each poll.
-            await keys.cache.authenticate((await keys.add())[1])
-        key_id, text = await keys.add()
-        await keys.cache.authenticate(text)
-        # Its use is recorded before its row is locked.
-        await keys.cache.refresh()
+        key_id, text = await key_in_use(keys)
         async with keys.db.transaction() as slow:
-            await key_store.revoke(slow, key_id)
+            await slow.execute(LATE, key_id)
             await keys.add()
             await keys.cache.refresh()
             assert not (await keys.cache.authenticate(text)).revoked, "control"
+        await keys.cache.refresh()
+        with pytest.raises(RevokedKey):
+            await keys.cache.authenticate(text)
+
+
+async def test_a_change_after_a_failover_that_lost_transactions_is_found_at_the_next_poll(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new server gives the same transaction numbers again, lower than those that were seen before."""
+    async with open_keys(database_url) as keys:
+        key_id, text = await key_in_use(keys)
+        position = key_store.position
+
+        async def of_the_lost_server(conn: Connection) -> key_store.Position:
+            real = await position(conn)
+            return key_store.Position(real.at, real.oldest_running + 1_000)
+
+        with monkeypatch.context() as before:
+            before.setattr(key_store, "position", of_the_lost_server)
+            await keys.cache.refresh()
+        async with keys.db.transaction() as conn:
+            await key_store.revoke(conn, key_id)
+        await keys.add()
         await keys.cache.refresh()
         with pytest.raises(RevokedKey):
             await keys.cache.authenticate(text)
