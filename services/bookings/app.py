@@ -12,6 +12,7 @@ from services.bookings.routes import routes
 from shared.background import Loop, Wakeup, running
 from shared.db.database import Database
 from shared.events.bus import EVENT_LOG, Bus
+from shared.events.leases import RENEW_SECONDS
 from shared.events.reconcile import EVERY_SECONDS as RECONCILE_SECONDS
 from shared.events.reconcile import Reconciler
 from shared.events.relay import Relay
@@ -34,7 +35,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Bo
     relay = Relay(db, bus, wakeup, service="bookings")
     reconciler = Reconciler(db, bus, relay.leases, service="bookings", queue=EVENT_LOG)
     loops = {
-        "relay": Loop("bookings-relay", relay.step, idle=1.0, wakeup=wakeup),
+        "relay": Loop("bookings-relay", relay.step, idle=1.0, wakeup=wakeup, longest_pause=RENEW_SECONDS),
         "reconciler": Loop("bookings-reconciler", reconciler.step, idle=RECONCILE_SECONDS),
         "waitlists": Loop("bookings-waitlists", lambda: expire_waitlists(service), idle=1.0),
         "promotions": Loop("bookings-promotions", lambda: promote_stuck_waitlists(service), idle=10.0),

@@ -8,6 +8,7 @@ from services.catalog.routes import routes
 from shared.background import Loop, Wakeup, running
 from shared.db.database import Database
 from shared.events.bus import EVENT_LOG, Bus
+from shared.events.leases import RENEW_SECONDS
 from shared.events.reconcile import EVERY_SECONDS as RECONCILE_SECONDS
 from shared.events.reconcile import Reconciler
 from shared.events.relay import Relay
@@ -29,7 +30,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Ca
     relay = Relay(db, bus, wakeup, service="catalog")
     reconciler = Reconciler(db, bus, relay.leases, service="catalog", queue=EVENT_LOG)
     reconciling = Loop("catalog-reconciler", reconciler.step, idle=RECONCILE_SECONDS)
-    loop = Loop("catalog-relay", relay.step, idle=1.0, wakeup=wakeup)
+    loop = Loop("catalog-relay", relay.step, idle=1.0, wakeup=wakeup, longest_pause=RENEW_SECONDS)
     try:
         await relay.start()
         async with running([loop, reconciling]):

@@ -9,6 +9,7 @@ from services.forms.routes import routes
 from shared.background import Loop, Wakeup, running
 from shared.db.database import Database
 from shared.events.bus import EVENT_LOG, NEW_MEMBERS, Bus, Message
+from shared.events.leases import RENEW_SECONDS
 from shared.events.reconcile import EVERY_SECONDS as RECONCILE_SECONDS
 from shared.events.reconcile import Reconciler
 from shared.events.relay import Relay
@@ -32,7 +33,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Fo
     relay = Relay(db, bus, wakeup, service="forms")
     reconciler = Reconciler(db, bus, relay.leases, service="forms", queue=EVENT_LOG)
     reconciling = Loop("forms-reconciler", reconciler.step, idle=RECONCILE_SECONDS)
-    loop = Loop("forms-relay", relay.step, idle=1.0, wakeup=wakeup)
+    loop = Loop("forms-relay", relay.step, idle=1.0, wakeup=wakeup, longest_pause=RENEW_SECONDS)
 
     async def members_joined(messages: Sequence[Message]) -> None:
         await convert_leads(service, messages)

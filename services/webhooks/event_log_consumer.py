@@ -35,7 +35,13 @@ class EventLogConsumer:
                 # While the database is unreachable, expired leases are noticed in time.
                 longest_pause=RENEW_SECONDS,
             ),
-            Loop("webhooks-relay", self._relay.step, idle=1.0, wakeup=service.relay_wakeup),
+            Loop(
+                "webhooks-relay",
+                self._relay.step,
+                idle=1.0,
+                wakeup=service.relay_wakeup,
+                longest_pause=RENEW_SECONDS,
+            ),
         ]
 
     async def start(self) -> None:

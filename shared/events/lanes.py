@@ -25,7 +25,8 @@ LOOK_EVERY = 1.0
 LOOK_EVERY_IDLE = 5.0
 # Looks take at most this part of the time. They cost more while buckets have a long backlog.
 LOOK_SHARE = 0.05
-# A bucket has a backlog if it has this many times its equal share of a full lane.
+LOOK_AT_LEAST_EVERY = 10.0
+# A bucket has a backlog if it has this many times its equal share of a full lane in which all are seen.
 CROWDED = 1.5
 
 
@@ -102,7 +103,7 @@ class Lanes:
         started = time.monotonic()
         alone = not self.stuck and not any(lane.buckets for lane in self._lanes[1:])
         every = LOOK_EVERY_IDLE if alone and not self._active else LOOK_EVERY
-        if started - self._looked < max(every, self._took / LOOK_SHARE):
+        if started - self._looked < max(every, min(self._took / LOOK_SHARE, LOOK_AT_LEAST_EVERY)):
             return
         bound = await self._settled.refresh(conn)
         if self._settled.rewound:
@@ -114,7 +115,8 @@ class Lanes:
             await self._look_at_stuck(conn, bound)
         self._active = False
         self._looked = time.monotonic()
-        self._took = self._looked - started
+        # Without a bound every claim reads from the first id on: look again soon.
+        self._took = self._looked - started if bound else 0.0
 
     async def _look_at_lane(self, conn: Connection, place: int, bound: int) -> bool:
         """True if some of its buckets were set aside, so that others can be seen now."""
@@ -137,15 +139,20 @@ class Lanes:
         lane = self._lanes[place]
         share = WINDOW / len(lane.buckets)
         stuck = {one.bucket for one in found if one.late >= share / 2}
-        crowded = {one.bucket for one in found if one.rows >= share * CROWDED} - stuck
+        limit = share * CROWDED if len(found) == len(lane.buckets) else share
+        crowded = {one.bucket for one in found if one.rows >= limit} - stuck
         if stuck:
             log.warning("buckets_stuck", service=self.service, buckets=sorted(stuck))
             lane.buckets -= stuck
             self.stuck |= stuck
-        if place + 1 == LANES or len(crowded) == len(lane.buckets):
+        if not crowded or len(crowded) == len(lane.buckets):
             return bool(stuck)
-        self._move(crowded, lane, self._lanes[place + 1])
-        return bool(stuck or crowded)
+        if place + 1 < LANES:
+            self._move(crowded, lane, self._lanes[place + 1])
+        else:
+            # There is no further lane, so the others leave it.
+            self._move(lane.buckets - crowded, lane, self._lanes[0])
+        return True
 
     async def _look_at_stuck(self, conn: Connection, bound: int) -> None:
         buckets = len(self.stuck) + sum(len(lane.buckets) for lane in self._lanes)

@@ -2,14 +2,19 @@
 
 import asyncio
 import time
+from collections.abc import Coroutine
 from datetime import timedelta
+from typing import Any, TypeVar
 
 import structlog
 
+from shared.background import end_tasks
 from shared.db.database import Connection, Database
 from shared.wire import new_id
 
 log = structlog.get_logger("leases")
+
+T = TypeVar("T")
 
 # A replica without a heartbeat for this long has lost its leases.
 LEASE_SECONDS = 5.0
@@ -120,6 +125,16 @@ class Leases:
 
     async def anybody_holds(self, conn: Connection, partition: int) -> bool:
         return bool(await conn.fetchval(ANYBODY_HOLDS, self.role, partition, LEASE))
+
+    async def kept_during(self, work: Coroutine[Any, Any, T]) -> T:
+        """Renews while something else takes long."""
+        task = asyncio.create_task(work)
+        try:
+            while not (await asyncio.wait((task,), timeout=RENEW_SECONDS))[0]:
+                await self.renew()
+        finally:
+            await end_tasks([task])
+        return task.result()
 
     async def release(self) -> None:
         """On shutdown: another replica takes over at its next heartbeat, before the leases expire."""

@@ -51,6 +51,7 @@ async def unclaim(conn: Connection, ids: Sequence[int]) -> None:
     await conn.execute(UNCLAIM, ids)
 
 
+RESET_TIMEOUT = 300.0
 RESET = """
 UPDATE outbox SET sent_at = NULL
 WHERE bucket = ANY ($1::smallint[]) AND sent_at IS NOT NULL AND aggregate <> ALL ($2::text[])
@@ -59,7 +60,7 @@ WHERE bucket = ANY ($1::smallint[]) AND sent_at IS NOT NULL AND aggregate <> ALL
 
 async def reset_in_flight(conn: Connection, buckets: Sequence[int], busy: Sequence[str] = ()) -> None:
     """The outcome of these rows is unknown: they are published again, before any later rows."""
-    await conn.execute(RESET, buckets, busy)
+    await conn.execute(RESET, buckets, busy, timeout=RESET_TIMEOUT)
 
 
 # While the event log is unavailable, the queue already has a copy: each further one waits twice as long, up

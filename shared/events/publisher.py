@@ -12,10 +12,11 @@ import structlog
 from shared.background import Wakeup, end_tasks
 from shared.db.database import Database
 from shared.events import outbox_rows
-from shared.events.bus import Bus, Message, Queue
+from shared.events.bus import Bus, BusError, Message, Queue
 from shared.events.envelope import read_head
 from shared.events.old_queue import OldQueue
 from shared.events.outbox_rows import Reference
+from shared.events.refused_buckets import RefusedBuckets
 from shared.observability.metrics import PUBLISHED
 from shared.observability.tracing import in_span, trace_id_of
 
@@ -52,6 +53,8 @@ class Publisher:
         # By aggregate: rows that are marked as in flight although they were not published.
         self._failed: dict[str, list[int]] = {}
         self._failure: Exception | None = None
+        self._refused = RefusedBuckets()
+        self._batch = 0
         self._published = PUBLISHED.labels(service)
 
     @property
@@ -59,14 +62,20 @@ class Publisher:
         """Aggregates of which nothing may be claimed: it would overtake rows that are not published yet."""
         return [*self._publishing, *self._failed]
 
+    def is_refused(self, bucket: int) -> bool:
+        """Whether the bus has refused this bucket's rows a moment ago. The others go on."""
+        return self._refused.rests(bucket)
+
     async def publish(self, rows: Sequence[Any], wait_seconds: float) -> int:
         """Waits for the slowest aggregate, but no longer than that. Returns the number of aggregates."""
         aggregates: dict[str, list[Any]] = defaultdict(list)
         for row in rows:
             aggregates[row["aggregate"]].append(row)
         started = {}
+        self._batch += 1
         for aggregate, own in aggregates.items():
-            started[aggregate] = task = asyncio.create_task(self._publish_aggregate(aggregate, own))
+            publishing = self._publish_aggregate(aggregate, own, self._batch)
+            started[aggregate] = task = asyncio.create_task(publishing)
             self.unconfirmed += len(own)
             task.add_done_callback(partial(self._done, aggregate, len(own)))
         self._publishing |= started
@@ -79,7 +88,10 @@ class Publisher:
             await asyncio.wait(self._publishing.values(), return_when=asyncio.FIRST_COMPLETED)
 
     async def raise_failure(self) -> None:
-        """Marks the failed rows as waiting again. If that fails too, their aggregates stay busy."""
+        """Marks the failed rows as waiting again. If that fails too, their aggregates stay busy.
+
+        Raises if the bus has begun to refuse a bucket, or refuses all: then the loop pauses.
+        """
         if self._failed:
             failed = dict(self._failed)
             ids = [row_id for own in failed.values() for row_id in own]
@@ -96,15 +108,21 @@ class Publisher:
     async def stop(self) -> None:
         await end_tasks(self._publishing.values())
 
-    async def _publish_aggregate(self, aggregate: str, rows: list[Any]) -> None:
+    async def _publish_aggregate(self, aggregate: str, rows: list[Any], batch: int) -> None:
         for place, row in enumerate(rows):
             try:
                 message = await self._publish_row(row)
-            except Exception as failure:
-                # Later rows of the aggregate must not overtake it, whatever the reason is.
+            except (BusError, TimeoutError) as failure:
+                # Later rows of the aggregate must not overtake it.
                 self._failed[aggregate] = [left["id"] for left in rows[place:]]
-                self._failure = self._failure or failure
+                if self._refused.refuse(row["bucket"], batch):
+                    self._failure = self._failure or failure
                 return
+            except Exception as failure:
+                # Not the bus's fault: it stays in flight, and is tried again later and later.
+                log.error("row_not_published", service=self.service, row=row["id"], exc_info=failure)
+                return
+            self._refused.accept(row["bucket"])
             self._published.inc()
             _log_published(message)
 

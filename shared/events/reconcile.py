@@ -69,9 +69,12 @@ class Reconciler:
             if not is_ours and await self.leases.anybody_holds(conn, FIRST):
                 self._tell(0, 0, 0, 0, 0.0)
                 self.parked_looks.forget()
+                self._start = 0
                 return False
             bound = await self._settled.refresh(conn)
-            start = 0 if self._settled.rewound else self._start
+            if self._settled.rewound:
+                self._start = 0
+            start = self._start
             found = await backlog(conn, start)
             overdue = []
             if found.age_seconds:

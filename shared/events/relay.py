@@ -159,7 +159,9 @@ class Relay:
         again = held - self._own
         if again:
             async with self.database.connection() as conn:
-                await outbox_rows.reset_in_flight(conn, buckets_of(again, self.leases.partitions))
+                # It reads the whole outbox, which may take longer than a lease lasts.
+                reset = outbox_rows.reset_in_flight(conn, buckets_of(again, self.leases.partitions))
+                await self.leases.kept_during(reset)
             self._old_queue.begin(again, exists=self.bus.has_old_queue)
             self._lanes.assign(buckets_of(held, self.leases.partitions))
             self._own = held
@@ -185,9 +187,16 @@ class Relay:
                 self._lanes.lower_to_start()
             await self._lanes.look(conn)
             self._sweep.poll()
+            if not held <= self.leases.held:
+                # That took long: another replica may have taken over.
+                return [], False
             # A claim may commit although its answer is lost. Nobody would publish its rows.
             self._claim_unknown = True
-            open_buckets = set(buckets_of(held - self._old_queue.held, self.leases.partitions))
+            open_buckets = {
+                bucket
+                for bucket in buckets_of(held - self._old_queue.held, self.leases.partitions)
+                if not self._publisher.is_refused(bucket)
+            }
             claimed = await self._lanes.claim(conn, open_buckets, self._publisher.busy, room)
             self._claim_unknown = False
         return claimed

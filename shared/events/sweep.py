@@ -19,6 +19,7 @@ log = structlog.get_logger("relay")
 SWEEP_EVERY = 5.0
 # At most this part of the time.
 SWEEP_SHARE = 0.05
+SWEEP_AT_LEAST_EVERY = 60.0
 SWEEP_TIMEOUT = 300.0
 
 UNEXPECTED = """
@@ -60,4 +61,4 @@ class Sweep:
             log.warning("sweep_failed", error=type(problem).__name__)
         finally:
             took = time.monotonic() - started
-            self._due = time.monotonic() + max(SWEEP_EVERY, took / SWEEP_SHARE)
+            self._due = time.monotonic() + max(SWEEP_EVERY, min(took / SWEEP_SHARE, SWEEP_AT_LEAST_EVERY))

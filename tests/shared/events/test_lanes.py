@@ -194,3 +194,26 @@ async def test_studios_of_one_bucket_take_turns(db: Database) -> None:
     assert other.id in bus.ids
     assert len(bus.ids) <= 256
     await one.stop()
+
+
+async def test_many_equal_backlogs_do_not_hide_the_rest(conn: Connection) -> None:
+    """None of them has much more than an equal share of the oldest rows, but together they have all."""
+    lanes = of_all_buckets()
+    backlogs = 3 * BUCKETS // 4
+    for _ in range(8):
+        await fill(conn, range(backlogs), SHARE // 4)
+    await fill(conn, range(HEALTHY, HEALTHY + 1), 3)
+    assert (await claimed(conn, lanes)).count(HEALTHY) == 3
+
+
+async def test_what_recovered_beside_a_long_backlog_does_not_wait_for_its_end(conn: Connection) -> None:
+    """Both were stuck and are logged again at once. The one with few rows leaves the other's lane."""
+    lanes = of_all_buckets()
+    await fill(conn, range(2), WINDOW // 2 + 1, in_flight=True)
+    assert await claimed(conn, lanes) == []
+    assert lanes.stuck == {0, 1}
+    await conn.execute(ACKNOWLEDGE, [0, 1])
+    await fill(conn, range(1), 2 * WINDOW)
+    await fill(conn, range(1, 2), 3)
+    await lanes.look(conn)
+    assert (await claimed(conn, lanes)).count(1) == 3
