@@ -200,8 +200,8 @@ async def test_many_equal_backlogs_do_not_hide_the_rest(conn: Connection) -> Non
     """None of them has much more than an equal share of the oldest rows, but together they have all."""
     lanes = of_all_buckets()
     backlogs = 3 * BUCKETS // 4
-    for _ in range(8):
-        await fill(conn, range(backlogs), SHARE // 4)
+    for _ in range(16):
+        await fill(conn, range(backlogs), SHARE // 8)
     await fill(conn, range(HEALTHY, HEALTHY + 1), 3)
     assert (await claimed(conn, lanes)).count(HEALTHY) == 3
 
