@@ -77,14 +77,17 @@ async def test_a_studio_without_a_counter_starts_after_the_jump(database_url: st
 
 
 async def test_the_statement_runs_by_itself_as_in_psql(database_url: str) -> None:
-    """Without the setting it skips a million."""
+    """Without the setting it skips a million, and says so."""
+    said: list[str] = []
     async with open_studio_client(database_url) as client:
         await client.publish_some(1)
         conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
+        conn.add_log_listener(lambda _, message: said.append(message.message))
         try:
             await conn.execute(STATEMENT.read_text())
         finally:
             await conn.close()
+        assert said == ["The sequences skip 1000000 numbers"]
         await client.publish_some(1)
         shown = (await client.call("GET", "/events")).json()["data"]
         assert [event["sequence"] for event in shown] == [1, 1_000_002]

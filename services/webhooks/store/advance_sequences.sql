@@ -1,6 +1,7 @@
 -- After a restore and before any service is started: skips the numbers that were used since the backup, so that none is used
 -- twice. `studioctl sequences advance --offline` runs this; so can psql, with the role that runs the migrations. The setting
 -- `studio.advance_by` says how many numbers are skipped: PGOPTIONS='-c studio.advance_by=5000000'. A million if it is not set.
+-- It must be set where psql runs, in a pod for instance. The notice shows which number was used.
 DO $$
 DECLARE
     skipped bigint := coalesce(nullif(current_setting('studio.advance_by', true), ''), '1000000')::bigint;
@@ -18,4 +19,5 @@ BEGIN
         JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
         WHERE d.adrelid = 'webhooks.event_counters'::regclass AND a.attname = 'last_sequence') INTO first;
     EXECUTE format('ALTER TABLE webhooks.event_counters ALTER COLUMN last_sequence SET DEFAULT %s', first + skipped);
+    RAISE NOTICE 'The sequences skip % numbers', skipped;
 END $$;
