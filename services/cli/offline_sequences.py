@@ -28,8 +28,10 @@ async def advance_in_database(url: str, by: int) -> int:
     """Returns how many studios have a sequence. The others start after the jump, too."""
     conn = await asyncpg.connect(url)
     try:
-        await conn.execute("SELECT set_config('studio.advance_by', $1, false)", str(by))
-        await conn.execute(STATEMENT.read_text())
-        return int(await conn.fetchval(COUNT))
+        # In one transaction: behind a transaction pooler the next one may run in another session.
+        async with conn.transaction():
+            await conn.execute("SELECT set_config('studio.advance_by', $1, true)", str(by))
+            await conn.execute(STATEMENT.read_text())
+            return int(await conn.fetchval(COUNT))
     finally:
         await conn.close()

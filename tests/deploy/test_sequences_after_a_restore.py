@@ -23,6 +23,7 @@ from shared.wire import new_id
 from tests.deploy.manifests import named, overlay
 from tests.harness.database_layout import open_database
 from tests.harness.eventually import eventually
+from tests.harness.pgbouncer import running_pgbouncer
 from tests.harness.receiver import Receiver, receiving
 from tests.harness.system import ROOT
 from tests.services.webhooks.studio_client import open_studio_client
@@ -32,6 +33,8 @@ needs_pg_dump = pytest.mark.skipif(
     not (BIN / "pg_dump").exists() or "STUDIO_DATABASE_URL" in os.environ,
     reason="needs pg_dump of the server's own version",
 )
+# Of the pooler. With fewer, the script could come back to the session of the statement before it.
+SESSIONS = 3
 # `sequence` and `webhook-sequence` of what an endpoint received.
 Numbers = tuple[int, int]
 
@@ -74,6 +77,33 @@ async def test_a_studio_without_a_counter_starts_after_the_jump(database_url: st
         await client.publish_some(2)
         shown = (await client.call("GET", "/events")).json()["data"]
         assert [event["sequence"] for event in shown] == [1501, 1502]
+
+
+async def test_the_jump_is_as_far_as_asked_behind_a_transaction_pooler(database_url: str) -> None:
+    """Each transaction may run in another session, so the amount is set in the one that advances."""
+    conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
+    await conn.execute("ALTER TABLE webhooks.event_counters OWNER TO studio_webhooks")
+    await conn.execute("ALTER TABLE webhooks.lanes OWNER TO studio_webhooks")
+    with running_pgbouncer(database_url, pool_size=SESSIONS, only_transaction_mode=True) as pooled_url:
+        address = urlsplit(pooled_url)
+        url = address._replace(netloc=f"studio_webhooks@{address.netloc.rpartition('@')[2]}").geturl()
+        await open_sessions(url)
+        await advance_in_database(url, 3_000_000)
+    studio_id = new_id()
+    await conn.execute("INSERT INTO webhooks.event_counters (studio_id) VALUES ($1)", studio_id)
+    assert await conn.fetchval("SELECT last_sequence FROM webhooks.event_counters") == 3_000_000
+    await conn.close()
+
+
+async def open_sessions(url: str) -> None:
+    """The pooler then uses them in turn."""
+    conns: list[asyncpg.Connection[Any]] = [await asyncpg.connect(url) for _ in range(SESSIONS)]
+    for conn in conns:
+        await conn.execute("BEGIN")
+    assert len({await conn.fetchval("SELECT pg_backend_pid()") for conn in conns}) == SESSIONS
+    for conn in conns:
+        await conn.execute("COMMIT")
+        await conn.close()
 
 
 async def test_the_statement_runs_by_itself_as_in_psql(database_url: str) -> None:
