@@ -7,7 +7,7 @@ from services.cli import local_commands, operator_commands
 from services.cli.command_words import Words, command, group, id_argument, yes_option
 from services.cli.desk_arguments import add_desk_commands, add_member_reads, add_webhook_commands
 from services.cli.key_arguments import add_key_commands
-from services.cli.values import port, positive, slug
+from services.cli.values import jump, port, positive, slug
 from shared.settings import SERVICES
 from shared.wire import API_VERSION
 
@@ -181,7 +181,7 @@ def _sequences(words: Words) -> None:
         action="store_true",
         help="directly in the database, before any service is started (STUDIO_DATABASE_URL as for migrate)",
     )
-    advance.add_argument("--by", type=positive, default=1_000_000, metavar="N", help="how many (1,000,000)")
+    advance.add_argument("--by", type=jump, default=1_000_000, metavar="N", help="how many (1,000,000)")
     yes_option(advance)
 
 

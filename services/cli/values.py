@@ -46,6 +46,13 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def jump(text: str) -> int:
+    """A smaller one would be a gap of lost events to the checks of a restored database."""
+    if count(text) < 1_000_000:
+        raise argparse.ArgumentTypeError("write a whole number, 1000000 or more")
+    return int(text)
+
+
 def slug(text: str) -> str:
     if not _SLUG.match(text):
         raise argparse.ArgumentTypeError(

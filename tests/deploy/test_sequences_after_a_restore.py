@@ -70,13 +70,15 @@ async def test_events_in_a_restored_outbox_get_numbers_after_the_jump(database_u
 
 
 async def test_a_studio_without_a_counter_starts_after_the_jump(database_url: str) -> None:
-    """Its first event came after the backup. A second restore adds to the jump."""
-    assert await advance_in_database(database_url, 500) == 0
-    assert await advance_in_database(database_url, 1000) == 0
+    """Its first event came after the backup. A second restore adds to the jump; a small jump is refused."""
+    with pytest.raises(asyncpg.RaiseError, match="a jump of 999999 for lost events"):
+        await advance_in_database(database_url, 999_999)
+    assert await advance_in_database(database_url, 1_000_000) == 0
+    assert await advance_in_database(database_url, 1_500_000) == 0
     async with open_studio_client(database_url) as client:
         await client.publish_some(2)
         shown = (await client.call("GET", "/events")).json()["data"]
-        assert [event["sequence"] for event in shown] == [1501, 1502]
+        assert [event["sequence"] for event in shown] == [2_500_001, 2_500_002]
 
 
 async def test_the_jump_is_as_far_as_asked_behind_a_transaction_pooler(database_url: str) -> None:

@@ -122,8 +122,8 @@ EXAMPLES: Final[dict[str, Any]] = {
     "StaffToken": _STAFF_TOKEN,
     "IssuedStaffToken": {**_STAFF_TOKEN, "token": _STAFF_TOKEN["prefix"] + "_…"},
     "StaffTokenCreate": {"name": "Front desk", "role": "staff"},
-    "SequencesAdvance": {"by": 1000},
-    "SequencesAdvanced": {"object": "sequences_advanced", "studios": 1, "by": 1000},
+    "SequencesAdvance": {"by": 1_000_000},
+    "SequencesAdvanced": {"object": "sequences_advanced", "studios": 1, "by": 1_000_000},
     "SystemStatus": {
         "object": "status",
         "services": dict.fromkeys(("gateway", "catalog", "bookings", "forms", "webhooks"), _SERVICE),

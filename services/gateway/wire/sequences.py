@@ -8,7 +8,8 @@ from shared.wire import Body
 
 
 class SequencesAdvance(Body, frozen=True, kw_only=True):
-    by: Annotated[int, Meta(ge=1, le=1_000_000_000)] = 1_000_000
+    # Not less: the checks of a restored database would take the jump for lost events.
+    by: Annotated[int, Meta(ge=1_000_000, le=1_000_000_000)] = 1_000_000
 
 
 class SequencesAdvanced(Struct, kw_only=True):

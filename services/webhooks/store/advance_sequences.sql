@@ -7,6 +7,9 @@ DECLARE
     skipped bigint := coalesce(nullif(current_setting('studio.advance_by', true), ''), '1000000')::bigint;
     first   bigint;
 BEGIN
+    IF skipped < 1000000 THEN
+        RAISE EXCEPTION 'Skip a million numbers or more: restore-checks.sql would take a jump of % for lost events', skipped;
+    END IF;
     -- In the order in which services lock them, in case one is running after all.
     PERFORM FROM webhooks.event_counters ORDER BY studio_id FOR UPDATE;
     UPDATE webhooks.event_counters SET last_sequence = last_sequence + skipped;

@@ -62,6 +62,7 @@ def test_the_desks_commands_are_all_there() -> None:
         (["keys", "show", "12"], "an id has 36 characters"),
         (["studios", "create", "--name", "A", "--slug", "A B", "--timezone", "UTC"], "lower-case letters"),
         (["classes", "list", "--since", "monday"], "write 2026-08-03"),
+        (["sequences", "advance", "--by", "999999"], "1000000 or more"),
         (["purchases", "record", "--member", "a@b.co", "--product", "x"], "an id has 36 characters"),
         (["up", "--port", "0"], "not a port number from 1 to 65535"),
     ],
