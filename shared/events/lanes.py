@@ -3,7 +3,8 @@
 A claim reads the oldest rows of a lane. Usually all buckets are in the first lane. Once a second the relay
 looks at each lane. If one has more rows than a claim reads, then the buckets that have most of them hide
 the others. Those that are not being logged are stuck: nothing of them is claimed until that changes. Those
-that have a backlog move on to the next lane, and each lane gets its share of every claim.
+that have a backlog move on to the next lane, and each lane gets its share of every claim. If it is a
+studio's backlog that fills a lane, the other studios of its bucket are claimed first.
 """
 
 import time
@@ -31,11 +32,30 @@ CROWDED = 1.5
 
 
 class Lane:
-    """There are no waiting rows below `floor`: claims do not read rows that are in flight or gone."""
+    """There are no waiting rows below `floor`: claims do not read rows that are in flight or gone.
+
+    There are none below `others_floor` except those of `hot_studios`, which fill the lane.
+    """
 
     def __init__(self, buckets: Iterable[int] = ()) -> None:
         self.buckets = set(buckets)
         self.floor = 0
+        self.hot_studios: list[str] = []
+        self.others_floor = 0
+
+    def lower(self, row_id: int) -> None:
+        self.floor = min(self.floor, row_id)
+        self.others_floor = min(self.others_floor, row_id)
+
+    async def claim(
+        self, conn: Connection, buckets: Sequence[int], busy: Sequence[str], limit: int
+    ) -> list[Any]:
+        rows: list[Any] = []
+        if self.hot_studios:
+            rows = await claim(conn, buckets, busy, limit, self.others_floor, self.hot_studios)
+        if len(rows) < limit:
+            rows += await claim(conn, buckets, busy, limit - len(rows), self.floor)
+        return rows
 
 
 class Lanes:
@@ -67,19 +87,19 @@ class Lanes:
     def lower(self, row_id: int) -> None:
         """This row is waiting again."""
         for lane in self._lanes:
-            lane.floor = min(lane.floor, row_id)
+            lane.lower(row_id)
 
     def lower_to_start(self) -> None:
         """Any row may be waiting again."""
         for lane in self._lanes:
-            lane.floor = self._start_of(lane.buckets)
+            lane.lower(self._start_of(lane.buckets))
 
     def found(self, bucket: int, row_id: int) -> None:
         """This row is there, for example because it is no longer parked."""
         self._starts[bucket] = min(self._starts.get(bucket, 0), row_id)
         for lane in self._lanes:
             if bucket in lane.buckets:
-                lane.floor = min(lane.floor, row_id)
+                lane.lower(row_id)
 
     async def claim(
         self, conn: Connection, open_buckets: Collection[int], busy: Sequence[str], room: int
@@ -92,7 +112,7 @@ class Lanes:
             limit = -((len(rows) - room) // left)
             buckets = [bucket for bucket in lane.buckets if bucket in open_buckets]
             if buckets and limit:
-                claimed = await claim(conn, buckets, busy, limit, lane.floor)
+                claimed = await lane.claim(conn, buckets, busy, limit)
                 rows += claimed
                 more = more or len(claimed) == limit
         self._active = self._active or bool(rows)
@@ -129,8 +149,12 @@ class Lanes:
         waiting = [one.lowest_waiting for one in found if one.lowest_waiting is not None]
         # In a full lane claims read the rows in flight too, which bounds how many there are.
         lane.floor = start if full else min([bound, *waiting])
+        lane.hot_studios = []
         if full:
-            return self._set_aside(found, place)
+            if self._set_aside(found, place):
+                return True
+            await self._look_for_hot_studios(conn, lane, start, bound)
+            return False
         if place and rows < WINDOW // 4:
             self._move(lane.buckets, lane, self._lanes[0])
         return False
@@ -154,6 +178,12 @@ class Lanes:
             self._move(lane.buckets - crowded, lane, self._lanes[0])
         return True
 
+    @staticmethod
+    async def _look_for_hot_studios(conn: Connection, lane: Lane, start: int, bound: int) -> None:
+        buckets = sorted(lane.buckets)
+        lane.hot_studios, lowest = await outbox_look.look_for_hot_studios(conn, buckets, start, WINDOW)
+        lane.others_floor = bound if lowest is None else min(bound, lowest)
+
     async def _look_at_stuck(self, conn: Connection, bound: int) -> None:
         buckets = len(self.stuck) + sum(len(lane.buckets) for lane in self._lanes)
         rows = max(2, WINDOW // buckets // 2)
@@ -174,5 +204,6 @@ class Lanes:
     @staticmethod
     def _move(buckets: Collection[int], origin: Lane, target: Lane) -> None:
         target.floor = min(target.floor, origin.floor) if target.buckets else origin.floor
+        target.hot_studios = []
         target.buckets |= set(buckets)
         origin.buckets -= set(buckets)

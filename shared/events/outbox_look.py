@@ -50,3 +50,24 @@ async def look_at_each(conn: Connection, starts: Mapping[int, int], rows: int) -
     """The oldest rows of each of these buckets. `starts` has the id to start from."""
     found = await conn.fetch(LOOK_AT_EACH, list(starts), list(starts.values()), rows, LATE_SECONDS)
     return [BucketLook(*one) for one in found]
+
+
+HOT_STUDIOS = """
+SELECT studio_id FROM oldest_outbox_rows($1, '{}', $2, $3)
+WHERE studio_id IS NOT NULL GROUP BY studio_id HAVING count(*) >= $3::integer / 2
+"""
+LOWEST_OF_OTHERS = """
+SELECT id FROM outbox
+WHERE bucket = ANY ($1::smallint[]) AND parked_at IS NULL AND sent_at IS NULL AND id >= $2
+  AND coalesce(studio_id <> ALL ($3::uuid[]), true)
+ORDER BY id LIMIT 1
+"""
+
+
+async def look_for_hot_studios(
+    conn: Connection, buckets: Sequence[int], start: int, rows: int
+) -> tuple[list[str], int | None]:
+    """Studios that have at least half of the oldest rows, and the lowest waiting row of all others."""
+    studios = [row["studio_id"] for row in await conn.fetch(HOT_STUDIOS, buckets, start, rows)]
+    lowest = await conn.fetchval(LOWEST_OF_OTHERS, buckets, start, studios) if studios else None
+    return studios, lowest

@@ -26,20 +26,25 @@ WHERE id = ANY (ARRAY(
             SELECT id, studio_id, sent_at,
                    row_number() OVER (PARTITION BY aggregate, sent_at IS NULL ORDER BY id) AS place
             FROM oldest_outbox_rows($1, $2, $6, $3)) AS w
-        WHERE sent_at IS NULL AND place <= $4) AS claimable
+        WHERE sent_at IS NULL AND place <= $4 AND coalesce(studio_id <> ALL ($7::uuid[]), true)) AS claimable
     ORDER BY turn, id LIMIT $5)) AND {ASYNCHRONOUS_COMMIT}
 RETURNING id, event_id, type, aggregate, envelope, traceparent, bucket, version
 """  # noqa: S608
 
 
 async def claim(
-    conn: Connection, buckets: Sequence[int], busy: Sequence[str], limit: int, floor: int
+    conn: Connection,
+    buckets: Sequence[int],
+    busy: Sequence[str],
+    limit: int,
+    floor: int,
+    without_studios: Sequence[str] = (),
 ) -> list[Any]:
     """Marks waiting rows as in flight and returns them in order, without the aggregates in `busy`.
 
     Rows below `floor` are not read.
     """
-    rows = await conn.fetch(CLAIM, buckets, busy, WINDOW, PER_AGGREGATE, limit, floor)
+    rows = await conn.fetch(CLAIM, buckets, busy, WINDOW, PER_AGGREGATE, limit, floor, without_studios)
     return sorted(rows, key=lambda row: row["id"])
 
 

@@ -90,7 +90,7 @@ async def test_statements_do_not_read_the_rows_that_are_gone(
     lanes = Lanes("bookings")
     lanes.assign(ALL)
     statements: dict[str, Callable[[int], tuple[Any, ...]]] = {
-        CLAIM: lambda start: (ALL, [], WINDOW, PER_AGGREGATE, 1, start),
+        CLAIM: lambda start: (ALL, [], WINDOW, PER_AGGREGATE, 1, start, []),
         LOOK: lambda start: (ALL, start, WINDOW, 2.0),
         RETRY: lambda start: (ALL, 30.0, WINDOW, start),
         BACKLOG: lambda start: (COUNTED, start),
