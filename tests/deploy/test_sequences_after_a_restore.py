@@ -13,6 +13,8 @@ import asyncpg
 import pytest
 
 from services.cli.offline_sequences import STATEMENT, advance_in_database
+from services.webhooks.actions.advance_sequences import advance_sequences
+from services.webhooks.wire.operators import AdvanceSequences
 from shared.background import Wakeup
 from shared.events.bus.memory import MemoryBus
 from shared.events.event import Event
@@ -79,6 +81,19 @@ async def test_a_studio_without_a_counter_starts_after_the_jump(database_url: st
         await client.publish_some(2)
         shown = (await client.call("GET", "/events")).json()["data"]
         assert [event["sequence"] for event in shown] == [2_500_001, 2_500_002]
+
+
+async def test_after_a_second_restore_a_studio_without_a_counter_starts_after_both_jumps(
+    database_url: str,
+) -> None:
+    """The second time with services running: new studios have started after the first jump."""
+    await advance_in_database(database_url, 1_000_000)
+    async with open_studio_client(database_url) as client:
+        given = AdvanceSequences(studio_ids=[client.studio_id], by=1_000_000)
+        await advance_sequences(client.context, given)
+        await client.publish_some(1)
+        shown = (await client.call("GET", "/events")).json()["data"]
+        assert [event["sequence"] for event in shown] == [2_000_001]
 
 
 async def test_the_jump_is_as_far_as_asked_behind_a_transaction_pooler(database_url: str) -> None:
