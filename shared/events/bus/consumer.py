@@ -13,19 +13,17 @@ from shared.background import Backoff, end_tasks
 from shared.events.bus.acknowledgements import Acknowledgement
 from shared.events.bus.batch_outcomes import outcomes
 from shared.events.bus.batch_return import BatchReturned, HeldBatch, let_others_take_it, supervise
-from shared.events.bus.broker import close_quietly, open_connection, queue_exists
-from shared.events.bus.declarations import QueueMismatch, declare, expect
-from shared.events.bus.inbox import ConsumerLost, Inbox, Subscription, Taken
+from shared.events.bus.broker import close_quietly, open_connection
+from shared.events.bus.inbox import ConsumerLost, Inbox, Taken
 from shared.events.bus.parking import park
 from shared.events.bus.protocol import Handler
+from shared.events.bus.subscriber import Subscriber
 from shared.events.bus.topology import Queue
 
 log = structlog.get_logger("bus")
 
 # Consumers can be silently dead after a broker restart, so we ask the broker regularly.
 WATCH_SECONDS = 5.0
-# How often to check whether an older version has declared its queue again after a rollback.
-OLD_QUEUE_SECONDS = 60.0
 
 Acknowledge = Callable[[str, Acknowledgement], None]
 
@@ -51,7 +49,7 @@ class Consumer:
         self.declares = declares
         self._wanted: frozenset[str] = frozenset()
         self._inbox = Inbox()
-        self._looked_for_old = float("-inf")
+        self._subscriber: Subscriber | None = None
         self._task: asyncio.Task[None] | None = None
         self._consuming: asyncio.Task[None] | None = None
         self._held: HeldBatch | None = None
@@ -83,7 +81,10 @@ class Consumer:
     def problem(self) -> str | None:
         if self._task is not None and self._task.done():
             return f"the consumer of {self.queue.name} has ended"
-        return f"the consumer of {self.queue.name} is {self._trouble}" if self._trouble else None
+        if self._trouble:
+            return f"the consumer of {self.queue.name} is {self._trouble}"
+        failed = self._subscriber.problem(self._wanted) if self._subscriber else None
+        return f"the consumer of {self.queue.name} {failed}" if failed else None
 
     def lost_seconds(self) -> float:
         return 0.0 if self._lost_at is None else time.monotonic() - self._lost_at
@@ -96,9 +97,6 @@ class Consumer:
             self._consuming = asyncio.create_task(self._consume(backoff), name=f"consume:{self.queue.name}")
             try:
                 await supervise(self._consuming, self._check_held)
-            except QueueMismatch as problem:
-                self._trouble = str(problem)
-                log.error("queue_mismatch", queue=self.queue.name, error=str(problem))
             except Exception as problem:
                 self._trouble = f"not connected ({type(problem).__name__})"
                 log.warning("consumer_lost", queue=self.queue.name, error=str(problem) or repr(problem))
@@ -118,15 +116,24 @@ class Consumer:
 
     async def _consume(self, backoff: Backoff) -> None:
         self._inbox = inbox = Inbox()
-        self._looked_for_old = float("-inf")
-        self._connection = await open_connection(self.url)
-        self._connection.close_callbacks.add(inbox.lose, weak=False)
-        await self._follow(inbox)
+        self._connection = connection = await open_connection(self.url)
+        connection.close_callbacks.add(inbox.lose, weak=False)
+        prefetch = max(2, self.batch // 2)
+        self._subscriber = subscriber = Subscriber(
+            connection, self.queue, inbox, prefetch=prefetch, declares=self.declares
+        )
+        try:
+            await self._consume_from(inbox, subscriber, backoff)
+        finally:
+            await subscriber.stop()
+
+    async def _consume_from(self, inbox: Inbox, subscriber: Subscriber, backoff: Backoff) -> None:
+        await subscriber.follow(self._wanted)
         self._trouble = self._lost_at = None
         self._started.set()
         watched = time.monotonic()
         while True:
-            await self._follow(inbox)
+            await subscriber.follow(self._wanted)
             taken = inbox.take(self.batch)
             if taken:
                 self._held = HeldBatch(taken)
@@ -142,46 +149,8 @@ class Consumer:
                     async with asyncio.timeout(WATCH_SECONDS):
                         await inbox.something.wait()
 
-    async def _follow(self, inbox: Inbox) -> None:
-        """Messages of a queue that is no longer ours go back unhandled when its channel closes."""
-        for name in inbox.subscriptions.keys() - self._wanted:
-            await inbox.subscriptions.pop(name).channel.close()
-        for name in self._wanted - inbox.subscriptions.keys():
-            if not self._is_old(name) or await self._found_old():
-                await self._subscribe(inbox, name)
-
-    def _is_old(self, name: str) -> bool:
-        """The single queue of the version before partitions: consumed while it exists, never declared."""
-        return self.queue.partitioned and name == self.queue.name
-
-    async def _found_old(self) -> bool:
-        if time.monotonic() - self._looked_for_old < OLD_QUEUE_SECONDS:
-            return False
-        assert self._connection is not None
-        found = await queue_exists(self._connection, self.queue.name)
-        if not found:
-            self._looked_for_old = time.monotonic()
-        return found
-
-    async def _subscribe(self, inbox: Inbox, name: str) -> None:
-        assert self._connection is not None
-        # The subscription keeps the channel: one without references would be garbage-collected.
-        channel = await self._connection.channel(publisher_confirms=True, on_return_raises=True)
-        await channel.set_qos(prefetch_count=max(2, self.batch // 2))
-        if self._is_old(name):
-            declared = await channel.declare_queue(name, passive=True)
-        elif self.declares:
-            declared = (await declare(channel, self.queue, [name]))[name]
-        else:
-            declared = (await expect(channel, self.queue, [name], publishing=False))[name]
-        subscription = inbox.subscriptions[name] = Subscription(name, channel, inbox)
-        channel.close_callbacks.add(
-            lambda *_: inbox.lose() if inbox.subscriptions.get(name) is subscription else None, weak=False
-        )
-        await declared.consume(subscription.receive)
-
     async def _watch(self, inbox: Inbox) -> None:
-        for subscription in inbox.subscriptions.values():
+        for subscription in list(inbox.subscriptions.values()):
             try:
                 async with asyncio.timeout(WATCH_SECONDS):
                     queue = await subscription.channel.declare_queue(subscription.name, passive=True)

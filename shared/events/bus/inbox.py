@@ -46,14 +46,17 @@ class Inbox:
         self._lost = True
         self.something.set()
 
+    def check(self) -> None:
+        if self._lost:
+            raise ConsumerLost("the channel was closed")
+
     def take(self, limit: int) -> Taken:
         """The oldest messages of each queue, in equal shares: a long queue does not delay a short one. Queues
         that got nothing come first the next time.
 
         Those of a batch are taken together, so there may be a few more than `limit`.
         """
-        if self._lost:
-            raise ConsumerLost("the channel was closed")
+        self.check()
         self.something.clear()
         places = enumerate(self.subscriptions.values())
         # By how many messages were taken so far, then by who has waited longest.
