@@ -50,8 +50,10 @@ class EventLogConsumer:
 
     async def stop(self) -> None:
         self._service.bus.assign(EVENT_LOG, frozenset())
-        await self._leases.release()
-        await self._relay.stop()
+        try:
+            await self._leases.release()
+        finally:
+            await self._relay.stop()
 
     async def _handle(self, messages: Sequence[Message]) -> None:
         await log_events(self._service, messages)
@@ -59,7 +61,9 @@ class EventLogConsumer:
     async def _follow_leases(self) -> bool:
         try:
             if self._service.bus.lost_seconds(EVENT_LOG) > UNABLE_SECONDS:
-                # Another replica may still reach the broker.
+                # Another replica may still reach the broker. The database may be slow to answer: a consumer
+                # that reconnects meanwhile must not consume without leases.
+                self._service.bus.assign(EVENT_LOG, frozenset())
                 await self._leases.release()
             else:
                 await self._leases.renew()

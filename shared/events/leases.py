@@ -137,9 +137,10 @@ class Leases:
         return task.result()
 
     async def release(self) -> None:
-        """On shutdown: another replica takes over at its next heartbeat, before the leases expire."""
+        """Another replica takes over at its next heartbeat, before the leases expire."""
         if self._renewed == float("-inf"):
             return
         self._held, self._renewed = frozenset(), float("-inf")
-        async with self.database.connection() as conn:
+        # After this time the leases have nearly expired by themselves.
+        async with asyncio.timeout(LEASE_SECONDS - RENEW_SECONDS), self.database.connection() as conn:
             await conn.execute(RELEASE, self.role, self.replica)

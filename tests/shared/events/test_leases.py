@@ -90,6 +90,26 @@ async def test_a_renewal_that_hangs_ends_before_the_leases_expire(
     assert await one.renew() == frozenset(range(PARTITIONS)), "and it recovers"
 
 
+async def test_a_release_that_hangs_ends_and_the_leases_are_given_up_at_once(
+    db: Database, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link to the database that has gone silent must not keep its replica busy for longer than a lease."""
+    one = replica(db)
+    await one.renew()
+    other_db = await open_database(database_url, "bookings", size=1)
+    async with other_db.transaction() as conn:
+        await conn.execute("LOCK TABLE leases IN ACCESS EXCLUSIVE MODE")
+        monkeypatch.setattr(leases_module, "LEASE_SECONDS", 1.0)
+        releasing = asyncio.create_task(one.release())
+        await asyncio.sleep(0)
+        assert one.held == frozenset()
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(15) as limit:
+                await releasing
+        assert not limit.expired(), "it ended by itself"
+    await other_db.close()
+
+
 @pytest.mark.parametrize("hours", [1, -1], ids=["set back", "set forward"])
 async def test_a_dead_replicas_lease_does_not_survive_a_changed_clock(db: Database, hours: int) -> None:
     """After the clock is set back an hour, older leases lie in the future: they do not count either."""
