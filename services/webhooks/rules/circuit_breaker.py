@@ -19,7 +19,10 @@ MAX_WINDOW = 32
 
 
 class Breaker(Struct, frozen=True):
-    """`window`: how many attempts may be in flight at once. It grows with every success."""
+    """`window`: how many attempts may be in flight at once. It grows with every success.
+
+    `pause`: the seconds of the last pause when it was set. No more are left if the clock is set back.
+    """
 
     failures: int = 0
     pauses: int = 0
@@ -27,6 +30,7 @@ class Breaker(Struct, frozen=True):
     failing_since: datetime | None = None
     last_failed_at: datetime | None = None
     window: int = 2
+    pause: float = MAX_WAIT
 
     def is_paused(self, now: datetime) -> bool:
         return self.paused_until is not None and self.paused_until > now
@@ -35,7 +39,7 @@ class Breaker(Struct, frozen=True):
         """In seconds. None if it is not paused."""
         if self.paused_until is None or self.paused_until <= now:
             return None
-        return (self.paused_until - now).total_seconds()
+        return min((self.paused_until - now).total_seconds(), self.pause)
 
     def has_failed_too_long(self, now: datetime) -> bool:
         return self.failing_since is not None and now - self.failing_since >= GIVE_UP_AFTER
@@ -51,15 +55,14 @@ def after(breaker: Breaker, outcome: Outcome, schedule: Sequence[float], now: da
         return Breaker(failing_since=since, last_failed_at=now, window=breaker.window)
     failures = breaker.failures + 1
     if wait := requested_wait(outcome):
-        until = max(now + timedelta(seconds=wait), breaker.paused_until or now)
-        return Breaker(failures, breaker.pauses + 1, until, since, now, 1)
+        wait = max(wait, breaker.pause_left(now) or 0.0)
+        return Breaker(failures, breaker.pauses + 1, now + timedelta(seconds=wait), since, now, 1, wait)
     if breaker.is_paused(now) or (failures < THRESHOLD and breaker.pauses == 0):
         # Late failures do not extend the pause of a breaker that is already open.
-        return Breaker(
-            failures, breaker.pauses, breaker.paused_until, since, now, max(1, breaker.window // 2)
-        )
+        window = max(1, breaker.window // 2)
+        return Breaker(failures, breaker.pauses, breaker.paused_until, since, now, window, breaker.pause)
     pause = pause_seconds(breaker.pauses, schedule)
-    return Breaker(failures, breaker.pauses + 1, now + timedelta(seconds=pause), since, now, 1)
+    return Breaker(failures, breaker.pauses + 1, now + timedelta(seconds=pause), since, now, 1, pause)
 
 
 def failing_since(breaker: Breaker, schedule: Sequence[float], now: datetime) -> datetime:

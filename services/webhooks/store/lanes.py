@@ -55,6 +55,7 @@ async def claim(
                 row["failing_since"],
                 row["last_failed_at"],
                 window=1 if row["pauses"] else 2,
+                pause=max(0.0, row["pause_left"] or 0.0),
             ),
         )
         for row in rows

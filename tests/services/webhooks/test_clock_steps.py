@@ -150,3 +150,5 @@ async def test_a_dispatcher_whose_clock_is_an_hour_ahead_writes_times_of_the_dat
         await conn.execute("UPDATE lanes SET due_at = now()")
         [(_, claimed)] = await lanes.claim(conn, token, 1)
     assert claimed.pause_left(now()) == pytest.approx(lane, abs=60)
+    set_back = now() - timedelta(hours=1)
+    assert claimed.pause_left(set_back) == pytest.approx(lane, abs=60), "also if our clock is set back now"
