@@ -9,6 +9,7 @@ EMAILS = frozenset({"email", "submitter_email"})
 EMPTIED = frozenset({"metadata", "data"})
 # The source of a lead is free text. These values from the specification are not personal.
 KNOWN_SOURCES = ("partner_api", "waitlist")
+ERASED_DOMAIN = "@erased.invalid"
 
 
 def anonymize(value: Any, ids: Collection[str], emails: Collection[str]) -> Any:
@@ -16,7 +17,7 @@ def anonymize(value: Any, ids: Collection[str], emails: Collection[str]) -> Any:
     if isinstance(value, list):
         return [anonymize(item, ids, emails) for item in value]
     if isinstance(value, str):
-        return "erased@erased.invalid" if value.lower() in emails else value
+        return f"erased{ERASED_DOMAIN}" if value.lower() in emails else value
     if not isinstance(value, dict):
         return value
     if value.get("id") in ids or any(str(value.get(key, "")).lower() in emails for key in EMAILS):
@@ -48,7 +49,7 @@ def _without_reason(item: Any) -> Any:
 
 def _blank(key: str, item: Any, owner: str) -> Any:
     if key in EMAILS:
-        return None if item is None else f"erased-{owner}@erased.invalid"
+        return None if item is None else f"erased-{owner}{ERASED_DOMAIN}"
     if key in BLANKED:
         return BLANKED[key] if item is not None else None
     if key == "source" and item not in KNOWN_SOURCES:
@@ -56,3 +57,16 @@ def _blank(key: str, item: Any, owner: str) -> Any:
     if key in EMPTIED and isinstance(item, dict):
         return {}
     return item
+
+
+def merge_anonymized(newer: Any, stored: Any) -> Any:
+    """`newer` without what is blank in `stored`: copies of one event, anonymized for different people."""
+    if isinstance(newer, dict) and isinstance(stored, dict) and newer.keys() == stored.keys():
+        return {key: merge_anonymized(item, stored[key]) for key, item in newer.items()}
+    if isinstance(newer, list) and isinstance(stored, list) and len(newer) == len(stored):
+        return [merge_anonymized(*items) for items in zip(newer, stored, strict=True)]
+    return stored if _is_blank(stored) and not _is_blank(newer) else newer
+
+
+def _is_blank(value: Any) -> bool:
+    return value in (None, "", {}) or (isinstance(value, str) and value.endswith(ERASED_DOMAIN))

@@ -23,17 +23,18 @@ async def erase_person(service: Webhooks, caller: Caller, person: PersonToErase)
     after = 0
     while ids or emails:
         async with service.db.transaction() as conn:
+            # The search takes long, so nobody waits for it.
             found = await erasure.events_mentioning(conn, caller, sorted(ids | emails), after, BATCH)
             if found:
+                # A newer version may have replaced one of them since. From here on none can.
+                await event_log.lock_counters(conn, [caller.studio_id])
+                events = await erasure.read(conn, caller, found)
                 rewritten = [
-                    structs.replace(
-                        event, body=anonymized(event.body, ids, emails), version=erasure.ERASED_HERE
-                    )
-                    for event in found
+                    structs.replace(event, body=anonymized(event.body, ids, emails)) for event in events
                 ]
                 await erasure.rewrite(conn, caller, rewritten)
-                erased.deliveries += await erasure.clear_answers(conn, caller, found)
-                erased.events += len(found)
+                erased.deliveries += await erasure.clear_answers(conn, caller, events)
+                erased.events += len(events)
                 after = found[-1].sequence
         if len(found) < BATCH:
             break

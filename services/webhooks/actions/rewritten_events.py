@@ -3,16 +3,21 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
+import msgspec
+from msgspec import structs
+
 from services.webhooks.rules.visibility import channel_name
 from services.webhooks.store import erasure, event_log, lanes
 from services.webhooks.store.event_log import StoredEvent
-from services.webhooks.wire.events import render_logged
+from services.webhooks.wire.events import read_logged, render_logged
 from shared.db.database import Connection
+from shared.events.anonymize import merge_anonymized
 from shared.events.bus import Message, groups_for
 from shared.events.envelope import Envelope
 from shared.events.outbox_erasure import replace_in_outbox
 from shared.events.outbox_rows import read_reference
 from shared.http.caller import Caller
+from shared.wire import encode
 
 Copy = tuple[Message, Envelope]
 
@@ -42,19 +47,21 @@ async def replace_rewritten(conn: Connection, new: set[str], copies: Sequence[Co
     """
     replaced = False
     for studio_id, own in sorted(_rewritten_of_studios(copies).items()):
-        events = []
+        events, forwarded = [], {}
         for message, envelope in own:
             key = (studio_id, envelope.id, envelope.created_at)
             version = version_of(message)
-            sequence, stored_version = await event_log.sequence_and_version(conn, *key)
             if envelope.id in new:
                 await event_log.note_version(conn, *key, version)
-            elif stored_version < version:
-                events.append(_replacement(envelope, sequence, version))
+                continue
+            logged = await event_log.logged(conn, *key)
+            if logged.version < version:
+                merged = _merged(envelope, logged.body)
+                events.append(_replacement(merged, logged.sequence, version))
+                if groups_for(envelope.type):
+                    forwarded[envelope.id] = encode(merged)
         if events:
             await _replace(conn, studio_id, sorted(events, key=lambda event: event.sequence))
-            ids = {event.id for event in events}
-            forwarded = {e.id: m.body for m, e in own if e.id in ids and groups_for(e.type)}
             await replace_in_outbox(conn, studio_id, forwarded)
             replaced = True
     return replaced
@@ -74,6 +81,12 @@ async def _replace(conn: Connection, studio_id: str, events: Sequence[StoredEven
     await erasure.clear_answers(conn, caller, events)
     # Lanes may have prefetched the earlier version.
     await lanes.changed_all(conn, studio_id)
+
+
+def _merged(envelope: Envelope, stored: bytes) -> Envelope:
+    """An erasure in the log does not change the version. The newer copy may still have that person's data."""
+    newer, logged = msgspec.json.decode(envelope.data), msgspec.json.decode(read_logged(stored).data)
+    return structs.replace(envelope, data=msgspec.Raw(encode(merge_anonymized(newer, logged))))
 
 
 def _replacement(envelope: Envelope, sequence: int, version: int) -> StoredEvent:

@@ -1,14 +1,24 @@
 """Find and rewrite a person's data in the event log and the delivery log."""
 
 from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec import Struct
 
 from services.webhooks.store.event_log import StoredEvent
 from shared.db.database import Connection
 from shared.http.caller import Caller
 
+
+class Mention(Struct, frozen=True):
+    id: str
+    sequence: int
+    created_at: datetime
+
+
 # Bodies are searched as bytes: erasures are rare, and the log holds only 30 days of a studio.
 MENTIONING = """
-SELECT id, sequence, type, location_id, created_at, body FROM events
+SELECT id, sequence, created_at FROM events
 WHERE studio_id = $1 AND sequence > $2
   AND EXISTS (SELECT 1 FROM unnest($3::bytea[]) AS word WHERE position(word IN body) > 0)
 ORDER BY sequence LIMIT $4
@@ -17,8 +27,22 @@ ORDER BY sequence LIMIT $4
 
 async def events_mentioning(
     conn: Connection, caller: Caller, words: Sequence[str], after: int, limit: int
-) -> list[StoredEvent]:
+) -> list[Mention]:
     rows = await conn.fetch(MENTIONING, caller.studio_id, after, [word.encode() for word in words], limit)
+    return [Mention(row["id"], row["sequence"], row["created_at"]) for row in rows]
+
+
+READ = """
+SELECT e.id, e.sequence, e.type, e.location_id, e.created_at, e.body, coalesce(e.version, 0) AS version
+FROM unnest($2::uuid[], $3::timestamptz[]) AS m (id, created_at)
+JOIN events e ON e.studio_id = $1 AND e.id = m.id AND e.created_at = m.created_at
+ORDER BY e.sequence
+"""
+
+
+async def read(conn: Connection, caller: Caller, mentions: Sequence[Mention]) -> list[StoredEvent]:
+    ids, moments = [mention.id for mention in mentions], [mention.created_at for mention in mentions]
+    rows = await conn.fetch(READ, caller.studio_id, ids, moments)
     return [
         StoredEvent(
             studio_id=caller.studio_id,
@@ -28,6 +52,7 @@ async def events_mentioning(
             location_id=row["location_id"],
             created_at=row["created_at"],
             body=row["body"],
+            version=row["version"],
         )
         for row in rows
     ]
@@ -51,9 +76,6 @@ async def rewrite(conn: Connection, caller: Caller, found: Sequence[StoredEvent]
         [event.version for event in found],
     )
 
-
-# An event that was erased in the log itself: no copy on its way has less of the person.
-ERASED_HERE = 2**31 - 1
 
 # A receiver may repeat in its response what it was sent. Every row is flagged, with or without a response: an
 # attempt in flight ends before or after this lock, so its response is cleared here or never stored.

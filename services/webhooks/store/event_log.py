@@ -115,18 +115,23 @@ async def insert_events(conn: Connection, events: Sequence[StoredEvent]) -> None
     )
 
 
-SEQUENCE_AND_VERSION = """
-SELECT sequence, coalesce(version, 0) AS version FROM events
+class Logged(Struct, frozen=True):
+    sequence: int
+    version: int
+    body: bytes
+
+
+LOGGED = """
+SELECT sequence, coalesce(version, 0) AS version, body FROM events
 WHERE studio_id = $1 AND id = $2 AND created_at = $3
 """
 
 
-async def sequence_and_version(
-    conn: Connection, studio_id: str, event_id: str, created_at: datetime
-) -> tuple[int, int]:
-    row = await conn.fetchrow(SEQUENCE_AND_VERSION, studio_id, event_id, created_at)
+async def logged(conn: Connection, studio_id: str, event_id: str, created_at: datetime) -> Logged:
+    """What is stored of an event that is known to be in the log."""
+    row = await conn.fetchrow(LOGGED, studio_id, event_id, created_at)
     assert row is not None
-    return row["sequence"], row["version"]
+    return Logged(row["sequence"], row["version"], row["body"])
 
 
 NOTE_VERSION = "UPDATE events SET version = $4 WHERE studio_id = $1 AND id = $2 AND created_at = $3"

@@ -14,7 +14,7 @@ from shared.events.bus import EVENT_LOG, Message, Poison, Queue
 from shared.events.bus.memory import MemoryBus
 from shared.events.bus.protocol import Handler
 from shared.events.event import Event, EventResource
-from shared.events.kinds import BookingCreated, MemberCreated
+from shared.events.kinds import MemberCreated
 from shared.events.outbox import add_events
 from shared.events.outbox_erasure import anonymize_outbox
 from shared.events.outbox_rows import Reference
@@ -190,52 +190,6 @@ async def test_parked_copies_that_are_requeued_do_not_bring_the_person_back(
         assert (await client.call("POST", path, {}, caller=client.operator)).json() == {"requeued": 2}
         [row] = await logged(client)
         assert not mentions(row["body"])
-
-
-async def versions_for_two(client: StudioClient) -> tuple[dict[str, Any], list[Message]]:
-    """An event of two people, who are erased one after the other, and who the second one is."""
-    ada = {"id": new_id(), "object": "member", "email": EMAIL, "name": "Ada Love"}
-    bob = {"id": new_id(), "object": "member", "email": "bob@stone.example", "name": "Bob Stone"}
-    event = client.event(BookingCreated, data={"id": new_id(), "member": ada, "guest": bob})
-    made = []
-    async with client.context.db.transaction() as conn:
-        await add_events(conn, [event])
-        for one in (None, ada, bob):
-            if one is not None:
-                assert await anonymize_outbox(conn, client.studio_id, {one["id"]}, {one["email"]}) == 1
-            row = await conn.fetchrow("SELECT * FROM outbox")
-            assert row is not None
-            reference = Reference(row["id"], row["version"]).text()
-            made.append(
-                Message(event.id, event.type, row["envelope"], source="bookings", reference=reference)
-            )
-        await conn.execute("DELETE FROM outbox")
-    assert [b"Bob" in message.body for message in made] == [True, True, False], "control"
-    return bob, made
-
-
-@pytest.mark.parametrize("stored_first", [0, 2], ids=["original-first", "newest-first"])
-async def test_an_earlier_rewritten_version_that_arrives_late_changes_nothing(
-    client: StudioClient, stored_first: int
-) -> None:
-    """A redelivery of the first erasure's copy must not bring back the second person."""
-    _, messages = await versions_for_two(client)
-    for place in (stored_first, 2, 1):
-        await log_events(client.context, [messages[place]])
-    [row] = await logged(client)
-    assert b"Bob" not in row["body"] and not mentions(row["body"])
-
-
-async def test_a_version_that_knows_less_does_not_undo_an_erasure_in_the_log(client: StudioClient) -> None:
-    """The log erases what it has by itself, and a copy on its way may have been rewritten before."""
-    bob, messages = await versions_for_two(client)
-    await log_events(client.context, [messages[0]])
-    await log_events(client.context, [messages[1]])
-    body = {"studio_id": client.studio_id, "member_id": bob["id"], "emails": [bob["email"]]}
-    assert (await client.call("POST", "/internal/erase", body, caller=client.operator)).status == 200
-    await log_events(client.context, [messages[1]])
-    [row] = await logged(client)
-    assert b"Bob" not in row["body"] and not mentions(row["body"])
 
 
 async def test_copies_of_other_producers_without_a_reference_are_logged_once(client: StudioClient) -> None:

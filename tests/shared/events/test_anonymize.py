@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from shared.events.anonymize import anonymize
+from shared.events.anonymize import anonymize, merge_anonymized
 
 ADA, BOB = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
 EMAILS = frozenset({"ada@love.example"})
@@ -43,3 +43,15 @@ def test_old_values_of_others_stay() -> None:
     """Nothing of an event about somebody else changes."""
     data = {"object": {"id": BOB, "object": "member", "first_name": "Bob"}, "previous": OLD}
     assert erased(data) == data
+
+
+def test_copies_anonymized_for_different_people_are_merged_to_one_without_either() -> None:
+    """Whichever copy is the newer one, the result is that of erasing both from the original."""
+    ada = {"id": ADA, "email": "ada@love.example", "name": "Ada", "phone": "+1", "metadata": {"pet": "Rex"}}
+    bob = {"id": BOB, "email": None, "name": "Bob", "source": "his aunt", "data": {"a": 1}, "notes": "late"}
+    original = {"object": {"members": [ada, bob], "reason": None}, "previous": {"count": 0, "full": False}}
+    without_ada, without_bob = erased(original), anonymize(original, {BOB}, set())
+    both = anonymize(without_ada, {BOB}, set())
+    assert merge_anonymized(without_ada, without_bob) == both
+    assert merge_anonymized(without_bob, without_ada) == both
+    assert merge_anonymized(original, original) == original
