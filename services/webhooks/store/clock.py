@@ -12,10 +12,10 @@ from shared.db.database import Connection
 TOLERANCE_SECONDS = 5.0
 
 # Several dispatchers do this every second, but the row is written once a second. If a crash undoes a write,
-# the next one follows soon.
+# the next one follows soon. It is never lowered here: the clock may be set back after `now()` was read.
 NOTE = f"""
 WITH noted AS (
-    UPDATE clock SET seen_at = clock_timestamp()
+    UPDATE clock SET seen_at = greatest(seen_at, clock_timestamp())
     WHERE seen_at < now() - interval '0.9 s' AND shift_seconds IS NULL AND {ASYNCHRONOUS_COMMIT}
 )
 SELECT shift_seconds IS NOT NULL OR seen_at > now() + $1 * interval '1 second' FROM clock
@@ -69,14 +69,19 @@ UPDATE deliveries SET next_attempt_at = greatest(now(), next_attempt_at - $2 * i
 WHERE endpoint_id = $1 AND status = 'pending' AND step > 0 AND next_attempt_at > now()
   AND event_created_at >= $3 AND event_created_at <= $4
 """
+# `wakes`: a release that began before this has read the old times, and must not write them.
 SHIFT_LANE = """
 UPDATE lanes SET due_at = CASE WHEN due_at > now() THEN greatest(now(), due_at - $2 * interval '1 second')
                                ELSE due_at END,
-       paused_until = paused_until - $2 * interval '1 second'
+       paused_until = paused_until - $2 * interval '1 second', wakes = wakes + 1
 WHERE endpoint_id = $1
 """
 ADVANCE = "UPDATE clock SET shifted_until = $1"
-END = "UPDATE clock SET seen_at = clock_timestamp(), shift_seconds = NULL, shifted_until = NULL"
+# What the clock showed when the shift began. If it shows less now, it was set back again.
+END = """
+UPDATE clock SET seen_at = greatest(seen_at - shift_seconds * interval '1 second', clock_timestamp()),
+       shift_seconds = NULL, shifted_until = NULL
+"""
 
 
 async def shift_next_lane(conn: Connection, shift: Shift) -> bool:

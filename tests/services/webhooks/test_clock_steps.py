@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
+import asyncpg
 import pytest
 
 from services.webhooks.actions.follow_clock import follow_clock
@@ -28,6 +29,12 @@ UPDATE lanes SET token = NULL, leased_until = NULL, due_at = now() + $1 * interv
        paused_until = CASE WHEN $2 THEN now() + $1 * interval '1 s' END
 """
 SEEN = "UPDATE clock SET seen_at = now() + $1 * interval '1 s'"
+# In front of the real one: an hour behind what `now()` says.
+STEPPED = """
+CREATE SCHEMA stepped;
+CREATE FUNCTION stepped.clock_timestamp() RETURNS timestamptz LANGUAGE sql
+RETURN pg_catalog.clock_timestamp() - interval '1 hour'
+"""
 WAITS = """
 SELECT l.endpoint_id::text, extract(epoch FROM d.next_attempt_at - now())::float8 AS retry,
        extract(epoch FROM l.due_at - now())::float8 AS lane
@@ -115,6 +122,60 @@ async def test_a_dispatcher_that_is_killed_in_between_leaves_the_rest_to_the_nex
     await follow_clock(log_only.context)
     for pair in await waits(log_only):
         assert all(HOUR + 1500 < wait <= HOUR + 1800 for wait in pair), pair
+
+
+async def test_a_second_step_while_retries_are_moved_is_followed_too(log_only: StudioClient) -> None:
+    """An hour, and then half an hour before the first is done."""
+    await log_only.endpoint("https://partner.example/hook")
+    await log_only.publish_some(1)
+    await retry_in(log_only, HOUR + 1800 + 1800)
+    await log_only.sql(SEEN, float(HOUR))
+    async with log_only.context.db.connection() as conn:
+        assert await clock.begin_shift(conn) is not None
+    await log_only.sql("UPDATE clock SET seen_at = seen_at + interval '30 min'")
+    for _ in range(2):
+        await follow_clock(log_only.context)
+    [pair] = await waits(log_only)
+    assert all(1500 < wait <= 1810 for wait in pair), pair
+
+
+async def test_a_step_in_the_middle_of_a_look_is_seen_by_the_next_one(database_url: str) -> None:
+    """The statement's own two readings of the clock are an hour apart."""
+    conn: Any = await asyncpg.connect(database_url)
+    try:
+        await conn.execute(STEPPED)
+        await conn.execute("SET search_path = webhooks")
+        await conn.execute(SEEN, -2.0)
+        seen = await conn.fetchval("SELECT seen_at FROM clock")
+        await conn.execute("SET search_path = stepped, webhooks, pg_catalog")
+        assert not await clock.note(conn)
+        assert await conn.fetchval("SELECT seen_at FROM clock") == seen
+    finally:
+        await conn.close()
+
+
+async def test_a_lane_is_not_released_with_the_times_from_before_the_shift(log_only: StudioClient) -> None:
+    """A release that began before the shift still sees the old times, so the lane is loaded again."""
+    await log_only.endpoint("https://partner.example/hook")
+    await log_only.publish_some(1)
+    await retry_in(log_only, HOUR + 1800)
+    token = await hold_lanes(log_only)
+    [row] = await log_only.sql("SELECT endpoint_id::text FROM lanes")
+    lease = lanes.Lease(row["endpoint_id"], log_only.studio_id, token)
+    async with log_only.context.db.connection() as conn:
+        [before] = await lane_batches.load(conn, DayTables(), [Wanted(lease, [], 2)])
+        await log_only.sql(SEEN, float(HOUR))
+        await follow_clock(log_only.context)
+        [after] = await lane_batches.load(conn, DayTables(), [Wanted(lease, [], 2)])
+        assert before is not None and after is not None
+        assert await lane_batches.release(
+            conn, DayTables(), [Release(lease, before.target, Breaker(), now())]
+        ) == [False]
+        assert await lane_batches.release(
+            conn, DayTables(), [Release(lease, after.target, Breaker(), now())]
+        ) == [True]
+    [pair] = await waits(log_only)
+    assert all(1500 < wait <= 1810 for wait in pair), pair
 
 
 async def test_a_dispatcher_whose_clock_is_an_hour_ahead_writes_times_of_the_database(
