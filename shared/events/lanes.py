@@ -16,7 +16,7 @@ import structlog
 from shared.db.database import Connection
 from shared.events import outbox_look
 from shared.events.outbox_look import BucketLook
-from shared.events.outbox_rows import WINDOW, claim
+from shared.events.outbox_rows import WINDOW, Holder, claim
 from shared.events.settled_ids import SettledIds
 
 log = structlog.get_logger("relay")
@@ -48,13 +48,19 @@ class Lane:
         self.others_floor = min(self.others_floor, row_id)
 
     async def claim(
-        self, conn: Connection, buckets: Sequence[int], busy: Sequence[str], limit: int
+        self,
+        conn: Connection,
+        buckets: Sequence[int],
+        busy: Sequence[str],
+        limit: int,
+        holder: Holder | None,
     ) -> list[Any]:
         rows: list[Any] = []
         if self.hot_studios:
-            rows = await claim(conn, buckets, busy, limit, self.others_floor, self.hot_studios)
+            hot = self.hot_studios
+            rows = await claim(conn, buckets, busy, limit, self.others_floor, hot, holder)
         if len(rows) < limit:
-            rows += await claim(conn, buckets, busy, limit - len(rows), self.floor)
+            rows += await claim(conn, buckets, busy, limit - len(rows), self.floor, (), holder)
         return rows
 
 
@@ -102,7 +108,12 @@ class Lanes:
                 lane.lower(row_id)
 
     async def claim(
-        self, conn: Connection, open_buckets: Collection[int], busy: Sequence[str], room: int
+        self,
+        conn: Connection,
+        open_buckets: Collection[int],
+        busy: Sequence[str],
+        room: int,
+        holder: Holder | None = None,
     ) -> tuple[list[Any], bool]:
         """Rows that are now in flight, and whether there may be more."""
         lanes = [lane for lane in self._lanes if lane.buckets]
@@ -112,7 +123,7 @@ class Lanes:
             limit = -((len(rows) - room) // left)
             buckets = [bucket for bucket in lane.buckets if bucket in open_buckets]
             if buckets and limit:
-                claimed = await lane.claim(conn, buckets, busy, limit)
+                claimed = await lane.claim(conn, buckets, busy, limit, holder)
                 rows += claimed
                 more = more or len(claimed) == limit
         self._active = self._active or bool(rows)

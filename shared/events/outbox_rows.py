@@ -1,6 +1,7 @@
 """The states of an outbox row: waiting, in flight, parked; gone once the event log has acknowledged it."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 from msgspec import Struct
@@ -8,6 +9,7 @@ from msgspec import Struct
 from shared.db.asynchronous_commit import ASYNCHRONOUS_COMMIT
 from shared.db.database import Connection
 from shared.events.bus.acknowledgements import Acknowledgement
+from shared.events.leases import LEASE_SECONDS, RENEW_SECONDS
 
 # Only the oldest rows are read. This bounds what is in flight and the cost of a claim, however long the event
 # log was unavailable. Rows of an aggregate that is being published do not count.
@@ -28,8 +30,24 @@ WHERE id = ANY (ARRAY(
             FROM oldest_outbox_rows($1, $2, $6, $3)) AS w
         WHERE sent_at IS NULL AND place <= $4 AND coalesce(studio_id <> ALL ($7::uuid[]), true)) AS claimable
     ORDER BY turn, id LIMIT $5)) AND {ASYNCHRONOUS_COMMIT}
+  AND ($8::uuid IS NULL OR $9 = (
+      SELECT count(*) FROM leases WHERE role = 'relay' AND replica = $8
+        AND renewed_at BETWEEN clock_timestamp() - $10::interval AND clock_timestamp() + $10::interval))
 RETURNING id, event_id, type, aggregate, envelope, traceparent, bucket, version
 """  # noqa: S608
+# A lease that is about to expire does not count.
+LEASE_LEFT = timedelta(seconds=LEASE_SECONDS - RENEW_SECONDS)
+
+
+class Holder(Struct, frozen=True):
+    """The replica that claims, and how many leases it believes to hold. If it does not, it claims nothing.
+
+    A process that was stopped between its heartbeat and its claim would take rows after the next holder has
+    begun to publish: later events of an aggregate would overtake them.
+    """
+
+    replica: str
+    leases: int
 
 
 async def claim(
@@ -39,12 +57,15 @@ async def claim(
     limit: int,
     floor: int,
     without_studios: Sequence[str] = (),
+    holder: Holder | None = None,
 ) -> list[Any]:
     """Marks waiting rows as in flight and returns them in order, without the aggregates in `busy`.
 
     Rows below `floor` are not read.
     """
-    rows = await conn.fetch(CLAIM, buckets, busy, WINDOW, PER_AGGREGATE, limit, floor, without_studios)
+    replica, leases = (holder.replica, holder.leases) if holder else (None, 0)
+    window = (WINDOW, PER_AGGREGATE, limit, floor)
+    rows = await conn.fetch(CLAIM, buckets, busy, *window, without_studios, replica, leases, LEASE_LEFT)
     return sorted(rows, key=lambda row: row["id"])
 
 

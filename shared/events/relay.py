@@ -15,7 +15,7 @@ from shared.events.bus import EVENT_LOG, Acknowledgement, Bus, BusError, Queue
 from shared.events.lanes import Lanes
 from shared.events.leases import UNABLE_SECONDS, Leases
 from shared.events.old_queue import OldQueue
-from shared.events.outbox_rows import PER_AGGREGATE
+from shared.events.outbox_rows import PER_AGGREGATE, Holder
 from shared.events.publisher import Publisher
 from shared.events.relay_session import RelaySession
 from shared.events.sweep import Sweep
@@ -197,6 +197,7 @@ class Relay:
                 for bucket in buckets_of(held - self._old_queue.held, self.leases.partitions)
                 if not self._publisher.is_refused(bucket)
             }
-            claimed = await self._lanes.claim(conn, open_buckets, self._publisher.busy, room)
+            holder = Holder(self.leases.replica, len(held))
+            claimed = await self._lanes.claim(conn, open_buckets, self._publisher.busy, room, holder)
             self._claim_unknown = False
         return claimed

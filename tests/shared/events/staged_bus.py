@@ -105,3 +105,15 @@ async def until_idle(one: Relay, *, held: int = 0) -> None:
     """Until nothing is left to publish except `held` rows, however slow this machine is."""
     while await one.step() or one.unconfirmed > held:
         await asyncio.sleep(0.001)
+
+
+def versions(count: int) -> list[Event]:
+    """Events of one aggregate."""
+    booking = new_id()
+    return [event(booking, version) for version in range(1, count + 1)]
+
+
+def order(bus: StagedBus, events: list[Event]) -> list[int]:
+    """The versions as they were confirmed."""
+    by_id = {one.id: one.resource.version for one in events}
+    return [by_id[sent] for sent in bus.ids if sent in by_id]

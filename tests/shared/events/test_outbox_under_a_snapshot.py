@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any
 
 import asyncpg
@@ -90,7 +91,7 @@ async def test_statements_do_not_read_the_rows_that_are_gone(
     lanes = Lanes("bookings")
     lanes.assign(ALL)
     statements: dict[str, Callable[[int], tuple[Any, ...]]] = {
-        CLAIM: lambda start: (ALL, [], WINDOW, PER_AGGREGATE, 1, start, []),
+        CLAIM: lambda start: (ALL, [], WINDOW, PER_AGGREGATE, 1, start, [], None, 0, timedelta(seconds=4)),
         LOOK: lambda start: (ALL, start, WINDOW, 2.0),
         RETRY: lambda start: (ALL, 30.0, WINDOW, start),
         BACKLOG: lambda start: (COUNTED, start),

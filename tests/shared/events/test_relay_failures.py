@@ -1,10 +1,9 @@
 """Order per aggregate holds whatever fails, and whenever: nothing overtakes an event that was not sent."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from types import SimpleNamespace
+from datetime import timedelta
 from typing import Any
 
 import asyncpg
@@ -12,20 +11,16 @@ import pytest
 
 from shared.db.database import Connection, Database
 from shared.events import leases as leases_module
+from shared.events import outbox_rows
 from shared.events.bus import BusError
-from shared.events.event import Event
-from shared.events.leases import Leases
 from shared.events.outbox_rows import CLAIM
-from shared.wire import new_id
 from tests.harness.database_layout import open_database
 from tests.harness.eventually import eventually, until
-from tests.shared.events.staged_bus import StagedBus, event, relay, until_idle, write
+from tests.shared.events.staged_bus import StagedBus, order, relay, until_idle, versions, write
 
 LOCK = "SELECT id FROM outbox WHERE event_id = $1 FOR UPDATE"
 # Whether somebody waits for the end of this transaction.
 IS_WAITED_FOR = "SELECT 1 FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid"
-# As a replica leaves it that died after a claim.
-CLAIMED_BY_ANOTHER = "UPDATE outbox SET sent_at = clock_timestamp(), sends = 1 WHERE event_id = $1"
 
 
 @pytest.fixture
@@ -33,18 +28,6 @@ async def db(database_url: str) -> AsyncIterator[Database]:
     database = await open_database(database_url, "bookings", size=8)
     yield database
     await database.close()
-
-
-def versions(count: int) -> list[Event]:
-    """Events of one aggregate."""
-    booking = new_id()
-    return [event(booking, version) for version in range(1, count + 1)]
-
-
-def order(bus: StagedBus, events: list[Event]) -> list[int]:
-    """The versions as they were confirmed."""
-    by_id = {one.id: one.resource.version for one in events}
-    return [by_id[sent] for sent in bus.ids if sent in by_id]
 
 
 async def test_a_publish_that_fails_while_another_failure_is_recorded_is_not_forgotten(
@@ -106,6 +89,7 @@ async def test_later_events_do_not_overtake_one_that_failed_just_before_the_clai
     # No heartbeat in between, which would take a connection too.
     monkeypatch.setattr(leases_module, "RENEW_SECONDS", 3600.0)
     monkeypatch.setattr(leases_module, "LEASE_SECONDS", 7200.0)
+    monkeypatch.setattr(outbox_rows, "LEASE_LEFT", timedelta(hours=1))
     db = await open_database(database_url, "bookings", size=8, kind=InterruptedDatabase)
     assert isinstance(db, InterruptedDatabase)
     bus = StagedBus()
@@ -187,45 +171,3 @@ async def test_rows_of_a_claim_whose_answer_was_lost_are_published_before_later_
     assert order(bus, slow) == [1], "it was being published: nothing of it is unknown"
     await one.stop()
     await db.close()
-
-
-async def test_a_replica_that_gets_its_leases_back_publishes_what_others_left_in_flight(
-    db: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also if it had lost all of them: whoever had them meanwhile may have died after a claim."""
-    monkeypatch.setattr(leases_module, "RENEW_SECONDS", 0.0)
-    bus = StagedBus(partitions=1)
-    one = await relay(db, bus)
-    await one.step()
-    other = Leases(db, "relay", 1)
-    other.replica = "00000000-0000-4000-8000-000000000000"
-    await other.renew()
-    assert await one.step() is False
-    assert not one.leases.held and await other.renew() == frozenset({0})
-    events = versions(2)
-    await write(db, events)
-    async with db.connection() as conn:
-        await conn.execute(CLAIMED_BY_ANOTHER, events[0].id)
-    await other.release()
-    await until_idle(one)
-    assert order(bus, events) == [1, 2]
-    await one.stop()
-
-
-async def test_a_replica_whose_leases_expired_publishes_what_others_left_in_flight(
-    db: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A process that was stopped for seconds finds its leases as it left them, but they were not its own."""
-    bus = StagedBus()
-    one = await relay(db, bus)
-    await one.step()
-    events = versions(2)
-    await write(db, events)
-    async with db.connection() as conn:
-        await conn.execute(CLAIMED_BY_ANOTHER, events[0].id)
-    # The next heartbeat comes too late.
-    later = SimpleNamespace(monotonic=lambda: time.monotonic() + 10 * leases_module.LEASE_SECONDS)
-    monkeypatch.setattr(leases_module, "time", later)
-    await until_idle(one)
-    assert order(bus, events) == [1, 2]
-    await one.stop()
