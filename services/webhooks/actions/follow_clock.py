@@ -12,20 +12,20 @@ from services.webhooks.store import clock
 log = structlog.get_logger("dispatcher")
 
 EVERY_SECONDS = 1.0
-LANES_PER_STEP = 100
+BATCHES_PER_STEP = 100
 
 
 async def follow_clock(service: Webhooks) -> bool:
-    """True if there are more lanes to correct. Each is a transaction of its own, so none is done twice."""
+    """True if there is more to correct. Each batch is a transaction of its own, so none is done twice."""
     async with service.db.connection() as conn:
         if not await clock.note(conn):
             return False
         seconds = await clock.begin_shift(conn)
     if seconds is not None:
         log.warning("clock_set_back", seconds=round(seconds, 3))
-    for _ in range(LANES_PER_STEP):
+    for _ in range(BATCHES_PER_STEP):
         async with service.db.transaction() as conn:
             shift = await clock.claim_shift(conn)
-            if shift is None or not await clock.shift_next_lane(conn, shift):
+            if shift is None or not await clock.shift_next_batch(conn, shift):
                 return False
     return True

@@ -1,7 +1,6 @@
 """What the database's clock has shown, and the waiting retries that are moved when it is set back."""
 
 from datetime import datetime
-from typing import Any
 
 from msgspec import Struct
 
@@ -10,6 +9,8 @@ from shared.db.database import Connection
 
 # A smaller step delays retries by less than this.
 TOLERANCE_SECONDS = 5.0
+# The retries of one transaction: results that are written meanwhile wait for it.
+MAX_BATCH = 2_000
 
 # Several dispatchers do this every second, but the row is written once a second. If a crash undoes a write,
 # the next one follows soon. It is never lowered here: the clock may be set back after `now()` was read.
@@ -28,7 +29,8 @@ async def note(conn: Connection) -> bool:
 
 
 BEGIN = """
-UPDATE clock SET shift_seconds = extract(epoch FROM seen_at - clock_timestamp()), shifted_until = NULL
+UPDATE clock SET shift_seconds = extract(epoch FROM seen_at - clock_timestamp()), shifted_until = NULL,
+       last_endpoint_id = NULL, last_at = NULL, last_id = NULL
 WHERE shift_seconds IS NULL AND seen_at > clock_timestamp() + $1 * interval '1 second'
 RETURNING shift_seconds
 """
@@ -40,35 +42,62 @@ async def begin_shift(conn: Connection) -> float | None:
     return seconds
 
 
+class LastShifted(Struct, frozen=True):
+    """The last retry of a lane that is done. `at`: when it was due before."""
+
+    endpoint_id: str
+    at: datetime
+    id: str
+
+
 class Shift(Struct, frozen=True):
-    """The lanes up to `until`, in the order of their ids, are done."""
+    """Lanes up to `until`, in the order of their ids, are done, and retries of the next one up to `last`."""
 
     seconds: float
     until: str | None
+    last: LastShifted | None
 
 
 CLAIM = """
-SELECT shift_seconds, shifted_until::text FROM clock WHERE shift_seconds IS NOT NULL FOR UPDATE SKIP LOCKED
+SELECT shift_seconds, shifted_until::text, last_endpoint_id::text, last_at, last_id::text
+FROM clock WHERE shift_seconds IS NOT NULL FOR UPDATE SKIP LOCKED
 """
 
 
 async def claim_shift(conn: Connection) -> Shift | None:
     """Until the commit nobody else moves retries. None if somebody does, or if all is done."""
     row = await conn.fetchrow(CLAIM)
-    return Shift(row["shift_seconds"], row["shifted_until"]) if row else None
+    if row is None:
+        return None
+    endpoint_id, at, id_ = row["last_endpoint_id"], row["last_at"], row["last_id"]
+    last = LastShifted(endpoint_id, at, id_) if endpoint_id else None
+    return Shift(row["shift_seconds"], row["shifted_until"], last)
 
 
 NEXT = """
-SELECT endpoint_id, open_since, open_until FROM lanes
+SELECT endpoint_id::text, open_since, open_until FROM lanes
 WHERE ($1::uuid IS NULL OR endpoint_id > $1) AND (open_since <= open_until OR paused_until IS NOT NULL)
 ORDER BY endpoint_id LIMIT 1
 """
+# In the order of their times, so none is moved twice: a retry that was moved is before those that were not.
+LAST_OF_BATCH = """
+SELECT at, id::text, count(*) OVER () AS size FROM (
+    SELECT next_attempt_at AS at, id FROM deliveries
+    WHERE endpoint_id = $1 AND status = 'pending' AND step > 0 AND next_attempt_at > now()
+      AND event_created_at >= $2 AND event_created_at <= $3
+      AND (next_attempt_at, id) > (coalesce($4, '-infinity'::timestamptz), coalesce($5, $1))
+    ORDER BY next_attempt_at, id LIMIT $6) AS batch
+ORDER BY batch.at DESC, batch.id DESC LIMIT 1
+"""
 # What was due by the clock's earlier time is due now.
 SHIFT_RETRIES = """
-UPDATE deliveries SET next_attempt_at = greatest(now(), next_attempt_at - $2 * interval '1 second')
+UPDATE deliveries SET next_attempt_at = greatest(now(), next_attempt_at - $6 * interval '1 second')
 WHERE endpoint_id = $1 AND status = 'pending' AND step > 0 AND next_attempt_at > now()
-  AND event_created_at >= $3 AND event_created_at <= $4
+  AND event_created_at >= $2 AND event_created_at <= $3
+  AND (next_attempt_at, id) > (coalesce($4, '-infinity'::timestamptz), coalesce($5, $1))
+  AND (next_attempt_at, id) <= ($7, $8::uuid)
 """
+CONTINUE = "UPDATE clock SET last_endpoint_id = $1, last_at = $2, last_id = $3"
 # `wakes`: a release that began before this has read the old times, and must not write them.
 SHIFT_LANE = """
 UPDATE lanes SET due_at = CASE WHEN due_at > now() THEN greatest(now(), due_at - $2 * interval '1 second')
@@ -76,23 +105,31 @@ UPDATE lanes SET due_at = CASE WHEN due_at > now() THEN greatest(now(), due_at -
        paused_until = paused_until - $2 * interval '1 second', wakes = wakes + 1
 WHERE endpoint_id = $1
 """
-ADVANCE = "UPDATE clock SET shifted_until = $1"
+ADVANCE = "UPDATE clock SET shifted_until = $1, last_endpoint_id = NULL, last_at = NULL, last_id = NULL"
 # What the clock showed when the shift began. If it shows less now, it was set back again.
 END = """
 UPDATE clock SET seen_at = greatest(seen_at - shift_seconds * interval '1 second', clock_timestamp()),
-       shift_seconds = NULL, shifted_until = NULL
+       shift_seconds = NULL, shifted_until = NULL, last_endpoint_id = NULL, last_at = NULL, last_id = NULL
 """
 
 
-async def shift_next_lane(conn: Connection, shift: Shift) -> bool:
+async def shift_next_batch(conn: Connection, shift: Shift, limit: int = MAX_BATCH) -> bool:
     """False if there was no lane left. The retries come before their lane, as in a retry by hand."""
-    lane: Any = await conn.fetchrow(NEXT, shift.until)
+    lane = await conn.fetchrow(NEXT, shift.until)
     if lane is None:
         await conn.execute(END)
         return False
     endpoint_id: str = lane["endpoint_id"]
-    since: datetime = lane["open_since"]
-    await conn.execute(SHIFT_RETRIES, endpoint_id, shift.seconds, since, lane["open_until"])
+    # Of another lane if that one has been drained or deleted since.
+    last = shift.last if shift.last and shift.last.endpoint_id == endpoint_id else None
+    after = (last.at, last.id) if last else (None, None)
+    rest = (endpoint_id, lane["open_since"], lane["open_until"], *after)
+    batch = await conn.fetchrow(LAST_OF_BATCH, *rest, limit)
+    if batch is not None:
+        await conn.execute(SHIFT_RETRIES, *rest, shift.seconds, batch["at"], batch["id"])
+    if batch is not None and batch["size"] == limit:
+        await conn.execute(CONTINUE, endpoint_id, batch["at"], batch["id"])
+        return True
     await conn.execute(SHIFT_LANE, endpoint_id, shift.seconds)
     await conn.execute(ADVANCE, endpoint_id)
     return True

@@ -117,11 +117,41 @@ async def test_a_dispatcher_that_is_killed_in_between_leaves_the_rest_to_the_nex
         assert await clock.begin_shift(conn) is None, "recorded once"
     async with log_only.context.db.transaction() as conn:
         shift = await clock.claim_shift(conn)
-        assert shift is not None and await clock.shift_next_lane(conn, shift)
+        assert shift is not None and await clock.shift_next_batch(conn, shift)
     assert sorted(round(retry / HOUR, 1) for retry, _ in await waits(log_only)) == [1.5, 2.5, 2.5]
     await follow_clock(log_only.context)
     for pair in await waits(log_only):
         assert all(HOUR + 1500 < wait <= HOUR + 1800 for wait in pair), pair
+
+
+async def test_a_long_lane_is_moved_in_batches_each_retry_once(log_only: StudioClient) -> None:
+    """Results of the lane would wait for one long transaction. Many retries are due at the same moment."""
+    await log_only.endpoint("https://partner.example/hook")
+    await log_only.publish_some(7)
+    await retry_in(log_only, 2 * HOUR + 1800)
+    await log_only.sql(
+        "UPDATE deliveries SET step = 1,"
+        " next_attempt_at = now() + (CASE WHEN sequence < 6 THEN 9000 ELSE 12600 END) * interval '1 s'"
+    )
+    await log_only.sql(SEEN, float(HOUR))
+    async with log_only.context.db.connection() as conn:
+        assert await clock.begin_shift(conn) is not None
+    moved = []
+    for _ in range(4):
+        async with log_only.context.db.transaction() as conn:
+            shift = await clock.claim_shift(conn)
+            assert shift is not None and await clock.shift_next_batch(conn, shift, 2)
+        moved.append(sorted(round(retry / HOUR, 1) for retry, _ in await waits(log_only)))
+    assert moved == [
+        [1.5] * 2 + [2.5] * 3 + [3.5] * 2,
+        [1.5] * 4 + [2.5] * 1 + [3.5] * 2,
+        [1.5] * 5 + [2.5] * 1 + [3.5] * 1,
+        [1.5] * 5 + [2.5] * 2,
+    ]
+    assert not await follow_clock(log_only.context)
+    assert {round(lane / HOUR, 1) for _, lane in await waits(log_only)} == {1.5}
+    [row] = await log_only.sql("SELECT shift_seconds, shifted_until, last_endpoint_id, last_id FROM clock")
+    assert set(row.values()) == {None}, "the shift is done"
 
 
 async def test_a_second_step_while_retries_are_moved_is_followed_too(log_only: StudioClient) -> None:
