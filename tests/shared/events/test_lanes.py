@@ -11,7 +11,6 @@ from shared.events.buckets import BUCKETS, bucket_of
 from shared.events.lanes import Lanes
 from shared.events.outbox_rows import WINDOW
 from shared.wire import new_id
-from tests.harness.database_layout import open_database
 from tests.harness.eventually import until
 from tests.shared.events.staged_bus import StagedBus, event, relay, write
 
@@ -31,13 +30,6 @@ HEALTHY = 63
 HOT_STUDIO = "00000000-0000-4000-8000-000000000000"
 NEIGHBOUR = "00000000-0000-4000-8000-000000000012"
 OTHER_STUDIO = "00000000-0000-4000-8000-000000000001"
-
-
-@pytest.fixture
-async def db(database_url: str) -> AsyncIterator[Database]:
-    database = await open_database(database_url, "bookings", size=8)
-    yield database
-    await database.close()
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -15,20 +16,9 @@ from tests.harness.database_layout import open_database
 from tests.harness.eventually import until
 from tests.shared.events.staged_bus import StagedBus, event, relay, write
 
+pytestmark = pytest.mark.usefixtures("at_once")
+
 PARTITIONS = 4
-
-
-@pytest.fixture
-async def db(database_url: str) -> AsyncIterator[Database]:
-    database = await open_database(database_url, "bookings", size=8)
-    yield database
-    await database.close()
-
-
-@pytest.fixture(autouse=True)
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each call is a heartbeat."""
-    monkeypatch.setattr(leases_module, "RENEW_SECONDS", 0.0)
 
 
 def replica(db: Database) -> Leases:
@@ -71,21 +61,28 @@ async def test_a_silent_replica_loses_its_partitions_and_no_earlier(db: Database
     assert silent.held == frozenset(), "it knows by its own clock that they have run out"
 
 
+@asynccontextmanager
+async def leases_locked(database_url: str) -> AsyncIterator[None]:
+    """Every statement on them hangs."""
+    other_db = await open_database(database_url, "bookings", size=1)
+    async with other_db.transaction() as conn:
+        await conn.execute("LOCK TABLE leases IN ACCESS EXCLUSIVE MODE")
+        yield
+    await other_db.close()
+
+
 async def test_a_renewal_that_hangs_ends_before_the_leases_expire(
     db: Database, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise a replica would keep its partitions for as long as its link to the database is silent."""
     one = replica(db)
     await one.renew()
-    other_db = await open_database(database_url, "bookings", size=1)
-    async with other_db.transaction() as conn:
-        await conn.execute("LOCK TABLE leases IN ACCESS EXCLUSIVE MODE")
+    async with leases_locked(database_url):
         monkeypatch.setattr(leases_module, "LEASE_SECONDS", 1.0)
         async with asyncio.timeout(15):
             with pytest.raises(TimeoutError):
                 await one.renew()
         await until(lambda: one.held == frozenset())
-    await other_db.close()
     monkeypatch.setattr(leases_module, "LEASE_SECONDS", LEASE_SECONDS)
     assert await one.renew() == frozenset(range(PARTITIONS)), "and it recovers"
 
@@ -96,9 +93,7 @@ async def test_a_release_that_hangs_ends_and_the_leases_are_given_up_at_once(
     """A link to the database that has gone silent must not keep its replica busy for longer than a lease."""
     one = replica(db)
     await one.renew()
-    other_db = await open_database(database_url, "bookings", size=1)
-    async with other_db.transaction() as conn:
-        await conn.execute("LOCK TABLE leases IN ACCESS EXCLUSIVE MODE")
+    async with leases_locked(database_url):
         monkeypatch.setattr(leases_module, "LEASE_SECONDS", 1.0)
         releasing = asyncio.create_task(one.release())
         await asyncio.sleep(0)
@@ -107,7 +102,6 @@ async def test_a_release_that_hangs_ends_and_the_leases_are_given_up_at_once(
             async with asyncio.timeout(15) as limit:
                 await releasing
         assert not limit.expired(), "it ended by itself"
-    await other_db.close()
 
 
 @pytest.mark.parametrize("hours", [1, -1], ids=["set back", "set forward"])
@@ -147,7 +141,6 @@ async def test_each_partition_is_relayed_by_the_replica_that_leases_it(
         assert {message.bucket % bus.partitions for message in bus.confirmed} == one.leases.held
     await second.stop()
     await first.stop()
-    await other_db.close()
 
 
 async def test_the_relay_of_an_older_version_is_waited_for_and_then_kept_out(db: Database) -> None:

@@ -26,7 +26,6 @@ from shared.events.outbox_rows import CLAIM, PER_AGGREGATE, RETRY, WINDOW
 from shared.events.reconcile import Reconciler
 from shared.events.settled_ids import SettledIds
 from shared.wire import new_id
-from tests.harness.database_layout import open_database
 from tests.harness.eventually import until
 from tests.shared.events.staged_bus import StagedBus, event, relay, until_idle, write
 
@@ -37,13 +36,6 @@ INSERT INTO outbox (event_id, type, aggregate, envelope, studio_id, bucket)
 SELECT gen_random_uuid(), 'booking.created', 'booking:' || n, '{}', md5(n::text)::uuid, n % 64
 FROM generate_series(1, $1::int) AS n
 """
-
-
-@pytest.fixture
-async def db(database_url: str) -> AsyncIterator[Database]:
-    database = await open_database(database_url, "bookings", size=8)
-    yield database
-    await database.close()
 
 
 @pytest.fixture

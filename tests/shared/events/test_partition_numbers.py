@@ -1,7 +1,5 @@
 """The number of partitions can change while replicas run: one number is in use at a time."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 import structlog
 from structlog.testing import LogCapture
@@ -10,25 +8,13 @@ from shared.db.database import Database
 from shared.events import leases as leases_module
 from shared.events.leases import Leases
 from shared.wire import new_id
-from tests.harness.database_layout import open_database
 from tests.shared.events.staged_bus import StagedBus, event, relay, until_idle, write
 from tests.shared.events.test_leases import settled
 
+pytestmark = pytest.mark.usefixtures("at_once")
+
 MANY, FEW = 4, 2
 NONE: frozenset[int] = frozenset()
-
-
-@pytest.fixture
-async def db(database_url: str) -> AsyncIterator[Database]:
-    database = await open_database(database_url, "bookings", size=8)
-    yield database
-    await database.close()
-
-
-@pytest.fixture(autouse=True)
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each call is a heartbeat."""
-    monkeypatch.setattr(leases_module, "RENEW_SECONDS", 0.0)
 
 
 def replicas(db: Database, *numbers: int) -> list[Leases]:

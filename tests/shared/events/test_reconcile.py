@@ -1,10 +1,9 @@
 """Every committed event is in an outbox or in the log. Overdue ones are reported, lost ones sent again."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 import aio_pika
-import pytest
 from prometheus_client import REGISTRY
 
 from shared.db.database import Database
@@ -22,16 +21,8 @@ from shared.events.parked_looks import ParkedLooks
 from shared.events.reconcile import Reconciler
 from shared.events.relay import Relay
 from shared.wire import new_id
-from tests.harness.database_layout import open_database
 from tests.harness.eventually import eventually
 from tests.shared.events.staged_bus import StagedBus, event, relay, states, until_idle, write
-
-
-@pytest.fixture
-async def db(database_url: str) -> AsyncIterator[Database]:
-    database = await open_database(database_url, "bookings", size=8)
-    yield database
-    await database.close()
 
 
 class ParkingBus(StagedBus):

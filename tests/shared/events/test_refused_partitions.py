@@ -1,7 +1,5 @@
 """What the bus refuses rests for a while, and nothing else waits for it."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from shared.db.database import Database
@@ -10,16 +8,8 @@ from shared.events.bus import EVENT_LOG, BusError, Queue
 from shared.events.event import EventResource
 from shared.events.kinds import MemberCreated
 from shared.wire import new_id
-from tests.harness.database_layout import open_database
 from tests.harness.eventually import eventually
 from tests.shared.events.staged_bus import STUDIO, StagedBus, event, relay, states, until_idle, write
-
-
-@pytest.fixture
-async def db(database_url: str) -> AsyncIterator[Database]:
-    database = await open_database(database_url, "bookings", size=8)
-    yield database
-    await database.close()
 
 
 async def test_a_partition_that_the_bus_refuses_does_not_slow_the_others(db: Database) -> None:

@@ -1,7 +1,6 @@
 """The outbox relay: nothing is lost or reordered, and a row is deleted once the event log has it."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 
@@ -10,15 +9,7 @@ from shared.db.database import Database
 from shared.events.bus import Acknowledgement, BusError
 from shared.events.outbox import add_event
 from shared.wire import new_id
-from tests.harness.database_layout import open_database
 from tests.shared.events.staged_bus import STUDIO, StagedBus, event, relay, states, until_idle, write
-
-
-@pytest.fixture
-async def db(database_url: str) -> AsyncIterator[Database]:
-    database = await open_database(database_url, "bookings", size=8)
-    yield database
-    await database.close()
 
 
 async def test_a_rolled_back_event_never_happened(db: Database) -> None:

@@ -23,13 +23,6 @@ LOCK = "SELECT id FROM outbox WHERE event_id = $1 FOR UPDATE"
 IS_WAITED_FOR = "SELECT 1 FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid"
 
 
-@pytest.fixture
-async def db(database_url: str) -> AsyncIterator[Database]:
-    database = await open_database(database_url, "bookings", size=8)
-    yield database
-    await database.close()
-
-
 async def test_a_publish_that_fails_while_another_failure_is_recorded_is_not_forgotten(
     db: Database, database_url: str
 ) -> None:

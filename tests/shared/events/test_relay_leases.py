@@ -1,7 +1,6 @@
 """A relay whose leases were gone: what others left is published, and what others publish is left to them."""
 
 import time
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from types import SimpleNamespace
 
@@ -11,18 +10,10 @@ from shared.db.database import Database
 from shared.events import leases as leases_module
 from shared.events import outbox_rows
 from shared.events.leases import Leases
-from tests.harness.database_layout import open_database
 from tests.shared.events.staged_bus import StagedBus, order, relay, until_idle, versions, write
 
 # As a replica leaves it that died after a claim.
 CLAIMED_BY_ANOTHER = "UPDATE outbox SET sent_at = clock_timestamp(), sends = 1 WHERE event_id = $1"
-
-
-@pytest.fixture
-async def db(database_url: str) -> AsyncIterator[Database]:
-    database = await open_database(database_url, "bookings", size=8)
-    yield database
-    await database.close()
 
 
 async def test_a_replica_that_gets_its_leases_back_publishes_what_others_left_in_flight(

@@ -1,7 +1,6 @@
 """A relay that cannot reach the bus leaves its partitions to one that can."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 
@@ -9,7 +8,6 @@ from shared.background import Loop, running
 from shared.db.database import Database
 from shared.events.bus import EVENT_LOG, BusError, Message, Queue
 from shared.wire import new_id
-from tests.harness.database_layout import open_database
 from tests.shared.events.staged_bus import StagedBus, event, relay, write
 
 STUDIOS = 12
@@ -31,13 +29,6 @@ class CutOffBus(StagedBus):
         if self.cut_off:
             raise BusError("staged")
         await super().publish(message, queue, by_old_queue=by_old_queue)
-
-
-@pytest.fixture
-async def db(database_url: str) -> AsyncIterator[Database]:
-    database = await open_database(database_url, "bookings", size=8)
-    yield database
-    await database.close()
 
 
 @pytest.mark.timeout(120)
