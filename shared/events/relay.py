@@ -187,9 +187,6 @@ class Relay:
                 self._lanes.lower_to_start()
             await self._lanes.look(conn)
             self._sweep.poll()
-            if not held <= self.leases.held:
-                # That took long: another replica may have taken over.
-                return [], False
             # A claim may commit although its answer is lost. Nobody would publish its rows.
             self._claim_unknown = True
             open_buckets = {
