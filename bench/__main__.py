@@ -17,6 +17,7 @@ from bench.compare.__main__ import main as compare
 from bench.measure import Outcome, Plan
 from bench.problem import BenchProblem
 from bench.report import keep, machine, table
+from bench.steal import Steal
 from bench.testbed import Testbed
 from bench.tools import have_tools
 from shared.observability.log import set_up_logging
@@ -44,7 +45,7 @@ def main() -> int:
     plan = Plan(rounds=given.rounds or 5, seconds=given.seconds or 3.0)
     if given.quick:
         plan = Plan(rounds=given.rounds or 2, seconds=given.seconds or 1.0, quick=True)
-    began = time.monotonic()
+    began, steal = time.monotonic(), Steal()
     set_up_logging(Settings(log_level="warning"), "bench")
     outcome = Outcome()
     try:
@@ -61,6 +62,7 @@ def main() -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+    about["stolen by other machines"] = steal.text() or "unknown"
     print(table(outcome, about, (time.monotonic() - began) / 60))
     print(f"\nKept as {keep(outcome, about, tools)}", file=sys.stderr)
     return 0

@@ -16,6 +16,7 @@ from typing import Any
 
 import structlog
 
+from bench.steal import Steal
 from tests.chaos.faults.groups import GROUPS
 from tests.chaos.runner import Outcome, Plan, run
 from tests.chaos.table import markdown, plain, written_into
@@ -52,7 +53,7 @@ def main() -> int:
     plan = Plan(groups, given.rounds, given.writes, seed, given.rate)
     folder = Path(tempfile.mkdtemp(prefix="studio-chaos-"))
     folder.chmod(0o711)
-    started = time.monotonic()
+    started, steal = time.monotonic(), Steal()
 
     def say(text: str) -> None:
         sys.stdout.write(f"{time.monotonic() - started:6.0f} s  {text}\n")
@@ -68,7 +69,7 @@ def main() -> int:
         if given.keep is not None or outcome is None or outcome.problems:
             say(f"the services' logs are in {keep_logs(folder, given.keep)}")
         shutil.rmtree(folder, ignore_errors=True)
-    return STOPPED if outcome is None else report(outcome, seed, given.table)
+    return STOPPED if outcome is None else report(outcome, seed, steal.text(), given.table)
 
 
 def keep_logs(folder: Path, wanted: Path | None) -> Path:
@@ -87,7 +88,7 @@ async def until_stopped(running: Coroutine[Any, Any, Outcome]) -> Outcome:
     return await task
 
 
-def report(outcome: Outcome, seed: int, table: Path | None) -> int:
+def report(outcome: Outcome, seed: int, stolen: str, table: Path | None) -> int:
     sys.stdout.write(f"\n{plain(outcome.results)}\n\n")
     for skipped in outcome.skipped:
         sys.stdout.write(f"{skipped}\n")
@@ -98,12 +99,14 @@ def report(outcome: Outcome, seed: int, table: Path | None) -> int:
             command=command,
             commit=commit(),
             minutes=outcome.seconds / 60,
+            stolen=stolen,
             notes=outcome.skipped,
         )
         table.write_text(written_into(table.read_text() if table.exists() else "", text))
         sys.stdout.write(f"The table is in {table}.\n")
     problems = outcome.problems
-    sys.stdout.write(f"{len(problems)} problems; seed {seed}; {outcome.seconds / 60:.1f} minutes\n")
+    minutes = f"{outcome.seconds / 60:.1f} minutes, {stolen or 'unknown'} stolen by other machines"
+    sys.stdout.write(f"{len(problems)} problems; seed {seed}; {minutes}\n")
     return 1 if problems else 0
 
 

@@ -61,10 +61,18 @@ def plain(results: Sequence[Result]) -> str:
 
 
 def markdown(
-    results: Sequence[Result], *, command: str, commit: str, minutes: float, notes: Sequence[str]
+    results: Sequence[Result],
+    *,
+    command: str,
+    commit: str,
+    minutes: float,
+    stolen: str,
+    notes: Sequence[str],
 ) -> str:
     python = platform.python_version()
     machine = f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}, Python {python}"
+    if stolen:
+        machine += f" ({stolen} of its time stolen by other virtual machines)"
     lines = [
         f"`{command}` at {commit}, {minutes:.0f} minutes, on {machine}:",
         "",

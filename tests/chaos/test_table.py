@@ -24,7 +24,10 @@ def test_every_fault_has_a_row_and_all_of_them_a_sum() -> None:
 
 def test_a_table_replaces_the_one_before_and_nothing_else() -> None:
     """docs/reliability.md keeps its prose, however often the table is written."""
-    text = markdown([result("one")], command="make chaos", commit="abc", minutes=3.0, notes=["a: skipped"])
+    text = markdown(
+        [result("one")], command="make chaos", commit="abc", minutes=3.0, stolen="7%", notes=["a: skipped"]
+    )
+    assert "7% of its time" in text
     document = f"# Title\n\n{BEGIN}\nold\n{END}\n\nMore.\n"
     once = written_into(document, text)
     assert once == f"# Title\n\n{BEGIN}\n{text}{END}\n\nMore.\n"
