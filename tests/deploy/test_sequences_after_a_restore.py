@@ -28,7 +28,7 @@ from tests.harness.eventually import eventually
 from tests.harness.pgbouncer import running_pgbouncer
 from tests.harness.receiver import Receiver, receiving
 from tests.harness.system import ROOT
-from tests.services.webhooks.studio_client import open_studio_client
+from tests.services.webhooks.studio_client import open_studio_client, statuses
 
 BIN = binaries.folder if (binaries := find_postgres()) else ROOT
 needs_pg_dump = pytest.mark.skipif(
@@ -46,8 +46,10 @@ async def test_events_in_a_restored_outbox_get_numbers_after_the_jump(database_u
     """Committed before the backup and logged after it: partners have seen their number already."""
     async with receiving() as receiver:
         async with open_studio_client(database_url) as client:
-            await client.endpoint(receiver.url)
+            endpoint = await client.endpoint(receiver.url)
             await client.publish_some(3)
+            # A delivery that the backup has as open would be made again.
+            await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 3)
             waiting, studio_id = client.event(), client.studio_id
             await write_to_outbox(database_url, waiting)
             dump = await run(str(BIN / "pg_dump"), "-Fc", database_url)

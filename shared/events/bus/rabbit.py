@@ -177,7 +177,7 @@ class RabbitBus:
         await self._drop()
 
     async def _send_acknowledgements(self, source: str, done: Sequence[Acknowledgement]) -> None:
-        """Confirmed like everything on this channel, but not mandatory: a producer may no longer exist."""
+        """Fails if the queue does not exist. That is no reason for a new connection: nor may the producer."""
         async with asyncio.timeout(self.confirm_timeout):
             exchange = (await self._publishing())[""]
             queue = acknowledgements_of(source)
@@ -186,12 +186,14 @@ class RabbitBus:
                 exchange = await self._channel.get_exchange(queue.exchange, ensure=False)
             message = wrap(Message("", "acknowledgements", encode(list(done))))
             async with self._watching_refusals(queue.name):
-                await exchange.publish(message, routing_key=queue.name, mandatory=False)
+                await exchange.publish(message, routing_key=queue.name, mandatory=True)
 
     @contextlib.asynccontextmanager
     async def _watching_refusals(self, key: str) -> AsyncIterator[None]:
         try:
             yield
+        except PublishError:
+            raise
         except DeliveryError:
             if self._refusals.refused(key):
                 await self._drop()
