@@ -1,7 +1,8 @@
 """`studioctl sequences advance --offline`: directly in a restored database, before any service is started.
 
 A service that is started first would number the events in its restored outbox, and those that the broker
-still has, with numbers that partners have seen already.
+still has, with numbers that partners have seen already. And it would accept acknowledgements that the broker
+still has, for events that the restored log does not have.
 """
 
 from pathlib import Path
@@ -13,6 +14,8 @@ from services.cli.run_async import run_async
 from shared.settings import Settings
 
 STATEMENT = Path(__file__).resolve().parent.parent / "webhooks" / "store" / "advance_sequences.sql"
+# If each service has its own database, the others have none.
+EXISTS = "SELECT to_regclass('webhooks.event_counters') IS NOT NULL"
 COUNT = "SELECT count(*) FROM webhooks.event_counters"
 
 
@@ -32,6 +35,6 @@ async def advance_in_database(url: str, by: int) -> int:
         async with conn.transaction():
             await conn.execute("SELECT set_config('studio.advance_by', $1, true)", str(by))
             await conn.execute(STATEMENT.read_text())
-            return int(await conn.fetchval(COUNT))
+            return int(await conn.fetchval(COUNT)) if await conn.fetchval(EXISTS) else 0
     finally:
         await conn.close()

@@ -103,6 +103,9 @@ async def test_the_jump_is_as_far_as_asked_behind_a_transaction_pooler(database_
     conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
     await conn.execute("ALTER TABLE webhooks.event_counters OWNER TO studio_webhooks")
     await conn.execute("ALTER TABLE webhooks.lanes OWNER TO studio_webhooks")
+    for schema in ("bookings", "catalog", "forms"):
+        await conn.execute(f"GRANT USAGE ON SCHEMA {schema} TO studio_webhooks")
+        await conn.execute(f"GRANT SELECT, UPDATE ON {schema}.outbox TO studio_webhooks")
     with running_pgbouncer(database_url, pool_size=SESSIONS, only_transaction_mode=True) as pooled_url:
         address = urlsplit(pooled_url)
         url = address._replace(netloc=f"studio_webhooks@{address.netloc.rpartition('@')[2]}").geturl()
