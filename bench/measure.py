@@ -73,6 +73,11 @@ class Outcome(Struct, kw_only=True):
     ratios: list[Ratio] = []
 
 
+def median_ratio(rates: Sequence[float], others: Sequence[float]) -> float:
+    """Round by round, so that a machine that becomes slower or faster in the meantime changes little."""
+    return statistics.median(rate / other for rate, other in zip(rates, others, strict=True))
+
+
 Measure = Callable[[float], Sample]
 """Measures for so many seconds."""
 

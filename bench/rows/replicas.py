@@ -1,18 +1,16 @@
 """One, two and four replicas of a service, each limited to a share of a core: how well does it scale?
 
 The other services are not limited. There are events of 100 studios, because one studio is not split. Replicas
-are added and taken away again, and each way up or down gives a ratio of its own, so that a machine that
-becomes slower or faster in the meantime changes little.
+are added and taken away again; each way up or down is a round.
 """
 
-import statistics
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bench.cores import ALL, LOAD_CORES, SERVED, pin_tree
 from bench.draining import Backlog, drain_rate
 from bench.events import capture_events, copy_endpoint
-from bench.measure import Line, Outcome, Plan, Ratio, Sample
+from bench.measure import Line, Outcome, Plan, Ratio, Sample, median_ratio
 from bench.partner import post
 from bench.shares import held_to
 from bench.studios import Studio, furnish
@@ -57,9 +55,7 @@ def run(testbed: Testbed, plan: Plan) -> Outcome:
         Ratio(
             row=ROW,
             text=f"{kind}, {count} replicas of 1",
-            value=statistics.median(
-                many / one for many, one in zip(found[kind, count], found[kind, 1], strict=True)
-            ),
+            value=median_ratio(found[kind, count], found[kind, 1]),
             must={2: 1.6}.get(count),
             aim={2: 1.8, 4: 3.2}[count],
         )

@@ -1,10 +1,8 @@
 """Scaling: the same load with more rows, processes or endpoints, against the smaller size."""
 
-import statistics
-
 from bench.cores import ALL, LOAD_CORES, SERVED, cpu_seconds, pin_tree
 from bench.load import finish, sample_of
-from bench.measure import Line, Measure, Outcome, Plan, Ratio, Sample, interleaved
+from bench.measure import Line, Measure, Outcome, Plan, Ratio, Sample, interleaved, median_ratio
 from bench.outbox import relaying_elsewhere
 from bench.rows.booking import Bookings
 from bench.rows.webhooks import delivering, subscribe
@@ -139,9 +137,7 @@ def run_endpoints(testbed: Testbed, plan: Plan) -> Outcome:
             Ratio(
                 row=ENDPOINTS_ROW,
                 text=f"deliveries to {most:,} endpoints, of {FEW}",
-                value=statistics.median(
-                    many / few for many, few in zip(rates_of_many, rates_of_few, strict=True)
-                ),
+                value=median_ratio(rates_of_many, rates_of_few),
                 must=0.7,
                 aim=0.8,
             )

@@ -177,7 +177,7 @@ class RabbitBus:
         await self._drop()
 
     async def _send_acknowledgements(self, source: str, done: Sequence[Acknowledgement]) -> None:
-        """Fails if the queue does not exist. That is no reason for a new connection: nor may the producer."""
+        """Fails if there is no such queue. That is no reason for a new connection: its owner declares it."""
         async with asyncio.timeout(self.confirm_timeout):
             exchange = (await self._publishing())[""]
             queue = acknowledgements_of(source)
@@ -193,7 +193,7 @@ class RabbitBus:
         try:
             yield
         except PublishError:
-            raise
+            raise  # there is no such queue
         except DeliveryError:
             if self._refusals.refused(key):
                 await self._drop()
