@@ -1,4 +1,4 @@
-"""python -m bench [--quick] [--only ROW …]: all rows, in about twenty minutes."""
+"""python -m bench [--quick] [--only ROW …]: all rows, in about half an hour."""
 
 import argparse
 import sys
