@@ -6,9 +6,9 @@ and a version is much cheaper to read than a page.
 
 import time
 from collections import OrderedDict
+from hashlib import sha256
 from typing import Final
 
-from blake3 import blake3
 from msgspec import Struct
 
 from shared.http.caller import Caller
@@ -48,4 +48,4 @@ class PageTags:
 def page_key(caller: Caller, raw_query: bytes) -> bytes:
     """Everything that decides which rows a page has. A digest, because a query may be long."""
     locations = None if caller.location_ids is None else sorted(set(caller.location_ids))
-    return blake3(repr((caller.studio_id, locations, raw_query)).encode()).digest(16)
+    return sha256(repr((caller.studio_id, locations, raw_query)).encode()).digest()

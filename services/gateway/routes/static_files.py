@@ -4,11 +4,11 @@ import asyncio
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
 from importlib import resources
 from string import Template
 from typing import Final
 
-from blake3 import blake3
 from litestar.types import ASGIApp, Receive, Scope, Send
 
 from shared.http.answer import Answer
@@ -79,12 +79,12 @@ def _compressed(parts: Iterable[bytes]) -> tuple[int, bytes, bytes]:
     """Size and tag of the whole, and its compressed form."""
     # A third of the time of the highest level, at every start, for 5 % more bytes.
     squeeze = zlib.compressobj(6, wbits=GZIP)
-    digest, squeezed, size = blake3(), bytearray(), 0
+    digest, squeezed, size = sha256(), bytearray(), 0
     for part in parts:
         size += len(part)
         digest.update(part)
         squeezed += squeeze.compress(part)
-    return size, tag_from(digest), bytes(squeezed + squeeze.flush())
+    return size, tag_from(digest.digest()), bytes(squeezed + squeeze.flush())
 
 
 async def _send_pieces(pieces: Iterator[bytes], receive: Receive, send: Send) -> None:
