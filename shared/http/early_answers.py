@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Mapping
 from typing import Any, Final
 
-from litestar.types import ASGIApp, Message, Receive, Scope, Send
+from litestar.types import ASGIApp, HTTPResponseStartEvent, Message, Receive, Scope, Send
 
 # A body up to this size that arrives this fast is read to its end, so a refused write keeps its connection.
 SMALL_BODY: Final = 64 * 1024
@@ -56,16 +56,20 @@ class _Body:
         return message
 
     def tell_closing(self, send: Send) -> Send:
-        async def send_and_tell(message: Message) -> None:
-            if message["type"] == "http.response.start" and not self._ended:
-                if self._small:
-                    await self._read(SMALL_BODY, SMALL_BODY_SECONDS)
-                if not self._ended:
-                    self._closing = True
-                    message["headers"] = [*message["headers"], (b"connection", b"close")]
-            await send(message)
+        def send_and_tell(message: Message) -> Awaitable[None]:
+            if self._ended or message["type"] != "http.response.start":
+                return send(message)
+            return self._send_early(message, send)
 
         return send_and_tell
+
+    async def _send_early(self, message: HTTPResponseStartEvent, send: Send) -> None:
+        if self._small:
+            await self._read(SMALL_BODY, SMALL_BODY_SECONDS)
+        if not self._ended:
+            self._closing = True
+            message["headers"] = [*message["headers"], (b"connection", b"close")]
+        await send(message)
 
     async def read_leftover(self) -> None:
         if self._closing and not self._ended and not self._asks_first:
