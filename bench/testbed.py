@@ -19,6 +19,7 @@ from bench.tools import Tools
 from shared.servers.ports import free_port
 from shared.servers.postgres import EmbeddedPostgres
 from shared.servers.rabbitmq import PrivateRabbit
+from shared.servers.rabbitmq_binaries import install_if_debian_root
 
 
 class Closable(Protocol):
@@ -69,6 +70,7 @@ class Testbed:
 
     @cached_property
     def rabbit(self) -> PrivateRabbit:
+        install_if_debian_root()
         with starting_on(LOAD_CORES):
             return self._stack.enter_context(PrivateRabbit.start(self.home("rabbitmq")))
 
