@@ -60,9 +60,10 @@ class Testbed:
 
     @cached_property
     def postgres(self) -> EmbeddedPostgres:
-        """With the settings that `studioctl up` uses: durability is on."""
+        """With the settings of `studioctl up`: durability is on. Several systems need more connections."""
         with starting_on(LOAD_CORES):
-            return self._stack.enter_context(EmbeddedPostgres.start(self.home("postgres")))
+            server = EmbeddedPostgres.start(self.home("postgres"), settings={"max_connections": "400"})
+            return self._stack.enter_context(server)
 
     @property
     def postgres_pid(self) -> int:
