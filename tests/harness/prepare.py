@@ -9,6 +9,7 @@ from shared.servers.rabbitmq_binaries import find_rabbitmq, install_if_debian_ro
 from tests.harness.browser import MISSING, install_chromium
 from tests.harness.containers import docker_answers
 from tests.harness.debian_package import find_binary, install
+from tests.harness.faketime import find_libfaketime
 from tests.harness.pgbouncer import find_pgbouncer
 
 DOCKER = "Docker, through testcontainers"
@@ -20,6 +21,7 @@ def main() -> int:
         sys.stdout.write(f"Chromium: {install_chromium() or MISSING}\n")
         sys.stdout.write(f"PgBouncer: {pgbouncer()}\n")
         sys.stdout.write(f"Valkey or Redis: {optional('redis-server', 'valkey-server', 'redis-server')}\n")
+        sys.stdout.write(f"libfaketime: {libfaketime()}\n")
     except ServerProblem as problem:
         sys.stderr.write(f"{problem.message}\n")
         return 1
@@ -49,6 +51,13 @@ def rabbitmq() -> str:
 def pgbouncer() -> str:
     command = find_pgbouncer()
     return optional("pgbouncer", "pgbouncer") if command is None else command[-1]
+
+
+def libfaketime() -> str:
+    """Without it, `make chaos` leaves out clocks that step."""
+    if find_libfaketime() is None:
+        install("libfaketime")
+    return str(find_libfaketime() or "none here; clocks are not stepped")
 
 
 def optional(package: str, *binaries: str) -> str:

@@ -13,18 +13,16 @@ from shared.servers.postgres_binaries import PostgresBinaries, find_postgres
 from tests.chaos.arena import Arena
 from tests.chaos.faults.fault import Fault, Group, Injection
 from tests.chaos.faults.receivers import answers
+from tests.harness.faketime import find_libfaketime
 
-LIBRARIES = "/usr/lib/*/faketime/libfaketimeMT.so.1"
 POSTGRES = "postgres"
 STEPS = (-3600, -60, -5, 5, 60, 3600)
 
 
-def library() -> Path | None:
-    return next(iter(sorted(Path("/").glob(LIBRARIES.lstrip("/")))), None)
-
-
 def missing() -> str | None:
-    return None if library() else "clock steps need libfaketime (Debian: apt-get install libfaketime)"
+    return (
+        None if find_libfaketime() else "clock steps need libfaketime (Debian: apt-get install libfaketime)"
+    )
 
 
 @asynccontextmanager
@@ -48,7 +46,7 @@ def faked(arena: Arena, name: str) -> dict[str, str]:
     """The environment that gives a process the clock of that name, set to the real time."""
     set_clocks(arena, [name], 0)
     return {
-        "LD_PRELOAD": str(library()),
+        "LD_PRELOAD": str(find_libfaketime()),
         "FAKETIME_TIMESTAMP_FILE": str(clock_of(arena, name)),
         "FAKETIME_CACHE_DURATION": "1",
         "FAKETIME_DONT_FAKE_MONOTONIC": "1",
