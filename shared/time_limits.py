@@ -24,39 +24,37 @@ class _Wait(Struct, eq=False):
 
 
 class _Watcher:
-    """Of one event loop. Its timer runs only while something waits."""
+    """Of one event loop, which it does not keep alive. Its timer runs only while something waits."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._time = loop.time
-        self._call_later = loop.call_later
+    def __init__(self) -> None:
         self._looking = False
         self._waits: set[_Wait] = set()
 
-    def begin(self, seconds: float) -> _Wait:
+    def begin(self, loop: asyncio.AbstractEventLoop, seconds: float) -> _Wait:
         task = asyncio.current_task()
         assert task is not None
-        wait = _Wait(task, self._time() + seconds, task.cancelling())
+        wait = _Wait(task, loop.time() + seconds, task.cancelling())
         self._waits.add(wait)
         if not self._looking:
-            self._look_later()
+            self._look_later(loop)
         return wait
 
     def end(self, wait: _Wait) -> None:
         self._waits.discard(wait)
 
-    def _look_later(self) -> None:
+    def _look_later(self, loop: asyncio.AbstractEventLoop) -> None:
         self._looking = True
-        self._call_later(LOOK_SECONDS, self._look)
+        loop.call_later(LOOK_SECONDS, self._look, loop)
 
-    def _look(self) -> None:
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
         self._looking = False
-        now = self._time()
+        now = loop.time()
         for wait in self._waits:
             if wait.deadline <= now and not wait.expired:
                 wait.expired = True
                 wait.task.cancel()
         if self._waits:
-            self._look_later()
+            self._look_later(loop)
 
 
 _watchers: WeakKeyDictionary[asyncio.AbstractEventLoop, _Watcher] = WeakKeyDictionary()
@@ -67,8 +65,8 @@ async def finish_within(seconds: float, work: Awaitable[T]) -> T:
     loop = asyncio.get_running_loop()
     watcher = _watchers.get(loop)
     if watcher is None:
-        watcher = _watchers[loop] = _Watcher(loop)
-    wait = watcher.begin(seconds)
+        watcher = _watchers[loop] = _Watcher()
+    wait = watcher.begin(loop, seconds)
     try:
         return await work
     except asyncio.CancelledError:
