@@ -1,6 +1,7 @@
 """python -m bench [--quick] [--only ROW …]: all rows, in about half an hour."""
 
 import argparse
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -42,6 +43,7 @@ def main() -> int:
     if any(word.partition("=")[0] == "--against" for word in sys.argv[1:]):
         return compare()
     given = parsed()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # clean up on SIGTERM as well
     plan = Plan(rounds=given.rounds or 5, seconds=given.seconds or 3.0)
     if given.quick:
         plan = Plan(rounds=given.rounds or 2, seconds=given.seconds or 1.0, quick=True)

@@ -130,6 +130,15 @@ def test_a_count_without_a_zero_is_found() -> None:
     assert not uncounted("(count(up) or vector(0)) < 3") and not uncounted("count(up) > 3")
 
 
+def test_a_service_or_backup_that_reports_nothing_is_noticed() -> None:
+    """A comparison with a series that does not exist is never true, so it would raise no alert."""
+    expressions = {rule["alert"]: rule["expr"] for rule in ALERTS}
+    for service in DEPLOYMENTS:
+        assert f'absent(up{{job="studio",service_name="{service}"}})' in expressions["StudioServiceMissing"]
+    [reported] = metrics_in(expressions["StudioBackupOld"])
+    assert expressions["StudioBackupUnknown"] == f'absent({reported}{{job="studio-database"}})'
+
+
 def test_disks_backups_and_members_are_watched() -> None:
     """Each volume that can fill, each archive that can stop."""
     text = " ".join(rule["expr"] for rule in _alerts("cluster-alerts.yml"))
