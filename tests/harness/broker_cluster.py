@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from shared.servers.ports import free_port
+from shared.servers.problem import ServerProblem
 from shared.servers.rabbitmq import PrivateRabbit, greets
 from shared.servers.rabbitmq_binaries import HOW_TO_INSTALL, RabbitBinaries, find_rabbitmq
 from tests.harness.load_balancer import Balancer, balancing
@@ -17,6 +18,7 @@ from tests.harness.newer_rabbitmq import fetch_rabbitmq_4
 
 NODES = 3
 POLL_SECONDS = 0.5
+LOG_LINES = 60
 # As in deploy/kubernetes/overlays/production/broker.yaml. A quorum queue has three members by default.
 SETTINGS = """\
 cluster_partition_handling = pause_minority
@@ -60,6 +62,11 @@ class Node(PrivateRabbit):
         named = [f"cluster_formation.classic_config.nodes.{place} = {node.name}\n" for place, node in members]
         (self.home / "rabbitmq.conf").write_text(SETTINGS + "".join(named))
         self.start_again()
+
+    def last_lines(self) -> str:
+        """Of its log, which goes with the test's servers."""
+        lines = (self.home / "rabbitmq.log").read_text(errors="replace").splitlines()
+        return "\n".join(lines[-LOG_LINES:])
 
 
 class BrokerCluster:
@@ -117,7 +124,10 @@ def _running_nodes(home: Path, binaries: RabbitBinaries) -> Iterator[list[Node]]
         for number in range(1, NODES + 1):
             node = Node(home / f"broker-{number}", binaries, mapper_port, cookie)
             nodes.append(node)
-            node.join(nodes[:-1])
+            try:
+                node.join(nodes[:-1])
+            except ServerProblem as problem:
+                raise AssertionError(f"{problem}\n{node.last_lines()}") from problem
         yield nodes
     finally:
         # The first one last: it stops epmd.
