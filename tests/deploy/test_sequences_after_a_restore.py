@@ -60,7 +60,7 @@ async def test_events_in_a_restored_outbox_get_numbers_after_the_jump(database_u
 
         # As in docs/operating.md: the database is made anew. Its partitions cannot be dropped one by one.
         server = urlsplit(database_url)._replace(path="/postgres").geturl()
-        await end_sessions(database_url)
+        await end_sessions(server, urlsplit(database_url).path.lstrip("/"))
         options = ("--create", "--clean", "--if-exists", "--exit-on-error")
         await run(str(BIN / "pg_restore"), "-d", server, *options, stdin=dump)
         assert await advance(database_url) == {"object": "sequences_advanced", "studios": 1, "by": 1_000_000}
@@ -74,13 +74,11 @@ async def test_events_in_a_restored_outbox_get_numbers_after_the_jump(database_u
         assert await numbers(receiver, first=6) == {(1_000_004, 1_000_004), (1_000_005, 1_000_005)}
 
 
-async def end_sessions(database_url: str) -> None:
+async def end_sessions(server: str, database: str) -> None:
     """A pooler keeps its sessions when the services are stopped, and a database in use cannot be dropped."""
-    url = urlsplit(database_url)
-    conn = await asyncpg.connect(url._replace(path="/postgres").geturl())
-    await conn.fetch(
-        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1",
-        url.path.lstrip("/"),
+    conn: asyncpg.Connection[Any] = await asyncpg.connect(server)
+    await conn.execute(
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1", database
     )
     await conn.close()
 
