@@ -1,11 +1,12 @@
-"""Free ports on loopback."""
+"""Free ports for servers that are started here."""
 
 import socket
 
 
 def free_port() -> int:
+    """Free on every address: RabbitMQ refuses to start on one that any address of the machine still uses."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind(("", 0))
         port: int = probe.getsockname()[1]
         return port
 
