@@ -14,6 +14,8 @@ from services.gateway.upstream.answer import (
 )
 from services.gateway.upstream.answer_reader import AnswerReader, BrokenAnswer
 
+UNAVAILABLE = 503
+
 
 class ClosedBeforeAnswer(OutcomeUnknown):
     """The peer closed without sending a byte, as it does with a stale keep-alive connection."""
@@ -132,8 +134,10 @@ class Connection(asyncio.Protocol):
             self._stream.feed(self._reader.take_body())
             self._stream.end()
         self._waiter = self._stream = self._last_read = None
-        # After an early answer (a 413) unsent bytes of the request would precede the next one.
-        if not self._reader.keep_alive or self.retiring or self._transport.get_write_buffer_size():
+        # After an early answer (a 413) unsent bytes of the request would precede the next one. After a 503 a
+        # new connection may reach a replica that is able to serve; this one would lead to the same again.
+        unsent = self._transport.get_write_buffer_size()
+        if not self._reader.keep_alive or self.retiring or unsent or self._reader.status == UNAVAILABLE:
             self.drop()
         else:
             self.reused = True

@@ -17,6 +17,8 @@ from tests.services.gateway.upstream.scripted_server import (
     well_behaved,
 )
 
+UNAVAILABLE = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 2\r\n\r\n{}"
+
 
 async def stale(peer: Peer) -> None:
     """Answers once, reads the next request, and closes without an answer."""
@@ -107,6 +109,20 @@ async def test_a_connection_is_replaced_when_it_is_old() -> None:
         while server.connections < 3:
             assert (await upstream.request(b"POST", b"/", [], b"")).status == 200
         await upstream.close()
+
+
+async def test_a_replica_that_cannot_serve_is_left_after_one_answer() -> None:
+    """Otherwise a gateway would send everything to a replica without a database, beside a healthy one."""
+
+    async def without_database(peer: Peer) -> None:
+        while True:
+            await peer.answer(UNAVAILABLE)
+
+    async with scripted(without_database, well_behaved) as server:
+        upstream = HttpUpstream(server.url)
+        statuses = [(await upstream.request(b"POST", b"/", [], b"")).status for _ in range(3)]
+        await upstream.close()
+        assert (statuses, server.connections) == ([503, 200, 200], 2)
 
 
 async def test_a_restarted_service_is_found_again_by_writes_too() -> None:
