@@ -42,7 +42,7 @@ class KillReport(Struct):
         return [
             one
             for one in self.takeovers
-            if one.version == "new" and max(one.leased or 0.0, one.logged) >= TAKEOVER_SECONDS
+            if one.version == "new" and max(one.leased or 0.0, one.logged or 0.0) >= TAKEOVER_SECONDS
         ]
 
     @property

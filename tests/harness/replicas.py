@@ -23,6 +23,8 @@ ROLES: dict[str, list[str]] = {
 SINGLE = ("catalog", "gateway")
 # Before there were roles, one process was both. It has the place of the event log here.
 OLDER_ROLES: dict[str, list[str]] = {"log": ["webhooks"], "bookings": ["bookings"], "forms": ["forms"]}
+# What is shown of each log after a failure.
+WARNINGS, WARNING_CHARS = 5, 300
 
 
 class Replicas:
@@ -79,6 +81,15 @@ class Replicas:
             assert done.returncode == 0, done.stdout + done.stderr
 
         await asyncio.to_thread(run)
+
+    def last_warnings(self) -> str:
+        """Of each process, whose log goes with the test's servers."""
+        lines: list[str] = []
+        for name, process in self.processes.items():
+            logged = process.log.read_text(errors="replace").splitlines()
+            told = [line for line in logged if '"level":"info"' not in line]
+            lines += [f"{name}: {line[:WARNING_CHARS]}" for line in told[-WARNINGS:]]
+        return "\n".join(lines)
 
     def stop(self) -> None:
         for process in self.processes.values():

@@ -28,6 +28,9 @@ async def test_no_event_is_lost_and_partitions_move_whatever_is_killed(
         async with open_kill_run(home, version) as run:
             try:
                 await run.run(older=older, studios=STUDIOS, endpoints=ENDPOINTS, events=EVENTS, rate=RATE)
+            except BaseException:
+                print(f"\n{run.running.last_warnings()}")
+                raise
             finally:
                 print(f"\n{run.report.text()}")
             assert run.report.balances
