@@ -5,7 +5,6 @@ import hashlib
 import itertools
 import time
 from collections import defaultdict
-from contextlib import suppress
 from typing import Any
 
 import asyncpg
@@ -17,15 +16,12 @@ from shared.events.kinds import BookingCreated, LeadCreated
 from shared.events.outbox import add_events
 from shared.wire import new_id
 from tests.harness.database_layout import open_database
-from tests.harness.eventually import eventually
 from tests.harness.pipeline import Pipeline
 from tests.harness.receiver import Received, Receiver
 
 FAULTS = ("relay", "broker", "dispatcher", "postgres")
 CHUNK = 20
 STORED = "SELECT id::text FROM webhooks.events UNION SELECT event_id::text FROM bookings.outbox"
-# Acknowledgements are lost with a process that has not sent them. The events are published again after 30 s.
-ACKNOWLEDGED_SECONDS = 60.0
 
 
 class Report(Struct):
@@ -168,24 +164,10 @@ async def _until_quiet(book: Book, wanted: dict[str, set[str]], *, quiet_seconds
     await asyncio.sleep(1.0)
 
 
-async def _until_acknowledged(pipeline: Pipeline) -> int:
-    """How many rows are left in the outbox nevertheless."""
-
-    async def left() -> int:
-        return len(await pipeline.rows("SELECT 1 FROM bookings.outbox"))
-
-    async def none_left() -> bool:
-        return await left() == 0
-
-    with suppress(TimeoutError):
-        await eventually(none_left, seconds=ACKNOWLEDGED_SECONDS)
-    return await left()
-
-
 async def _audit(
     pipeline: Pipeline, report: Report, book: Book, wanted: dict[str, set[str]], started: float
 ) -> Report:
-    report.outbox = await _until_acknowledged(pipeline)
+    report.outbox = await pipeline.left_in_outbox()
     for name, ids in wanted.items():
         got = book.counts[name]
         report.requests += sum(got.values())

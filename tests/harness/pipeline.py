@@ -21,6 +21,7 @@ from tests.harness.run_in_thread import run_in_thread
 from tests.harness.system import RunningSystem, System, separate_services
 
 DATABASE = "ledger"
+ACKNOWLEDGED_SECONDS = 60.0
 
 
 class Pipeline:
@@ -76,6 +77,17 @@ class Pipeline:
             return list(await conn.fetch(sql, *args))
         finally:
             await conn.close()
+
+    async def in_outbox(self) -> int:
+        return int((await self.rows("SELECT count(*) AS n FROM bookings.outbox"))[0]["n"])
+
+    async def left_in_outbox(self) -> int:
+        """Waits until it is empty. After lost acknowledgements, events are published again in 30 s."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ACKNOWLEDGED_SECONDS):
+                while await self.in_outbox():
+                    await asyncio.sleep(0.1)
+        return await self.in_outbox()
 
     def memory_mb(self, service: str) -> float:
         """Resident memory of one service's process."""
