@@ -1,4 +1,4 @@
-"""Keeps the relay from running, as if another replica held its lock."""
+"""Keeps the relay from running: it cannot renew its leases."""
 
 import asyncio
 import threading
@@ -8,14 +8,9 @@ from typing import Any
 
 import asyncpg
 
-HOLD = "SELECT pg_advisory_lock(hashtextextended('outbox:bookings', 0))"
-# The lock is bound to the relay's connection: terminating the connection releases it.
-END_RELAY = """
-SELECT count(pg_terminate_backend(pid)) FROM pg_locks
-WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()
-  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-  AND ((classid::bigint << 32) | objid::bigint) = hashtextextended('outbox:bookings', 0)
-"""
+# A relay renews its leases once a second, and does nothing while it cannot.
+HOLD = "LOCK TABLE bookings.leases IN ACCESS EXCLUSIVE MODE"
+HEARTBEAT_SECONDS = 2.0
 
 
 @contextmanager
@@ -27,16 +22,12 @@ def relaying_elsewhere(database_url: str) -> Iterator[None]:
     async def hold() -> None:
         conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
         try:
-            waiting = asyncio.create_task(conn.execute(HOLD))
-            other: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-            while not waiting.done():
-                await other.fetchval(END_RELAY)
-                await asyncio.wait((waiting,), timeout=0.2)
-            await waiting
-            await other.close()
-            held.set()
-            await asyncio.to_thread(leave.wait)
-            await conn.execute("TRUNCATE bookings.outbox")
+            async with conn.transaction():
+                await conn.execute(HOLD)
+                await asyncio.sleep(HEARTBEAT_SECONDS)
+                held.set()
+                await asyncio.to_thread(leave.wait)
+                await conn.execute("TRUNCATE bookings.outbox")
         finally:
             await conn.close()
 

@@ -27,7 +27,7 @@ OPEN_SERVICE: dict[str, OpenService] = {
 async def open_all(settings: Settings) -> AsyncIterator[Gateway]:
     """Opens every service behind a gateway that calls them without sockets."""
     async with AsyncExitStack() as stack:
-        bus = await stack.enter_async_context(open_bus(settings.amqp_url, settings.event_partitions))
+        bus = await stack.enter_async_context(open_bus(settings.amqp_url))
         services = {
             name: await stack.enter_async_context(open_service(settings, bus))
             for name, open_service in OPEN_SERVICE.items()

@@ -24,7 +24,11 @@ class Wakeup:
         self.notified = 0
 
     def notify(self) -> None:
+        """There is new work, which others may have to know of."""
         self.notified += 1
+        self._event.set()
+
+    def wake(self) -> None:
         self._event.set()
 
     async def wait(self, timeout: float) -> bool:

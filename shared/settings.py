@@ -43,8 +43,6 @@ class Settings(Struct, frozen=True, kw_only=True):
     # The server itself, if `database_url` points at a pooler: for LISTEN, advisory locks and migrations.
     database_direct_url: str | None = None
     amqp_url: str | None = None
-    # `separate`: each service has a broker user with its own permissions (shared/events/bus/permissions.py).
-    broker_users: Literal["shared", "separate"] = "shared"
     # Valkey or Redis, for rate limits that all gateways share.
     valkey_url: str | None = None
     host: str = "127.0.0.1"
@@ -62,7 +60,6 @@ class Settings(Struct, frozen=True, kw_only=True):
     operator_tokens: tuple[str, ...] = ()
     service_urls: dict[str, str] = {}
     pool_size: int = 10
-    event_partitions: int = 16
     webhooks_only: Literal["log", "dispatch"] | None = None
     answer_timeout: float = 10.0
     log_level: str = "info"
@@ -153,9 +150,6 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         take(name, f"STUDIO_{name.upper()}", bool)
     take("forwarded_header", "STUDIO_FORWARDED_HEADER", Literal["x-forwarded-for", "forwarded"])
     values["trusted_proxies"] = _networks(_parts(environ.get("STUDIO_TRUSTED_PROXIES", "")))
-    # As many as there are buckets in shared/events/buckets.py, at most.
-    take("event_partitions", "STUDIO_EVENT_PARTITIONS", Annotated[int, msgspec.Meta(ge=1, le=64)])
-    take("broker_users", "STUDIO_BROKER_USERS", Literal["shared", "separate"])
     take("log_format", "STUDIO_LOG_FORMAT", Literal["auto", "json", "text"])
     values["home"] = Path(environ.get("STUDIO_HOME") or ".studio").absolute()
     for name, variable in SECRETS.items():

@@ -28,9 +28,9 @@ BEGIN
                           updated_at)
     VALUES (p_studio, booking, p_class, p_member, class.location_id, 'confirmed', 'bench', clock_timestamp(),
             clock_timestamp());
-    INSERT INTO outbox (event_id, type, aggregate, envelope, studio_id, bucket)
-    VALUES (gen_random_uuid(), 'booking.created', 'class:' || p_class, convert_to(repeat('e', 800), 'UTF8'),
-            p_studio, outbox_bucket(p_studio));
+    INSERT INTO outbox (partition, event_id, studio_id, type, envelope)
+    VALUES (outbox_partition(p_studio), gen_random_uuid(), p_studio, 'booking.created',
+            convert_to(repeat('e', 800), 'UTF8'));
     INSERT INTO idempotency_keys
         (studio_id, client_id, key, fingerprint, http_status, body, resource_id, class_id, expires_at)
     VALUES (p_studio, 'bench', p_key, '\x00', 201, convert_to(repeat('b', 400), 'UTF8'), booking, p_class,

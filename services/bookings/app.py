@@ -11,10 +11,7 @@ from services.bookings.context import Bookings
 from services.bookings.routes import routes
 from shared.background import Loop, Wakeup, running
 from shared.db.database import Database
-from shared.events.bus import EVENT_LOG, Bus
-from shared.events.leases import RENEW_SECONDS
-from shared.events.reconcile import EVERY_SECONDS as RECONCILE_SECONDS
-from shared.events.reconcile import Reconciler
+from shared.events.bus import Bus
 from shared.events.relay import Relay
 from shared.http.caller import CallerVerifier
 from shared.http.health import OptionalCheck
@@ -33,10 +30,9 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Bo
     wakeup = Wakeup()
     service = Bookings(db=db, wakeup=wakeup)
     relay = Relay(db, bus, wakeup, service="bookings")
-    reconciler = Reconciler(db, bus, relay.leases, service="bookings", queue=EVENT_LOG)
     loops = {
-        "relay": Loop("bookings-relay", relay.step, idle=1.0, wakeup=wakeup, longest_pause=RENEW_SECONDS),
-        "reconciler": Loop("bookings-reconciler", reconciler.step, idle=RECONCILE_SECONDS),
+        "relay": relay.loop,
+        "outbox": relay.reporting,
         "waitlists": Loop("bookings-waitlists", lambda: expire_waitlists(service), idle=1.0),
         "promotions": Loop("bookings-promotions", lambda: promote_stuck_waitlists(service), idle=10.0),
         "memberships": Loop("bookings-memberships", lambda: update_due_memberships(service), idle=1.0),
@@ -45,7 +41,6 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Bo
     }
 
     try:
-        await relay.start()
         async with running(loops.values()):
             yield build_service(
                 "bookings",

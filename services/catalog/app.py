@@ -5,12 +5,9 @@ from contextlib import asynccontextmanager
 
 from services.catalog.context import Catalog
 from services.catalog.routes import routes
-from shared.background import Loop, Wakeup, running
+from shared.background import Wakeup, running
 from shared.db.database import Database
-from shared.events.bus import EVENT_LOG, Bus
-from shared.events.leases import RENEW_SECONDS
-from shared.events.reconcile import EVERY_SECONDS as RECONCILE_SECONDS
-from shared.events.reconcile import Reconciler
+from shared.events.bus import Bus
 from shared.events.relay import Relay
 from shared.http.caller import CallerVerifier
 from shared.http.health import OptionalCheck
@@ -28,12 +25,8 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Ca
     )
     wakeup = Wakeup()
     relay = Relay(db, bus, wakeup, service="catalog")
-    reconciler = Reconciler(db, bus, relay.leases, service="catalog", queue=EVENT_LOG)
-    reconciling = Loop("catalog-reconciler", reconciler.step, idle=RECONCILE_SECONDS)
-    loop = Loop("catalog-relay", relay.step, idle=1.0, wakeup=wakeup, longest_pause=RENEW_SECONDS)
     try:
-        await relay.start()
-        async with running([loop, reconciling]):
+        async with running(relay.loops):
             yield build_service(
                 "catalog",
                 Catalog(db, wakeup),
@@ -42,7 +35,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Ca
                 checks={
                     "database": db.is_ready,
                     "writes": OptionalCheck(db.write_problem),
-                    "relay": OptionalCheck(loop.problem),
+                    "relay": OptionalCheck(relay.loop.problem),
                     "bus": OptionalCheck(bus.problem),
                 },
             )

@@ -2,16 +2,15 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 
 from services.forms.actions.convert_leads import convert_leads
 from services.forms.context import Forms
 from services.forms.routes import routes
-from shared.background import Loop, Wakeup, running
+from shared.background import Wakeup, running
 from shared.db.database import Database
-from shared.events.bus import EVENT_LOG, NEW_MEMBERS, Bus, Message
-from shared.events.leases import RENEW_SECONDS
-from shared.events.reconcile import EVERY_SECONDS as RECONCILE_SECONDS
-from shared.events.reconcile import Reconciler
+from shared.events.bus import NEW_MEMBERS, Bus, Message
+from shared.events.leases import until_written
 from shared.events.relay import Relay
 from shared.http.caller import CallerVerifier
 from shared.http.health import OptionalCheck
@@ -31,17 +30,13 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Fo
     wakeup = Wakeup()
     service = Forms(db=db, wakeup=wakeup, regions=read_regions())
     relay = Relay(db, bus, wakeup, service="forms")
-    reconciler = Reconciler(db, bus, relay.leases, service="forms", queue=EVENT_LOG)
-    reconciling = Loop("forms-reconciler", reconciler.step, idle=RECONCILE_SECONDS)
-    loop = Loop("forms-relay", relay.step, idle=1.0, wakeup=wakeup, longest_pause=RENEW_SECONDS)
 
     async def members_joined(messages: Sequence[Message]) -> None:
         await convert_leads(service, messages)
 
     try:
-        await relay.start()
-        await bus.subscribe(NEW_MEMBERS, members_joined, batch=50)
-        async with running([loop, reconciling]):
+        await bus.subscribe(NEW_MEMBERS, members_joined, ready=partial(until_written, db, NEW_MEMBERS.name))
+        async with running(relay.loops):
             yield build_service(
                 "forms",
                 service,
@@ -50,7 +45,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Fo
                 checks={
                     "database": db.is_ready,
                     "writes": OptionalCheck(db.write_problem),
-                    "relay": OptionalCheck(loop.problem),
+                    "relay": OptionalCheck(relay.loop.problem),
                     "bus": OptionalCheck(bus.problem),
                 },
             )

@@ -1,33 +1,34 @@
 """The event log's part of the service: consumes the partitions that it leases, and forwards events."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from services.webhooks.actions.log_events import log_events
 from services.webhooks.context import Webhooks
+from services.webhooks.store import parked
 from shared.background import Loop
-from shared.events.bus import EVENT_LOG, NEW_MEMBERS, Message, Queue, groups_for
-from shared.events.leases import RENEW_SECONDS, UNABLE_SECONDS, Leases
-from shared.events.reconcile import EVERY_SECONDS as RECONCILE_SECONDS
-from shared.events.reconcile import Reconciler
+from shared.db.database import Connection
+from shared.events.bus import EVENT_LOG, NEW_MEMBERS, Message, Refused
+from shared.events.leases import RENEW_SECONDS, UNABLE_SECONDS, Leases, until_written
 from shared.events.relay import Relay
-
-BATCH = 100
 
 
 class EventLogConsumer:
-    """Two replicas never log the same partition: a lease assigns it, and the broker admits one consumer."""
+    """The leases balance the partitions between replicas. The broker admits one consumer to each."""
 
     def __init__(self, service: Webhooks) -> None:
         self._service = service
-        self._leases = Leases(service.db, "event-log", service.bus.partitions)
+        self._leases = Leases(service.db, "event-log", EVENT_LOG.partitions)
         self._relay = Relay(
-            service.db, service.bus, service.relay_wakeup, service="webhooks", destination=_group_of
-        )
-        reconciler = Reconciler(
-            service.db, service.bus, self._relay.leases, service="webhooks", queue=NEW_MEMBERS
+            service.db,
+            service.bus,
+            service.relay_wakeup,
+            service="webhooks",
+            queue=NEW_MEMBERS,
+            on_refused=self._park_refused,
         )
         self.loops = [
-            Loop("webhooks-reconciler", reconciler.step, idle=RECONCILE_SECONDS),
+            *self._relay.loops,
             Loop(
                 "webhooks-partitions",
                 self._follow_leases,
@@ -35,18 +36,15 @@ class EventLogConsumer:
                 # While the database is unreachable, expired leases are noticed in time.
                 longest_pause=RENEW_SECONDS,
             ),
-            Loop(
-                "webhooks-relay",
-                self._relay.step,
-                idle=1.0,
-                wakeup=service.relay_wakeup,
-                longest_pause=RENEW_SECONDS,
-            ),
         ]
 
     async def start(self) -> None:
-        await self._relay.start()
-        await self._service.bus.subscribe(EVENT_LOG, self._handle, batch=BATCH)
+        await self._service.bus.subscribe(
+            EVENT_LOG,
+            self._handle,
+            ready=partial(until_written, self._service.db, EVENT_LOG.name),
+            park=self._park,
+        )
 
     async def stop(self) -> None:
         self._service.bus.assign(EVENT_LOG, frozenset())
@@ -57,6 +55,13 @@ class EventLogConsumer:
 
     async def _handle(self, messages: Sequence[Message]) -> None:
         await log_events(self._service, messages)
+
+    async def _park(self, message: Message, reason: str) -> None:
+        async with self._service.db.connection() as conn:
+            await parked.park(conn, EVENT_LOG, message, reason)
+
+    async def _park_refused(self, conn: Connection, refused: Sequence[Refused]) -> None:
+        await parked.park_rows(conn, NEW_MEMBERS, refused)
 
     async def _follow_leases(self) -> bool:
         try:
@@ -71,7 +76,3 @@ class EventLogConsumer:
             # Even if the database is unreachable: another replica may already have our expired leases.
             self._service.bus.assign(EVENT_LOG, self._leases.held)
         return False
-
-
-def _group_of(topic: str) -> Queue:
-    return groups_for(topic)[0]

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from services.webhooks.dispatcher.sender import Sent
-from services.webhooks.store import stats
+from services.webhooks.store import parked, stats
 from services.webhooks.store.attempts import Completed, Due
 from services.webhooks.store.event_log import StoredEvent
 from shared.db.database import Database
@@ -84,7 +84,7 @@ def report_expired_days(expired: int) -> None:
 async def update_gauges(db: Database, bus: Bus) -> bool:
     """A loop step: update the gauges for queue depth and delivery backlog, even if one of them fails."""
     results = await asyncio.gather(
-        _update_queue_depths(bus), _update_delivery_backlog(db), return_exceptions=True
+        _update_queue_depths(db, bus), _update_delivery_backlog(db), return_exceptions=True
     )
     for result in results:
         if isinstance(result, BaseException):
@@ -92,11 +92,11 @@ async def update_gauges(db: Database, bus: Bus) -> bool:
     return False
 
 
-async def _update_queue_depths(bus: Bus) -> None:
+async def _update_queue_depths(db: Database, bus: Bus) -> None:
     for queue in QUEUES:
-        depth = await bus.depth(queue)
-        QUEUE_MESSAGES.labels(queue.name, "waiting").set(depth.waiting)
-        QUEUE_MESSAGES.labels(queue.name, "parked").set(depth.parked)
+        async with db.connection() as conn:
+            QUEUE_MESSAGES.labels(queue.name, "parked").set(await parked.count(conn, queue))
+        QUEUE_MESSAGES.labels(queue.name, "waiting").set(await bus.depth(queue))
 
 
 async def _update_delivery_backlog(db: Database) -> None:

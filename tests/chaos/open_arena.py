@@ -14,7 +14,7 @@ import asyncpg
 
 from services.cli.secrets import with_secrets
 from shared.db.migrate import migrate
-from shared.events.buckets import bucket_of
+from shared.events.outbox import partition_of
 from shared.servers.ports import free_port
 from shared.servers.postgres import EmbeddedPostgres
 from shared.servers.rabbitmq import PrivateRabbit
@@ -33,7 +33,6 @@ REPLICAS = {"gateway": 2, "catalog": 1, "bookings": 2, "forms": 2, "webhooks": 2
 # Short delays, but enough of them that no delivery dies during a fault.
 RETRY_SCHEDULE = ",".join(["0.2", "0.4", "0.8", "1", *["2"] * 60])
 POLL_SECONDS = 0.3
-PARTITIONS = int(TEST_SETTINGS["STUDIO_EVENT_PARTITIONS"])
 # All processes start at the same time.
 START_SECONDS = 300.0
 
@@ -56,7 +55,7 @@ async def open_arena(folder: Path, replicas: Mapping[str, int] = REPLICAS) -> As
             aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
         )
         await _start_services(arena, stack, session, replicas)
-        for _ in range(PARTITIONS):
+        for _ in range(STUDIOS):
             await _open_studio(arena, stack, session)
         yield arena
 
@@ -180,9 +179,9 @@ async def _open_studio(arena: Arena, stack: AsyncExitStack, session: aiohttp.Cli
 
 async def _studio_in_a_free_partition(arena: Arena) -> str:
     """A studio's partition follows from its id, so some are made in vain."""
-    taken = {bucket_of(studio_id) % PARTITIONS for studio_id in arena.studio_ids}
+    taken = {partition_of(studio_id) for studio_id in arena.studio_ids}
     while True:
         studio_id = await arena.system.new_studio()
-        if bucket_of(studio_id) % PARTITIONS not in taken:
+        if partition_of(studio_id) not in taken:
             arena.studio_ids.append(studio_id)
             return studio_id

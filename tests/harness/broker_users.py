@@ -3,8 +3,7 @@
 import json
 from urllib.parse import unquote, urlsplit
 
-from shared.events.bus.definitions import definitions
-from shared.events.bus.permissions import PERMISSIONS, broker_user
+from shared.events.bus.topology import PERMISSIONS, broker_user, definitions
 from tests.harness.servers import Rabbit
 
 # The users belong to the whole broker, so all tests give them the same passwords.

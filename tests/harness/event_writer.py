@@ -10,10 +10,9 @@ from typing import Any
 import asyncpg
 from msgspec import Struct
 
-from shared.events.buckets import bucket_of
 from shared.events.event import EventResource, Kind
 from shared.events.kinds import BookingCreated, LeadCreated
-from shared.events.outbox import add_events, row_of
+from shared.events.outbox import add_events, partition_of
 from shared.wire import new_id
 
 # One transaction.
@@ -23,12 +22,6 @@ KINDS: dict[str, tuple[str, Kind]] = {
     "bookings": ("booking", BookingCreated),
     "forms": ("lead", LeadCreated),
 }
-# The version before partitions knows no other columns.
-COLUMNS_BEFORE = ("event_id", "type", "aggregate", "envelope")
-ADD_AS_BEFORE = """
-INSERT INTO outbox (event_id, type, aggregate, envelope)
-SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[])
-"""
 WAKE = "SELECT pg_notify('outbox:' || current_schema(), '')"
 
 
@@ -48,7 +41,6 @@ class EventWriter:
     def __init__(self, service: str, studios: Sequence[str], seed: int) -> None:
         self.service = service
         self.written: list[Written] = []
-        self.writes_as_before = True
         self.may_end = False
         self.may_write = asyncio.Event()
         self._random = random.Random(seed)
@@ -72,9 +64,9 @@ class EventWriter:
         """Whose transactions began after `moment`, the newest first."""
         return takewhile(lambda one: one.began > moment, reversed(self.written))
 
-    def first_since(self, moment: float, partitions: int) -> dict[int, Written]:
+    def first_since(self, moment: float) -> dict[int, Written]:
         """The oldest one of each partition."""
-        return {bucket_of(one.studio_id) % partitions: one for one in self.written_since(moment)}
+        return {partition_of(one.studio_id): one for one in self.written_since(moment)}
 
     async def _write_chunk(self, conn: "asyncpg.Connection[Any]") -> None:
         noun, kind = KINDS[self.service]
@@ -85,12 +77,7 @@ class EventWriter:
         ]
         began = time.monotonic()
         async with conn.transaction():
-            if self.writes_as_before:
-                rows = [row_of(event) for event in events]
-                columns = ([getattr(row, name) for row in rows] for name in COLUMNS_BEFORE)
-                await conn.execute(ADD_AS_BEFORE, *columns)
-            else:
-                await add_events(conn, events)
+            await add_events(conn, events)
         await conn.execute(WAKE)
         for (studio, aggregate), event in zip(chosen, events, strict=True):
             version = self._versions[studio, aggregate]

@@ -10,10 +10,9 @@ from tests.harness.eventually import eventually
 from tests.harness.pipeline import Pipeline
 from tests.harness.system import Process
 
-PARTITIONS = 4
+PARTITIONS = 16
 LEASED = "SELECT partition FROM webhooks.leases WHERE role = 'event-log' AND replica::text = ANY ($1)"
 REPLICAS = "SELECT DISTINCT replica::text FROM webhooks.leases WHERE role = 'event-log'"
-PARTITION_OF = "SELECT bookings.outbox_bucket($1) % 4 AS partition"
 
 
 @asynccontextmanager
@@ -41,11 +40,6 @@ async def partitions_of(pipeline: Pipeline, process: Process) -> set[int]:
     log = process.log.read_text()
     replicas = [row["replica"] for row in await pipeline.rows(REPLICAS) if f'"{row["replica"]}"' in log]
     return {row["partition"] for row in await pipeline.rows(LEASED, replicas)}
-
-
-async def partition_of(pipeline: Pipeline, studio_id: str) -> int:
-    [row] = await pipeline.rows(PARTITION_OF, studio_id)
-    return int(row["partition"])
 
 
 def _spread(pipeline: Pipeline) -> Callable[[], Awaitable[bool]]:

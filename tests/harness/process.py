@@ -22,7 +22,6 @@ TEST_SETTINGS = {
     # No replica takes over here, so draining is pointless. The rolling restart test sets its own value.
     "STUDIO_DRAIN_SECONDS": "0",
     # Each partition is a quorum queue, which every test has to declare.
-    "STUDIO_EVENT_PARTITIONS": "4",
 }
 
 

@@ -58,20 +58,20 @@ WITH booked AS (
                 $18::timestamptz[])
          AS entry (studio_id, id, class_id, member_id, booking_id, location_id, position, at)
 ), outboxed AS (
-    INSERT INTO outbox (event_id, type, aggregate, envelope, traceparent, studio_id, bucket)
-    SELECT event_id, type, aggregate,
+    INSERT INTO outbox (partition, event_id, studio_id, type, envelope, traceparent)
+    SELECT partition, event_id, studio_id, type,
            CASE WHEN full_class IS NULL THEN envelope ELSE envelope || (
                SELECT convert_to(
                    concat(c.json_head, c.capacity, ',"available_count":0', c.json_tail, '}}}}'), 'UTF8')
                FROM classes c WHERE c.studio_id = event.studio_id AND c.id = full_class) END,
-           traceparent, studio_id, bucket
-    FROM unnest($19::uuid[], $20::text[], $21::text[], $22::bytea[], $23::text[], $24::uuid[],
-                $25::smallint[], $26::uuid[])
-         WITH ORDINALITY AS event (event_id, type, aggregate, envelope, traceparent, studio_id, bucket,
+           traceparent
+    FROM unnest($19::smallint[], $20::uuid[], $21::uuid[], $22::text[], $23::bytea[], $24::text[],
+                $25::uuid[])
+         WITH ORDINALITY AS event (partition, event_id, studio_id, type, envelope, traceparent,
                                    full_class, place)
     ORDER BY place
 )
-{upsert_answers(27)}
+{upsert_answers(26)}
 """  # noqa: S608
 
 
@@ -82,7 +82,7 @@ async def insert(conn: Connection, outcomes: Sequence[Outcome]) -> None:
     events = [row for o in outcomes for row in _event_values(o)]
     answers = [(o.studio_id, o.client_id, *msgspec.structs.astuple(o.answer)) for o in outcomes]
     await conn.execute(
-        INSERT, *_columns(made, 10), *_columns(queued, 8), *_columns(events, 8), *_columns(answers, 8)
+        INSERT, *_columns(made, 10), *_columns(queued, 8), *_columns(events, 7), *_columns(answers, 8)
     )
 
 

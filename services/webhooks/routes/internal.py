@@ -5,16 +5,14 @@ from services.webhooks.actions.change_endpoint import disable_client, disable_en
 from services.webhooks.actions.erase_person import erase_person
 from services.webhooks.context import Webhooks
 from services.webhooks.routes.staff import queue_depths
-from services.webhooks.store import event_log, stats
+from services.webhooks.store import stats
 from services.webhooks.wire.endpoints import ClientRevoked, Count, KeyRevoked
 from services.webhooks.wire.operators import (
     AdvanceSequences,
     Erased,
-    KnownEvents,
-    KnownEventsQuery,
     WebhooksStats,
 )
-from shared.events.backlog import backlog
+from shared.events.outbox import backlog
 from shared.http.internal_routes import erase_route
 from shared.http.routes import Call, Route
 
@@ -38,8 +36,7 @@ async def status(service: Webhooks, call: Call[None, None]) -> WebhooksStats:
         counts = await stats.counts(conn)
     return WebhooksStats(
         outbox_waiting=waiting.waiting,
-        outbox_in_flight=waiting.in_flight,
-        outbox_parked=waiting.parked,
+        outbox_overdue=waiting.overdue,
         outbox_age_seconds=waiting.age_seconds,
         queues=await queue_depths(service),
         pending_deliveries=counts["pending"],
@@ -47,12 +44,6 @@ async def status(service: Webhooks, call: Call[None, None]) -> WebhooksStats:
         oldest_pending_seconds=counts["oldest"],
         running_recoveries=counts["recoveries"],
     )
-
-
-async def known_events(service: Webhooks, call: Call[None, KnownEventsQuery]) -> KnownEvents:
-    lookups = [(event.studio_id, event.event_id) for event in call.body.events]
-    async with service.db.connection() as conn:
-        return KnownEvents(event_ids=await event_log.known(conn, lookups))
 
 
 ROUTES: list[Route[Webhooks]] = [
@@ -75,15 +66,6 @@ ROUTES: list[Route[Webhooks]] = [
         internal=True,
     ),
     erase_route(erase_person, Erased),
-    Route(
-        method="POST",
-        path="/internal/events/known",
-        handler=known_events,
-        summary="Which of these events the log has",
-        body=KnownEventsQuery,
-        answer=KnownEvents,
-        internal=True,
-    ),
     Route(
         method="POST",
         path="/internal/sequences/advance",

@@ -1,5 +1,6 @@
 """For operators: the endpoints and deliveries of a studio, and the message queues."""
 
+from services.webhooks.actions.requeue_parked import requeue_parked
 from services.webhooks.actions.retry_delivery import retry_delivery
 from services.webhooks.context import Webhooks
 from services.webhooks.errors import EndpointDisabled, RecoveryRunning
@@ -7,7 +8,7 @@ from services.webhooks.routes.endpoints import list_all
 from services.webhooks.routes.events import list_events
 from services.webhooks.routes.recoveries import get as get_recovery
 from services.webhooks.routes.recoveries import recover
-from services.webhooks.store import event_log, studio_deliveries
+from services.webhooks.store import event_log, parked, studio_deliveries
 from services.webhooks.wire.deliveries import Delivery, StudioDeliveriesQuery
 from services.webhooks.wire.endpoints import Endpoint, Recover, Recovery
 from services.webhooks.wire.events import EventPage, EventsQuery, Position
@@ -59,10 +60,14 @@ def queue_named(name: str) -> Queue:
 
 async def queue_depths(service: Webhooks) -> list[QueueRead]:
     try:
-        depths = [await service.bus.depth(queue) for queue in QUEUES]
-    except (BusError, OSError) as problem:
+        depths = {queue: await service.bus.depth(queue) for queue in QUEUES}
+    except BusError as problem:
         raise Unavailable("The broker cannot be reached.") from problem
-    return [QueueRead(name=depth.name, waiting=depth.waiting, parked=depth.parked) for depth in depths]
+    async with service.db.connection() as conn:
+        return [
+            QueueRead(name=queue.name, waiting=depth, parked=await parked.count(conn, queue))
+            for queue, depth in depths.items()
+        ]
 
 
 async def list_queues(service: Webhooks, call: Call[None, None]) -> Queues:
@@ -70,18 +75,25 @@ async def list_queues(service: Webhooks, call: Call[None, None]) -> Queues:
 
 
 async def list_parked(service: Webhooks, call: Call[ParkedQuery, None]) -> Parked:
-    found = await service.bus.parked(queue_named(call.path["queue"]), call.query.limit)
+    queue = queue_named(call.path["queue"])
+    async with service.db.connection() as conn:
+        rows = await parked.list_all(conn, queue, limit=call.query.limit)
     return Parked(
         data=[
-            ParkedRead(id=m.id, topic=m.topic, reason=m.reason, body=m.body.decode("utf-8", "replace"))
-            for m in found
+            ParkedRead(
+                id=row["event_id"],
+                topic=row["type"],
+                reason=row["reason"],
+                body=row["body"].decode("utf-8", "replace"),
+            )
+            for row in rows
         ]
     )
 
 
 async def requeue(service: Webhooks, call: Call[None, Requeue]) -> Requeued:
-    ids = None if call.body.ids is None else frozenset(call.body.ids)
-    return Requeued(requeued=await service.bus.requeue(queue_named(call.path["queue"]), ids))
+    queue = queue_named(call.path["queue"])
+    return Requeued(requeued=await requeue_parked(service, queue, call.body.ids))
 
 
 ROUTES: list[Route[Webhooks]] = [

@@ -26,21 +26,6 @@ async def lock_counters(conn: Connection, studio_ids: Sequence[str]) -> dict[str
     return {row["studio_id"]: row["last_sequence"] for row in await conn.fetch(LOCK, studio_ids)}
 
 
-KNOWN = """
-SELECT e.id::text FROM unnest($1::uuid[], $2::uuid[]) AS wanted (studio_id, id)
-JOIN events e ON e.studio_id = wanted.studio_id AND e.id = wanted.id
-WHERE e.created_at >= $3 AND e.created_at < $4
-"""
-
-
-async def known(conn: Connection, events: Sequence[tuple[str, str]]) -> list[str]:
-    """Which of these events, by studio and id, are in the log."""
-    ids = [id_ for _, id_ in events]
-    span = span_of(ids)
-    rows = await conn.fetch(KNOWN, [studio for studio, _ in events], ids, span.since, span.until)
-    return [row["id"] for row in rows]
-
-
 POSITION = "SELECT last_sequence FROM event_counters WHERE studio_id = $1"
 
 

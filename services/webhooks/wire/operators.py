@@ -48,29 +48,13 @@ class WebhooksStats(Struct, kw_only=True):
     """For `studioctl status` and the dashboards."""
 
     outbox_waiting: int
-    outbox_in_flight: int
-    outbox_parked: int
+    outbox_overdue: int
     outbox_age_seconds: float
     queues: list[QueueRead]
     pending_deliveries: int
     dead_deliveries: int
     oldest_pending_seconds: float
     running_recoveries: int
-
-
-class EventLookup(Body, frozen=True, kw_only=True):
-    studio_id: Id
-    event_id: Id
-
-
-class KnownEventsQuery(Body, frozen=True, kw_only=True):
-    """At most as many ids as the outboxes list."""
-
-    events: Annotated[list[EventLookup], Meta(max_length=2000)]
-
-
-class KnownEvents(Struct, kw_only=True):
-    event_ids: list[str]
 
 
 class Erased(Struct, kw_only=True):

@@ -1,15 +1,19 @@
 """Two buses, one protocol: `memory` for one process, `rabbit` for many."""
 
-from shared.events.bus.acknowledgements import Acknowledgement
 from shared.events.bus.protocol import (
+    Batch,
     Bus,
     BusError,
     Handler,
+    Link,
     Message,
-    ParkedMessage,
+    OnReply,
+    Park,
     Poison,
-    QueueDepth,
-    Unroutable,
+    Ready,
+    Refused,
+    Reply,
+    Stored,
 )
 from shared.events.bus.topology import EVENT_LOG, NEW_MEMBERS, QUEUES, Queue, groups_for
 
@@ -17,15 +21,19 @@ __all__ = [
     "EVENT_LOG",
     "NEW_MEMBERS",
     "QUEUES",
-    "Acknowledgement",
+    "Batch",
     "Bus",
     "BusError",
     "Handler",
+    "Link",
     "Message",
-    "ParkedMessage",
+    "OnReply",
+    "Park",
     "Poison",
     "Queue",
-    "QueueDepth",
-    "Unroutable",
+    "Ready",
+    "Refused",
+    "Reply",
+    "Stored",
     "groups_for",
 ]

@@ -1,22 +1,29 @@
-"""Plain connections to the broker with short heartbeats. We monitor them and reconnect ourselves."""
+"""Connections to RabbitMQ, and the exchanges and queues on it."""
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+import re
+from collections.abc import AsyncIterator, Iterator
 
 import aio_pika
-import msgspec
-from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractIncomingMessage
-from aio_pika.exceptions import ChannelNotFoundEntity
+from aio_pika import ExchangeType
+from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractQueue
+from aio_pika.exceptions import ChannelNotFoundEntity, ChannelPreconditionFailed
 from yarl import URL
 
-from shared.events.bus.protocol import Message
-from shared.events.bus.publish_batches import CONTENT_TYPE, pack, unpack
+from shared.events.bus.protocol import BusError
+from shared.events.bus.topology import QUEUE_ARGUMENTS, QUEUES, Queue
 
 CONNECT_TIMEOUT = 5.0
 # The broker closes a connection that was silent for twice as long. A replica that hangs, or whose machine has
 # disappeared, then loses its partitions to another one. Until then they make no progress.
 HEARTBEAT_SECONDS = 4
+# The first whose quorum queues are what we expect of them.
+OLDEST = (3, 10)
+
+
+class Misconfigured(BusError):
+    """The broker needs an operator: the message is one sentence that says what to do."""
 
 
 async def open_connection(url: str) -> AbstractConnection:
@@ -25,7 +32,7 @@ async def open_connection(url: str) -> AbstractConnection:
     return await aio_pika.connect(url, timeout=CONNECT_TIMEOUT, heartbeat=heartbeat)
 
 
-async def close_quietly(connection: AbstractConnection | None) -> None:
+async def close_quietly(connection: AbstractConnection | AbstractChannel | None) -> None:
     if connection is None or connection.is_closed:
         return
     with contextlib.suppress(Exception):
@@ -33,68 +40,71 @@ async def close_quietly(connection: AbstractConnection | None) -> None:
             await connection.close()
 
 
+async def refuse_old_broker(channel: AbstractChannel, oldest: tuple[int, int] = OLDEST) -> None:
+    underlay = await channel.get_underlay_channel()
+    said = underlay.connection.server_properties.get("version", "")
+    version = said.decode() if isinstance(said, bytes) else str(said)
+    found = re.match(r"(\d+)\.(\d+)", version)
+    if found and (int(found[1]), int(found[2])) < oldest:
+        wanted = ".".join(map(str, oldest))
+        raise Misconfigured(f"RabbitMQ {version} is too old: {wanted} or newer is needed.")
+
+
+async def declare_all(channel: AbstractChannel) -> None:
+    """Whatever is missing. One of them may be deleted at any time, and whether a binding exists can only be
+    found out by making it.
+    """
+    for queue in QUEUES:
+        for number in sorted(queue.all_partitions):
+            await declare(channel, queue, number)
+
+
+async def declare(channel: AbstractChannel, queue: Queue, number: int) -> AbstractQueue:
+    """One partition of a queue, with its exchanges."""
+    name = queue.partition(number)
+    with _naming("exchange", queue.exchange):
+        exchange = await channel.declare_exchange(queue.exchange, ExchangeType.DIRECT, durable=True)
+    with _naming("exchange", queue.replies):
+        await channel.declare_exchange(queue.replies, ExchangeType.DIRECT, durable=True)
+    with _naming("queue", name):
+        declared = await channel.declare_queue(name, durable=True, arguments=QUEUE_ARGUMENTS)
+    await declared.bind(exchange, routing_key=name)
+    return declared
+
+
+async def expect(channel: AbstractChannel, queue: Queue, number: int) -> AbstractQueue:
+    """A queue that another service declares. To look for it takes no permission."""
+    name = queue.partition(number)
+    try:
+        return await channel.declare_queue(name, passive=True)
+    except ChannelNotFoundEntity:
+        raise BusError(f"{name!r} does not exist yet; the event log's service declares it") from None
+
+
+@contextlib.contextmanager
+def _naming(kind: str, name: str) -> Iterator[None]:
+    try:
+        yield
+    except ChannelPreconditionFailed as problem:
+        raise Misconfigured(
+            f"{name!r} exists on the broker with other arguments than this version wants ({problem}). "
+            f"They cannot be changed: stop the consumers, delete it (rabbitmqctl delete_{kind} {name}) and "
+            "start again; it is made anew, and what was in it is sent again from the outboxes."
+        ) from problem
+
+
 @contextlib.asynccontextmanager
 async def short_channel(url: str) -> AsyncIterator[AbstractChannel]:
     """On a connection of its own, for an operator's request. These are rare and must not disturb others."""
     async with asyncio.timeout(30):
         connection = await open_connection(url)
-        async with connection, connection.channel(on_return_raises=True) as channel:
+        async with connection, connection.channel() as channel:
             yield channel
 
 
-async def queue_exists(connection: AbstractConnection, name: str) -> bool:
-    """On a separate channel, because the broker closes it if the queue does not exist."""
-    channel = await connection.channel()
-    try:
-        await channel.declare_queue(name, passive=True)
-    except ChannelNotFoundEntity:
-        return False
-    await channel.close()
-    return True
-
-
-def wrap(message: Message, **headers: str) -> aio_pika.Message:
-    if message.traceparent:
-        headers["traceparent"] = message.traceparent
-    return aio_pika.Message(
-        message.body,
-        message_id=message.id or None,
-        type=message.topic,
-        content_type="application/json",
-        delivery_mode=aio_pika.DeliveryMode.PERSISTENT,
-        reply_to=message.source or None,
-        correlation_id=message.reference or None,
-        headers={"bucket": message.bucket, **headers},
-    )
-
-
-def wrap_batch(messages: Sequence[Message]) -> aio_pika.Message:
-    return aio_pika.Message(
-        pack(messages),
-        type="batch",
-        content_type=CONTENT_TYPE,
-        delivery_mode=aio_pika.DeliveryMode.PERSISTENT,
-    )
-
-
-def unwrap_all(message: AbstractIncomingMessage) -> list[Message]:
-    """The messages of a batch. What cannot be read is returned as it is, for the handler to refuse."""
-    if message.content_type != CONTENT_TYPE:
-        return [unwrap(message)]
-    try:
-        return unpack(message.body) or [unwrap(message)]
-    except msgspec.DecodeError:
-        return [unwrap(message)]
-
-
-def unwrap(message: AbstractIncomingMessage) -> Message:
-    trace, bucket = message.headers.get("traceparent"), message.headers.get("bucket")
-    return Message(
-        message.message_id or "",
-        message.type or message.routing_key or "",
-        message.body,
-        trace if isinstance(trace, str) else None,
-        bucket if isinstance(bucket, int) else 0,
-        message.reply_to or "",
-        message.correlation_id or "",
-    )
+async def queue_depth(channel: AbstractChannel, queue: Queue) -> int:
+    waiting = 0
+    for number in queue.all_partitions:
+        found = await channel.declare_queue(queue.partition(number), passive=True)
+        waiting += found.declaration_result.message_count or 0
+    return waiting

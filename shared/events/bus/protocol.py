@@ -1,84 +1,111 @@
-"""What both buses guarantee: at least once, in order per publisher and queue, nothing silently dropped."""
+"""What both buses do: carry numbered batches of events to a queue's consumer, and its replies back.
+
+A bus may lose, repeat and delay, but not reorder what one sender sends to one partition. Whoever sends keeps an
+event until the consumer has replied that it is stored (shared/events/relay.py), and the consumer takes a session's
+batches in order and without a gap (shared/events/bus/intake.py). Together nothing is lost, and the order holds.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
+import msgspec
 from msgspec import Struct
 
-from shared.events.bus.acknowledgements import Settle
-from shared.events.bus.topology import EVENT_LOG, Queue
+from shared.events.bus.topology import Queue
 
 
 class BusError(Exception):
-    """The message was not confirmed: publish it again."""
-
-
-class Unroutable(BusError):
-    """The queue is missing, or has no consumer to take the message yet."""
+    """The bus is out of reach, or has no such queue: connect again."""
 
 
 class Poison(Exception):
     """A handler raises it for a message that can never be handled: the message is parked at once."""
 
 
-class Message(Struct, frozen=True):
-    """`id` is the event's id, the same on every redelivery; `topic` is the event's type.
-
-    `source` is the producer that wants an acknowledgement with its own `reference`. If empty, none is sent.
-    """
+class Message(Struct, frozen=True, array_like=True):
+    """One event. `id` is the event's id, the same on every redelivery, `row_id` its row in the outbox."""
 
     id: str
     topic: str
     body: bytes
     traceparent: str | None = None
-    bucket: int = 0
-    source: str = ""
-    reference: str = ""
+    row_id: int = 0
 
 
-class ParkedMessage(Struct, frozen=True):
-    id: str
-    topic: str
+class Batch(Struct, frozen=True, array_like=True):
+    """Several events of a partition in one message of the broker, which costs far more than the event in it.
+
+    A session numbers its batches from 1.
+    """
+
+    partition: int
+    session: str
+    number: int
+    messages: list[Message]
+
+
+class Stored(Struct, frozen=True, array_like=True):
+    row_id: int
+    event_id: str
+
+
+class Refused(Struct, frozen=True, array_like=True):
+    """An event that can never be handled. Whoever sent it parks it."""
+
+    row_id: int
+    event_id: str
     reason: str
-    body: bytes
 
 
-class QueueDepth(Struct, frozen=True):
-    name: str
-    waiting: int
-    parked: int
+class Reply(Struct, frozen=True, array_like=True):
+    """What the consumer says about a batch.
+
+    `start_over`: the batch does not follow on the last one that is stored, so nothing of it is. The sender begins
+    a new session with its oldest event.
+    """
+
+    partition: int
+    session: str
+    stored: list[Stored] = []
+    refused: list[Refused] = []
+    start_over: bool = False
 
 
-# A handler gets messages in the queue's order and returns once they are safely stored; only then are they
-# acknowledged, to the bus and to their producer. It must tolerate getting the same message twice.
+batch_decoder = msgspec.msgpack.Decoder(Batch)
+reply_decoder = msgspec.msgpack.Decoder(Reply)
+encode_message = msgspec.msgpack.Encoder().encode
+
+# A handler gets messages in the queue's order and returns once they are safely stored. It must tolerate getting
+# the same message twice.
 Handler = Callable[[Sequence[Message]], Awaitable[None]]
+Park = Callable[[Message, str], Awaitable[None]]
+OnReply = Callable[[Reply], None]
+# Returns once the handler can store something, so that an outage of the database uses up no deliveries.
+Ready = Callable[[], Awaitable[None]]
+
+
+class Link(Protocol):
+    """A sender's connection to a queue's consumer. What was sent on it may be lost when it is."""
+
+    @property
+    def is_lost(self) -> bool: ...
+
+    async def send(self, batch: Batch) -> None:
+        """In the order of the calls. Returns before the consumer has it. Raises BusError."""
+
+    async def close(self) -> None: ...
 
 
 class Bus(Protocol):
-    @property
-    def partitions(self) -> int:
-        """The number of partitions of the event log."""
+    async def link(self, queue: Queue, service: str, on_reply: OnReply) -> Link:
+        """Connects, or raises BusError."""
 
-    @property
-    def keeps_parked(self) -> bool:
-        """Whether parked messages outlive the process."""
-
-    async def ensure_connected(self) -> int:
-        """Connects if needed, or raises BusError. The number changes if published messages may be lost."""
-
-    @property
-    def has_old_queue(self) -> bool:
-        """Whether the event log's single queue of the version before partitions still exists."""
-
-    async def publish(
-        self, message: Message, queue: Queue = EVENT_LOG, *, by_old_queue: bool = False
+    async def subscribe(
+        self, queue: Queue, handler: Handler, *, ready: Ready, park: Park | None = None
     ) -> None:
-        """Returns once the bus has the message. Raises BusError otherwise."""
+        """Handles the messages of the assigned partitions until the bus is closed.
 
-    async def subscribe(self, queue: Queue, handler: Handler, *, batch: int = 1) -> None:
-        """Handles the queue's messages until the bus is closed, up to `batch` at a time.
-
-        For a partitioned queue on a broker, only the assigned partitions.
+        Without `park`, what can never be handled is refused.
         """
 
     def assign(self, queue: Queue, partitions: frozenset[int]) -> None:
@@ -87,23 +114,11 @@ class Bus(Protocol):
     def lost_seconds(self, queue: Queue) -> float:
         """For how long this process has not been able to consume that queue. 0 while it can."""
 
-    async def on_acknowledged(self, source: str, settle: Settle) -> None:
-        """Calls `settle` with the outcome of the messages that `source` has published."""
-
-    async def depth(self, queue: Queue) -> QueueDepth:
-        """How many messages are waiting and how many are parked."""
-
-    def lists_parked(self, queue: Queue) -> bool:
-        """Whether this process may read the parked messages; it can always count them (`depth`)."""
-
-    async def parked(self, queue: Queue, limit: int) -> list[ParkedMessage]:
-        """The oldest parked messages; they stay parked."""
-
-    async def requeue(self, queue: Queue, ids: frozenset[str] | None = None) -> int:
-        """Sends all or the given parked messages back to their queue. Returns how many."""
+    async def depth(self, queue: Queue) -> int:
+        """How many messages are in the queue. Raises BusError."""
 
     def problem(self) -> str | None:
         """None, or a sentence for the readiness answer."""
 
     async def close(self) -> None:
-        """Stops the consumers. Messages that they have not finished are delivered again after a restart."""
+        """Stops the consumers. What they have not finished is sent again."""

@@ -8,10 +8,9 @@ from contextlib import asynccontextmanager
 
 import aio_pika
 
-from shared.events.bus.topology import QUEUES, acknowledgements_of
+from shared.events.bus.topology import QUEUES
 from tests.chaos.arena import Arena
 from tests.chaos.faults.fault import Fault, Group, Injection
-from tests.chaos.open_arena import PARTITIONS
 
 
 @asynccontextmanager
@@ -46,8 +45,7 @@ def controlled(on: tuple[str, ...], off: tuple[str, ...], *, then: tuple[str, ..
 @asynccontextmanager
 async def delete_queues(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
     """Some, or all of them."""
-    names = [name for queue in QUEUES for name in queue.names(PARTITIONS)]
-    names += [acknowledgements_of(source).name for source in ("bookings", "forms", "webhooks")]
+    names = [queue.partition(number) for queue in QUEUES for number in queue.all_partitions]
     chosen = names if draw.random() < 0.3 else draw.sample(names, 2)
     async with await aio_pika.connect(arena.rabbit.url) as connection:
         channel = await connection.channel()
@@ -58,7 +56,7 @@ async def delete_queues(arena: Arena, draw: random.Random) -> AsyncIterator[str]
 
 @asynccontextmanager
 async def delete_exchanges(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
-    names = [queue.exchange for queue in QUEUES]
+    names = [name for queue in QUEUES for name in (queue.exchange, queue.replies)]
     chosen = names if draw.random() < 0.3 else [draw.choice(names)]
     async with await aio_pika.connect(arena.rabbit.url) as connection:
         channel = await connection.channel()

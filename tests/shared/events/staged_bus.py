@@ -1,16 +1,14 @@
-"""A bus with failures that the test controls, and a relay that publishes to it."""
+"""A bus under the test's control, and a relay that sends to it."""
 
 import asyncio
 from collections.abc import Sequence
 
 from shared.background import Wakeup
 from shared.db.database import Database
-from shared.events.backlog import Backlog, backlog
-from shared.events.bus import EVENT_LOG, Acknowledgement, BusError, Message, Queue
-from shared.events.bus.acknowledgements import Settle
+from shared.events.bus import Batch, BusError, Link, Message, OnReply, Queue, Reply, Stored
 from shared.events.event import Event, EventResource
 from shared.events.kinds import BookingCreated
-from shared.events.outbox import add_events
+from shared.events.outbox import Backlog, add_events, backlog
 from shared.events.relay import Relay
 from shared.wire import new_id
 
@@ -26,68 +24,63 @@ def event(resource_id: str, version: int, studio_id: str = STUDIO) -> Event:
 
 
 class StagedBus:
-    """Records what it confirmed, fails on request, and acknowledges the events that the test names."""
+    """Records what is sent. Replies when the test says so, or at once if it is `prompt`."""
 
-    def __init__(self, partitions: int = 4) -> None:
-        self.partitions = partitions
-        self.keeps_parked = True
-        self.has_old_queue = False
-        self.by_old_queue: list[str] = []
-        self.connection = 1
-        self.confirmed: list[Message] = []
-        self.unconfirmed = 0
-        self.most_unconfirmed = 0
-        self.fail_next = 0
-        self.refuse: set[str] = set()
-        self.slow: dict[str, float] = {}
-        self.hold: dict[str, asyncio.Event] = {}
-        self.settle: Settle | None = None
+    def __init__(self, *, prompt: bool = False) -> None:
+        self.prompt = prompt
+        self.batches: list[Batch] = []
+        self.links: list[StagedLink] = []
+        self.is_away = False
 
-    def lists_parked(self, queue: Queue) -> bool:
-        return True
-
-    async def ensure_connected(self) -> int:
-        return self.connection
-
-    async def on_acknowledged(self, source: str, settle: Settle) -> None:
-        self.settle = settle
-
-    async def publish(
-        self, message: Message, queue: Queue = EVENT_LOG, *, by_old_queue: bool = False
-    ) -> None:
-        self.unconfirmed += 1
-        self.most_unconfirmed = max(self.most_unconfirmed, self.unconfirmed)
-        await asyncio.sleep(self.slow.get(message.id, 0))
-        if message.id in self.hold:
-            await self.hold[message.id].wait()
-        self.unconfirmed -= 1
-        if self.fail_next > 0 or message.id in self.refuse:
-            self.fail_next -= 1
+    async def link(self, queue: Queue, service: str, on_reply: OnReply) -> Link:
+        if self.is_away:
             raise BusError("staged")
-        self.confirmed.append(message)
-        if by_old_queue:
-            self.by_old_queue.append(message.id)
+        self.links.append(StagedLink(self, on_reply))
+        return self.links[-1]
 
-    async def acknowledge(self, *messages: Message, parked: bool = False) -> None:
-        assert self.settle is not None
-        await self.settle([Acknowledgement(one.reference, one.id, parked) for one in messages])
+    @property
+    def messages(self) -> list[Message]:
+        return [message for batch in self.batches for message in batch.messages]
 
     @property
     def ids(self) -> list[str]:
-        return [message.id for message in self.confirmed]
+        return [message.id for message in self.messages]
+
+    def reply(self, *batches: Batch) -> None:
+        for batch in batches:
+            self.say(Reply(batch.partition, batch.session, [Stored(m.row_id, m.id) for m in batch.messages]))
+
+    def say(self, reply: Reply) -> None:
+        self.links[-1].on_reply(reply)
 
 
-async def relay(
-    db: Database, bus: StagedBus, wakeup: Wakeup | None = None, *, acknowledge_seconds: float = 30.0
+class StagedLink:
+    def __init__(self, bus: StagedBus, on_reply: OnReply) -> None:
+        self._bus = bus
+        self.on_reply = on_reply
+        self.is_lost = False
+
+    async def send(self, batch: Batch) -> None:
+        if self.is_lost:
+            raise BusError("staged")
+        self._bus.batches.append(batch)
+        if self._bus.prompt:
+            self._bus.reply(batch)
+
+    async def close(self) -> None:
+        self.is_lost = True
+
+
+def relay(
+    db: Database, bus: StagedBus, wakeup: Wakeup | None = None, *, reply_seconds: float = 30.0
 ) -> Relay:
     made = Relay(
         db,
         bus,  # type: ignore[arg-type]
         wakeup or Wakeup(),
         service="bookings",
-        acknowledge_seconds=acknowledge_seconds,
+        reply_seconds=reply_seconds,
     )
-    await made.start()
     return made
 
 
@@ -96,24 +89,18 @@ async def write(db: Database, events: Sequence[Event]) -> None:
         await add_events(conn, events)
 
 
-async def states(db: Database) -> Backlog:
+async def left(db: Database) -> Backlog:
     async with db.connection() as conn:
         return await backlog(conn)
 
 
-async def until_idle(one: Relay, *, held: int = 0) -> None:
-    """Until nothing is left to publish except `held` rows, however slow this machine is."""
-    while await one.step() or one.unconfirmed > held:
-        await asyncio.sleep(0.001)
+async def until_idle(one: Relay) -> None:
+    """Until nothing is left that may be sent now."""
+    while await one.step():
+        await asyncio.sleep(0)
 
 
-def versions(count: int) -> list[Event]:
-    """Events of one aggregate."""
+def versions(count: int, studio_id: str = STUDIO) -> list[Event]:
+    """Events of one resource."""
     booking = new_id()
-    return [event(booking, version) for version in range(1, count + 1)]
-
-
-def order(bus: StagedBus, events: list[Event]) -> list[int]:
-    """The versions as they were confirmed."""
-    by_id = {one.id: one.resource.version for one in events}
-    return [by_id[sent] for sent in bus.ids if sent in by_id]
+    return [event(booking, version, studio_id) for version in range(1, count + 1)]

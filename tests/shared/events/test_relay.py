@@ -1,15 +1,21 @@
-"""The outbox relay: nothing is lost or reordered, and a row is deleted once the event log has it."""
+"""The relay: nothing is lost, a resource's events stay in order, and a row is deleted once the event log has it."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
+import asyncpg
 import pytest
 
 from shared.background import Loop, running
 from shared.db.database import Database
-from shared.events.bus import Acknowledgement, BusError
-from shared.events.outbox import add_event
+from shared.events import relay as relay_module
+from shared.events.bus import BusError, Reply, Stored
+from shared.events.event import Event
+from shared.events.outbox import add_event, add_events, partition_of
+from shared.events.relay import WINDOW
 from shared.wire import new_id
-from tests.shared.events.staged_bus import STUDIO, StagedBus, event, relay, states, until_idle, write
+from tests.shared.events.staged_bus import STUDIO, StagedBus, event, left, relay, until_idle, versions, write
 
 
 async def test_a_rolled_back_event_never_happened(db: Database) -> None:
@@ -18,213 +24,242 @@ async def test_a_rolled_back_event_never_happened(db: Database) -> None:
         async with db.transaction() as conn:
             await add_event(conn, event(new_id(), 1))
             raise RuntimeError("the booking failed")
-    assert (await states(db)).waiting == 0
+    assert (await left(db)).waiting == 0
 
 
-async def test_a_row_outlives_the_confirm_until_the_log_has_acknowledged_it(db: Database) -> None:
-    """A confirm is only as good as the broker's disk. Failed rows wait; confirmed rows are in flight."""
+async def test_a_row_stays_until_the_reply_and_is_deleted_by_it(db: Database) -> None:
+    """What was sent is not sent again, and a reply deletes what it names and nothing else."""
     bus = StagedBus()
-    one = await relay(db, bus)
-    await write(db, [event(new_id(), 1) for _ in range(5)])
-    bus.fail_next = 2
-    with pytest.raises(BusError):
-        await one.step()
-    found = await states(db)
-    assert (found.waiting, found.in_flight, found.parked) == (2, 3, 0)
+    one = relay(db, bus)
+    await write(db, versions(5))
     await until_idle(one)
-    found = await states(db)
-    assert (found.waiting, found.in_flight) == (0, 5)
-    await bus.acknowledge(*bus.confirmed[:4])
-    await bus.acknowledge(bus.confirmed[4], parked=True)
-    found = await states(db)
-    assert (found.waiting, found.in_flight, found.parked) == (0, 0, 1)
-    await bus.acknowledge(bus.confirmed[4])
-    assert (await states(db)).parked == 0, "sent back from the parked queue and logged"
-    assert len(bus.ids) == len(set(bus.ids)) == 5
-    await one.stop()
-
-
-async def test_an_acknowledgement_of_another_event_removes_nothing(db: Database) -> None:
-    """After a restore a row's number may be assigned again, so the event's id must match too."""
-    bus = StagedBus()
-    one = await relay(db, bus)
-    await write(db, [event(new_id(), 1)])
     await until_idle(one)
-    assert bus.settle is not None
-    [sent] = bus.confirmed
-    await bus.settle([Acknowledgement(sent.reference, new_id()), Acknowledgement("nonsense", sent.id)])
-    assert (await states(db)).in_flight == 1
+    [batch] = bus.batches
+    assert len(batch.messages) == 5 and (await left(db)).waiting == 5
+    bus.say(Reply(batch.partition, batch.session, [Stored(m.row_id, m.id) for m in batch.messages[:2]]))
+    await one.step()
+    assert (await left(db)).waiting == 3
+    bus.reply(batch)
+    await one.step()
+    assert (await left(db)).waiting == 0
+    assert len(bus.batches) == 1
     await one.stop()
 
 
-async def test_rows_that_stay_unacknowledged_are_published_again_by_themselves(db: Database) -> None:
-    """A deleted queue loses its messages silently. Only the missing acknowledgement shows it."""
+async def test_a_reply_for_another_event_deletes_nothing(db: Database) -> None:
+    """In a restored database a row's id may be another event's."""
     bus = StagedBus()
-    one = await relay(db, bus, acknowledge_seconds=0.2)
-    lost, kept = event(new_id(), 1), event(new_id(), 1)
-    await write(db, [lost, kept])
-    loop = Loop("relay", one.step, idle=0.05)
-    async with running([loop]), asyncio.timeout(20):
-        while len(bus.ids) < 2:
-            await asyncio.sleep(0.01)
-        await bus.acknowledge(*[sent for sent in bus.confirmed if sent.id == kept.id])
-        while bus.ids.count(lost.id) < 3:
-            await asyncio.sleep(0.01)
-    assert bus.ids.count(kept.id) == 1
+    one = relay(db, bus)
+    await write(db, versions(1))
+    await until_idle(one)
+    [batch] = bus.batches
+    bus.say(Reply(batch.partition, batch.session, [Stored(batch.messages[0].row_id, new_id())]))
+    await one.step()
+    assert (await left(db)).waiting == 1
     await one.stop()
 
 
-async def test_after_a_new_connection_everything_in_flight_is_published_again_in_order(db: Database) -> None:
-    """The broker may have lost its disk: what was not acknowledged goes before what was written since."""
+async def test_batches_of_a_session_are_numbered_from_one(db: Database) -> None:
+    """The receiver finds a gap by the numbers."""
     bus = StagedBus()
-    one = await relay(db, bus)
-    booking = new_id()
-    events = [event(booking, version) for version in range(1, 5)]
+    one = relay(db, bus)
+    for version in range(1, 4):
+        await write(db, [event(new_id(), version)])
+        await until_idle(one)
+    assert [batch.number for batch in bus.batches] == [1, 2, 3]
+    assert len({batch.session for batch in bus.batches}) == 1
+    await one.stop()
+
+
+async def _start_over(bus: StagedBus) -> None:
+    batch = bus.batches[-1]
+    bus.say(Reply(batch.partition, batch.session, start_over=True))
+
+
+async def _lose_connection(bus: StagedBus) -> None:
+    bus.links[-1].is_lost = True
+
+
+@pytest.mark.parametrize("trouble", [_start_over, _lose_connection])
+async def test_the_cure_is_a_new_session_from_the_oldest_row(db: Database, trouble: "object") -> None:
+    """What has no reply is sent again, before what was written since, under a new session."""
+    bus = StagedBus()
+    one = relay(db, bus)
+    events = versions(4)
     await write(db, events[:3])
     await until_idle(one)
-    bus.confirmed.clear()
-    bus.connection += 1
+    [first] = bus.batches
+    bus.say(Reply(first.partition, first.session, [Stored(first.messages[0].row_id, first.messages[0].id)]))
+    await trouble(bus)  # type: ignore[operator]
     await write(db, events[3:])
     await until_idle(one)
-    assert bus.ids == [one_event.id for one_event in events]
+    again = bus.batches[1:]
+    assert [message.id for batch in again for message in batch.messages] == [e.id for e in events[1:]]
+    assert again[0].number == 1 and again[0].session != first.session
     await one.stop()
 
 
-@pytest.mark.parametrize("envelope", [b"{}", b"\xff\xfe", b"not an event"])
-async def test_an_unreadable_row_does_not_stop_the_relay(db: Database, envelope: bytes) -> None:
-    """It is published like the others, and the consumer parks it."""
+async def test_a_reply_to_an_earlier_session_counts_and_its_start_over_does_not(db: Database) -> None:
+    """What is stored is stored. But every batch of an abandoned session may be answered with "start over"."""
     bus = StagedBus()
-    one = await relay(db, bus)
-    odd, even = event(new_id(), 1), event(new_id(), 1)
-    await write(db, [odd, even])
-    async with db.connection() as conn:
-        await conn.execute(
-            "UPDATE outbox SET envelope = $1, traceparent = 'nonsense' WHERE event_id = $2", envelope, odd.id
-        )
+    one = relay(db, bus)
+    await write(db, versions(2))
     await until_idle(one)
-    assert set(bus.ids) == {odd.id, even.id}
+    await _start_over(bus)
+    await until_idle(one)
+    old, current = bus.batches
+    bus.say(Reply(old.partition, old.session, start_over=True))
+    await until_idle(one)
+    assert len(bus.batches) == 2
+    bus.reply(old)
+    await one.step()
+    assert (await left(db)).waiting == 0
+    bus.reply(current)
+    await until_idle(one)
+    assert len(bus.batches) == 2
     await one.stop()
 
 
-async def test_many_confirms_are_outstanding_but_one_per_aggregate(db: Database) -> None:
-    """Order per aggregate holds: what failed is never overtaken by what came after it."""
+async def test_without_a_reply_only_the_oldest_batch_is_sent_again(db: Database) -> None:
+    """A slow receiver is not buried in copies, and the number is the same, so that they do no harm."""
     bus = StagedBus()
-    one = await relay(db, bus)
-    bookings = [new_id() for _ in range(10)]
-    events = [event(booking, version) for version in range(1, 6) for booking in bookings]
-    await write(db, events)
-    stuck = events[10]
-    bus.refuse = {stuck.id}
+    one = relay(db, bus, reply_seconds=0.2)
+    for _ in range(3):
+        await write(db, [event(new_id(), 1)])
+        await until_idle(one)
+    async with running([Loop("relay", one.step, idle=0.02)]), asyncio.timeout(20):
+        while len(bus.batches) < 5:
+            await asyncio.sleep(0.01)
+    assert [batch.number for batch in bus.batches] == [1, 2, 3, 1, 1]
+    assert len({batch.session for batch in bus.batches}) == 1
+    await one.stop()
+
+
+async def test_the_window_bounds_what_is_in_flight(db: Database) -> None:
+    """A backlog stays in Postgres: the broker stays shallow however long the event log is away."""
+    bus = StagedBus()
+    one = relay(db, bus)
+    await write(db, versions(WINDOW * 3))
+    await until_idle(one)
+    assert len(bus.ids) <= WINDOW
+    while (await left(db)).waiting:
+        bus.reply(*bus.batches)
+        await until_idle(one)
+    assert len(set(bus.ids)) == WINDOW * 3
+    await one.stop()
+
+
+async def test_a_partition_without_replies_holds_nobody_else(db: Database) -> None:
+    """Each partition has its own session and window."""
+    bus = StagedBus()
+    one = relay(db, bus)
+    await write(db, versions(WINDOW * 2))
+    await until_idle(one)
+    other = next(studio for studio in iter(new_id, "") if partition_of(studio) != partition_of(STUDIO))
+    late = event(new_id(), 1, other)
+    await write(db, [late])
+    await until_idle(one)
+    assert bus.ids[-1] == late.id
+    await one.stop()
+
+
+async def test_a_studios_backlog_does_not_hold_the_others_of_its_partition(db: Database) -> None:
+    """An import of one studio leaves half of the window to its neighbours."""
+    bus = StagedBus()
+    one = relay(db, bus)
+    await write(db, versions(WINDOW * 8))
+    await until_idle(one)
+    neighbour = next(studio for studio in iter(new_id, "") if partition_of(studio) == partition_of(STUDIO))
+    late = event(new_id(), 1, neighbour)
+    await write(db, [late])
+    rounds = 0
+    while late.id not in bus.ids:
+        bus.reply(*bus.batches[-2:])
+        await until_idle(one)
+        rounds += 1
+        assert rounds <= 8, "behind the backlog"
+    assert len(bus.ids) < WINDOW * 4, "the control: most of the backlog is still there"
+    while (await left(db)).waiting:
+        bus.reply(*bus.batches)
+        await until_idle(one)
+    assert len(set(bus.ids)) == len(bus.ids) == WINDOW * 8 + 1
+    await one.stop()
+
+
+@asynccontextmanager
+async def held_open(database_url: str, one: Event) -> AsyncIterator[None]:
+    """A transaction that has its row and commits at the end of the block."""
+    conn = await asyncpg.connect(database_url, server_settings={"search_path": "bookings"})
+    try:
+        async with conn.transaction():
+            await add_events(conn, [one])
+            yield
+    finally:
+        await conn.close()
+
+
+async def test_a_row_that_commits_late_is_sent(
+    db: Database, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ids are not in the order of the commits: the floor stays below an id whose transaction is running."""
+    monkeypatch.setattr(relay_module, "SETTLE_SECONDS", 0.0)
+    bus = StagedBus(prompt=True)
+    one = relay(db, bus)
+    late = event(new_id(), 1)
+    await until_idle(one)
+    async with held_open(database_url, late):
+        for _ in range(20):
+            await write(db, [event(new_id(), 1)])
+            await until_idle(one)
+        assert len(bus.ids) == 20
+    await until_idle(one)
+    assert bus.ids[-1] == late.id
+    await one.stop()
+
+
+async def test_deleted_rows_that_an_old_snapshot_keeps_are_not_read_again(
+    db: Database, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A `pg_dump` keeps every deleted row in the index. The floor rises over them."""
+    monkeypatch.setattr(relay_module, "SETTLE_SECONDS", 0.0)
+    snapshot = await asyncpg.connect(database_url)
+    await snapshot.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    await snapshot.fetchval("SELECT 1")
+    bus = StagedBus(prompt=True)
+    one = relay(db, bus)
+    for _ in range(10):
+        await write(db, versions(WINDOW))
+        await until_idle(one)
+    for _ in range(5):
+        await until_idle(one)
+    session = one._sessions[partition_of(STUDIO)]
+    async with db.connection() as conn:
+        last = await conn.fetchval("SELECT pg_sequence_last_value('outbox_id_seq')")
+    assert session.streams[0].floor == last
+    await snapshot.close()
+    await one.stop()
+
+
+async def test_whoever_cannot_reach_the_bus_raises_and_goes_on_later(db: Database) -> None:
+    """The loop backs off. Nothing of the outbox is touched."""
+    bus = StagedBus(prompt=True)
+    bus.is_away = True
+    one = relay(db, bus)
+    await write(db, versions(2))
     with pytest.raises(BusError):
         await one.step()
-    assert bus.most_unconfirmed == 10
-    same = [e.id for e in events if e.resource.id == stuck.resource.id]
-    assert [i for i in bus.ids if i in same] == same[:1], "those behind it stayed behind"
-    bus.refuse = set()
+    bus.is_away = False
     await until_idle(one)
-    for booking in bookings:
-        wanted = [e.id for e in events if e.resource.id == booking]
-        assert [i for i in bus.ids if i in wanted] == wanted
-    await one.stop()
-
-
-async def test_a_hot_class_does_not_keep_the_others_waiting(db: Database) -> None:
-    """3,000 events of one aggregate with a slow confirm: a later event of another is not delayed."""
-    bus = StagedBus()
-    one = await relay(db, bus)
-    hot = new_id()
-    await write(db, [event(hot, version) for version in range(3000)])
-    other = event(new_id(), 1)
-    await write(db, [other])
-    async with db.connection() as conn:
-        rows = await conn.fetch("SELECT event_id FROM outbox ORDER BY id LIMIT 3000")
-    bus.slow = {row["event_id"]: 0.05 for row in rows}
-    loop = Loop("relay", one.step, idle=0.05, wakeup=one.wakeup)
-    async with running([loop]), asyncio.timeout(20):
-        while other.id not in bus.ids:
-            await asyncio.sleep(0.01)
-    assert len(bus.ids) <= 40, "it did not wait for the hot one's batch"
-    await one.stop()
-
-
-async def test_a_row_committed_late_with_a_small_id_is_not_lost(db: Database) -> None:
-    """Ids are not commit-ordered: the control shows the late row, which a cursor would have passed."""
-    bus = StagedBus()
-    one = await relay(db, bus)
-    async with db.pool.acquire() as slow:
-        transaction = slow.transaction()
-        await transaction.start()
-        late = event(new_id(), 1)
-        await add_event(slow, late)
-        early = event(new_id(), 1)
-        await write(db, [early])
-        await until_idle(one)
-        assert bus.ids == [early.id], "control: the later id was published first"
-        await transaction.commit()
-    await until_idle(one)
-    assert bus.ids == [early.id, late.id]
-    await one.stop()
-
-
-async def test_rows_of_the_previous_version_get_their_studio_and_bucket(db: Database) -> None:
-    """It writes neither. The order within an aggregate must hold across both versions."""
-    one = event(new_id(), 1)
-    await write(db, [one])
-    async with db.connection() as conn:
-        await conn.execute(
-            "INSERT INTO outbox (event_id, type, aggregate, envelope)"
-            " SELECT event_id, type, aggregate, envelope FROM outbox"
-        )
-        await conn.execute(
-            "INSERT INTO outbox (event_id, type, aggregate, envelope) VALUES ($1, 't', 'a', $2)",
-            new_id(),
-            b"\xff{",
-        )
-        rows = await conn.fetch("SELECT studio_id, bucket FROM outbox ORDER BY id")
-    ours, older, unreadable = (tuple(row) for row in rows)
-    assert ours == older
-    assert ours[0] == STUDIO
-    assert unreadable == (None, 0)
-
-
-async def test_a_partition_leaves_the_old_queue_once_all_its_events_are_logged(db: Database) -> None:
-    """What the older relay left there comes first: an acknowledgement shows that it is logged."""
-    bus = StagedBus()
-    bus.has_old_queue = True
-    one = await relay(db, bus)
-    booking = new_id()
-    first, second, third, fourth = (event(booking, version) for version in range(1, 5))
-    await write(db, [first, second])
-    await until_idle(one)
-    assert bus.by_old_queue == [first.id, second.id]
-    await bus.acknowledge(bus.confirmed[0])
-    await write(db, [third])
-    await until_idle(one)
-    assert bus.ids == [first.id, second.id], (
-        "the second one is still in the old queue: nothing may overtake it"
-    )
-    await bus.acknowledge(bus.confirmed[1])
-    await until_idle(one)
-    await write(db, [fourth])
-    await until_idle(one)
-    assert bus.ids == [first.id, second.id, third.id, fourth.id]
-    assert bus.by_old_queue == [first.id, second.id]
-    await one.stop()
-
-
-async def test_the_relay_survives_losing_its_connection(db: Database) -> None:
-    """A database restart costs one step of the loop and no event."""
-    bus = StagedBus()
-    one = await relay(db, bus)
     await one.step()
-    await write(db, [event(new_id(), 1)])
-    async with db.connection() as conn:
-        await conn.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE application_name = 'studio-bookings' AND pid <> pg_backend_pid()"
-        )
-    loop = Loop("relay", one.step, idle=0.05)
-    async with running([loop]), asyncio.timeout(20):
-        while not bus.ids:
-            await asyncio.sleep(0.01)
+    assert len(bus.ids) == 2 and (await left(db)).waiting == 0
     await one.stop()
+
+
+async def test_a_backlog_is_counted_with_its_age(db: Database) -> None:
+    """For the metrics and `studioctl status`. After a minute an event is overdue."""
+    await write(db, versions(3))
+    async with db.connection() as conn:
+        await conn.execute("UPDATE outbox SET created_at = created_at - interval '2 minutes' WHERE id = 1")
+    found = await left(db)
+    assert (found.waiting, found.overdue) == (3, 1)
+    assert 119 < found.age_seconds < 180

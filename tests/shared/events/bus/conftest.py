@@ -5,17 +5,14 @@ from collections.abc import AsyncIterator
 import pytest
 
 from shared.events.bus import Bus
-from shared.events.bus.memory import MemoryBus
-from shared.events.bus.rabbit import RabbitBus
-from tests.shared.events.bus.queues import PARTITIONS, QUEUES
+from shared.events.bus.factory import open_bus
+from tests.shared.events.bus.notebook import Sender
 
 
 @pytest.fixture(params=["memory", "rabbit"])
 async def bus(request: pytest.FixtureRequest) -> AsyncIterator[Bus]:
-    made: Bus
-    if request.param == "memory":
-        made = MemoryBus(QUEUES)
-    else:
-        made = await RabbitBus(request.getfixturevalue("amqp_url"), QUEUES, partitions=PARTITIONS).connect()
-    yield made
-    await made.close()
+    url = request.getfixturevalue("amqp_url") if request.param == "rabbit" else None
+    async with open_bus(url) as made:
+        yield made
+        while Sender.links:
+            await Sender.links.pop().close()

@@ -1,201 +1,185 @@
-"""RabbitMQ under faults: restarted, killed, misconfigured, silent."""
+"""The pipeline from an outbox over RabbitMQ to a handler, under faults of the broker."""
 
 import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 
 import aio_pika
+import msgspec
 import pytest
 
-from shared.events.bus import BusError, Message, Unroutable
-from shared.events.bus.declarations import QueueMismatch
+from shared.background import Wakeup, running
+from shared.db.database import Database
+from shared.events.bus import EVENT_LOG, Message
+from shared.events.bus.broker import Misconfigured, refuse_old_broker
 from shared.events.bus.rabbit import RabbitBus
-from shared.servers.rabbitmq import PrivateRabbit
-from tests.harness.eventually import eventually
+from shared.events.envelope import read_envelope
+from shared.events.relay import Relay
+from shared.wire import new_id
+from tests.harness.eventually import eventually, until
 from tests.harness.servers import Rabbit
-from tests.shared.events.bus.queues import ALL, LOG, PARTITIONS, QUEUES, Notebook, message
+from tests.shared.events.bus.notebook import Notebook, at_once
+from tests.shared.events.staged_bus import event, left, write
+
+Fault = Callable[[Rabbit, str], Awaitable[None]]
 
 
-async def publish_until_confirmed(bus: RabbitBus, wanted: Message) -> int:
-    """Like the relay, retries until the confirm. Returns how many attempts failed."""
-    failures = 0
-    async with asyncio.timeout(60):
-        while True:
-            try:
-                await bus.publish(wanted, ALL)
-            except BusError:
-                failures += 1
-                await asyncio.sleep(0.1)
-            else:
-                return failures
+class Log:
+    """Stores each event once, like the event log, and remembers how often each came."""
+
+    def __init__(self) -> None:
+        self.versions: dict[str, list[int]] = defaultdict(list)
+        self.came: dict[str, int] = defaultdict(int)
+
+    async def __call__(self, messages: Sequence[Message]) -> None:
+        for message in messages:
+            self.came[message.id] += 1
+            if self.came[message.id] == 1:
+                resource = read_envelope(message.body).resource
+                self.versions[resource.id].append(resource.version)
 
 
-async def healthy(bus: RabbitBus) -> bool:
-    return bus.problem() is None
+@asynccontextmanager
+async def pipeline(db: Database, amqp_url: str) -> AsyncIterator[tuple[Log, Wakeup]]:
+    """A relay and a consumer as two processes have them, each with its own bus."""
+    log, wakeup = Log(), Wakeup()
+    consumer, producer = RabbitBus(amqp_url, "webhooks"), RabbitBus(amqp_url, "bookings")
+    await consumer.subscribe(EVENT_LOG, log, ready=at_once)
+    consumer.assign(EVENT_LOG, EVENT_LOG.all_partitions)
+    relay = Relay(db, producer, wakeup, service="bookings", reply_seconds=2.0)
+    try:
+        async with running(relay.loops):
+            yield log, wakeup
+    finally:
+        await relay.stop()
+        await consumer.close()
+        await producer.close()
 
 
-async def trouble(bus: RabbitBus) -> str:
-    return bus.problem() or ""
+async def _restart(rabbit: Rabbit, amqp_url: str) -> None:
+    await asyncio.to_thread(rabbit.restart)
 
 
-@pytest.mark.parametrize("fault", ["restart", "kill"])
-async def test_nothing_confirmed_is_lost_when_the_broker_goes_down(
-    rabbit: Rabbit, amqp_url: str, fault: str
-) -> None:
-    """Confirmed messages survive a restart and a kill; the consumer reconnects and gets them all.
-
-    While the broker is away, readiness names the consumer.
-    """
-    bus = await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect()
-    notebook = Notebook()
-    await bus.subscribe(ALL, notebook, batch=20)
-    assert await healthy(bus)
-    failures: list[int] = []
-    over = asyncio.Event()
-
-    async def publish_all() -> int:
-        """Twenty at a time, before, during and after the fault."""
-        sent = 0
-        while not over.is_set():
-            chunk = [publish_until_confirmed(bus, message(n)) for n in range(sent, sent + 20)]
-            failures.extend(await asyncio.gather(*chunk))
-            sent += 20
-        return sent
-
-    publishing = asyncio.create_task(publish_all())
-    await notebook.until(lambda seen: len(seen) >= 60)
-    if fault == "kill":
-        await asyncio.to_thread(rabbit.kill)
-        assert "test.all" in await eventually(lambda: trouble(bus))
-        await asyncio.to_thread(rabbit.start_again)
-    else:
-        await asyncio.to_thread(rabbit.restart)
-    over.set()
-    sent = await publishing
-    await notebook.until(lambda seen: len(set(seen)) == sent, seconds=60)
-    assert sum(failures) > 0, "the fault was not felt: the test proves nothing"
-    await eventually(lambda: healthy(bus))
-    await bus.close()
+async def _kill(rabbit: Rabbit, amqp_url: str) -> None:
+    await asyncio.to_thread(rabbit.kill)
+    await asyncio.to_thread(rabbit.start_again)
 
 
-async def delete_queue(amqp_url: str, name: str) -> None:
-    connection = await aio_pika.connect(amqp_url)
-    channel = await connection.channel()
-    await channel.queue_delete(name)
-    await connection.close()
+async def _delete_queues(rabbit: Rabbit, amqp_url: str) -> None:
+    async with await aio_pika.connect(amqp_url) as connection:
+        channel = await connection.channel()
+        for number in EVENT_LOG.all_partitions:
+            await channel.queue_delete(EVENT_LOG.partition(number))
 
 
-async def test_a_missing_queue_is_never_masked_by_another_one(amqp_url: str) -> None:
-    """`mandatory` only reports that no queue took the message. With one queue per key that is enough."""
-    bus = await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect()
-    connections = await bus.ensure_connected()
-    await asyncio.sleep(
-        1
-    )  # a queue deleted while it starts would break the whole broker (rabbitmq-server 16652)
-    await delete_queue(amqp_url, LOG.partition(2))
-    await bus.publish(message(1, bucket=3), LOG)
-    with pytest.raises(Unroutable, match=r"test\.log\.2"):
-        await bus.publish(message(2, bucket=2), LOG)
-    assert await bus.ensure_connected() != connections, (
-        "what was in the queue may be lost: the relay is told so"
-    )
-    await bus.publish(message(2, bucket=2), LOG)
-    assert (await bus.depth(LOG)).waiting == 2
-    await bus.close()
+async def _delete_exchanges(rabbit: Rabbit, amqp_url: str) -> None:
+    async with await aio_pika.connect(amqp_url) as connection:
+        channel = await connection.channel()
+        await channel.exchange_delete(EVENT_LOG.exchange)
+        await channel.exchange_delete(EVENT_LOG.replies)
 
 
-async def test_partitions_move_between_replicas_and_keep_their_order(amqp_url: str) -> None:
-    """Each replica consumes its partitions; messages that one left unhandled are handled by the next."""
-    replicas = [await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect() for _ in range(2)]
-    first, second = Notebook(), Notebook()
-    await replicas[0].subscribe(LOG, first, batch=3)
-    await replicas[1].subscribe(LOG, second, batch=3)
-    replicas[0].assign(LOG, frozenset({0, 1, 2, 3}))
-    for n in range(8):
-        await replicas[0].publish(message(n, bucket=n), LOG)
-    await first.until(lambda seen: len(seen) == 8)
-    replicas[0].assign(LOG, frozenset({0, 2}))
-    replicas[1].assign(LOG, frozenset({1, 3}))
-    for n in range(8, 48):
-        await replicas[0].publish(message(n, bucket=n), LOG)
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("fault", [_restart, _kill, _delete_queues, _delete_exchanges])
+async def test_nothing_is_lost_or_reordered(rabbit: Rabbit, amqp_url: str, db: Database, fault: Fault) -> None:
+    """Events of many resources and studios are written before, during and after the fault."""
+    resources = [(new_id(), new_id()) for _ in range(40)]
+    written = 0
 
-    async def all_came() -> bool:
-        return len(set(first.seen) | set(second.seen)) == 48
+    async def write_on(until_then: "asyncio.Task[None] | None" = None, rounds: int = 15) -> None:
+        nonlocal written
+        while rounds > 0 or (until_then is not None and not until_then.done()):
+            rounds -= 1
+            written += 1
+            await write(db, [event(id_, written, studio) for id_, studio in resources])
+            wakeup.notify()
+            await asyncio.sleep(0.02)
 
-    await eventually(all_came)
-    for partition in range(PARTITIONS):
-        wanted = [f"m{n}" for n in range(48) if n % PARTITIONS == partition]
-        assert [one for one in first.seen + second.seen if one in wanted] == wanted
-    assert len(second.seen) >= 15, "control: the second one got its share"
-    for bus in replicas:
+    async with pipeline(db, amqp_url) as (log, wakeup):
+        await write_on()
+        await until(lambda: len(log.versions) == len(resources))
+        await write_on(asyncio.create_task(fault(rabbit, amqp_url)))
+        await write_on()
+        async with asyncio.timeout(60):
+            while (await left(db)).waiting:
+                await asyncio.sleep(0.05)
+    for id_, _ in resources:
+        assert log.versions[id_] == list(range(1, written + 1))
+
+
+async def test_partitions_move_between_replicas(amqp_url: str, db: Database) -> None:
+    """Each replica consumes its own partitions. A session that the new one does not know starts over."""
+    first, second = Log(), Log()
+    buses = [RabbitBus(amqp_url, "webhooks") for _ in range(2)]
+    await buses[0].subscribe(EVENT_LOG, first, ready=at_once)
+    await buses[1].subscribe(EVENT_LOG, second, ready=at_once)
+    buses[0].assign(EVENT_LOG, EVENT_LOG.all_partitions)
+    relay = Relay(db, RabbitBus(amqp_url, "bookings"), Wakeup(), service="bookings")
+    resources = [(new_id(), new_id()) for _ in range(60)]
+    async with running(relay.loops):
+        await write(db, [event(id_, 1, studio) for id_, studio in resources])
+        await until(lambda: len(first.versions) == len(resources))
+        buses[0].assign(EVENT_LOG, frozenset(range(8)))
+        buses[1].assign(EVENT_LOG, frozenset(range(8, 16)))
+        await write(db, [event(id_, 2, studio) for id_, studio in resources])
+        async with asyncio.timeout(30):
+            while (await left(db)).waiting:
+                await asyncio.sleep(0.05)
+    stored = {id_: first.versions[id_] + second.versions[id_] for id_, _ in resources}
+    assert all(sorted(set(versions)) == [1, 2] for versions in stored.values())
+    assert any(2 in versions for versions in second.versions.values())
+    await relay.stop()
+    for bus in buses:
         await bus.close()
 
 
-async def test_a_queue_of_an_older_deployment_with_other_arguments_is_named(amqp_url: str) -> None:
-    """PRECONDITION_FAILED becomes a message that names the queue and the remedy."""
-    connection = await aio_pika.connect(amqp_url)
-    channel = await connection.channel()
-    await channel.declare_queue(ALL.name, durable=True, arguments={"x-queue-type": "classic"})
-    await connection.close()
-    with pytest.raises(QueueMismatch, match=r"'test\.all' exists.*delete_queue test\.all"):
-        await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect()
-    bus = RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS)
-    await bus.subscribe(ALL, Notebook())
-    assert "delete_queue test.all" in str(bus.problem()), "readiness says so too"
+async def test_a_queue_with_other_arguments_is_named(amqp_url: str) -> None:
+    """Readiness says which one, and what to do."""
+    name = EVENT_LOG.partition(0)
+    async with await aio_pika.connect(amqp_url) as connection:
+        channel = await connection.channel()
+        await channel.declare_queue(name, durable=True, arguments={"x-queue-type": "classic"})
+    bus = RabbitBus(amqp_url, "webhooks")
+    await bus.subscribe(EVENT_LOG, Notebook(), ready=at_once)
+
+    async def named() -> bool:
+        return f"delete_queue {name}" in str(bus.problem())
+
+    await eventually(named)
+    with pytest.raises(Misconfigured):
+        await bus.link(EVENT_LOG, "webhooks", lambda reply: None)
     await bus.close()
 
 
-async def test_a_consumer_that_the_broker_has_forgotten_comes_back(amqp_url: str) -> None:
-    """The queue is deleted while the connection stays open: the watchdog declares it again."""
-    bus = await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect()
+async def test_a_broker_that_is_too_old_is_refused(amqp_url: str) -> None:
+    """RabbitMQ sends its version in the handshake; the error names both versions."""
+    connection = await aio_pika.connect(amqp_url)
+    async with connection, connection.channel() as channel:
+        await refuse_old_broker(channel)
+        with pytest.raises(Misconfigured, match=r"^RabbitMQ \d+\.\d+\.\d+ is too old: 99\.0 or newer"):
+            await refuse_old_broker(channel, (99, 0))
+
+
+async def test_what_is_no_batch_is_dropped(amqp_url: str) -> None:
+    """Somebody else's message must not stop the consumer. Ours are still in their outbox."""
+    bus = RabbitBus(amqp_url, "webhooks")
     notebook = Notebook()
-    await bus.subscribe(ALL, notebook)
-    await delete_queue(amqp_url, ALL.name)
-    assert await publish_until_confirmed(bus, message(1)) >= 0
-    await notebook.until(lambda seen: seen == ["m1"], seconds=30)
-    await bus.close()
+    await bus.subscribe(EVENT_LOG, notebook, ready=at_once)
+    bus.assign(EVENT_LOG, EVENT_LOG.all_partitions)
 
+    async def emptied() -> bool:
+        return await bus.depth(EVENT_LOG) == 0
 
-async def test_a_queue_that_refuses_for_long_is_tried_on_a_new_connection(
-    rabbit: Rabbit, amqp_url: str
-) -> None:
-    """After a node was lost, a broker may refuse a queue's messages on an existing channel for ever."""
-    if not isinstance(rabbit, PrivateRabbit):
-        pytest.skip("needs a broker whose policies may be changed")
-    bus = await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect()
-    first = await bus.ensure_connected()
-    vhost = amqp_url.rpartition("/")[2] or "/"
-    full = ("full", "^test\\.all$", '{"max-length": 1}')
-    await asyncio.to_thread(rabbit.control, "set_policy", "-p", vhost, "--apply-to", "queues", *full)
+    async def declared() -> bool:
+        return bus.problem() is None
 
-    async def refused() -> bool:
-        """The broker applies the policy later, and a quorum queue takes a few more than the limit."""
-        try:
-            await bus.publish(message(0), ALL)
-        except BusError as problem:
-            return "refused" in str(problem)
-        return False
-
-    await eventually(refused)
-
-    async def connected_again() -> bool:
-        await refused()
-        return await bus.ensure_connected() > first
-
-    await eventually(connected_again)
-    await asyncio.to_thread(rabbit.control, "clear_policy", "-p", vhost, "full")
-    await publish_until_confirmed(bus, message(1))
-    await bus.close()
-
-
-async def test_a_message_that_kills_its_consumer_every_time_ends_up_parked(amqp_url: str) -> None:
-    """After the delivery limit the broker itself parks the message, instead of looping or dropping it."""
-    bus = await RabbitBus(amqp_url, QUEUES, partitions=PARTITIONS).connect()
-    await bus.publish(message(1), ALL)
-    connection = await aio_pika.connect(amqp_url)
-    channel = await connection.channel()
-    queue = await channel.get_queue(ALL.name)
-    await queue.consume(lambda taken: taken.reject(requeue=True))
-    parked = await eventually(lambda: bus.parked(ALL, 5))
-    await connection.close()
-    assert parked[0].id == "m1"
-    assert "delivery_limit" in parked[0].reason
+    await eventually(declared)
+    async with await aio_pika.connect(amqp_url) as connection:
+        channel = await connection.channel()
+        exchange = await channel.get_exchange(EVENT_LOG.exchange)
+        for body in (b"", b"{}", msgspec.msgpack.encode([1, 2])):
+            await exchange.publish(aio_pika.Message(body), routing_key=EVENT_LOG.partition(3))
+    await eventually(emptied)
+    assert notebook.seen == []
     await bus.close()
