@@ -197,7 +197,9 @@ async def make_class_look_new(conn: "asyncpg.Connection[Any]", which: str) -> No
     await conn.execute("SET search_path TO bookings")
     text = await conn.fetchval("SELECT pg_get_functiondef('has_class_lock'::regproc)")
     await conn.execute("CREATE SEQUENCE looks; GRANT ALL ON looks TO studio_bookings")
-    await conn.execute(text.replace("BEGIN", f"BEGIN IF nextval('looks') {which} THEN RETURN NULL; END IF;", 1))
+    await conn.execute(
+        text.replace("BEGIN", f"BEGIN IF nextval('looks') {which} THEN RETURN NULL; END IF;", 1)
+    )
 
 
 async def test_a_class_imported_between_lock_and_read_is_locked_first(
@@ -229,7 +231,9 @@ async def test_a_duplicate_in_flight_of_a_class_that_is_being_imported_gets_503(
         again = asyncio.create_task(client.book(class_["id"], member["id"], key=key))
         await lock_waiters(conn, 2)
         await make_class_look_new(conn, "> 0")
-        waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%start_bo%'"
+        waiting = (
+            "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%start_bo%'"
+        )
         await conn.execute(f"SELECT pg_cancel_backend(pid) FROM ({waiting}) first")
         assert (await first).status == 503
     reply = await again
