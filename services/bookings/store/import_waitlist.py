@@ -37,7 +37,8 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
     position = excluded.position, status = excluded.status, placeholder = false,
     imported_as = excluded.imported_as,
     created_at = excluded.created_at, updated_at = excluded.updated_at,
-    version = greatest(excluded.version, waitlist.version + 1)
+    version = greatest(excluded.version, waitlist.version + (
+        (waitlist.position, waitlist.status) <> (excluded.position, excluded.status))::int)
 """
 BOOKINGS_FOLLOW = """
 UPDATE bookings b SET version = b.version + 1, placeholder = false, updated_at = clock_timestamp(),
