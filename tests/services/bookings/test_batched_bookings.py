@@ -231,10 +231,10 @@ async def test_a_duplicate_in_flight_of_a_class_that_is_being_imported_gets_503(
         again = asyncio.create_task(client.book(class_["id"], member["id"], key=key))
         await lock_waiters(conn, 2)
         await make_class_look_new(conn, "> 0")
-        waiting = (
-            "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%start_bo%'"
+        await conn.execute(
+            "SELECT pg_cancel_backend(pid) FROM pg_stat_activity "
+            "WHERE wait_event_type = 'Lock' AND query LIKE '%start_bookings%'"
         )
-        await conn.execute(f"SELECT pg_cancel_backend(pid) FROM ({waiting}) first")
         assert (await first).status == 503
     reply = await again
     assert (reply.status, reply.code) == (503, "service_unavailable")

@@ -18,7 +18,7 @@ ALWAYS_THIN = {"form.submitted", "submission.updated"}
 
 
 class Move:
-    """A room, a class with bookings and a waitlist, and a purchase, on their way from one location to another."""
+    """A room, a class with bookings and a waitlist, and a purchase, on their way to another location."""
 
     def __init__(self, causes: Causes) -> None:
         self.causes = causes
