@@ -157,9 +157,7 @@ class ImportBatch:
         answer = await self._context.call_service(
             owner, "POST", self._path, request_id=self._request_id, body=encode(share)
         )
-        body = answer.body
-        if answer.stream is not None:
-            body += b"".join([part async for part in answer.stream])
+        body = await answer.whole_body()
         if answer.status != 200:
             raise Unavailable(f"The {owner} service answered {answer.status} to an import; import again.")
         return msgspec.json.decode(body, type=ImportReport)

@@ -4,6 +4,7 @@ from typing import Final
 
 from litestar.types import Receive, Scope
 
+from services.gateway.actions.check_references import check_references
 from services.gateway.routes.operator.plain_handler import PlainHandler
 from services.gateway.store import studios
 from shared.errors import NotFound
@@ -29,6 +30,8 @@ OWNERS: Final[dict[str, str]] = {
     "events": "webhooks",
     "queues": "webhooks",
 }
+# Their bodies name what the catalog has.
+REFERRING: Final = frozenset({"classes", "purchases"})
 PREFIX: Final = "/operator/v1/"
 STAFF_PATHS: Final = (
     "/operator/v1/studios/{studio}/{rest:path}",
@@ -50,6 +53,9 @@ class StaffForwarder(PlainHandler):
         owner = OWNERS.get(rest.partition("/")[0])
         if owner is None:
             raise NotFound
+        body = await read_body(receive, headers, MAX_BODY)
+        if scope.get("method") in ("POST", "PATCH") and rest.partition("/")[0] in REFERRING:
+            await check_references(self._context, caller.request_id, studio_id, body)
         query = scope["query_string"].decode("latin-1")
         answer = await self._context.call_service(
             owner,
@@ -58,11 +64,8 @@ class StaffForwarder(PlainHandler):
             studio_id=studio_id,
             request_id=caller.request_id,
             role=caller.role,
-            body=await read_body(receive, headers, MAX_BODY),
+            body=body,
             content_type=headers.get(b"content-type", b""),
         )
-        body = answer.body
-        if answer.stream is not None:
-            body += b"".join([part async for part in answer.stream])
         kept = tuple(header for header in answer.headers if header[0] in (b"allow", b"retry-after"))
-        return Answer(body, answer.status, kept)
+        return Answer(await answer.whole_body(), answer.status, kept)
