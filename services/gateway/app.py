@@ -129,7 +129,7 @@ async def open_gateway(
     log_writing = Loop("request log", request_log.write, idle=INTERVAL_SECONDS)
     log_cleanup = Loop("old requests", request_log.delete_old, idle=60.0)
     client_deactivation = Loop("closed clients", partial(deactivate_clients, context), idle=1.0)
-    public = {
+    public: dict[str, ASGIApp] = {
         **health_routes(checks),
         **pages(),
         SIGN_IN: operator_sign_in(db, peppers, access, failed_tokens, proxies),

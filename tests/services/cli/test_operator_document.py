@@ -117,7 +117,7 @@ def told(operation: dict[str, Any], status: int) -> list[str]:
     return codes
 
 
-def sent_for(path: str, operation: dict[str, Any], values: dict[str, str]) -> tuple[str, Any, dict[str, str]]:
+def sent_for(path: str, operation: dict[str, Any], values: dict[str, str]) -> tuple[str, Any, dict[str, Any]]:
     """Path, body and query of an operation, in which whatever names a studio names that of `values`."""
     target = re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], new_id()), path)
     content = operation.get("requestBody", {}).get("content", {})

@@ -91,7 +91,7 @@ def writes(described: dict[str, Any], prefix: str) -> list[Write]:
                 method.upper(),
                 prefix,
                 template,
-                prefix + re.sub(r"\{(\w+)\}", lambda match, known=path: known[match[1]], template),
+                prefix + template.format(**path),
                 urlencode(query),
                 body,
                 kind or "application/json",
