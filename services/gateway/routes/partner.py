@@ -39,7 +39,7 @@ from shared.http.routes import IDEMPOTENCY_HEADER, MAX_BODY, read_body
 from shared.observability.metrics import RouteMetrics
 from shared.observability.request_log import RequestLine, log_request
 from shared.observability.tracing import begin, trace_id_of
-from shared.routing import ANY_KEY, GATEWAY, ROUTES, PartnerRoute
+from shared.routing import ANY_KEY, GATEWAY, PREFIX, ROUTES, PartnerRoute
 from shared.wire import API_VERSION
 
 log = structlog.get_logger("request")
@@ -76,7 +76,7 @@ class PartnerApi:
         self._request_log = request_log
         self._proxies = proxies
         self._upstreams = upstreams
-        self._table = RouteTable(ROUTES)
+        self._table = RouteTable(ROUTES, PREFIX)
         self._limits = limits or ClientLimits()
         self._failed_keys = failed_keys or FailedKeyLimits()
         self._metrics: dict[PartnerRoute | None, RouteMetrics] = {

@@ -8,7 +8,7 @@ from services.gateway.key_cache import CachedKey
 from services.gateway.rules.rate_limit import ReservedBucket, TokenBucket
 from shared.http.caller import REQUEST_ID_HEADER, TRACE_HEADER
 from shared.http.client_address import TrustedProxies, address_of
-from shared.http.service import valid_request_id
+from shared.http.service import raw_path_of, valid_request_id
 from shared.observability.tracing import Span, valid_traceparent
 from shared.routing import PREFIX, PartnerRoute
 
@@ -37,7 +37,7 @@ class PartnerRequest:
         self.headers: dict[bytes, bytes] = dict(self.raw_headers)
         self.id = valid_request_id(self.headers.get(REQUEST_ID_HEADER))
         self.method: str = scope["method"]
-        self.path: bytes = scope.get("raw_path") or scope["path"].encode()
+        self.path = raw_path_of(scope)
         query: bytes = scope["query_string"]
         self.target = self.path[len(PREFIX) :] + (b"?" + query if query else b"")
         self.address = address_of(scope, self.headers, proxies)

@@ -48,10 +48,9 @@ async def revoke(conn: Connection, studio_id: str, token_id: str) -> StaffToken:
 
 
 PRESENTED = """
-SELECT t.studio_id, s.slug, t.role, t.secret_hash,
-    (t.last_used_at < clock_timestamp() - interval '1 minute') IS NOT FALSE AS stale
-FROM staff_tokens t JOIN studios s ON s.id = t.studio_id
-WHERE t.id = $1 AND t.revoked_at IS NULL
+SELECT studio_id, role, secret_hash,
+    (last_used_at < clock_timestamp() - interval '1 minute') IS NOT FALSE AS stale
+FROM staff_tokens WHERE id = $1 AND revoked_at IS NULL
 """
 
 

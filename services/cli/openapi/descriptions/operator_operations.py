@@ -57,7 +57,6 @@ OPERATIONS: dict[str, str] = {
     "create_purchase": "A completed purchase grants the product's credits to the member, once.",
     "get_class": "With the number of seats that are taken and left.",
     "get_booking": "Its status, its spot and, while it waits, its position on the waitlist.",
-    "preview_cancellation": "The receipt that cancelling now would give. Nothing is changed.",
     "get_waitlist_entry": "Its position, and whether it became a booking.",
     "list_memberships": "All memberships of one member, ended ones included.",
     "get_membership": "Its status, pause and cancellation.",
