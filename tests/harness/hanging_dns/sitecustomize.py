@@ -1,4 +1,4 @@
-"""Gives a process of ours another name server: with this folder in PYTHONPATH, Python imports this file first.
+"""Gives a process another name server: with this folder in PYTHONPATH, Python imports this file first.
 
 The name servers of a process cannot be replaced without a namespace of its own.
 """

@@ -29,7 +29,7 @@ def names() -> Iterator[NameServer]:
 async def test_the_hanging_names_of_64_studios_delay_no_other_studio(
     names: NameServer, database_url: str, receiver: Receiver
 ) -> None:
-    """192 lookups hang at the same time, without a thread each. A name that has not been asked for is found."""
+    """192 lookups hang at the same time, without a thread each. A name that is new is found."""
     allowed = frozenset({"127.0.0.1", "receiver.example"})
     async with open_studio_client(database_url, webhook_allow_hosts=allowed) as client:
         others = [client.caller(studio_id=new_id(), client_id=new_id()) for _ in range(STUDIOS)]
