@@ -46,7 +46,7 @@ async def test_a_restart_while_results_are_recorded_delays_the_endpoints_for_a_m
 ) -> None:
     """The last write of a recording fails: that a failing endpoint is well again, or that it is gone.
 
-    Both are written once the database is back, and the lanes go on at once instead of waiting out their lease.
+    Both are written once the database is back, and the lanes go on instead of waiting out their leases.
     """
     well, gone = Failing(200), Failing(410)
     receiver.answer, second_receiver.answer = well, gone
