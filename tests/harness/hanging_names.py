@@ -21,7 +21,7 @@ class NameServer:
 
     def __init__(self, udp: socket.socket) -> None:
         self.address = "{}:{}".format(*udp.getsockname())
-        self.asked: set[str] = set()
+        self.queries: set[str] = set()
         self.hanging: set[str] = set()
         self._udp = udp
 
@@ -37,7 +37,7 @@ class NameServer:
         while size := query[at]:
             name.append(query[at + 1 : at + 1 + size].decode())
             at += 1 + size
-        self.asked.add(".".join(name))
+        self.queries.add(".".join(name))
         if name[0].startswith("hang"):
             self.hanging.add(".".join(name))
             return
@@ -66,8 +66,8 @@ def name_server() -> Iterator[NameServer]:
 def hanging_names() -> Iterator[NameServer]:
     """For resolvers that are made in this process meanwhile."""
     with name_server() as server:
-        asking_it = partial(aiodns.DNSResolver, nameservers=[server.address])
-        with patch.object(aiodns, "DNSResolver", asking_it):
+        with_server = partial(aiodns.DNSResolver, nameservers=[server.address])
+        with patch.object(aiodns, "DNSResolver", with_server):
             yield server
 
 

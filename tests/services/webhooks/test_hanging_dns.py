@@ -68,7 +68,7 @@ async def test_the_hosts_file_is_read_and_nothing_is_asked_for_its_names(names: 
     """`localhost` is in every hosts file."""
     resolver = FairResolver()
     assert "127.0.0.1" in {found["host"] for found in await resolver.resolve("localhost", 80)}
-    assert not names.asked
+    assert not names.queries
     await resolver.close()
 
 
