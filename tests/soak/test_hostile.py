@@ -9,7 +9,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from tests.harness.hanging_names import hanging_dns
+from tests.harness.hanging_names import hanging_dns, name_server
 from tests.harness.hostile_run import Sizes, run_hostile
 from tests.harness.system import System, separate_services
 from tests.harness.tenant_fairness import percentile
@@ -37,13 +37,15 @@ async def test_a_well_behaved_partner_hardly_notices_an_attack(
         seconds=SECONDS,
         quiet_seconds=min(30.0, SECONDS),
     )
-    names = tmp_path / "hanging-names"
-    with separate_services(tmp_path, database_url, amqp_url, **hanging_dns(names)) as running:
+    with (
+        name_server() as names,
+        separate_services(tmp_path, database_url, amqp_url, **hanging_dns(names)) as running,
+    ):
         async with aiohttp.ClientSession() as session:
             system = System(running, session)
             system.studio_id = await system.new_studio()
             report = await run_hostile(system, sizes)
-    print(f"\n{report.text()}; {len(names.read_text().splitlines())} lookups hung")
+    print(f"\n{report.text()}; {len(names.hanging)} names hung")
     assert report.refused == 0
     assert report.arrived == report.created
     assert report.flooded > 0, "control: the other client did flood"
