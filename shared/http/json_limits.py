@@ -127,7 +127,8 @@ def _find_problems(
     while stack:
         item, place = stack.pop()
         steps, values = (item, item.values()) if isinstance(item, dict) else (count(), item)
-        for step, inner in compress(zip(steps, values), map(types.__contains__, map(type, values))):
+        wanted = map(types.__contains__, map(type, values))
+        for step, inner in compress(zip(steps, values, strict=False), wanted):
             if isinstance(inner, (dict, list)):
                 stack.append((inner, (step, place)))
             elif fault := describe(inner):

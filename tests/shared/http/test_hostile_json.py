@@ -16,8 +16,8 @@ from shared.http.json_limits import MAX_DEPTH
 from shared.wire import Body
 
 KIB = 1024
-# The maximum cost of a body, in plain Python loops over its bytes. A walk that called functions for each value
-# took seven, and nobody else was served meanwhile: 170 ms on a busy core.
+# The maximum cost of a body, in plain Python loops over its bytes. A walk that called functions for each
+# value took seven, and nobody else was served meanwhile: 170 ms on a busy core.
 MOST_LOOPS = 3.0
 MOST_BYTES_PER_BYTE = 60
 
