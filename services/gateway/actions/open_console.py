@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from services.gateway.errors import ConsoleLinkUsed, RevokedKey
+from services.gateway.key_lookup import BatchedLookup
 from services.gateway.rules.key_text import LINK_HEAD, hash_secret, make_link, make_session, parse_session
 from services.gateway.store import console_sessions
 from services.gateway.wire.console_session import ConsoleSession, ConsoleSessionCreate
@@ -27,6 +28,22 @@ async def make_console_link(
     if expires_at is None:
         raise RevokedKey
     return ConsoleSession(url=f"{origin}/console#token={link.text}", expires_at=expires_at)
+
+
+class OpenLinks:
+    """Asks for many links at once, on behalf of guessers over their limit."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._open = BatchedLookup(self._look_up)
+
+    async def may_be_open(self, token: str) -> bool:
+        parsed = parse_session(token, LINK_HEAD)
+        return parsed is not None and await self._open.wait_for(parsed.id)
+
+    async def _look_up(self, session_ids: Sequence[str]) -> set[str]:
+        async with self._db.connection() as conn:
+            return await console_sessions.open_links(conn, session_ids)
 
 
 async def exchange_link(db: Database, peppers: Sequence[str], token: str) -> tuple[str, datetime]:

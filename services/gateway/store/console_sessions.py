@@ -51,6 +51,15 @@ async def exchange(
     return found
 
 
+OPEN_LINKS = (
+    "SELECT id FROM console_sessions WHERE id = ANY ($1) AND link_hash IS NOT NULL AND ended_at IS NULL"
+)
+
+
+async def open_links(conn: Connection, session_ids: Sequence[str]) -> set[str]:
+    return {row["id"] for row in await conn.fetch(OPEN_LINKS, session_ids)}
+
+
 PRESENTED = """
 SELECT id, studio_id, key_id, scopes, secret_hash, expires_at FROM console_sessions
 WHERE id = ANY ($1) AND secret_hash IS NOT NULL AND ended_at IS NULL AND expires_at > clock_timestamp()

@@ -8,6 +8,7 @@ from http.cookies import SimpleCookie
 import pytest
 
 from services.gateway.rules.key_text import make_link, make_session
+from services.gateway.rules.rate_limit import FailedKeyLimits
 from shared.routing import ROUTES, SCOPES
 from shared.wire import new_id
 from tests.harness.console import (
@@ -54,6 +55,17 @@ async def test_a_link_works_once(system: System) -> None:
     for text in (token, make_link().text, make_session(new_id()).text, "stc_link_", ""):
         again = await exchange(system, text)
         assert again.status == 401 and "Set-Cookie" not in again.headers, text
+
+
+async def test_a_real_link_works_at_an_address_that_has_guessed_too_often(system: System) -> None:
+    """So does signing out of its session: the limit is for guesses."""
+    token = await link_for(system, await system.key())
+    guesses = [await exchange(system, make_link().text) for _ in range(FailedKeyLimits.BURST + 5)]
+    assert guesses[-1].status == 429
+    headers = PAGE | {"Cookie": cookie_in(await exchange(system, token))}
+    assert (await with_session(system, headers).get("/key")).status == 200
+    assert (await system.site.send("DELETE", "/console/session", headers=headers)).status == 204
+    assert (await with_session(system, headers).get("/key")).status in (401, 429)
 
 
 async def test_a_link_dies_with_its_key(system: System) -> None:
