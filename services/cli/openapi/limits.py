@@ -8,6 +8,7 @@ from services.bookings.wire import bookings, classes
 from services.forms.rules import answer_values, json_limits, lead_metadata, slugs
 from services.forms.rules.field_checks import texts
 from services.forms.wire import forms
+from services.gateway.actions import open_console
 from services.gateway.rules.rate_limit import FailedKeyLimits
 from services.webhooks.actions import create_endpoint
 from services.webhooks.rules import urls
@@ -60,6 +61,7 @@ LIMITS = (
         "classes in the range of `starts_after` and `starts_before` when bookings are listed",
     ),
     Limit((create_endpoint, "MAX_ENDPOINTS"), "webhook endpoints of a client (409 `too_many_endpoints`)"),
+    Limit((open_console, "MAX_OPEN_LINKS"), "unused console links of a client (429 `rate_limited`)"),
     Limit((urls, "MAX_LENGTH"), "characters in an endpoint's `url`"),
     Limit((urls, "MAX_NAME_LENGTH"), "characters in the host name of an endpoint's `url`"),
     Limit((slugs, "MAX_SLUG_LENGTH"), "characters in a slug that is made from a title"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from typing import Final
 
 from services.gateway.errors import ConsoleLinkUsed, RevokedKey
 from services.gateway.key_lookup import BatchedLookup
@@ -9,9 +10,12 @@ from services.gateway.rules.key_text import LINK_HEAD, hash_secret, make_link, m
 from services.gateway.store import console_sessions
 from services.gateway.wire.console_session import ConsoleSession, ConsoleSessionCreate
 from shared.db.database import Database
-from shared.errors import Invalid, Problem
+from shared.errors import Invalid, Problem, RateLimited
 from shared.http.caller import Caller
 from shared.routing import SCOPES
+
+# Of a client: links that are neither used nor expired. Requests at the same moment may exceed it slightly.
+MAX_OPEN_LINKS: Final = 100
 
 
 async def make_console_link(
@@ -22,6 +26,9 @@ async def make_console_link(
     link = make_link()
     link_hash = hash_secret(peppers[0], link.secret)
     async with db.transaction() as conn:
+        wait = await console_sessions.seconds_until_room(conn, caller, MAX_OPEN_LINKS)
+        if wait is not None:
+            raise RateLimited(max(1, wait))
         expires_at = await console_sessions.add(
             conn, caller, link, link_hash=link_hash, scopes=scopes, seconds=wanted.expires_in
         )
