@@ -16,7 +16,7 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 from msgspec import Struct
 
 from shared.errors import Unavailable
-from shared.http.connection_limits import ConnectionGuard, ConnectionLimits
+from shared.http.connection_limits import AUTHENTICATED, ConnectionGuard, ConnectionLimits
 from shared.http.draining import Draining
 from shared.http.early_answers import with_early_answers
 from shared.http.error_mapping import answer_for
@@ -130,12 +130,12 @@ def _with_connection_limit(listener: Listener, guard: ConnectionGuard) -> ASGIAp
     app, port = listener.app, listener.address.port
 
     def limited(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        if (
-            guard.over_limit
-            and guard.refuses(port, scope["client"])
-            and not scope["path"].startswith("/health/")
-        ):
-            return _refuse_connection(send)
+        scope[AUTHENTICATED] = guard.authenticated  # type: ignore[literal-required]
+        if guard.crowded:
+            client = scope["client"]
+            guard.note_address(port, client, scope["headers"])
+            if guard.over_limit and guard.refuses(port, client) and not scope["path"].startswith("/health/"):
+                return _refuse_connection(send)
         return app(scope, receive, send)
 
     return limited
