@@ -9,7 +9,12 @@ from services.forms.rules import answer_values, json_limits, lead_metadata, slug
 from services.forms.rules.field_checks import texts
 from services.forms.wire import forms
 from services.gateway.actions import open_console
-from services.gateway.rules.rate_limit import FailedKeyLimits
+from services.gateway.rules.rate_limit import (
+    BYTES_PER_TOKEN,
+    LARGE_BODY,
+    MAX_LARGE_BODIES,
+    FailedKeyLimits,
+)
 from services.webhooks.actions import create_endpoint
 from services.webhooks.rules import urls
 from shared import errors, phones, wire
@@ -72,6 +77,9 @@ LIMITS_IN_WORDS = f"""\
 - An instant in a body lies in the years {EARLIEST.year} to {LATEST.year - 1} (`datetime_out_of_range`).
 - No text holds NUL (U+0000), neither as a value nor as a name in free JSON such as `metadata`.
 - A number lies in the range of a 64-bit float (`number_out_of_range`).
+- A request costs one token of the client's bucket, and one more for each whole {BYTES_PER_TOKEN // 1024} KiB
+  of its body, but never more than the bucket holds. A gateway replica handles {MAX_LARGE_BODIES} bodies of a
+  client over {LARGE_BODY // 1024} KiB at once. More get 429 `rate_limited` with `Retry-After`.
 - An address may send {FailedKeyLimits.BURST} refused keys at once and {FailedKeyLimits.RATE:.0f} more each
   second (429 `rate_limited`). Valid keys are not delayed, and a missing key does not count.
 """
