@@ -29,10 +29,17 @@ SWEEP_CHUNK: Final = 50
 CHUNK_PAUSE: Final = 0.002
 # Upper bound on the share of CPU time that sweeps take, however many connections there are.
 MAX_SHARE: Final = 0.03
-# Where a request's app finds the set of clients that have authenticated, and adds its own.
+# In a request's scope: the set of clients that have authenticated.
 AUTHENTICATED: Final = "studio.authenticated"
 # A client over the limit has this long to send a request and read why it is refused.
 REFUSAL_SECONDS: Final = 1.0
+
+
+def mark_authenticated(scope: Any) -> None:
+    """The connection of this request stays when the port is full."""
+    clients = scope.get(AUTHENTICATED)
+    if clients is not None:
+        clients.add(scope["client"])
 
 
 class ConnectionLimits(Struct, frozen=True, kw_only=True):
@@ -69,7 +76,7 @@ class Connection(Struct, eq=False):
     unread_since: float | None = None  # since when sent data is unacknowledged
     acked_before: int = 0
     refused_since: float | None = None
-    asked_by: str = ""  # `address`, or behind a trusted proxy what it says, if anything yet
+    client_address: str = ""  # `address`, or behind a trusted proxy what it says, if anything yet
     authenticated: bool = False
 
 
@@ -133,7 +140,7 @@ class ConnectionGuard:
         self._known = known
         for connection in live:
             connection.authenticated |= connection.client in authenticated
-            connection.asked_by = forwarded.get(connection.client, connection.asked_by)
+            connection.client_address = forwarded.get(connection.client, connection.client_address)
         for connection, why in self._over_limit(live):
             await turns.next()
             # A sweep takes a while. A client that has sent its first request meanwhile stays for now.
@@ -150,8 +157,10 @@ class ConnectionGuard:
             set_send_buffer(fd, self._limits[ends.port].send_buffer)
             return None
         address = network_of(ends.peer[0])
-        asked_by = "" if self._limits[ends.port].trusted.trusts(ends.peer[0]) else address
-        return Connection(fd, inode, ends.port, address, ends.peer, time.monotonic(), asked_by=asked_by)
+        client_address = "" if self._limits[ends.port].trusted.trusts(ends.peer[0]) else address
+        return Connection(
+            fd, inode, ends.port, address, ends.peer, time.monotonic(), client_address=client_address
+        )
 
     def _update(self, connection: Connection, now: float) -> str | None:
         """None to keep the connection, "" if it is already closed, else the reason to close it."""
@@ -253,9 +262,9 @@ def _silent_surplus(connections: list[Connection], most: int) -> set[Connection]
 def _largest_shares(connections: list[Connection], count: int) -> set[Connection]:
     """One after the other of the address that has most, without those that have authenticated."""
     shares: defaultdict[str, list[Connection]] = defaultdict(list)
-    others = [one for one in connections if one.asked_by and not one.authenticated]
+    others = [one for one in connections if one.client_address and not one.authenticated]
     for one in _surplus(others, len(others)):
-        shares[one.asked_by].append(one)
+        shares[one.client_address].append(one)
     largest = [(-len(theirs), address) for address, theirs in shares.items()]
     heapify(largest)
     shed: set[Connection] = set()

@@ -7,12 +7,13 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 import structlog
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings, HTTP2Settings
 from granian.server.embed import Server
-from litestar.types import ASGIApp, Receive, Scope, Send
+from litestar.types import ASGIApp, Receive, Send
 from msgspec import Struct
 
 from shared.errors import Unavailable
@@ -129,8 +130,8 @@ def _with_connection_limit(listener: Listener, guard: ConnectionGuard) -> ASGIAp
     """The app, but 503 for connections over the limit. Health checks are still answered."""
     app, port = listener.app, listener.address.port
 
-    def limited(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        scope[AUTHENTICATED] = guard.authenticated  # type: ignore[literal-required]
+    def limited(scope: Any, receive: Receive, send: Send) -> Awaitable[None]:
+        scope[AUTHENTICATED] = guard.authenticated
         if guard.crowded:
             client = scope["client"]
             guard.note_address(port, client, scope["headers"])

@@ -65,7 +65,7 @@ def slow_reading(port: int) -> Attack:
     return attack
 
 
-def keep_asking(port: int) -> Attack:
+def keep_alive(port: int) -> Attack:
     """From five addresses: a keep-alive connection that asks something without a key every few seconds."""
     request = b"GET /partner/v1/studio HTTP/1.1\r\nHost: studio\r\n\r\n"
 
@@ -171,7 +171,7 @@ async def attack_until_stdin_ends(port: int, counts: list[int], receivers: int, 
     await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
     )
-    kinds = (silent(port), slow_sending(port), slow_reading(port), keep_asking(port), large_bodies(port, key))
+    kinds = (silent(port), slow_sending(port), slow_reading(port), keep_alive(port), large_bodies(port, key))
     async with hostile_receivers(receivers) as urls:
         sys.stdout.write(json.dumps(urls) + "\n")
         sys.stdout.flush()

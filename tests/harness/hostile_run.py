@@ -27,7 +27,7 @@ class Sizes(Struct, frozen=True):
     seconds: float
     quiet_seconds: float
     hanging_names: int = 0
-    keep_asking: int = 0
+    keep_alive: int = 0
     large_bodies: int = 0
     pause: float = 0.05
 
@@ -162,7 +162,7 @@ async def run_hostile(system: System, sizes: Sizes) -> HostileReport:
             sizes.silent,
             sizes.slow_sending,
             sizes.slow_reading,
-            sizes.keep_asking,
+            sizes.keep_alive,
             sizes.large_bodies,
         ]
         large = await system.key(studio=other, client="large")

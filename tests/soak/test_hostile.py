@@ -32,7 +32,7 @@ async def test_a_well_behaved_partner_hardly_notices_an_attack(
         slow_reading=500,
         receivers=50,
         hanging_names=50,
-        keep_asking=5 * 512,
+        keep_alive=5 * 512,
         large_bodies=8,
         seconds=SECONDS,
         quiet_seconds=min(30.0, SECONDS),

@@ -40,7 +40,7 @@ from shared.errors import (
 from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, TRACE_HEADER
 from shared.http.client_address import TrustedProxies
 from shared.http.conditional import IF_NONE_MATCH
-from shared.http.connection_limits import AUTHENTICATED
+from shared.http.connection_limits import mark_authenticated
 from shared.http.error_mapping import answer_for
 from shared.http.routes import IDEMPOTENCY_HEADER, MAX_BODY, read_body
 from shared.observability.metrics import RouteMetrics
@@ -112,8 +112,8 @@ class PartnerApi:
                 http__response__status_code=answer.status,
                 studio__request_id=request.id,
             )
-        if request.key is not None and AUTHENTICATED in scope:
-            scope[AUTHENTICATED].add(scope["client"])  # type: ignore[literal-required]
+        if request.key is not None:
+            mark_authenticated(scope)
         if self._request_log is not None and request.key is not None:
             self._request_log.add(
                 (

@@ -15,7 +15,7 @@ async def test_a_well_behaved_partner_is_served_while_others_attack(system: Syst
         receivers=8,
         seconds=4,
         quiet_seconds=1,
-        keep_asking=100,
+        keep_alive=100,
         large_bodies=8,
     )
     report = await run_hostile(system, sizes)

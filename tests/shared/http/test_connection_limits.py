@@ -12,7 +12,7 @@ from prometheus_client import REGISTRY
 
 from shared.http import connection_limits, open_sockets
 from shared.http.client_address import TrustedProxies
-from shared.http.connection_limits import AUTHENTICATED, SWEEP_CHUNK, ConnectionLimits
+from shared.http.connection_limits import SWEEP_CHUNK, ConnectionLimits, mark_authenticated
 from shared.http.server import Address, Listener, listening
 from shared.servers.ports import free_port
 from tests.harness.raw_http import RawConnection, connect
@@ -32,7 +32,7 @@ class Answers:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         long = scope["path"] == "/long"
         if scope["path"] == "/authenticated":
-            scope[AUTHENTICATED].add(scope["client"])
+            mark_authenticated(scope)
         await send({"type": "http.response.start", "status": 200, "headers": []})
         for _ in range(PIECES if long else 0):
             await send({"type": "http.response.body", "body": PIECE, "more_body": True})
@@ -139,7 +139,7 @@ async def until_seen(url: str, count: int) -> None:
             await asyncio.sleep(0.05)
 
 
-async def keep_asking(url: str, address: str, count: int, headers: bytes = b"") -> None:
+async def keep_alive(url: str, address: str, count: int, headers: bytes = b"") -> None:
     """Connections that ask something without a key again and again; one that is closed is opened again."""
     request = b"GET / HTTP/1.1\r\nHost: t\r\n%s\r\n" % headers
 
@@ -171,7 +171,7 @@ async def test_a_few_addresses_cannot_close_the_port_for_others() -> None:
     async with port_with(Answers(), max_connections=40, max_per_address=12) as url:
         partner = await connect(url, local_address="127.0.9.1")
         assert b"200 OK" in await exchange(partner, WITH_KEY)
-        attacks = [keep_asking(url, f"127.0.9.{1 + number}", 11) for number in range(5)]
+        attacks = [keep_alive(url, f"127.0.9.{1 + number}", 11) for number in range(5)]
         async with attacked_by(*attacks):
             await until_seen(url, 41)
             for _ in range(24):
@@ -187,7 +187,7 @@ async def test_behind_a_proxy_the_address_that_it_tells_is_counted() -> None:
     """All connections have the proxy's address, so that would tell nothing."""
     trusted = TrustedProxies(["127.0.0.0/8"])
     async with port_with(Answers(), max_connections=20, trusted=trusted) as url:
-        attack = keep_asking(url, "127.0.9.1", 22, b"X-Forwarded-For: 192.0.2.1\r\n")
+        attack = keep_alive(url, "127.0.9.1", 22, b"X-Forwarded-For: 192.0.2.1\r\n")
         other = b"GET / HTTP/1.1\r\nHost: t\r\nX-Forwarded-For: 192.0.2.2\r\n\r\n"
         partner = await connect(url, local_address="127.0.9.1")
         assert b"200 OK" in await exchange(partner, other)
