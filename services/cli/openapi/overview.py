@@ -24,8 +24,9 @@ the schedule, products, forms, leads, members, bookings, the waitlist and purcha
   `detail`, a list of all problems. Use `code` in programs.
 - **Idempotency.** Creating and cancelling a booking require an `Idempotency-Key`. For 24 hours a repeated
   request gets the first answer, byte for byte, with `Idempotent-Replayed: true`.
-- **Rate limits** are token buckets per client and gateway replica: 50 requests per second with a burst of
-  200, unless agreed otherwise. The `RateLimit-*` headers show what is left.
+- **Rate limits** are token buckets per client and gateway replica: 50 tokens per second with a burst of
+  200, unless agreed otherwise. A request costs one token, one with a large body more (see Limits). The
+  `RateLimit-*` headers show what is left.
 - **Events** are sent to your webhook endpoints, signed according to Standard Webhooks. `GET /events` lists
   those of the last 30 days.
 - **Versions.** Additions are not breaking. A breaking change gets a new date, and the old version is served

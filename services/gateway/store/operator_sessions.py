@@ -56,5 +56,5 @@ DELETE FROM operator_sessions WHERE id = ANY (ARRAY(
 """
 
 
-async def delete_expired(conn: Connection, limit: int) -> None:
-    await conn.execute(DELETE_EXPIRED, limit)
+async def delete_expired(conn: Connection, limit: int) -> int:
+    return int((await conn.execute(DELETE_EXPIRED, limit)).split()[-1])

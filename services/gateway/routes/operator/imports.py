@@ -114,19 +114,24 @@ def _move_rejected(batch: ImportBatch, count: int, listed: list[Rejected]) -> tu
 
 async def lines_of(receive: Receive) -> AsyncIterator[bytes | None]:
     """Yields the body's lines as they arrive, and None for a line that is too long."""
-    held, skipping = b"", False
-    more = True
+    parts: list[bytes] = []  # of the line that has not ended yet; joining them for each piece is quadratic
+    size, more = 0, True
     while more:
         async with asyncio.timeout(READ_TIMEOUT):
             message: Any = await receive()
         if message["type"] != "http.request":
             return
         more = message.get("more_body", False)
-        *whole, held = (held + message.get("body", b"")).split(b"\n")
-        for line in whole:
-            yield None if skipping else line
-            skipping = False
-        if len(held) > MAX_LINE_BYTES:
-            held, skipping = b"", True
-    if held.strip() or skipping:
-        yield None if skipping else held
+        *ends, begun = message.get("body", b"").split(b"\n")
+        for end in ends:
+            yield None if size + len(end) > MAX_LINE_BYTES else b"".join([*parts, end])
+            parts, size = [], 0
+        size += len(begun)
+        if size > MAX_LINE_BYTES:
+            parts.clear()
+        else:
+            parts.append(begun)
+    if size > MAX_LINE_BYTES:
+        yield None
+    elif (line := b"".join(parts)).strip():
+        yield line
