@@ -110,7 +110,8 @@ def _move_rejected(batch: ImportBatch, count: int, listed: list[Rejected]) -> tu
 
 async def lines_of(receive: Receive) -> AsyncIterator[bytes | None]:
     """Yields the body's lines as they arrive, and None for a line that is too long."""
-    held, skipping = b"", False
+    # Grows in place: joining a long line anew with each of its pieces would copy it thousands of times.
+    held, skipping = bytearray(), False
     more = True
     while more:
         async with asyncio.timeout(READ_TIMEOUT):
@@ -118,11 +119,12 @@ async def lines_of(receive: Receive) -> AsyncIterator[bytes | None]:
         if message["type"] != "http.request":
             return
         more = message.get("more_body", False)
-        *whole, held = (held + message.get("body", b"")).split(b"\n")
-        for line in whole:
-            yield None if skipping else line
-            skipping = False
+        first, *others = message.get("body", b"").split(b"\n")
+        held += first
+        for piece in others:
+            yield None if skipping else bytes(held)
+            held, skipping = bytearray(piece), False
         if len(held) > MAX_LINE_BYTES:
-            held, skipping = b"", True
+            held, skipping = bytearray(), True
     if held.strip() or skipping:
-        yield None if skipping else held
+        yield None if skipping else bytes(held)
