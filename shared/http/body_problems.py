@@ -20,6 +20,7 @@ Loc: TypeAlias = tuple[str | int, ...]
 
 _AT = re.compile(r" - at `(\$[^`]*)`\Z")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
+_LENGTH = re.compile(r"Expected `array` of length <= \d+")
 _MISSING = re.compile(r"Object missing required field `([^`]+)`")
 _UNKNOWN = re.compile(r"Object contains unknown field `([^`]+)`")
 # The kinds of problem, recognised by msgspec's message. The first match gives the type.
@@ -83,7 +84,8 @@ def _problems(kind: Any, value: Any, loc: Loc, *, emails: bool) -> Iterator[Prob
         converted = msgspec.convert(value, kind)
     except msgspec.ValidationError as problem:
         inside = False
-        for found in _inside(kind, value, loc):
+        # The items of a list that is too long are not looked at: there may be thousands of emails.
+        for found in () if _LENGTH.fullmatch(str(problem)) else _inside(kind, value, loc):
             inside = True
             yield found
         if not inside:
