@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from services.gateway.routes.operator.imports import lines_of
-from services.gateway.rules.audit_action import action_and_target
+from services.gateway.rules.audit_action import target_of
 from services.gateway.rules.console_cookie import PARTNER_COOKIE, cookie_of, is_loopback
 from services.gateway.rules.key_text import parse_key, parse_staff_token
 from services.gateway.rules.route_matching import RouteTable
@@ -18,7 +18,7 @@ from shared.http.service import valid_request_id
 from shared.observability.scrubbing import safe_message, scrub
 from shared.observability.tracing import valid_traceparent
 from shared.phones import is_phone
-from shared.routing import PREFIX, ROUTES
+from shared.routing import PREFIX, ROUTES, STAFF_ROUTES
 from tests.harness.text_costs import GROWTH, NOISE, cpu_seconds, too_dear
 from tests.harness.text_places import Hostile
 
@@ -32,7 +32,7 @@ HEADS: dict[str, Callable[[bytes], object]] = {
     "the entity tags": lambda raw: matches(b'"a"', [(IF_NONE_MATCH, raw)]),
     "the forwarded addresses": lambda raw: PROXIES.client_of("127.0.0.1", {b"x-forwarded-for": raw}),
     "the host": lambda raw: is_loopback(raw.decode("latin-1")),
-    "the audited path": lambda raw: action_and_target("POST", f"/operator/v1/{raw!r}", raw),
+    "the audited query": lambda raw: target_of(STAFF_ROUTES[0], {}, raw, ""),
     "the logged method": lambda raw: scrub(f'"method":"{raw.decode()}","request_id":"a@b"'),
     "an exception's text": lambda raw: safe_message(ValueError(raw.decode() + "@")),
     "a phone": lambda raw: is_phone(raw.decode(), "GB"),
@@ -54,7 +54,7 @@ async def test_a_text_in_a_head_costs_its_size(head: str) -> None:
 
 async def test_a_text_in_a_path_costs_its_size() -> None:
     """The gateway's table of routes."""
-    routes = RouteTable(ROUTES)
+    routes = RouteTable(ROUTES, PREFIX)
 
     def cases(text: Hostile, size: int) -> Iterator[tuple[str, bytes]]:
         yield "path", f"{PREFIX}/forms/{text.of_bytes(size)}/submissions".encode()
