@@ -12,7 +12,7 @@ from services.cli.openapi.headers import HEADERS
 from services.cli.openapi.limits import limits_by_text
 from services.cli.openapi.operations import Operation, operations
 from services.cli.openapi.overview import INFO, tags
-from services.cli.openapi.parameters import SHARED_PARAMETERS, parameters
+from services.cli.openapi.parameters import SHARED_PARAMETERS, is_conditional, parameters
 from services.cli.openapi.responses import NOT_MODIFIED, request_body, responses
 from services.cli.openapi.schemas import Schemas
 from shared.routing import ANY_KEY, PREFIX
@@ -62,7 +62,7 @@ def _operation(operation: Operation, schemas: Schemas) -> Json:
         "summary": route.summary,
         "description": "\n\n".join(part for part in (route.description, needs) if part),
         "tags": [operation.tag],
-        "parameters": parameters(route, schemas),
+        "parameters": parameters(route, schemas, conditional=is_conditional(route)),
         "responses": responses(operation, schemas),
         "security": [{"ServiceKey": [] if scope == ANY_KEY else [scope]}],
         "x-required-scope": None if scope == ANY_KEY else scope,

@@ -5,7 +5,7 @@ from typing import Any
 
 from services.cli.openapi.error_examples import EXAMPLE_FIELDS, MESSAGES
 from services.cli.openapi.headers import COMMON_HEADERS, RATE_LIMIT_HEADERS, headers
-from services.gateway.errors import ExpiredKey, InvalidKey, MissingKey, RevokedKey
+from services.gateway.errors import ConsoleSessionEnded, ExpiredKey, InvalidKey, MissingKey, RevokedKey
 from shared import errors
 from shared.errors import DomainError
 from shared.http.error_mapping import ErrorBody, ValidationErrorBody, status_of
@@ -22,6 +22,7 @@ COMMON_ERRORS: tuple[type[DomainError], ...] = (
     InvalidKey,
     ExpiredKey,
     RevokedKey,
+    ConsoleSessionEnded,
     errors.RateLimited,
     DomainError,
     errors.Unavailable,
@@ -31,8 +32,8 @@ BODY_ERRORS: tuple[type[DomainError], ...] = (errors.BodyTooLarge, errors.Unsupp
 
 DESCRIPTIONS = {
     400: "The cursor is not valid, or the requested version is not supported.",
-    401: "The key is missing, unknown, expired or revoked.",
-    403: "The key lacks the required scope.",
+    401: "The key is missing, unknown, expired or revoked, or the console session has ended.",
+    403: "The key lacks the required scope, or a console session may not do this.",
     404: "There is no such resource in the studio, or it is in a location that the key may not see.",
     409: "The current state does not allow the operation; `code` says why.",
     413: "The body is too large.",
@@ -48,7 +49,7 @@ EXTRA_HEADERS = {409: (), 429: ("Retry-After",), 503: ("Retry-After",), 401: ("W
 _SHARED: dict[str, Sequence[type[DomainError]]] = {
     "UnsupportedVersion": (errors.UnsupportedApiVersion,),
     "BadListRequest": (errors.UnsupportedApiVersion, errors.InvalidCursor),
-    "Unauthenticated": (MissingKey, InvalidKey, ExpiredKey, RevokedKey),
+    "Unauthenticated": (MissingKey, InvalidKey, ExpiredKey, RevokedKey, ConsoleSessionEnded),
     "InsufficientScope": (errors.InsufficientScope,),
     "NotFound": (errors.NotFound,),
     "BodyTooLarge": (errors.BodyTooLarge,),

@@ -21,7 +21,7 @@ HEADERS: Json = {
     ),
     "X-API-Version": _header("The API version of the answer.", "string", API_VERSION),
     "RateLimit-Limit": _header("The size of the client's token bucket.", "integer", 200),
-    "RateLimit-Remaining": _header("Requests left in the bucket.", "integer", 199),
+    "RateLimit-Remaining": _header("Tokens left in the bucket. A small request costs one.", "integer", 199),
     "RateLimit-Reset": _header("Seconds until the bucket is full again.", "integer", 1),
     "Retry-After": _header("Seconds to wait before trying again.", "integer", 1),
     "WWW-Authenticate": _header(

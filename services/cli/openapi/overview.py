@@ -17,14 +17,16 @@ the schedule, products, forms, leads, members, bookings, the waitlist and purcha
   decimal strings.
 - **Lists** return `{object: "list", data, has_more, next_cursor}`. While `has_more` is true, send
   `next_cursor` back unchanged as `cursor`.
-- **Polling.** Every 200 answer to a GET carries an `ETag`. Send it back as `If-None-Match`: while nothing has
-  changed, the answer is 304 without a body. A 304 counts as a request.
+- **Polling.** Every 200 answer to a GET carries an `ETag`, except a cancellation preview, which tells the
+  present instant. Send it back as `If-None-Match`: while nothing has changed, the answer is 304 without a
+  body. A 304 counts as a request.
 - **Errors** have one shape: `{"error": {type, code, message, param, details, request_id}}`. A 422 also has
   `detail`, a list of all problems. Use `code` in programs.
 - **Idempotency.** Creating and cancelling a booking require an `Idempotency-Key`. For 24 hours a repeated
   request gets the first answer, byte for byte, with `Idempotent-Replayed: true`.
-- **Rate limits** are token buckets per client and gateway replica: 50 requests per second with a burst of
-  200, unless agreed otherwise. The `RateLimit-*` headers show what is left.
+- **Rate limits** are token buckets per client and gateway replica: 50 tokens per second with a burst of
+  200, unless agreed otherwise. A request costs one token, one with a large body more (see Limits). The
+  `RateLimit-*` headers show what is left.
 - **Events** are sent to your webhook endpoints, signed according to Standard Webhooks. `GET /events` lists
   those of the last 30 days.
 - **Versions.** Additions are not breaking. A breaking change gets a new date, and the old version is served

@@ -8,6 +8,7 @@ from services.cli.openapi.error_responses import BODY_ERRORS, COMMON_ERRORS, LIM
 from services.cli.openapi.examples import example_of
 from services.cli.openapi.headers import COMMON_HEADERS, CONDITIONAL_HEADERS, RATE_LIMIT_HEADERS, headers
 from services.cli.openapi.operations import Operation
+from services.cli.openapi.parameters import is_conditional
 from services.cli.openapi.schemas import Schemas
 from shared.errors import DomainError, InsufficientScope, Invalid, InvalidCursor, NotFound
 from shared.http.error_mapping import status_of
@@ -27,7 +28,7 @@ def request_body(route: Route[Any], schemas: Schemas) -> Json:
 
 def responses(operation: Operation, schemas: Schemas) -> Json:
     route = operation.route
-    conditional = route.method == "GET"
+    conditional = is_conditional(route)
     own_headers = CONDITIONAL_HEADERS if conditional else ("Idempotent-Replayed",) if route.idempotent else ()
     good: Json = {
         "description": HTTPStatus(route.status).phrase + ".",

@@ -66,6 +66,17 @@ async def remove(conn: Connection, queue: Queue, event_id: str) -> None:
     await conn.execute(REMOVE, queue.name, event_id)
 
 
+FORGET = """
+DELETE FROM parked_events
+WHERE EXISTS (SELECT 1 FROM unnest($1::bytea[]) AS person WHERE position(person IN body) > 0)
+"""
+
+
+async def forget(conn: Connection, people: Sequence[str]) -> None:
+    """What could not be handled about erased people, by their ids."""
+    await conn.execute(FORGET, [person_id.encode() for person_id in people])
+
+
 PRUNE = "DELETE FROM parked_events WHERE parked_at < clock_timestamp() - $1::interval"
 
 

@@ -60,7 +60,8 @@ TEXTS: dict[str, str] = {
     "AuditEntry.at": "When it was done, in UTC.",
     "actor": "`operator`, or the id of the staff token.",
     "action": "What was done, such as `classes.cancel`.",
-    "target": "The id of what was changed or made; otherwise the studio, or nothing.",
+    "target": "The id of what was changed or made; otherwise the name in the path, or the studio. `all` if it was "
+    "several studios, `new` if the outcome of creating something is unknown.",
     "AuditEntry.request_id": "The id of the request.",
     "by": "How many numbers are skipped.",
     "studios": "How many studios were moved forward.",
