@@ -91,7 +91,9 @@ class Session:
         for stream in self.streams[1:]:
             limits.append((stream, max(1, WINDOW // 2 // len(backlogs)) - studios[stream.studio_id or ""]))
         # The first stream is not read for a few rows at a time.
-        return [(stream, limit) for stream, limit in limits if limit >= (1 if stream.studio_id else WINDOW // 8)]
+        return [
+            (stream, limit) for stream, limit in limits if limit >= (1 if stream.studio_id else WINDOW // 8)
+        ]
 
     def was_read(self, stream: Stream, rows: Sequence[Any], limit: int) -> None:
         for row in rows:
@@ -202,9 +204,7 @@ class Relay:
         self._read_all_at = time.monotonic() + READ_ALL_SECONDS
         self._published = PUBLISHED.labels(service)
         # While the database is unreachable, expired leases are noticed in time.
-        self.loop = Loop(
-            f"{service}-relay", self.step, idle=1.0, wakeup=wakeup, longest_pause=RENEW_SECONDS
-        )
+        self.loop = Loop(f"{service}-relay", self.step, idle=1.0, wakeup=wakeup, longest_pause=RENEW_SECONDS)
         self.reporting = Loop(f"{service}-outbox", self.report, idle=REPORT_SECONDS)
         self.loops = [self.loop, self.reporting]
 
@@ -221,7 +221,9 @@ class Relay:
             batches, more = await self._read(conn)
         for session in self._sessions.values():
             if (silent := session.silent_batch()) is not None:
-                log.warning("no_reply", service=self.service, partition=silent.partition, number=silent.number)
+                log.warning(
+                    "no_reply", service=self.service, partition=silent.partition, number=silent.number
+                )
                 await link.send(silent)
         for batch in batches:
             await link.send(batch)

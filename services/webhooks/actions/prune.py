@@ -3,7 +3,7 @@
 from services.webhooks.actions.keep_days import add_a_day, drop_expired_days
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.days import KEPT
-from services.webhooks.store import erasure, log_days, old_deliveries, pruning, secrets
+from services.webhooks.store import erasure, log_days, old_deliveries, parked, pruning, secrets
 from shared.wire import now
 
 BATCH = 1000
@@ -22,4 +22,5 @@ async def prune_step(service: Webhooks) -> bool:
         deliveries = await pruning.prune_deleted_endpoints(conn, BATCH)
         await secrets.remove_expired(conn)
         await erasure.forget(conn)
+        await parked.prune(conn, KEPT)
     return max(events, deliveries) >= BATCH

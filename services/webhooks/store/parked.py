@@ -15,9 +15,7 @@ VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (queue, event_id) DO NOTHING
 
 async def park(conn: Connection, queue: Queue, message: Message, reason: str) -> None:
     """Once per event, however often it comes."""
-    await conn.execute(
-        PARK, queue.name, message.id, message.topic, reason, message.body, message.traceparent
-    )
+    await conn.execute(PARK, queue.name, message.id, message.topic, reason, message.body, message.traceparent)
 
 
 # In one statement, so that the event is in one place or the other.

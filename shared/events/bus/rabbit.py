@@ -123,7 +123,9 @@ class RabbitLink:
 
     async def open(self, url: str, service: str) -> None:
         self._connection = await open_connection(url)
-        self._channel = channel = await self._connection.channel(publisher_confirms=True, on_return_raises=True)
+        self._channel = channel = await self._connection.channel(
+            publisher_confirms=True, on_return_raises=True
+        )
         await refuse_old_broker(channel)
         if declares(service):
             await declare_all(channel)

@@ -179,7 +179,9 @@ class Consumer:
                 arrived.append(self._arrived.get_nowait())
             # Messages of a channel that was closed come again.
             arrived = [one for one in arrived if not one.channel.is_closed]
-            for one, reply in zip(arrived, await self._intake.take([one.batch for one in arrived]), strict=True):
+            for one, reply in zip(
+                arrived, await self._intake.take([one.batch for one in arrived]), strict=True
+            ):
                 if one.message.reply_to:
                     await underlay.basic_publish(
                         encode_message(reply),
