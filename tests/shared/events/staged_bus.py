@@ -74,14 +74,13 @@ class StagedLink:
 def relay(
     db: Database, bus: StagedBus, wakeup: Wakeup | None = None, *, reply_seconds: float = 30.0
 ) -> Relay:
-    made = Relay(
+    return Relay(
         db,
         bus,  # type: ignore[arg-type]
         wakeup or Wakeup(),
         service="bookings",
         reply_seconds=reply_seconds,
     )
-    return made
 
 
 async def write(db: Database, events: Sequence[Event]) -> None:

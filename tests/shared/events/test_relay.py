@@ -1,4 +1,4 @@
-"""The relay: nothing is lost, a resource's events stay in order, and a row is deleted once the event log has it."""
+"""The relay: nothing is lost, a resource's events stay in order, and a row goes once the event log has it."""
 
 import asyncio
 from collections.abc import AsyncIterator

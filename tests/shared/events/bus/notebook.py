@@ -38,7 +38,9 @@ class Sender:
 
     links: ClassVar[list[Link]] = []
 
-    def __init__(self, bus: Bus, queue: Queue = EVENT_LOG, *, service: str = "bookings", partition: int = 0) -> None:
+    def __init__(
+        self, bus: Bus, queue: Queue = EVENT_LOG, *, service: str = "bookings", partition: int = 0
+    ) -> None:
         self._bus = bus
         self._queue = queue
         self._service = service

@@ -70,9 +70,7 @@ async def test_poison_and_bugs_are_parked_and_those_behind_them_go_on(bus: Bus) 
 
 
 async def test_nothing_is_parked_or_lost_while_the_database_is_unavailable(bus: Bus) -> None:
-    """The consumer comes back when the database takes writes. A sender whose session is unknown by then starts
-    over.
-    """
+    """The consumer comes back when the database takes writes. An unknown session starts over then."""
     notebook = Notebook()
     away = 3
 

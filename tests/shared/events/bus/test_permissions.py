@@ -1,78 +1,76 @@
 """With a broker user per service, each may do its own work and nothing of the others'."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 
 import aio_pika
 import pytest
+from aio_pika import ExchangeType
 from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractIncomingMessage
 from aio_pika.exceptions import ChannelPreconditionFailed
 from aiormq.exceptions import ChannelAccessRefused
 
-from shared.events.bus import EVENT_LOG, NEW_MEMBERS, Acknowledgement, BusError, Message, Poison
-from shared.events.bus.acknowledgements import Settle
-from shared.events.bus.broker import queue_exists
-from shared.events.bus.permissions import PERMISSIONS
+from shared.events.bus import EVENT_LOG, NEW_MEMBERS, BusError, Message, Poison
 from shared.events.bus.rabbit import RabbitBus
+from shared.events.bus.topology import PERMISSIONS
 from shared.settings import SERVICES
 from tests.harness.broker_users import broker_urls
-from tests.harness.eventually import eventually, until
+from tests.harness.eventually import until
 from tests.harness.servers import Rabbit
-from tests.shared.events.bus.queues import message
+from tests.shared.events.bus.notebook import Notebook, Sender, at_once
 
-PARTITIONS = 2
-SHARED_QUEUES = {
-    "webhooks.events.0",
-    "webhooks.events.1",
-    "webhooks.events.parked",
-    "forms.new-members",
-    "forms.new-members.parked",
-}
-ACKNOWLEDGED = {f"{service}.acknowledgements" for service in PERMISSIONS}
-EXCHANGES = {"amq.default", "studio.event-log", "studio.forms", "studio.parked", "webhooks.acknowledgements"}
+Act = Callable[[AbstractChannel], Awaitable[object]]
+
+LOG_QUEUES = {f"webhooks.events.{number}" for number in range(16)}
+QUEUES = LOG_QUEUES | {"forms.new-members"}
+REPLY_QUEUES = {f"{service}.replies.0" for service in PERMISSIONS}
+EXCHANGES = {"studio.event-log", "studio.event-log.replies", "studio.forms", "studio.forms.replies"}
 # Written out, not computed: what each service needs. Everything else must be refused.
 PUBLISHES = {
     "catalog": {"studio.event-log"},
     "bookings": {"studio.event-log"},
-    "forms": {"studio.event-log", "studio.parked", "webhooks.acknowledgements"},
-    "webhooks": {"amq.default", "studio.forms", "studio.parked", "webhooks.acknowledgements"},
+    "forms": {"studio.event-log", "studio.forms.replies"},
+    "webhooks": {"studio.forms", "studio.event-log.replies"},
 }
 READS = {
-    "catalog": {"catalog.acknowledgements"},
-    "bookings": {"bookings.acknowledgements"},
-    "forms": {"forms.acknowledgements", "forms.new-members"},
-    "webhooks": SHARED_QUEUES | {"webhooks.acknowledgements"},
+    "catalog": {"catalog.replies.0"},
+    "bookings": {"bookings.replies.0"},
+    "forms": {"forms.replies.0", "forms.new-members"},
+    "webhooks": LOG_QUEUES | {"webhooks.replies.0"},
 }
-DECLARES = READS | {"forms": {"forms.acknowledgements"}}
-
-
-async def _ignore(acknowledgements: Sequence[Acknowledgement]) -> None:
-    pass
-
-
-def _keep_in(found: list[Acknowledgement]) -> Settle:
-    async def settle(acknowledgements: Sequence[Acknowledgement]) -> None:
-        found.extend(acknowledgements)
-
-    return settle
+DECLARES = {
+    "catalog": {"catalog.replies.0"},
+    "bookings": {"bookings.replies.0"},
+    "forms": {"forms.replies.0"},
+    "webhooks": QUEUES | EXCHANGES | {"webhooks.replies.0"},
+}
+# From which exchanges it may let messages into its own queue of replies. The event log's service declares the
+# bindings of all queues, so it may read from their exchanges.
+BINDS = {
+    "catalog": {"studio.event-log.replies"},
+    "bookings": {"studio.event-log.replies"},
+    "forms": {"studio.event-log.replies"},
+    "webhooks": {"studio.forms.replies", "studio.event-log", "studio.forms"},
+}
 
 
 @pytest.fixture
 async def urls(rabbit: Rabbit, amqp_url: str) -> dict[str, str]:
-    """Of a broker on which every service has been connected once, so that all queues exist."""
+    """Of a broker on which everything exists, and a queue of replies of each service."""
     found = broker_urls(rabbit, amqp_url)
+    link = await RabbitBus(found["webhooks"], "webhooks").link(NEW_MEMBERS, "webhooks", lambda reply: None)
+    await link.close()
     async with await aio_pika.connect(amqp_url) as connection:
-        for service in ("webhooks", "catalog", "bookings", "forms"):
-            bus = await RabbitBus(found[service], partitions=PARTITIONS, service=service).connect()
-            await bus.on_acknowledged(service, _ignore)
-            await eventually(partial(queue_exists, connection, f"{service}.acknowledgements"))
-            await bus.close()
+        channel = await connection.channel()
+        for name in REPLY_QUEUES:
+            await channel.declare_queue(name, durable=True)
     return found
 
 
-async def _refused(
-    connection: AbstractConnection, act: Callable[[AbstractChannel], Awaitable[object]]
-) -> bool:
+async def _allowed(connection: AbstractConnection, names: set[str], act: Callable[[str], Act]) -> set[str]:
+    return {name for name in names if not await _refused(connection, act(name))}
+
+
+async def _refused(connection: AbstractConnection, act: Act) -> bool:
     """On its own channel, which the broker closes when it refuses."""
     channel = await connection.channel(publisher_confirms=True)
     try:
@@ -85,7 +83,7 @@ async def _refused(
     return False
 
 
-def _publish(exchange: str) -> Callable[[AbstractChannel], Awaitable[object]]:
+def _publish(exchange: str) -> Act:
     async def act(channel: AbstractChannel) -> None:
         target = (
             channel.default_exchange
@@ -97,7 +95,7 @@ def _publish(exchange: str) -> Callable[[AbstractChannel], Awaitable[object]]:
     return act
 
 
-def _read(queue: str) -> Callable[[AbstractChannel], Awaitable[object]]:
+def _read(queue: str) -> Act:
     async def act(channel: AbstractChannel) -> None:
         found = await channel.get_queue(queue, ensure=False)
         await found.consume(_leave)
@@ -109,13 +107,28 @@ async def _leave(message: AbstractIncomingMessage) -> None:
     """It goes back to its queue when the channel closes."""
 
 
-def _declare(queue: str) -> Callable[[AbstractChannel], Awaitable[object]]:
-    """With different arguments: only a user who may declare the queue gets that error."""
-    return lambda channel: channel.declare_queue(queue, durable=True, arguments={"x-queue-type": "classic"})
+def _declare(name: str) -> Act:
+    """With different arguments: only a user who may declare it gets that error."""
+    if name in EXCHANGES:
+        return lambda channel: channel.declare_exchange(name, ExchangeType.FANOUT, durable=True)
+    return lambda channel: channel.declare_queue(name, durable=True, arguments={"x-max-length": 1})
 
 
-def _delete(queue: str) -> Callable[[AbstractChannel], Awaitable[object]]:
-    return lambda channel: channel.queue_delete(queue)
+def _delete(name: str) -> Act:
+    if name in EXCHANGES:
+        return lambda channel: channel.exchange_delete(name)
+    return lambda channel: channel.queue_delete(name)
+
+
+def _bind(service: str) -> Callable[[str], Act]:
+    def to(exchange: str) -> Act:
+        async def act(channel: AbstractChannel) -> None:
+            queue = await channel.get_queue(f"{service}.replies.0", ensure=False)
+            await queue.bind(exchange, routing_key="webhooks.events.0")
+
+        return act
+
+    return to
 
 
 def test_every_service_that_uses_the_broker_has_a_user() -> None:
@@ -124,102 +137,65 @@ def test_every_service_that_uses_the_broker_has_a_user() -> None:
 
 
 async def test_a_user_is_refused_everything_that_is_not_its_own(urls: dict[str, str]) -> None:
-    """Publishing to every exchange, reading, declaring and deleting every queue, on a real broker."""
-    queues = SHARED_QUEUES | ACKNOWLEDGED
+    """Publishing to, listening to, declaring and deleting every exchange and queue, on a real broker."""
+    queues = QUEUES | REPLY_QUEUES
     for service, url in urls.items():
-        foreign = queues - DECLARES[service]
+        everything = queues | EXCHANGES
         async with await aio_pika.connect(url) as connection:
-            published = {name for name in EXCHANGES if not await _refused(connection, _publish(name))}
-            read = {name for name in queues if not await _refused(connection, _read(name))}
-            declared = {name for name in queues if not await _refused(connection, _declare(name))}
-            deleted = {name for name in foreign if not await _refused(connection, _delete(name))}
-        assert (published, read) == (PUBLISHES[service], READS[service]), service
-        assert (declared, deleted) == (DECLARES[service], set()), service
+            published = await _allowed(connection, EXCHANGES | {"amq.default"}, _publish)
+            bound = await _allowed(connection, EXCHANGES, _bind(service))
+            read = await _allowed(connection, queues, _read)
+            declared = await _allowed(connection, everything, _declare)
+            deleted = await _allowed(connection, everything - DECLARES[service], _delete)
+        assert (published, bound) == (PUBLISHES[service], BINDS[service]), service
+        assert (read, declared, deleted) == (READS[service], DECLARES[service], set()), service
 
 
 async def test_the_whole_chain_works_with_separate_users(urls: dict[str, str]) -> None:
-    """Published, logged, forwarded, acknowledged to the producer, parked by the group and requeued."""
-    made = {
-        service: await RabbitBus(urls[service], partitions=PARTITIONS, service=service).connect()
-        for service in ("webhooks", "bookings", "forms")
-    }
-    acknowledged: dict[str, list[Acknowledgement]] = {"bookings": [], "webhooks": []}
-    received: list[str] = []
+    """Sent to the log, replied to the producer, forwarded to the group, and replied or refused to the log."""
+    buses = {service: RabbitBus(urls[service], service) for service in ("webhooks", "bookings", "forms")}
+    producer = Sender(buses["bookings"], partition=5)
+    forwarding = Sender(buses["webhooks"], NEW_MEMBERS, service="webhooks", partition=5)
+    members = Notebook()
 
     async def log(messages: Sequence[Message]) -> None:
-        for one in messages:
-            forwarded = Message(one.id, "member.created", one.body, source="webhooks", reference="r")
-            await made["webhooks"].publish(forwarded, NEW_MEMBERS)
+        await forwarding.send(*(one.id for one in messages))
 
     async def join(messages: Sequence[Message]) -> None:
-        if not received:
-            received.append("poison")
-            raise Poison("the first time")
-        received.extend(one.id for one in messages)
+        if any(one.id == "poison" for one in messages):
+            raise Poison("staged")
+        await members(messages)
 
     try:
-        for service, found in acknowledged.items():
-            await made[service].on_acknowledged(service, _keep_in(found))
-        await made["forms"].subscribe(NEW_MEMBERS, join)
-        await made["webhooks"].subscribe(EVENT_LOG, log)
-        made["webhooks"].assign(EVENT_LOG, frozenset({0, 1}))
-        await made["bookings"].publish(message(1, bucket=1, source="bookings"))
-        await until(lambda: acknowledged["bookings"] == [Acknowledgement("r1", "m1")])
-
-        async def parked() -> bool:
-            return (await made["webhooks"].depth(NEW_MEMBERS)).parked == 1
-
-        await eventually(parked)
-        assert [one.id for one in await made["webhooks"].parked(NEW_MEMBERS, 10)] == ["m1"]
-        assert await made["webhooks"].requeue(NEW_MEMBERS) == 1
-        await until(lambda: "m1" in received and len(acknowledged["webhooks"]) == 2)
-        assert [one.parked for one in acknowledged["webhooks"]] == [True, False]
-        assert not made["bookings"].lists_parked(EVENT_LOG)
-        assert (await made["bookings"].depth(EVENT_LOG)).parked == 0, "it may count them"
+        await buses["forms"].subscribe(NEW_MEMBERS, join, ready=at_once)
+        await buses["webhooks"].subscribe(EVENT_LOG, log, ready=at_once)
+        buses["webhooks"].assign(EVENT_LOG, EVENT_LOG.all_partitions)
+        await producer.send("one")
+        await producer.send("poison")
+        await until(lambda: any(reply.refused for reply in forwarding.replies))
+        await until(lambda: producer.stored == ["one", "poison"])
+        assert members.seen == forwarding.stored == ["one"]
+        assert [one.event_id for reply in forwarding.replies for one in reply.refused] == ["poison"]
     finally:
-        for bus in made.values():
+        while Sender.links:
+            await Sender.links.pop().close()
+        for bus in buses.values():
             await bus.close()
 
 
 async def test_a_producer_waits_for_the_service_that_declares_the_queues(
     rabbit: Rabbit, amqp_url: str
 ) -> None:
-    """On an empty broker it reports what is missing, and publishes once the event log has declared it."""
+    """On an empty broker it says what is missing, and sends once the event log has declared it."""
     found = broker_urls(rabbit, amqp_url)
-    producer = RabbitBus(found["bookings"], partitions=PARTITIONS, service="bookings")
+    bus = RabbitBus(found["bookings"], "bookings")
     with pytest.raises(BusError, match="does not exist yet"):
-        await producer.publish(message(1))
-    log = await RabbitBus(found["webhooks"], partitions=PARTITIONS, service="webhooks").connect()
-
-    async def published() -> bool:
-        try:
-            await producer.publish(message(1))
-        except BusError:
-            return False
-        return True
-
-    async def waiting() -> bool:
-        return (await log.depth(EVENT_LOG)).waiting == 1
-
-    await eventually(published)
-    await eventually(waiting)
-    await producer.close()
+        await bus.link(EVENT_LOG, "bookings", lambda reply: None)
+    log, notebook = RabbitBus(found["webhooks"], "webhooks"), Notebook()
+    await log.subscribe(EVENT_LOG, notebook, ready=at_once)
+    log.assign(EVENT_LOG, EVENT_LOG.all_partitions)
+    producer = Sender(bus)
+    await producer.send("one")
+    await until(lambda: producer.stored == notebook.seen == ["one"])
+    await Sender.links.pop().close()
     await log.close()
-
-
-async def test_the_old_single_queue_is_reached_through_the_event_logs_exchange(
-    rabbit: Rabbit, amqp_url: str
-) -> None:
-    """A producer that could use the default exchange could write to every queue."""
-    found = broker_urls(rabbit, amqp_url)
-    async with await aio_pika.connect(amqp_url) as connection:
-        channel = await connection.channel()
-        old = await channel.declare_queue(EVENT_LOG.name, durable=True, arguments={"x-queue-type": "quorum"})
-        log = await RabbitBus(found["webhooks"], partitions=PARTITIONS, service="webhooks").connect()
-        producer = await RabbitBus(found["bookings"], partitions=PARTITIONS, service="bookings").connect()
-        assert producer.has_old_queue
-        await producer.publish(message(1), by_old_queue=True)
-        taken = await old.get(fail=False)
-        assert taken is not None and taken.message_id == "m1"
-        await producer.close()
-        await log.close()

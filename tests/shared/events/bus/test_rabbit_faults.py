@@ -82,7 +82,9 @@ async def _delete_exchanges(rabbit: Rabbit, amqp_url: str) -> None:
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("fault", [_restart, _kill, _delete_queues, _delete_exchanges])
-async def test_nothing_is_lost_or_reordered(rabbit: Rabbit, amqp_url: str, db: Database, fault: Fault) -> None:
+async def test_nothing_is_lost_or_reordered(
+    rabbit: Rabbit, amqp_url: str, db: Database, fault: Fault
+) -> None:
     """Events of many resources and studios are written before, during and after the fault."""
     resources = [(new_id(), new_id()) for _ in range(40)]
     written = 0
