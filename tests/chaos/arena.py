@@ -39,7 +39,7 @@ class Arena:
         self.receivers: dict[str, ChaosReceiver] = {}
         self.gateways: list[Gateway] = []
         self.ledger = Ledger({})
-        # One in each partition, so that there is work for every replica and in every queue.
+        # Each in a partition of its own, so that there is work for every replica and in many queues.
         self.studio_ids: list[str] = []
         # A tmpfs with the data of Postgres, if one could be mounted.
         self.mount: Path | None = None

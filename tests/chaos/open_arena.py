@@ -14,7 +14,7 @@ import asyncpg
 
 from services.cli.secrets import with_secrets
 from shared.db.migrate import migrate
-from shared.events.outbox import partition_of
+from shared.events.outbox import PARTITIONS, partition_of
 from shared.servers.ports import free_port
 from shared.servers.postgres import EmbeddedPostgres
 from shared.servers.rabbitmq import PrivateRabbit
@@ -26,7 +26,6 @@ from tests.chaos.receiver import receiving
 from tests.chaos.writers import Gateway
 from tests.harness.http import Client
 from tests.harness.load_balancer import balancing
-from tests.harness.process import TEST_SETTINGS
 from tests.harness.system import Process, RunningSystem, System, environment_for
 
 REPLICAS = {"gateway": 2, "catalog": 1, "bookings": 2, "forms": 2, "webhooks": 2}
@@ -38,7 +37,10 @@ START_SECONDS = 300.0
 
 
 @asynccontextmanager
-async def open_arena(folder: Path, replicas: Mapping[str, int] = REPLICAS) -> AsyncIterator[Arena]:
+async def open_arena(
+    folder: Path, replicas: Mapping[str, int] = REPLICAS, studios: int = PARTITIONS
+) -> AsyncIterator[Arena]:
+    """At most as many studios as there are partitions."""
     async with AsyncExitStack() as stack:
         mount = _mounted(folder / "pg", stack)
         # A tmpfs is memory, so old WAL must not pile up.
@@ -55,7 +57,7 @@ async def open_arena(folder: Path, replicas: Mapping[str, int] = REPLICAS) -> As
             aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
         )
         await _start_services(arena, stack, session, replicas)
-        for _ in range(STUDIOS):
+        for _ in range(studios):
             await _open_studio(arena, stack, session)
         yield arena
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct, field, structs
 
+from shared.events.outbox import PARTITIONS
 from tests.chaos.arena import Arena
 from tests.chaos.audit import Findings
 from tests.chaos.faults.fault import Fault, Group
@@ -29,6 +30,7 @@ class Plan(Struct, frozen=True):
     rate: float = 30.0
     classes: int = 50
     members: int = 350
+    studios: int = PARTITIONS
     replicas: dict[str, int] = field(default_factory=lambda: dict(REPLICAS))
 
 
@@ -50,7 +52,7 @@ async def run(plan: Plan, folder: Path, say: Say) -> Outcome:
     outcome, started = Outcome(), time.monotonic()
     groups = list(_possible(plan.groups, outcome, say))
     say(f"seed {plan.seed}; {len(groups)} groups, {plan.rounds} rounds each; logs in {folder}")
-    async with open_arena(folder, plan.replicas) as arena:
+    async with open_arena(folder, plan.replicas, plan.studios) as arena:
         studios = {
             studio_id: bookable(classes=plan.classes, members=plan.members, seats=100_000)
             for studio_id in arena.studio_ids

@@ -17,7 +17,17 @@ REPLICAS = {"gateway": 1, "catalog": 1, "bookings": 1, "forms": 1, "webhooks": 2
 async def test_nothing_is_lost_doubled_or_stuck_whatever_fails(server_home: Path) -> None:
     """Every acknowledged write arrives unchanged, and no gateway answers 500 or fails to answer."""
     seed = secrets.randbelow(1_000_000)
-    plan = Plan(SHORT, rounds=1, writes=60, seed=seed, rate=15.0, classes=20, members=100, replicas=REPLICAS)
+    plan = Plan(
+        SHORT,
+        rounds=1,
+        writes=60,
+        seed=seed,
+        rate=15.0,
+        classes=20,
+        members=100,
+        studios=4,
+        replicas=REPLICAS,
+    )
     said: list[str] = []
     outcome = await run(plan, server_home, said.append)
     assert not outcome.problems, "\n".join([f"seed {seed}", *said, plain(outcome.results)])

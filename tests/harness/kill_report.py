@@ -38,12 +38,7 @@ class KillReport(Struct):
 
     @property
     def slow(self) -> list[Takeover]:
-        """Of this version. The older one promised nothing."""
-        return [
-            one
-            for one in self.takeovers
-            if one.version == "new" and max(one.leased or 0.0, one.logged or 0.0) >= TAKEOVER_SECONDS
-        ]
+        return [one for one in self.takeovers if max(one.leased, one.logged) >= TAKEOVER_SECONDS]
 
     @property
     def balances(self) -> bool:
@@ -56,11 +51,11 @@ class KillReport(Struct):
             f"unknown {self.unknown}, twice in the log {self.twice}, gaps {self.gaps}, "
             f"out of order {self.out_of_order}, left in outboxes {self.left_in_outboxes}, "
             f"undelivered {self.undelivered}; {self.seconds:.0f} s",
-            f"{'killed':<12} {'version':<8} {'leased':>8} {'logged':>8} {'delivered':>10}",
+            f"{'killed':<12} {'leased':>8} {'logged':>8} {'delivered':>10}",
         ]
         for one in self.takeovers:
             leased, logged, delivered = map(_text, (one.leased, one.logged, one.delivered))
-            lines.append(f"{one.killed:<12} {one.version:<8} {leased:>8} {logged:>8} {delivered:>10}")
+            lines.append(f"{one.killed:<12} {leased:>8} {logged:>8} {delivered:>10}")
         return "\n".join(lines)
 
 

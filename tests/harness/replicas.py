@@ -1,4 +1,4 @@
-"""Two replicas of every role, each of which can be killed, stopped and started in another version."""
+"""Two replicas of every role, each of which can be killed and started again."""
 
 import asyncio
 import subprocess
@@ -21,8 +21,6 @@ ROLES: dict[str, list[str]] = {
 }
 # Not killed: they only set the stage.
 SINGLE = ("catalog", "gateway")
-# Before there were roles, one process was both. It has the place of the event log here.
-OLDER_ROLES: dict[str, list[str]] = {"log": ["webhooks"], "bookings": ["bookings"], "forms": ["forms"]}
 # What is shown of each log after a failure.
 WARNINGS, WARNING_CHARS = 5, 300
 
@@ -50,20 +48,14 @@ class Replicas:
         token = with_secrets(Settings(home=folder), make=True).operator_tokens[0]
         self.system = RunningSystem(self._ports["gateway"], self._ports["operators"], token, folder)
 
-    async def start_all(self, roles: dict[str, list[str]], code: Path = ROOT) -> None:
-        wanted = [(f"{role}-{number}", words) for role, words in roles.items() for number in (1, 2)]
-        wanted += [(service, [service]) for service in SINGLE]
-        for name, words in wanted:
-            self._begin(name, words, code)
+    async def start_all(self) -> None:
+        for role, words in ROLES.items():
+            for number in (1, 2):
+                self._begin(f"{role}-{number}", words)
+        for service in SINGLE:
+            self._begin(service, [service])
         for process in self.processes.values():
             await asyncio.to_thread(process.wait_ready)
-
-    async def replace(self, name: str, words: list[str]) -> None:
-        """Stops the older version and starts this one in its place."""
-        if name in self.processes:
-            await asyncio.to_thread(self.processes[name].stop)
-        self._begin(name, words, ROOT)
-        await asyncio.to_thread(self.processes[name].wait_ready)
 
     async def kill(self, name: str) -> None:
         await asyncio.to_thread(self.processes[name].kill)
@@ -72,12 +64,11 @@ class Replicas:
         self.processes[name].start()
         await asyncio.to_thread(self.processes[name].wait_ready)
 
-    async def migrate(self, code: Path = ROOT) -> None:
+    async def migrate(self) -> None:
         words = [sys.executable, "-m", "services.cli.main", "migrate"]
-        environment = self._environment(code)
 
         def run() -> None:
-            done = subprocess.run(words, cwd=code, env=environment, capture_output=True, text=True)
+            done = subprocess.run(words, cwd=ROOT, env=self._shared, capture_output=True, text=True)
             assert done.returncode == 0, done.stdout + done.stderr
 
         await asyncio.to_thread(run)
@@ -96,15 +87,12 @@ class Replicas:
             if process.child is not None and process.child.poll() is None:
                 process.kill()
 
-    def _begin(self, name: str, words: list[str], code: Path) -> None:
+    def _begin(self, name: str, words: list[str]) -> None:
         port = self._ports[name]
-        environment = self._environment(code) | {"STUDIO_PORT": str(port)}
+        environment = self._shared | {"STUDIO_PORT": str(port)}
         ready_url, log = f"http://127.0.0.1:{port}/health/ready", self.folder / f"{name}.log"
-        self.processes[name] = Process(["serve", *words], environment, ready_url, log, code)
+        self.processes[name] = Process(["serve", *words], environment, ready_url, log)
         self.processes[name].start()
-
-    def _environment(self, code: Path) -> dict[str, str]:
-        return self._shared | {"PYTHONPATH": str(code)}
 
 
 @asynccontextmanager

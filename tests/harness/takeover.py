@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import asyncpg
 from msgspec import Struct
 
+from shared.events.outbox import PARTITIONS
 from tests.harness.event_writer import EventWriter
 from tests.harness.eventually import eventually
 
@@ -27,23 +27,18 @@ SELECT min(replicas) FROM (
     UNION ALL SELECT count(DISTINCT replica) FROM webhooks.leases GROUP BY role) AS roles
 """
 LONGEST = 120.0
-# While relays of the older version run. After the death of a broker node they may publish nothing more: they
-# keep the connection on which RabbitMQ refuses everything (refusals.py), until they are replaced.
-LONGEST_WITH_OLDER = 30.0
 LOGGED = "SELECT id::text FROM webhooks.events WHERE studio_id = ANY($1::uuid[]) AND id = ANY($2::uuid[])"
-UNPUBLISHED = "SELECT event_id::text FROM bookings.outbox UNION ALL SELECT event_id::text FROM forms.outbox"
 
 
 class Takeover(Struct, frozen=True):
     """Seconds from the kill. `leased`: every partition was renewed since. `logged`: in every partition, an
-    event of each producer that was written since is in the log; none if the older version's relay stands
-    still. `delivered`: each endpoint got one of those.
+    event of each producer that was written since is in the log. `delivered`: each endpoint got one of those,
+    measured only if a dispatcher was killed.
     """
 
     killed: str
-    version: str
-    leased: float | None
-    logged: float | None
+    leased: float
+    logged: float
     delivered: float | None
 
 
@@ -52,38 +47,29 @@ class TakeoverWatch:
         self,
         conn: "asyncpg.Connection[Any]",
         writers: Sequence[EventWriter],
-        partitions: int,
         arrived: Mapping[str, float],
         listening: Sequence[str],
     ) -> None:
         """`arrived`: the events that the endpoints of the `listening` studios got."""
         self._conn = conn
         self._writers = writers
-        self._partitions = partitions
         self._arrived = arrived
         self._listening = frozenset(listening)
 
-    async def measure(self, killed: str, version: str) -> Takeover:
+    async def measure(self, killed: str) -> Takeover:
         """Call it right after the kill."""
         moment, clock = time.monotonic(), await self._conn.fetchval("SELECT clock_timestamp()")
 
-        async def seconds_until(fact: Callable[[], Awaitable[bool]], longest: float = LONGEST) -> float:
-            await eventually(fact, seconds=longest)
+        async def seconds_until(fact: Callable[[], Awaitable[bool]]) -> float:
+            await eventually(fact, seconds=LONGEST)
             return time.monotonic() - moment
 
-        leased = logged = None
-        if version == "new":
-            leased = await seconds_until(partial(self._renewed_since, clock))
-            logged = await seconds_until(partial(self._logged_since, moment))
-        else:
-            with suppress(TimeoutError):
-                logged = await seconds_until(partial(self._logged_since, moment), LONGEST_WITH_OLDER)
-            if version == "both":
-                await self._until_all_published_is_logged()
+        leased = await seconds_until(partial(self._renewed_since, clock))
+        logged = await seconds_until(partial(self._logged_since, moment))
         delivered = None
         if killed.startswith("dispatch"):
             delivered = await seconds_until(partial(self._delivered_since, moment))
-        return Takeover(killed, version, leased, logged, delivered)
+        return Takeover(killed, leased, logged, delivered)
 
     async def until_shared(self) -> None:
         """Until each role has its leases spread over both replicas again."""
@@ -93,25 +79,13 @@ class TakeoverWatch:
 
         await eventually(shared, seconds=LONGEST)
 
-    async def _until_all_published_is_logged(self) -> None:
-        """The event log is of this version, and the older relay removes a row once the broker has it."""
-        written = {one.id: one.studio_id for writer in self._writers for one in writer.written}
-        studio_ids = list(set(written.values()))
-
-        async def all_logged() -> bool:
-            unpublished = {row["event_id"] for row in await self._conn.fetch(UNPUBLISHED)}
-            ids = list(written.keys() - unpublished)
-            return len(await self._conn.fetch(LOGGED, studio_ids, ids)) == len(ids)
-
-        await eventually(all_logged, seconds=LONGEST)
-
     async def _renewed_since(self, clock: Any) -> bool:
         renewed: int = await self._conn.fetchval(RENEWED, clock)
-        return renewed == LEASED_ROLES * self._partitions
+        return renewed == LEASED_ROLES * PARTITIONS
 
     async def _logged_since(self, moment: float) -> bool:
-        first = [writer.first_since(moment, self._partitions) for writer in self._writers]
-        if any(len(found) < self._partitions for found in first):
+        first = [writer.first_since(moment) for writer in self._writers]
+        if any(len(found) < PARTITIONS for found in first):
             return False
         events = [event for found in first for event in found.values()]
         studio_ids, ids = [event.studio_id for event in events], [event.id for event in events]

@@ -1,33 +1,29 @@
-"""Replicas of every role and broker nodes are killed in turn, and the single queue is left in the middle."""
+"""Replicas of every role and broker nodes are killed in turn."""
 
 import os
-from pathlib import Path
 
 import pytest
 
 from tests.harness.broker_cluster import Version
 from tests.harness.kill_run import open_kill_run
-from tests.harness.older_version import older_code
 from tests.harness.servers import home_for_servers
 
 EVENTS = int(os.environ.get("STUDIO_KILL_EVENTS", "100000"))
 STUDIOS, ENDPOINTS = 200, 20
 # Events per second at most, of all producers together.
 RATE = 300.0
-# The last commit before partitions: all events go through one queue, and a confirm ends a row.
-OLDER = "0671d00"
 
 
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("version", [Version.OWN, Version.NEWER], ids=str)
 async def test_no_event_is_lost_and_partitions_move_whatever_is_killed(
-    version: Version, tmp_path: Path
+    version: Version,
 ) -> None:
     """Sequences without gaps, order per aggregate, nothing lost or logged twice, takeovers in under 10 s."""
-    with older_code(OLDER, tmp_path / "older") as older, home_for_servers() as home:
+    with home_for_servers() as home:
         async with open_kill_run(home, version) as run:
             try:
-                await run.run(older=older, studios=STUDIOS, endpoints=ENDPOINTS, events=EVENTS, rate=RATE)
+                await run.run(studios=STUDIOS, endpoints=ENDPOINTS, events=EVENTS, rate=RATE)
             except BaseException:
                 print(f"\n{run.running.last_warnings()}")
                 raise

@@ -9,7 +9,6 @@ from tests.chaos.faults.postgres import POSTGRES
 from tests.chaos.faults.receivers import RECEIVERS
 from tests.chaos.faults.stop import STOP
 from tests.chaos.faults.vanished import VANISHED
-from tests.chaos.faults.versions import VERSIONS
 
 GROUPS: tuple[Group, ...] = (
     KILL,
@@ -20,7 +19,6 @@ GROUPS: tuple[Group, ...] = (
     BROKER,
     RECEIVERS,
     CLOCK,
-    VERSIONS,
 )
 # One round of each fits into a test, because their faults take only seconds.
 SHORT: tuple[Group, ...] = (KILL, NETWORK, RECEIVERS)
