@@ -32,8 +32,10 @@ from services.cli.operator_client import OperatorClient
 from services.webhooks.actions.log_events import add_to_log
 from services.webhooks.rules.signing import new_secret
 from services.webhooks.secret_cipher import SecretCipher
-from services.webhooks.store import endpoints, event_log, secrets
+from services.webhooks.store import endpoints, secrets
+from services.webhooks.store.day_tables import DayTables
 from services.webhooks.store.event_log import StoredEvent
+from services.webhooks.store.event_reading import get_event
 from services.webhooks.wire.deliveries import Attempt
 from shared.db.database import Connection, Database
 from shared.events.envelope import read_envelope, render
@@ -44,6 +46,7 @@ from shared.routing import PREFIX, SCOPES
 from shared.settings import Settings
 from shared.wire import now
 
+OPERATOR: Final = Caller(studio_id=STUDIO_ID, actor="operator")
 BOOKED: Final = demo_id("booking", f"{OPEN_CLASS.name}/{attending(OPEN_CLASS)[0]}")
 ENDPOINT: Final = {
     "url": "http://127.0.0.1:9001/hooks/studio",
@@ -60,7 +63,7 @@ async def add_samples(settings: Settings, operator_url: str) -> None:
     db = await Database.connect(settings.database_url, "webhooks", size=1)
     try:
         async with db.connection() as conn:
-            if await event_log.known(conn, [(STUDIO_ID, EVENT_ID)]):
+            if await get_event(conn, DayTables(), OPERATOR, EVENT_ID) is not None:
                 return
         made = await asyncio.to_thread(_book, settings, operator_url)
         if made is None:

@@ -1,8 +1,7 @@
 """`studioctl sequences advance --offline`: directly in a restored database, before any service is started.
 
 A service that is started first would number the events in its restored outbox, and those that the broker
-still has, with numbers that partners have seen already. And it would accept acknowledgements that the broker
-still has, for events that the restored log does not have.
+still has, with numbers that partners have seen already.
 """
 
 from pathlib import Path

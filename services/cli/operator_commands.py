@@ -144,7 +144,7 @@ def demo(settings: Settings, given: argparse.Namespace) -> None:
 def status(settings: Settings, given: argparse.Namespace) -> int:
     answer = client_for(settings).get("/status")
     if as_table(given.json):
-        print("\n".join(status_lines(answer["services"], answer.get("unacknowledged", ()))))
+        print("\n".join(status_lines(answer["services"])))
     else:
         show(answer, as_json=given.json)
     ready = all(service["status"] == "ready" for service in answer["services"].values())

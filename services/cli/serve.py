@@ -101,11 +101,7 @@ async def _apps(settings: Settings, service: str) -> AsyncIterator[list[ASGIApp]
             yield [gateway.partner_app, gateway.operator_app]
         return
     async with (
-        open_bus(
-            settings.amqp_url,
-            settings.event_partitions,
-            service if settings.broker_users == "separate" else None,
-        ) as bus,
+        open_bus(settings.amqp_url, service) as bus,
         _opener(service)(settings, bus) as running,
     ):
         yield [running.app]

@@ -1,16 +1,16 @@
 """`studioctl status` and `queues list` on a terminal: a line per service, and the next command to run."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from services.cli.values import span
 
 Json = dict[str, Any]
-# Below this an outbox only holds what the relay is about to publish.
+# Below this an outbox only holds what is on its way to the event log.
 SLOW_OUTBOX_SECONDS = 30
 
 
-def status_lines(services: dict[str, Json], unacknowledged: Sequence[Json] = ()) -> Iterator[str]:
+def status_lines(services: dict[str, Json]) -> Iterator[str]:
     wide = max(map(len, services))
     for name, state in services.items():
         yield f"{name:<{wide}}  {state['status']:<11}  {_about(state)}".rstrip()
@@ -22,22 +22,8 @@ def status_lines(services: dict[str, Json], unacknowledged: Sequence[Json] = ())
             f"deliveries: {figures['pending_deliveries']} pending "
             f"(oldest {span(figures['oldest_pending_seconds'])}), {figures['dead_deliveries']} dead"
         )
-    yield from map(_overdue, unacknowledged)
     yield ""
     yield from next_steps(services)
-
-
-def _overdue(studio: Json) -> str:
-    """If the event log has an overdue event, only its acknowledgement is missing."""
-    states = [
-        f"{studio[state]} {state.replace('_', ' ')}"
-        for state in ("waiting", "in_flight", "parked")
-        if studio[state]
-    ]
-    text = f"overdue: {studio['service']}, studio {studio['studio_id']}: {', '.join(states)}"
-    if not studio["compared"]:
-        return f"{text}; the event log could not be asked which it has"
-    return f"{text}; of the oldest {studio['compared']} the event log has {studio['logged']}"
 
 
 def _about(state: Json) -> str:
@@ -55,13 +41,13 @@ def _about(state: Json) -> str:
 
 
 def _outbox(figures: Json) -> str:
-    """Every event that the log has not acknowledged is in one of three states."""
-    states = ("waiting", "in_flight", "parked")
-    counted = {state: figures.get(f"outbox_{state}", 0) for state in states}
-    parts = [f"{count} {state.replace('_', ' ')}" for state, count in counted.items() if count]
-    if counted["waiting"] or counted["in_flight"]:
-        parts.append(f"oldest {span(figures['outbox_age_seconds'])}")
-    return f"outbox {', '.join(parts)}" if parts else "outbox empty"
+    """Events that the log does not have yet. Overdue ones have waited for over a minute."""
+    if not figures["outbox_waiting"]:
+        return "outbox empty"
+    overdue = f" ({figures['outbox_overdue']} overdue)" if figures["outbox_overdue"] else ""
+    return (
+        f"outbox {figures['outbox_waiting']} waiting{overdue}, oldest {span(figures['outbox_age_seconds'])}"
+    )
 
 
 def _queue_figures(queues: list[Json]) -> Iterator[str]:
@@ -83,7 +69,7 @@ def _steps(services: dict[str, Json]) -> Iterator[str]:
             yield f"{name} answers requests, but a part of it has a problem: see its line above."
         figures = state.get("figures") or {}
         if figures.get("outbox_age_seconds", 0) > SLOW_OUTBOX_SECONDS:
-            yield f"{name} has events that are not published. Is the broker up? Run: studioctl queues list"
+            yield f"{name} has events that are not logged. Is the broker up? Run: studioctl queues list"
     figures = services.get("webhooks", {}).get("figures") or {}
     for queue in figures.get("queues", ()):
         if queue["parked"]:

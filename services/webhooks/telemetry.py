@@ -83,24 +83,22 @@ def report_expired_days(expired: int) -> None:
 
 async def update_gauges(db: Database, bus: Bus) -> bool:
     """A loop step: update the gauges for queue depth and delivery backlog, even if one of them fails."""
-    results = await asyncio.gather(
-        _update_queue_depths(db, bus), _update_delivery_backlog(db), return_exceptions=True
-    )
+    results = await asyncio.gather(_update_queue_depths(bus), _update_backlog(db), return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):
             raise result
     return False
 
 
-async def _update_queue_depths(db: Database, bus: Bus) -> None:
+async def _update_queue_depths(bus: Bus) -> None:
     for queue in QUEUES:
-        async with db.connection() as conn:
-            QUEUE_MESSAGES.labels(queue.name, "parked").set(await parked.count(conn, queue))
         QUEUE_MESSAGES.labels(queue.name, "waiting").set(await bus.depth(queue))
 
 
-async def _update_delivery_backlog(db: Database) -> None:
+async def _update_backlog(db: Database) -> None:
     async with db.connection() as conn:
+        for queue in QUEUES:
+            QUEUE_MESSAGES.labels(queue.name, "parked").set(await parked.count(conn, queue))
         await stats.fold(conn)
         counts = await stats.counts(conn)
     DELIVERIES_OPEN.labels("pending").set(counts["pending"])

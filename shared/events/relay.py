@@ -329,7 +329,7 @@ class Relay:
                 log.info("session_starts_over", service=self.service, partition=reply.partition)
                 session.start_over()
             else:
-                session.replied(one.row_id for one in (*reply.stored, *reply.refused))
+                session.replied([one.row_id for one in reply.stored] + [one.row_id for one in reply.refused])
         if not self._waking:
             self._waking = True
             asyncio.get_running_loop().call_later(DELETE_SECONDS, self.wakeup.wake)

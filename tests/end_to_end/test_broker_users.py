@@ -14,7 +14,7 @@ from tests.harness.receiver import receiving
 from tests.harness.servers import Rabbit
 from tests.harness.system import System, separate_services
 
-UNACKNOWLEDGED = """
+WAITING = """
 SELECT (SELECT count(*) FROM catalog.outbox) + (SELECT count(*) FROM bookings.outbox)
      + (SELECT count(*) FROM forms.outbox) + (SELECT count(*) FROM webhooks.outbox)
 """
@@ -24,10 +24,10 @@ SELECT (SELECT count(*) FROM catalog.outbox) + (SELECT count(*) FROM bookings.ou
 async def test_bookings_and_new_members_go_all_the_way_with_separate_broker_users(
     tmp_path: Path, database_url: str, rabbit: Rabbit, amqp_url: str
 ) -> None:
-    """A booking reaches a webhook, a new member converts a lead, and every outbox row is acknowledged."""
+    """A booking reaches a webhook, a new member converts a lead, and every outbox ends up empty."""
     urls = broker_urls(rabbit, amqp_url)
     studio = bookable()
-    with separate_services(tmp_path, database_url, urls, STUDIO_BROKER_USERS="separate") as running:
+    with separate_services(tmp_path, database_url, urls) as running:
         async with aiohttp.ClientSession() as session, receiving() as receiver:
             system = System(running, session)
             system.studio_id = await system.new_studio()
@@ -44,14 +44,14 @@ async def test_bookings_and_new_members_go_all_the_way_with_separate_broker_user
             assert (await client.post("/members", member)).status == 201
             await receiver.until_count(2, seconds=120)
             assert (await client.get("/leads")).json()["data"][0]["status"] == "converted"
-            await eventually(lambda: _all_acknowledged(database_url))
+            await eventually(lambda: _all_empty(database_url))
 
 
-async def _all_acknowledged(database_url: str) -> bool:
-    """A producer's row stays until its acknowledgement has come back to it."""
+async def _all_empty(database_url: str) -> bool:
+    """A producer's row stays until the reply has come back to it."""
     connection: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(database_url)
     try:
-        left = await connection.fetchval(UNACKNOWLEDGED)
+        left = await connection.fetchval(WAITING)
     finally:
         await connection.close()
     return not left

@@ -17,10 +17,10 @@ import aio_pika
 import pytest
 from aio_pika.abc import AbstractConnection
 
-from tests.chaos.link import BOTH, linked
 from shared.events.bus import EVENT_LOG
 from shared.events.bus.rabbit import RabbitBus
 from shared.events.outbox import partition_of
+from tests.chaos.link import BOTH, linked
 from tests.harness.broker_outage import run_outage
 from tests.harness.eventually import eventually
 from tests.harness.ledger import run_ledger
@@ -162,7 +162,6 @@ async def test_a_broker_that_loses_its_disk_loses_no_event(pipeline: Pipeline) -
     await asyncio.to_thread(_wipe, pipeline.rabbit.home)
     await pipeline.revive("broker")
     await pipeline.revive("dispatcher")
-    # The acknowledgements arrive too: otherwise the rows would be published again after a minute.
     await eventually(all_logged(pipeline, 40), seconds=45)
 
 

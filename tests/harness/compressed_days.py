@@ -21,7 +21,6 @@ from services.webhooks.store import endpoints, event_reading
 from services.webhooks.store.event_log import StoredEvent
 from shared.background import Wakeup
 from shared.db.database import Database
-from shared.events.bus import EVENT_LOG
 from shared.events.bus.memory import MemoryBus
 from shared.events.envelope import Envelope, read_envelope, render
 from shared.events.event import EventResource
@@ -50,7 +49,7 @@ async def log_of_the_past(database_url: str, days: int) -> AsyncIterator[tuple[W
     await admin.execute("UPDATE log_days SET until = $1", first)
     await admin.close()
     db = await Database.connect(database_url, "webhooks", size=4)
-    bus = MemoryBus((EVENT_LOG,))
+    bus = MemoryBus()
     try:
         yield (
             Webhooks(

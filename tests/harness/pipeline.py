@@ -21,7 +21,7 @@ from tests.harness.run_in_thread import run_in_thread
 from tests.harness.system import RunningSystem, System, separate_services
 
 DATABASE = "ledger"
-ACKNOWLEDGED_SECONDS = 60.0
+EMPTIED_SECONDS = 60.0
 
 
 class Pipeline:
@@ -82,9 +82,9 @@ class Pipeline:
         return int((await self.rows("SELECT count(*) AS n FROM bookings.outbox"))[0]["n"])
 
     async def left_in_outbox(self) -> int:
-        """Waits until it is empty. After lost acknowledgements, events are published again in 30 s."""
+        """Waits until it is empty. After a lost reply, events are sent again in 10 s."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(ACKNOWLEDGED_SECONDS):
+            async with asyncio.timeout(EMPTIED_SECONDS):
                 while await self.in_outbox():
                     await asyncio.sleep(0.1)
         return await self.in_outbox()

@@ -21,7 +21,6 @@ TEST_SETTINGS = {
     "STUDIO_LOG_FORMAT": "json",
     # No replica takes over here, so draining is pointless. The rolling restart test sets its own value.
     "STUDIO_DRAIN_SECONDS": "0",
-    # Each partition is a quorum queue, which every test has to declare.
 }
 
 

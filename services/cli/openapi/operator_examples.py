@@ -127,7 +127,6 @@ EXAMPLES: Final[dict[str, Any]] = {
     "SystemStatus": {
         "object": "status",
         "services": dict.fromkeys(("gateway", "catalog", "bookings", "forms", "webhooks"), _SERVICE),
-        "unacknowledged": [],
     },
     "Erasure": {
         "object": "erasure",

@@ -14,24 +14,9 @@ class ServiceStatus(Struct, kw_only=True):
     figures: dict[str, Any] | UnsetType = UNSET
 
 
-class Unacknowledged(Struct, kw_only=True):
-    """Events of one studio that the event log should have acknowledged by now, by their state."""
-
-    service: Annotated[str, Meta(description="The service whose outbox holds them.")]
-    studio_id: Id
-    waiting: Annotated[int, Meta(description="Not published yet.")]
-    in_flight: Annotated[int, Meta(description="Published, and not acknowledged by the event log.")]
-    parked: Annotated[int, Meta(description="Parked by the event log, which could not handle them.")]
-    compared: Annotated[int, Meta(description="How many of them were looked up in the event log.")]
-    logged: Annotated[int, Meta(description="How many of those the event log has.")]
-
-
 class SystemStatus(Struct, kw_only=True):
     object: Literal["status"] = "status"
     services: dict[str, ServiceStatus]
-    unacknowledged: Annotated[
-        list[Unacknowledged], Meta(description="Studios whose events are overdue. Usually empty.")
-    ]
 
 
 class Erasure(Struct, kw_only=True):

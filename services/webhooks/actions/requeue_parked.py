@@ -2,12 +2,17 @@
 
 from collections.abc import Sequence
 
+import structlog
+
 from services.webhooks.actions.log_events import log_events
 from services.webhooks.context import Webhooks
 from services.webhooks.store import parked
-from shared.events.bus import EVENT_LOG, Message, Poison, Queue
+from shared.db.unavailable import is_unavailable
+from shared.events.bus import EVENT_LOG, Message, Queue
 from shared.events.envelope import read_envelope
 from shared.events.outbox import OutboxRow, add_rows, partition_of
+
+log = structlog.get_logger("webhooks")
 
 
 async def requeue_parked(service: Webhooks, queue: Queue, ids: Sequence[str] | None) -> int:
@@ -28,11 +33,13 @@ async def requeue_parked(service: Webhooks, queue: Queue, ids: Sequence[str] | N
 async def _log(service: Webhooks, message: Message) -> bool:
     try:
         await log_events(service, [message])
-    except Poison:
+    except Exception as problem:
+        if is_unavailable(problem):
+            raise
+        log.error("message_stays_parked", queue=EVENT_LOG.name, id=message.id, error=repr(problem))
         return False
     async with service.db.connection() as conn:
-        await parked.remove(conn, EVENT_LOG, message.id)
-    return True
+        return await parked.remove(conn, EVENT_LOG, message.id)
 
 
 async def _forward(service: Webhooks, queue: Queue, message: Message) -> bool:
@@ -41,6 +48,8 @@ async def _forward(service: Webhooks, queue: Queue, message: Message) -> bool:
         partition_of(studio_id), message.id, studio_id, message.topic, message.body, message.traceparent
     )
     async with service.db.transaction() as conn:
-        await parked.remove(conn, queue, message.id)
-        await add_rows(conn, [row])
-    return True
+        # Its person may have been erased since it was listed, or another operator was faster.
+        found = await parked.remove(conn, queue, message.id)
+        if found:
+            await add_rows(conn, [row])
+    return found

@@ -1,13 +1,11 @@
 -- After a restore and before any service is started: skips the numbers that were used since the backup, so that none is used
--- twice, and makes the outboxes ignore what was acknowledged since. `studioctl sequences advance --offline` runs this; so can
--- psql, with the role that runs the migrations. The setting `studio.advance_by` says how many numbers are skipped:
--- PGOPTIONS='-c studio.advance_by=5000000'. A million if it is not set. It must be set where psql runs, in a pod for instance.
--- The notice shows which number was used.
+-- twice. `studioctl sequences advance --offline` runs this; so can psql, with the role that runs the migrations. The setting
+-- `studio.advance_by` says how many numbers are skipped: PGOPTIONS='-c studio.advance_by=5000000'. A million if it is not
+-- set. It must be set where psql runs, in a pod for instance. The notice shows which number was used.
 DO $$
 DECLARE
     skipped bigint := coalesce(nullif(current_setting('studio.advance_by', true), ''), '1000000')::bigint;
     first   bigint;
-    outbox  regclass;
 BEGIN
     IF skipped < 1000000 THEN
         RAISE EXCEPTION 'Skip a million numbers or more: restore-checks.sql would take a jump of % for lost events', skipped;
@@ -27,14 +25,5 @@ BEGIN
             WHERE d.adrelid = 'webhooks.event_counters'::regclass AND a.attname = 'last_sequence') INTO first;
         EXECUTE format('ALTER TABLE webhooks.event_counters ALTER COLUMN last_sequence SET DEFAULT %s', first + skipped);
     END IF;
-
-    -- The broker may still have acknowledgements from after the backup. Those of a version that no longer exists are ignored, so
-    -- rows that the restored event log does not have are published again. Dumps of older releases have no versions.
-    FOR outbox IN
-        SELECT attrelid::regclass FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
-        WHERE relname = 'outbox' AND relkind = 'r' AND attname = 'version' AND NOT attisdropped ORDER BY 1
-    LOOP
-        EXECUTE format('UPDATE %s SET version = version + 1, sent_at = NULL WHERE parked_at IS NULL', outbox);
-    END LOOP;
     RAISE NOTICE 'The sequences skip % numbers', skipped;
 END $$;

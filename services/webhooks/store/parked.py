@@ -1,4 +1,4 @@
-"""Events that could not be handled, for operators: in our own tables, so that nothing personal stays in a broker."""
+"""Events that could not be handled, for operators. Nothing personal stays in a broker."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -7,9 +7,12 @@ from typing import Any
 from shared.db.database import Connection
 from shared.events.bus import Message, Queue, Refused
 
+# A copy that comes after its person's erasure is not kept: what cannot be read cannot be made anonymous.
 PARK = """
 INSERT INTO parked_events (queue, event_id, type, reason, body, traceparent)
-VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (queue, event_id) DO NOTHING
+SELECT $1, $2, $3, $4, $5, $6
+WHERE NOT EXISTS (SELECT 1 FROM erased_people WHERE position(person_id::text::bytea IN $5) > 0)
+ON CONFLICT (queue, event_id) DO NOTHING
 """
 
 
@@ -57,11 +60,12 @@ async def list_all(
     return await conn.fetch(LIST, queue.name, ids, limit)
 
 
-REMOVE = "DELETE FROM parked_events WHERE queue = $1 AND event_id = $2"
+REMOVE = "DELETE FROM parked_events WHERE queue = $1 AND event_id = $2 RETURNING 1"
 
 
-async def remove(conn: Connection, queue: Queue, event_id: str) -> None:
-    await conn.execute(REMOVE, queue.name, event_id)
+async def remove(conn: Connection, queue: Queue, event_id: str) -> bool:
+    """Whether it was still there."""
+    return await conn.fetchval(REMOVE, queue.name, event_id) is not None
 
 
 FORGET = """

@@ -84,12 +84,12 @@ class Intake:
         try:
             await self._handler(messages)
         except Poison as problem:
-            return str(problem) or "poison"
+            return _text(str(problem) or "poison")
         except Exception as problem:
             if is_unavailable(problem):
                 raise
             log.error("handler_failed", queue=self.queue.name, messages=len(messages), exc_info=True)
-            return f"{type(problem).__name__}: {problem}"[:500]
+            return _text(f"{type(problem).__name__}: {problem}")
         return None
 
     def _reply(self, batch: Batch, refused: dict[str, str]) -> Reply:
@@ -99,6 +99,11 @@ class Intake:
             [Stored(one.row_id, one.id) for one in batch.messages if one.id not in refused],
             [Refused(one.row_id, one.id, refused[one.id]) for one in batch.messages if one.id in refused],
         )
+
+
+def _text(reason: str) -> str:
+    """What a column of type text takes, whatever was quoted from the message."""
+    return reason[:500].encode(errors="replace").replace(b"\0", b"?").decode()
 
 
 def _start_over(batch: Batch) -> Reply:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 import structlog
@@ -172,7 +173,7 @@ class Consumer:
 
     async def _handle(self, replies: AbstractChannel) -> None:
         """Store, reply, acknowledge. An exception ends the connection."""
-        underlay = await replies.get_underlay_channel()
+        underlay: Any = await replies.get_underlay_channel()
         while True:
             arrived = [await self._arrived.get()]
             while len(arrived) < AT_ONCE and not self._arrived.empty():

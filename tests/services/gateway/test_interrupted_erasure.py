@@ -15,7 +15,7 @@ from services.gateway.context import OperatorContext
 from services.gateway.store import studios
 from services.gateway.upstream import AsgiUpstream, OutcomeUnknown, Upstream, UpstreamAnswer
 from shared.errors import UpstreamTimeout
-from shared.events.bus import EVENT_LOG, Message, Queue
+from shared.events.bus import Batch, Link, OnReply, Queue
 from shared.events.bus.memory import MemoryBus
 from shared.http.caller import CALLER_HEADER, Caller, CallerSigner, ServiceSigners
 from shared.settings import Settings
@@ -33,21 +33,36 @@ STORED = (
     "forms.outbox",
     "webhooks.events",
     "webhooks.outbox",
+    "webhooks.parked_events",
 )
 
 
 class HeldBus(MemoryBus):
-    """Copies of events have left their outboxes, and reach the log when `opened` is set."""
+    """Copies of events are on their way, and reach the log when `opened` is set."""
 
     def __init__(self) -> None:
         super().__init__()
         self.opened = asyncio.Event()
         self.held: set[str] = set()
 
-    async def publish(self, message: Message, queue: Queue = EVENT_LOG, **options: Any) -> None:
-        self.held.add(message.topic)
-        await self.opened.wait()
-        await super().publish(message, queue, **options)
+    async def link(self, queue: Queue, service: str, on_reply: OnReply) -> Link:
+        return HeldLink(self, await super().link(queue, service, on_reply))
+
+
+class HeldLink:
+    is_lost = False
+
+    def __init__(self, bus: HeldBus, link: Link) -> None:
+        self._bus = bus
+        self._link = link
+
+    async def send(self, batch: Batch) -> None:
+        self._bus.held.update(message.topic for message in batch.messages)
+        await self._bus.opened.wait()
+        await self._link.send(batch)
+
+    async def close(self) -> None:
+        await self._link.close()
 
 
 async def nothing() -> None:
@@ -160,7 +175,7 @@ async def opened_studio(database_url: str) -> AsyncIterator[Studio]:
 
 @asynccontextmanager
 async def studio_with_a_person(database_url: str) -> AsyncIterator[tuple[Studio, dict[Kind, str]]]:
-    """A lead who became a member. Both events have left their outboxes and are on their way."""
+    """A lead who became a member. Copies of both events are on their way."""
     async with opened_studio(database_url) as studio:
         lead_id = await studio.create("forms", "/leads", email=EMAIL, first_name="Adelheid")
         member = {"email": EMAIL, "first_name": "Adelheid", "last_name": "Quist"}

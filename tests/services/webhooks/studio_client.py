@@ -1,6 +1,5 @@
 """The webhooks service on a real database, with the calls that its tests make."""
 
-import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -15,7 +14,7 @@ from structlog.testing import LogCapture
 from services.webhooks.app import open_service
 from services.webhooks.context import Webhooks
 from services.webhooks.dispatcher import lane
-from shared.events.bus import EVENT_LOG, Bus, Message
+from shared.events.bus import Bus, Message
 from shared.events.bus.memory import MemoryBus
 from shared.events.envelope import render
 from shared.events.event import Event, EventResource, Kind
@@ -26,6 +25,7 @@ from shared.settings import Settings
 from shared.wire import new_id
 from tests.harness.database_layout import urls_of_service
 from tests.harness.eventually import eventually, until
+from tests.harness.send_events import send_events
 
 T = TypeVar("T")
 ALL_READS = frozenset(
@@ -99,9 +99,7 @@ class StudioClient:
         return kind(**(known | fields))
 
     async def publish(self, *events: Event) -> None:
-        await asyncio.gather(
-            *(self.bus.publish(Message(event.id, event.type, render(event))) for event in events)
-        )
+        await send_events(self.bus, [Message(event.id, event.type, render(event)) for event in events])
 
     async def publish_some(self, count: int, **fields: Any) -> list[str]:
         events = [self.event(**fields) for _ in range(count)]
@@ -170,7 +168,7 @@ async def open_studio_client(
     database_url: str, *, bus: Bus | None = None, **fields: Any
 ) -> AsyncIterator[StudioClient]:
     settings = settings_for(database_url, **fields)
-    bus = bus or MemoryBus((EVENT_LOG,))
+    bus = bus or MemoryBus()
     async with open_service(settings, bus) as service:
         client = StudioClient(service, bus, CallerSigner(settings.caller_keys))
         yield client

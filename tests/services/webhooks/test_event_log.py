@@ -10,11 +10,11 @@ import pytest
 from services.webhooks.store import event_log
 from services.webhooks.store.event_log import StoredEvent
 from shared.events.bus import EVENT_LOG, Message
-from shared.events.bus.memory import MemoryBus
 from shared.events.envelope import render
 from shared.events.kinds import BookingCreated, LeadCreated, MemberCreated
 from shared.wire import new_id, now
 from tests.harness.eventually import eventually
+from tests.harness.send_events import send_events
 from tests.services.webhooks.studio_client import ALL_READS, StudioClient
 
 
@@ -22,8 +22,8 @@ async def test_a_redelivered_event_is_stored_once(client: StudioClient) -> None:
     """The bus delivers at least once. The log stores it once, also within one batch."""
     event = client.event()
     message = Message(event.id, event.type, render(event))
-    await asyncio.gather(*(client.bus.publish(message) for _ in range(5)))
-    await client.bus.publish(message)
+    await send_events(client.bus, [message] * 3)
+    await asyncio.gather(*(send_events(client.bus, [message]) for _ in range(5)))
     await client.publish(client.event())
     shown = (await client.call("GET", "/events")).json()["data"]
     assert [e["sequence"] for e in shown] == [1, 2]
@@ -166,7 +166,9 @@ async def test_an_unreadable_message_is_parked_and_the_others_are_logged(client:
     bad = Message("bad", "booking.created", b'{"not": "an event"}')
     unknown = client.event()
     strange = Message("strange", "class.moved", render(unknown).replace(b"booking.created", b"class.moved"))
-    await asyncio.gather(client.bus.publish(bad), client.bus.publish(strange), client.publish(client.event()))
+    event = client.event()
+    reply = await send_events(client.bus, [bad, Message(event.id, event.type, render(event)), strange])
+    assert [one.event_id for one in reply.stored] == ["bad", event.id, "strange"], "nothing is sent again"
     parked = (
         await client.call("GET", f"/staff/queues/{EVENT_LOG.name}/parked", caller=client.operator)
     ).json()
@@ -176,11 +178,10 @@ async def test_an_unreadable_message_is_parked_and_the_others_are_logged(client:
     assert {q["name"]: q["parked"] for q in depths}[EVENT_LOG.name] == 2
     path = f"/staff/queues/{EVENT_LOG.name}/parked/requeue"
     assert (await client.call("POST", path, {"ids": ["bad"]}, caller=client.operator)).json() == {
-        "requeued": 1
+        "requeued": 0
     }
     assert len((await client.call("GET", "/events")).json()["data"]) == 1
     assert (await client.call("GET", "/staff/queues", caller=client.caller())).status == 404, "operators only"
-    assert isinstance(client.bus, MemoryBus)
 
 
 async def test_events_of_the_first_partition_are_pruned_after_thirty_days_with_their_deliveries(

@@ -3,7 +3,7 @@
 from msgspec import structs
 
 from services.webhooks.event_log_consumer import EventLogConsumer
-from shared.events.bus import Queue
+from shared.events.bus import EVENT_LOG, Queue
 from shared.events.bus.memory import MemoryBus
 from shared.events.leases import Leases
 from tests.services.webhooks.studio_client import open_studio_client
@@ -34,7 +34,7 @@ async def test_the_consumer_gives_up_its_partitions_before_the_leases(database_u
         bus.leases = consumer._leases
         [step] = [loop.step for loop in consumer.loops if loop.name == "webhooks-partitions"]
         await step()
-        mine, none = frozenset({0}), frozenset[int]()
+        mine, none = EVENT_LOG.all_partitions, frozenset[int]()
         assert bus.assigned == [(mine, mine)]
         bus.lost = True
         await step()

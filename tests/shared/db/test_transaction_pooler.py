@@ -11,13 +11,21 @@ from structlog.testing import capture_logs
 from shared.background import Wakeup
 from shared.db.database import Database
 from shared.db.unavailable import is_unavailable
-from shared.events.relay_session import RelaySession
+from shared.events.relay import CommitListener
 from tests.harness.eventually import eventually, until
 from tests.harness.pgbouncer import running_pgbouncer
 
 CLIENTS, SESSIONS, ROUNDS = 6, 2, 20
 PID = "SELECT pg_backend_pid()"
 SLEEPING = "SELECT count(*) FROM pg_stat_activity WHERE query = $1 AND state = 'active'"
+
+
+class CountedWakeup(Wakeup):
+    woken = 0
+
+    def wake(self) -> None:
+        self.woken += 1
+        super().wake()
 
 
 @asynccontextmanager
@@ -120,19 +128,22 @@ async def test_a_session_that_the_server_ends_counts_as_unavailable(database_url
 async def test_a_relay_listens_past_the_pooler(database_url: str) -> None:
     """By `STUDIO_DATABASE_DIRECT_URL`. Without it notifications get lost, and the log says what to set."""
     async with pooled(database_url, direct_url=database_url) as db:
-        one, other = (RelaySession(db, "bookings", Wakeup()) for _ in range(2))
+        writer, reader = CountedWakeup(), CountedWakeup()
+        one, other = (CommitListener(db, "bookings", wakeup) for wakeup in (writer, reader))
         with capture_logs() as lines:
-            assert await one.open() and await other.open()
+            await one.listen()
+            await other.listen()
         assert lines == []
-        await one.wake_others()
-        await until(lambda: other.heard == 1)
-        assert one.heard == 0
+        writer.notify()
+        await one.wake_others(unless=False)
+        await until(lambda: reader.woken == 1)
+        assert writer.woken == 0
         await one.close()
         await other.close()
     async with pooled(database_url) as db:
-        session = RelaySession(db, "bookings", Wakeup())
+        session = CommitListener(db, "bookings", Wakeup())
         with capture_logs() as lines:
-            await session.open()
+            await session.listen()
         assert [(line["event"], line["set"]) for line in lines] == [
             ("relay_behind_pooler", "STUDIO_DATABASE_DIRECT_URL")
         ]

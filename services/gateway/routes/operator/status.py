@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 
-from services.gateway.actions.compare_with_log import compare_with_log
 from services.gateway.context import OperatorContext
 from services.gateway.wire.status import SystemStatus
 from shared.errors import DomainError
@@ -18,13 +17,7 @@ async def get_status(context: OperatorContext, call: Call[None, None]) -> dict[s
     names = list(context.upstreams)
     parts = await asyncio.gather(*(_service(context, name, request_id) for name in names))
     gateway = msgspec.to_builtins(await health_of(context.checks))
-    services = dict(zip(names, parts, strict=True))
-    unacknowledged = await compare_with_log(context, services, request_id)
-    return {
-        "object": "status",
-        "services": {"gateway": gateway, **services},
-        "unacknowledged": msgspec.to_builtins(unacknowledged),
-    }
+    return {"object": "status", "services": {"gateway": gateway, **dict(zip(names, parts, strict=True))}}
 
 
 async def _service(context: OperatorContext, name: str, request_id: str) -> dict[str, Any]:
