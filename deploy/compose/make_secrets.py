@@ -11,8 +11,7 @@ import os
 import secrets
 from pathlib import Path
 
-from shared.events.bus.definitions import definitions
-from shared.events.bus.permissions import broker_user
+from shared.events.bus.topology import broker_user, definitions
 
 FOLDER = Path("/secrets")
 BROKER = Path("/broker")

@@ -1,4 +1,4 @@
-"""Generates the broker users of the overlays from the table in shared/events/bus/permissions.py.
+"""Generates the broker users of the overlays from the table in shared/events/bus/topology.py.
 
 Run `.venv/bin/python deploy/kubernetes/make_broker_users.py` after a change; `make check` finds stale files.
 The chart has the same permissions in its values.yaml, which `make check` compares.
@@ -7,13 +7,12 @@ The chart has the same permissions in its values.yaml, which `make check` compar
 import json
 from pathlib import Path
 
-from shared.events.bus.definitions import definitions
-from shared.events.bus.permissions import PERMISSIONS, Permissions
+from shared.events.bus.topology import PERMISSIONS, Permissions, definitions
 
 OVERLAYS = Path(__file__).parent / "overlays"
 PRODUCTION = OVERLAYS / "production"
 HEAD = (
-    "# Made by deploy/kubernetes/make_broker_users.py from shared/events/bus/permissions.py. Change that.\n"
+    "# Made by deploy/kubernetes/make_broker_users.py from shared/events/bus/topology.py. Change that.\n"
 )
 # The RabbitMQ topology operator generates user name and password, and writes them to a secret.
 USER = """\

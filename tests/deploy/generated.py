@@ -4,7 +4,7 @@ import runpy
 
 import msgspec
 
-from shared.events.bus.permissions import PERMISSIONS
+from shared.events.bus.topology import PERMISSIONS
 from tests.deploy.chart import values
 from tests.harness.system import ROOT
 
@@ -29,5 +29,5 @@ def stale_broker_users() -> list[str]:
         if not path.exists() or path.read_text() != text
     ]
     if values("production")["broker"]["permissions"] != msgspec.to_builtins(PERMISSIONS):
-        found.append("broker.permissions of deploy/helm/values.yaml is not shared/events/bus/permissions.py")
+        found.append("broker.permissions of deploy/helm/values.yaml is not shared/events/bus/topology.py")
     return found

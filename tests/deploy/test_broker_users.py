@@ -13,7 +13,7 @@ import pytest
 import yaml
 from aio_pika.exceptions import ProbableAuthenticationError
 
-from shared.events.bus.permissions import PERMISSIONS
+from shared.events.bus.topology import PERMISSIONS
 from tests.deploy.chart import CHART, values
 from tests.deploy.generated import stale_broker_users
 from tests.deploy.manifests import named, overlay
