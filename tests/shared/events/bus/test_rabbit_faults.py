@@ -19,7 +19,7 @@ from shared.events.relay import Relay
 from shared.wire import new_id
 from tests.harness.eventually import eventually, until
 from tests.harness.servers import Rabbit
-from tests.shared.events.bus.notebook import Notebook, at_once
+from tests.shared.events.bus.notebook import Notebook, Sender, at_once
 from tests.shared.events.staged_bus import event, left, write
 
 Fault = Callable[[Rabbit, str], Awaitable[None]]
@@ -184,4 +184,25 @@ async def test_what_is_no_batch_is_dropped(amqp_url: str) -> None:
             await exchange.publish(aio_pika.Message(body), routing_key=EVENT_LOG.partition(3))
     await eventually(emptied)
     assert notebook.seen == []
+    await bus.close()
+
+
+async def test_a_reply_to_a_sender_that_is_gone_reaches_nobody_and_harms_nobody(amqp_url: str) -> None:
+    """Its queue of replies went with its connection. Another replica's sender gets only its own replies."""
+    bus, notebook = RabbitBus(amqp_url, "webhooks"), Notebook()
+    await bus.subscribe(EVENT_LOG, notebook, ready=at_once)
+    gone, other = Sender(bus), Sender(bus)
+    await gone.send("a")
+
+    async def arrived() -> bool:
+        return await bus.depth(EVENT_LOG) == 1
+
+    await eventually(arrived)
+    await Sender.links.pop().close()
+    bus.assign(EVENT_LOG, EVENT_LOG.all_partitions)
+    await notebook.until(lambda seen: seen == ["a"])
+    await other.send("b")
+    await until(lambda: other.stored == ["b"])
+    assert notebook.seen == ["a", "b"] and gone.replies == []
+    await Sender.links.pop().close()
     await bus.close()
