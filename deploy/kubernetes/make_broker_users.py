@@ -11,9 +11,7 @@ from shared.events.bus.topology import PERMISSIONS, Permissions, definitions
 
 OVERLAYS = Path(__file__).parent / "overlays"
 PRODUCTION = OVERLAYS / "production"
-HEAD = (
-    "# Made by deploy/kubernetes/make_broker_users.py from shared/events/bus/topology.py. Change that.\n"
-)
+HEAD = "# Made by deploy/kubernetes/make_broker_users.py from shared/events/bus/topology.py. Change that.\n"
 # The RabbitMQ topology operator generates user name and password, and writes them to a secret.
 USER = """\
 apiVersion: rabbitmq.com/v1beta1

@@ -191,7 +191,7 @@ async def test_a_reply_to_a_sender_that_is_gone_reaches_nobody_and_harms_nobody(
     """Its queue of replies went with its connection. Another replica's sender gets only its own replies."""
     bus, notebook = RabbitBus(amqp_url, "webhooks"), Notebook()
     await bus.subscribe(EVENT_LOG, notebook, ready=at_once)
-    gone, other = Sender(bus), Sender(bus)
+    gone, other = (Sender(bus, service="webhooks") for _ in range(2))
     await gone.send("a")
 
     async def arrived() -> bool:
