@@ -62,7 +62,6 @@ WRITES: dict[str, str] = {
     "POST /staff/queues/{queue}/parked/requeue": SENDS,
     "POST /internal/clients/revoked": "Disables endpoints, which is webhook_endpoint.disabled.",
     "POST /internal/keys/revoked": "Disables endpoints, which is webhook_endpoint.disabled.",
-    "POST /internal/events/known": READS,
     "POST /internal/sequences/advance": "A jump of the sequence after a restore.",
 }
 # The same operation as a partner's, under the staff's prefix.
