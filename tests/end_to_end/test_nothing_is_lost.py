@@ -9,6 +9,7 @@ import shutil
 import signal
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,7 +18,7 @@ import aio_pika
 import pytest
 from aio_pika.abc import AbstractConnection
 
-from shared.events.bus import EVENT_LOG
+from shared.events.bus import EVENT_LOG, BusError
 from shared.events.bus.rabbit import RabbitBus
 from shared.events.outbox import partition_of
 from tests.chaos.link import BOTH, linked
@@ -151,12 +152,20 @@ async def delete_when_consumed(connection: AbstractConnection, name: str) -> Non
 async def test_a_broker_that_loses_its_disk_loses_no_event(pipeline: Pipeline) -> None:
     """40 events are confirmed while the event log is down; the broker restarts empty; all 40 are logged."""
     key = await pipeline.system.key()
-    await pipeline.kill("dispatcher")
-    await make_members(pipeline.system, key, 40)
+    bus = RabbitBus(pipeline.rabbit.url, "webhooks")
+
+    async def declared() -> bool:
+        with suppress(BusError):
+            return await bus.depth(EVENT_LOG) >= 0
+        return False
 
     async def confirmed() -> bool:
-        return await RabbitBus(pipeline.rabbit.url, "webhooks").depth(EVENT_LOG) > 0
+        return await bus.depth(EVENT_LOG) > 0
 
+    # The test before this one deletes queues, and only the dispatcher's process declares them.
+    await eventually(declared)
+    await pipeline.kill("dispatcher")
+    await make_members(pipeline.system, key, 40)
     await eventually(confirmed)
     await pipeline.kill("broker")
     await asyncio.to_thread(_wipe, pipeline.rabbit.home)
