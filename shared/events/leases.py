@@ -18,8 +18,9 @@ RENEW_SECONDS = 1.0
 UNABLE_SECONDS = 3.0
 LEASE = timedelta(seconds=LEASE_SECONDS)
 
-# Every replica computes the same assignment from the replicas that are alive, gives up what is no longer its own and
-# takes what is free. A time is valid only within LEASE_SECONDS of the database's clock, on either side.
+# Every replica computes the same assignment from the replicas that are alive, gives up what is no longer its
+# own and takes what is free. A time is valid only within LEASE_SECONDS of the database's clock, on either
+# side.
 RENEW = """
 WITH seen AS (
     INSERT INTO lease_replicas (role, replica, seen_at) VALUES ($1, $2, clock_timestamp())
@@ -54,8 +55,8 @@ DELETE FROM leases WHERE role = $1 AND replica = $2
 class Leases:
     """`role` names the work: one set of partitions per role and schema.
 
-    They balance the work between replicas. Nothing is lost or reordered if two replicas believe that they hold the
-    same lease.
+    They balance the work between replicas. Nothing is lost or reordered if two replicas believe that they
+    hold the same lease.
     """
 
     def __init__(self, database: Database, role: str, partitions: int) -> None:

@@ -108,9 +108,9 @@ async def read_unsent(
     return found
 
 
-# By explicit id: ids are not commit-ordered, so `id <= last` would take rows that were never sent. The event's
-# id must match, too: in a restored database the row may be another event's. If a crash undoes the commit, the
-# event is sent again, and the event log stores each event once. So it does not wait for the disk.
+# By explicit id: ids are not commit-ordered, so `id <= last` would take rows that were never sent. The
+# event's id must match, too: in a restored database the row may be another event's. If a crash undoes the
+# commit, the event is sent again, and the event log stores each event once. So it does not wait for the disk.
 DELETE = f"""
 DELETE FROM outbox USING unnest($1::smallint[], $2::bigint[], $3::text[]) AS logged (partition, id, event_id)
 WHERE outbox.partition = logged.partition AND outbox.id = logged.id

@@ -1,7 +1,7 @@
 """Anonymizes a person's events in an outbox, where a row may stay for long while the event log is away.
 
-A copy that is on its way already is anonymized by the event log, which knows who was erased. This is the only change of
-a row between its insertion and its deletion.
+A copy that is on its way already is anonymized by the event log, which knows who was erased. This is the only
+change of a row between its insertion and its deletion.
 """
 
 from collections.abc import Collection

@@ -1,28 +1,26 @@
 """Sends outbox rows to a queue: at least once, in the order of each resource, each partition by one replica.
 
-It is what TCP does. For each partition that it leases, a relay keeps a session in memory: a random id, and the
-numbered batches that it has sent and that the receiver has not replied to, up to a window. The receiver takes a
-session's batches in order and without a gap, stores each event once, and replies with what it has stored. Only then
-are the rows deleted. There is one cure for everything: a new session from the oldest row. It begins with a new lease,
-a new connection, a message that the broker returned, or a reply that says "start over". The rows carry no state, so
-there is none to repair.
+It is what TCP does. For each partition that it leases, a relay keeps a session in memory: a random id, and
+the numbered batches that it has sent and that the receiver has not replied to, up to a window. The receiver
+takes a session's batches in order and without a gap, stores each event once, and replies with what it has
+stored. Only then are the rows deleted. There is one cure for everything: a new session from the oldest row.
+It begins with a new lease, a new connection, a message that the broker returned, or a reply that says "start
+over". The rows carry no state, so there is none to repair.
 """
 
 import asyncio
-import contextlib
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-import asyncpg
 import msgspec
 import structlog
 
 from shared.background import Loop, Wakeup
-from shared.db.connection_pool import is_closed
 from shared.db.database import Connection, Database
 from shared.events.bus import EVENT_LOG, Batch, Bus, BusError, Link, Message, Queue, Refused, Reply
+from shared.events.commit_listener import CommitListener
 from shared.events.envelope import read_head
 from shared.events.leases import RENEW_SECONDS, UNABLE_SECONDS, Leases
 from shared.events.outbox import LoggedRow, SettledIds, Stream, backlog, delete_logged, read_unsent
@@ -32,14 +30,15 @@ from shared.wire import new_id
 
 log = structlog.get_logger("relay")
 
-# How many events of a partition may be sent and not replied to. It is the flow control: a backlog stays in Postgres.
-# Studios with a backlog share a half of it, so that the other studios of their partition do not wait behind them.
+# How many events of a partition may be sent and not replied to. It is the flow control: a backlog stays in
+# Postgres. Studios with a backlog share a half of it, so that the other studios of their partition do not
+# wait behind them.
 WINDOW = 256
 # How many events a batch holds, and how many bytes if it holds more than one.
 BATCH_EVENTS = 32
 BATCH_BYTES = 64 * 1024
-# If there is no reply for this long, the oldest batch is sent again, then after twice as long. Only that one, so
-# that a slow receiver is not buried in copies.
+# If there is no reply for this long, the oldest batch is sent again, then after twice as long. Only that one,
+# so that a slow receiver is not buried in copies.
 REPLY_SECONDS = 10.0
 LONGEST_REPLY_SECONDS = 300.0
 # Replies are collected for this long, so that one statement deletes many rows.
@@ -161,11 +160,11 @@ class Session:
         """The oldest batch, if there was no reply for too long."""
         if not self.unanswered or time.monotonic() < self._silent_at:
             return None
-        self._expect_reply(min(self._patience * 2, LONGEST_REPLY_SECONDS))
+        self._expect_reply(min(self._reply_timeout * 2, LONGEST_REPLY_SECONDS))
         return next(iter(self.unanswered.values()))
 
     def _expect_reply(self, seconds: float) -> None:
-        self._patience = seconds
+        self._reply_timeout = seconds
         self._silent_at = time.monotonic() + seconds
 
 
@@ -345,61 +344,6 @@ class Relay:
             await self._on_refused(conn, refused)
             for one in refused:
                 del self._refused[one.row_id]
-
-
-WAKE_OTHERS = "SELECT pg_notify('outbox:' || current_schema(), $1)"
-BACKEND = "SELECT pg_backend_pid()"
-
-
-class CommitListener:
-    """Wakes the relay after commits of other replicas, and theirs after ours. Polling alone would do, later.
-
-    It has a database session of its own: NOTIFY inside a write would take a global lock at the commit.
-    """
-
-    def __init__(self, database: Database, service: str, wakeup: Wakeup) -> None:
-        self.database = database
-        self.service = service
-        self.wakeup = wakeup
-        self._id = new_id()
-        self._told = 0
-        self._conn: Any = None
-
-    async def listen(self) -> None:
-        if self._conn is not None and not is_closed(self._conn):
-            return
-        await self.close()
-        conn = await self.database.session_pool.acquire(timeout=5)
-        try:
-            if await conn.fetchval(BACKEND) != conn.get_server_pid():
-                # A pooler invents the number that it tells its clients. By transaction, other clients get the
-                # notifications: rows are still relayed, but only at the next poll.
-                log.warning("relay_behind_pooler", service=self.service, set="STUDIO_DATABASE_DIRECT_URL")
-            await conn.add_listener(f"outbox:{self.service}", self._heard)
-        except BaseException:
-            await self._end(conn)
-            raise
-        self._conn = conn
-
-    async def wake_others(self, *, unless: bool) -> None:
-        if self.wakeup.notified != self._told:
-            self._told = self.wakeup.notified
-            if not unless:
-                await self._conn.execute(WAKE_OTHERS, self._id)
-
-    async def close(self) -> None:
-        conn, self._conn = self._conn, None
-        if conn is not None:
-            await self._end(conn)
-
-    def _heard(self, conn: Any, pid: int, channel: str, payload: object) -> None:
-        if payload != self._id:
-            self.wakeup.wake()
-
-    async def _end(self, conn: Any) -> None:
-        with contextlib.suppress(asyncpg.InterfaceError):
-            conn.terminate()
-        await self.database.session_pool.release(conn)
 
 
 def _log_published(rows: Sequence[Any]) -> None:

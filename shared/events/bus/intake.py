@@ -1,4 +1,4 @@
-"""The receiving side of the pipeline: each session's batches in order, each event stored once, then a reply."""
+"""The receiving side: each session's batches in order, each event stored once, then a reply."""
 
 from collections.abc import Sequence
 
@@ -18,9 +18,9 @@ class Intake:
     """What a queue's consumer does with the batches that arrive, whichever bus carries them.
 
     It remembers the last batch of each session in memory. After a restart it knows none, and every session
-    starts over: nothing has to be repaired. A batch that is repeated does no harm, because its events are known.
-    Two sessions may send the same partition. Each has the events of a resource in their order, so the one that
-    lags behind only repeats.
+    starts over: nothing has to be repaired. A batch that is repeated does no harm, because its events are
+    known. Two sessions may send the same partition. Each has the events of a resource in their order, so the
+    one that lags behind only repeats.
     """
 
     def __init__(self, queue: Queue, handler: Handler, park: Park | None = None) -> None:

@@ -1,8 +1,9 @@
 """What both buses do: carry numbered batches of events to a queue's consumer, and its replies back.
 
-A bus may lose, repeat and delay, but not reorder what one sender sends to one partition. Whoever sends keeps an
-event until the consumer has replied that it is stored (shared/events/relay.py), and the consumer takes a session's
-batches in order and without a gap (shared/events/bus/intake.py). Together nothing is lost, and the order holds.
+A bus may lose, repeat and delay, but not reorder what one sender sends to one partition. Whoever sends keeps
+an event until the consumer has replied that it is stored (shared/events/relay.py), and the consumer takes a
+session's batches in order and without a gap (shared/events/bus/intake.py). Together nothing is lost, and the
+order holds.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -60,8 +61,8 @@ class Refused(Struct, frozen=True, array_like=True):
 class Reply(Struct, frozen=True, array_like=True):
     """What the consumer says about a batch.
 
-    `start_over`: the batch does not follow on the last one that is stored, so nothing of it is. The sender begins
-    a new session with its oldest event.
+    `start_over`: the batch does not follow on the last one that is stored, so nothing of it is. The sender
+    begins a new session with its oldest event.
     """
 
     partition: int
@@ -75,8 +76,8 @@ batch_decoder = msgspec.msgpack.Decoder(Batch)
 reply_decoder = msgspec.msgpack.Decoder(Reply)
 encode_message = msgspec.msgpack.Encoder().encode
 
-# A handler gets messages in the queue's order and returns once they are safely stored. It must tolerate getting
-# the same message twice.
+# A handler gets messages in the queue's order and returns once they are safely stored. It must tolerate
+# getting the same message twice.
 Handler = Callable[[Sequence[Message]], Awaitable[None]]
 Park = Callable[[Message, str], Awaitable[None]]
 OnReply = Callable[[Reply], None]

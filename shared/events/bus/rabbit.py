@@ -1,7 +1,7 @@
 """The bus over RabbitMQ: quorum queues, and replies by `reply_to`.
 
-A confirm of the broker is worth as much as its disk, so it says only when to start over at once: a queue is missing or
-refuses. What gets lost is missed by the receiver (a gap in a session) or by the sender (no reply).
+A confirm of the broker is worth as much as its disk, so it says only when to start over at once: a queue is
+missing or refuses. What gets lost is missed by the receiver (a gap in a session) or by the sender (no reply).
 """
 
 import asyncio

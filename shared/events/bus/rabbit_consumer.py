@@ -1,4 +1,4 @@
-"""A queue's consumer on a connection of its own: on any trouble it closes what is concerned and starts over."""
+"""A queue's consumer on its own connection: on any trouble it closes what is concerned and starts over."""
 
 import asyncio
 import contextlib
@@ -18,12 +18,13 @@ from shared.events.bus.protocol import Batch, Ready, batch_decoder, encode_messa
 
 log = structlog.get_logger("bus")
 
-# How many batches of a partition the broker hands over before the first of them is acknowledged. Partitions are
-# served in the order of arrival, so this is also each one's share.
+# How many batches of a partition the broker hands over before the first of them is acknowledged. Partitions
+# are served in the order of arrival, so this is also each one's share.
 PREFETCH = 8
 # How many batches are handled at once.
 AT_ONCE = 32
-# Consumers have been silently dead after a broker restart, and queues and bindings can be deleted: we look regularly.
+# Consumers have been silently dead after a broker restart, and queues and bindings can be deleted: we look
+# regularly.
 WATCH_SECONDS = 5.0
 
 
@@ -113,7 +114,7 @@ class Consumer:
             await end_tasks(parts)
 
     async def _follow_assignment(self, connection: AbstractConnection) -> None:
-        """One task and channel per partition, so that a queue that cannot be consumed does not stop the others."""
+        """One task and channel per partition: a queue that cannot be consumed does not stop the others."""
         tasks: dict[int, asyncio.Task[None]] = {}
         try:
             while True:

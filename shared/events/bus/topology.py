@@ -129,7 +129,7 @@ PERMISSIONS = {service: _permissions(service) for service in SERVICES}
 
 
 def definitions(passwords: Mapping[str, str], *, vhost: str = "/", salt: bytes | None = None) -> Any:
-    """For brokers that import their users when they start. With a fixed `salt` the result is always the same."""
+    """For brokers that import users when they start. With a fixed `salt` the result is always the same."""
     return {
         "vhosts": [{"name": vhost}],
         "users": [

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from shared.background import Wakeup
 from shared.db.database import Database
 from shared.db.unavailable import is_unavailable
-from shared.events.relay import CommitListener
+from shared.events.commit_listener import CommitListener
 from tests.harness.eventually import eventually, until
 from tests.harness.pgbouncer import running_pgbouncer
 
