@@ -188,7 +188,6 @@ async def relaying(database_url: str, bus: Any) -> AsyncIterator[None]:
     assert isinstance(bus, MemoryBus)
     db = await open_database(database_url, "bookings", size=4)
     relay = Relay(db, bus, Wakeup(), service="bookings")
-    await relay.start()
 
     async def published() -> bool:
         await relay.step()

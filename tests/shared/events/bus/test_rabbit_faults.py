@@ -2,8 +2,9 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 import aio_pika
 import msgspec
@@ -22,7 +23,7 @@ from tests.harness.servers import Rabbit
 from tests.shared.events.bus.notebook import Notebook, Sender, at_once
 from tests.shared.events.staged_bus import event, left, write
 
-Fault = Callable[[Rabbit, str], Awaitable[None]]
+Fault = Callable[[Rabbit, str], Coroutine[Any, Any, None]]
 
 
 class Log:
