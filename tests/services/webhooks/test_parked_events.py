@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from services.webhooks.actions import requeue_parked as requeueing
+from services.webhooks.actions.log_events import log_events
 from services.webhooks.actions.prune import prune_step
 from services.webhooks.store import parked
 from shared.events.bus import EVENT_LOG, NEW_MEMBERS, Message, Poison, Queue
@@ -129,7 +130,6 @@ async def test_requeued_events_of_the_log_are_logged_once_the_cause_is_mended(
     await send_events(client.bus, [unknown_kind(event) for event in events])
     assert await requeue(client, EVENT_LOG) == 0, "nothing is mended yet"
     assert await counted(client, EVENT_LOG) == 3
-    log_events = requeueing.log_events
 
     async def mended(service: Any, messages: Sequence[Message]) -> None:
         [event] = [event for event in events if event.id == messages[0].id]
