@@ -1,10 +1,12 @@
-"""JSON with --json or when stdout is not a terminal, a readable table otherwise."""
+"""What a command prints: JSON for programs; tables, records and the steps of a start for people."""
 
 import json
 import re
 import shutil
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
@@ -17,19 +19,15 @@ _GAP = 2
 Row = dict[str, Any]
 
 
-def as_table(as_json: bool) -> bool:
-    return not as_json and sys.stdout.isatty()
-
-
-def show(answer: Any, *, as_json: bool, columns: Sequence[str] = (), zone: tzinfo = UTC) -> None:
-    if not as_table(as_json):
-        print(json.dumps(answer, indent=2, ensure_ascii=False))
-    elif columns and isinstance(answer, dict) and isinstance(answer.get("data"), list):
-        _print_rows(answer["data"], columns, zone)
-        if answer.get("has_more"):
+def show(response: Any, *, as_json: bool, columns: Sequence[str] = (), zone: tzinfo | None = None) -> None:
+    if as_json:
+        print(json.dumps(response, indent=2, ensure_ascii=False))
+    elif columns and isinstance(response, dict) and isinstance(response.get("data"), list):
+        _print_rows(response["data"], columns, zone or UTC)
+        if response.get("has_more"):
             print("There are more; raise --limit to see them.", file=sys.stderr)
     else:
-        _print_record(answer, zone)
+        _print_record(response, zone or UTC)
 
 
 def _print_rows(rows: list[Row], columns: Sequence[str], zone: tzinfo) -> None:
@@ -66,11 +64,11 @@ def _is_whole(column: str) -> bool:
     return column in _WHOLE or column.endswith("_id")
 
 
-def _print_record(answer: Any, zone: tzinfo) -> None:
-    if not isinstance(answer, dict):
-        print(_text(answer, zone))
+def _print_record(response: Any, zone: tzinfo) -> None:
+    if not isinstance(response, dict):
+        print(_text(response, zone))
         return
-    _print_pairs((name, _text(value, zone)) for name, value in answer.items())
+    _print_pairs((name, _text(value, zone)) for name, value in response.items())
 
 
 def _print_pairs(pairs: Any) -> None:
@@ -98,3 +96,30 @@ def _text(value: Any, zone: tzinfo) -> str:
 
 def when(text: str, zone: tzinfo) -> str:
     return datetime.fromisoformat(text).astimezone(zone).strftime("%Y-%m-%d %H:%M %Z")
+
+
+@contextmanager
+def step(what: str) -> Iterator[None]:
+    """Show the seconds on a terminal while the step runs. Elsewhere print nothing: the log has it."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    # Imported only for a terminal: it takes memory that a server does not need.
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False)
+    began = time.monotonic()
+    with console.status(_Elapsed(what, began)):
+        yield
+    console.print(f"  {what}: {time.monotonic() - began:.1f} s")
+
+
+class _Elapsed:
+    """Rendered anew for each frame of the spinner."""
+
+    def __init__(self, what: str, began: float) -> None:
+        self._what = what
+        self._began = began
+
+    def __rich__(self) -> str:
+        return f"{self._what} … {time.monotonic() - self._began:.0f} s"

@@ -1,6 +1,6 @@
 """The `param` and `details` of each error in the examples, and messages that depend on the request."""
 
-from services.cli.demo.fixed import RECOVERY_ID
+from services.cli.demo.timetable import RECOVERY_ID
 from services.cli.openapi.request_examples import BOOKING_ID, CANCELLATION, LEAD_ID, MEMBER_ID, SUBMISSION_ID
 from shared.wire import API_VERSION
 

@@ -2,18 +2,17 @@
 
 from typing import Final
 
-from services.cli.demo.attendance import attending
-from services.cli.demo.fixed import (
+from services.cli.demo.people import PACK_HOLDERS
+from services.cli.demo.studio import BROOKLYN, demo_id
+from services.cli.demo.timetable import (
     DELIVERY_ID,
     ENDPOINT_ID,
     EVENT_ID,
     FULL_CLASS,
     IDEMPOTENCY_KEY,
     RECOVERY_ID,
+    attending,
 )
-from services.cli.demo.ids import demo_id
-from services.cli.demo.people import PACK_HOLDERS
-from services.cli.demo.studio import BROOKLYN
 from services.cli.openapi.request_examples import (
     BOOKING_ID,
     CLASS_ID,

@@ -3,11 +3,10 @@
 from typing import Any
 
 from services.bookings.errors import BOOKING_REFUSALS
-from services.cli.demo.attendance import attending
-from services.cli.demo.fixed import OPEN_CLASS, spot_id
 from services.cli.demo.forms import INTAKE, WAIVER_LABEL
-from services.cli.demo.ids import STUDIO_ID, demo_id
 from services.cli.demo.people import member_id
+from services.cli.demo.studio import STUDIO_ID, demo_id
+from services.cli.demo.timetable import OPEN_CLASS, attending, spot_id
 from shared.routing import SCOPES
 
 _BOOKED = f"{OPEN_CLASS.name}/{attending(OPEN_CLASS)[0]}"

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from services.cli.demo.fixed import DELIVERY_ID, ENDPOINT_ID, EVENT_ID, RECOVERY_ID
-from services.cli.demo.ids import STUDIO_ID, demo_id
+from services.cli.demo.studio import STUDIO_ID, demo_id
+from services.cli.demo.timetable import DELIVERY_ID, ENDPOINT_ID, EVENT_ID, RECOVERY_ID
 from shared.wire import API_VERSION
 
 ENDPOINT: dict[str, Any] = {
