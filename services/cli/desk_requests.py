@@ -1,4 +1,4 @@
-"""A studio's desk and its webhooks: a row for each command that is one request."""
+"""A studio's desk: a row for each command that is one request."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Literal
@@ -21,7 +21,6 @@ from services.cli.requests import (
     required,
 )
 from services.cli.values import (
-    ago_or_moment,
     amount,
     an_id,
     count,
@@ -264,55 +263,5 @@ DESK_REQUESTS = (
         (option("member_id", "--member", email_or_id, metavar="EMAIL|ID"), *LIST),
         "--member ada@example.com",
         ("id", "created_at", "product_key", "quantity", "amount_total", "currency", "status"),
-    ),
-    Request(
-        "events list",
-        "list a studio's events, oldest first",
-        "GET /studios/{studio}/events",
-        (
-            option("type", "--type", metavar="KIND", help="only events of this kind"),
-            option("after_sequence", "--after", count, "only events after this sequence number", metavar="N"),
-            *LIST,
-        ),
-        "--type booking.created",
-        ("sequence", "id", "type", "created_at", "request_id"),
-    ),
-    Request(
-        "webhooks endpoints",
-        "list endpoints",
-        "GET /studios/{studio}/webhook-endpoints",
-        LIST,
-        columns=("id", "url", "status", "disabled_reason", "event_types"),
-    ),
-    Request(
-        "webhooks deliveries",
-        "list deliveries, oldest first",
-        "GET /studios/{studio}/webhook-deliveries",
-        (
-            option("status", "--status", Literal["pending", "succeeded", "dead"]),
-            option("endpoint_id", "--endpoint", an_id, metavar="ID"),
-            *LIST,
-        ),
-        "--status dead",
-        ("id", "event_type", "status", "attempt_count", "next_attempt_at", "created_at"),
-    ),
-    Request(
-        "webhooks retry",
-        "retry a delivery now",
-        "POST /studios/{studio}/webhook-deliveries/{id}/retry",
-        ONE,
-        AN_ID,
-    ),
-    Request(
-        "webhooks recover",
-        "send again what an endpoint missed",
-        "POST /studios/{studio}/webhook-endpoints/{id}/recover",
-        (
-            *ONE,
-            required(
-                option("since", "--since", ago_or_moment, "how far back, or since when", metavar="24h|TIME")
-            ),
-        ),
-        f"{AN_ID} --since 24h",
     ),
 )

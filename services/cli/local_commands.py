@@ -159,7 +159,7 @@ def console(
 
 
 def list_queues(call: Call) -> None:
-    from services.cli.status_screen import queue_lines
+    from services.cli.output import queue_lines
 
     response = call.operators.get("/queues")
     if call.on_terminal:
@@ -169,7 +169,7 @@ def list_queues(call: Call) -> None:
 
 
 def status(call: Call) -> int:
-    from services.cli.status_screen import status_lines
+    from services.cli.output import status_lines
 
     response = call.operators.get("/status")
     if call.on_terminal:

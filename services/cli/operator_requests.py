@@ -1,4 +1,4 @@
-"""Requests about studios, keys, clients, staff tokens, usage and queues: a row for each command."""
+"""Studios, keys, clients, staff tokens, webhooks, events and queues: a row for each command."""
 
 from typing import Annotated, Literal
 
@@ -8,6 +8,7 @@ from services.cli.requests import (
     AN_ID,
     ID,
     LIMIT,
+    LIST,
     NAME,
     ONE,
     STUDIO,
@@ -18,7 +19,7 @@ from services.cli.requests import (
     option,
     required,
 )
-from services.cli.values import ago, comma_separated, duration, positive, slug
+from services.cli.values import ago, ago_or_moment, an_id, comma_separated, count, duration, positive, slug
 
 _ANY_STUDIO = option("studio", "--studio", metavar="SLUG|ID")
 _SINCE = option("since", "--since", ago, "how far back", metavar="7d", default="7d")
@@ -175,6 +176,56 @@ OPERATOR_REQUESTS = (
         ),
         "--studio mine --since 24h",
         ("client_name", "name", "prefix", "requests", "errors", "last_used_at"),
+    ),
+    Request(
+        "events list",
+        "list a studio's events, oldest first",
+        "GET /studios/{studio}/events",
+        (
+            option("type", "--type", metavar="KIND", help="only events of this kind"),
+            option("after_sequence", "--after", count, "only events after this sequence number", metavar="N"),
+            *LIST,
+        ),
+        "--type booking.created",
+        ("sequence", "id", "type", "created_at", "request_id"),
+    ),
+    Request(
+        "webhooks endpoints",
+        "list endpoints",
+        "GET /studios/{studio}/webhook-endpoints",
+        LIST,
+        columns=("id", "url", "status", "disabled_reason", "event_types"),
+    ),
+    Request(
+        "webhooks deliveries",
+        "list deliveries, oldest first",
+        "GET /studios/{studio}/webhook-deliveries",
+        (
+            option("status", "--status", Literal["pending", "succeeded", "dead"]),
+            option("endpoint_id", "--endpoint", an_id, metavar="ID"),
+            *LIST,
+        ),
+        "--status dead",
+        ("id", "event_type", "status", "attempt_count", "next_attempt_at", "created_at"),
+    ),
+    Request(
+        "webhooks retry",
+        "retry a delivery now",
+        "POST /studios/{studio}/webhook-deliveries/{id}/retry",
+        ONE,
+        AN_ID,
+    ),
+    Request(
+        "webhooks recover",
+        "send again what an endpoint missed",
+        "POST /studios/{studio}/webhook-endpoints/{id}/recover",
+        (
+            *ONE,
+            required(
+                option("since", "--since", ago_or_moment, "how far back, or since when", metavar="24h|TIME")
+            ),
+        ),
+        f"{AN_ID} --since 24h",
     ),
     Request(
         "queues parked",

@@ -67,8 +67,8 @@ LIST = (STUDIO, LIMIT)
 class Request(NamedTuple):
     """A command and what it sends, for example `GET /keys/{id}`.
 
-    A path with `{studio}` belongs to a desk: --studio may be omitted if there is only one, and times are in its
-    zone. Arguments that are not in the path are sent as the query of a GET, otherwise as the body.
+    A path with `{studio}` belongs to a desk: --studio may be omitted if there is only one, and times are in
+    its zone. Arguments that are not in the path are sent as the query of a GET, otherwise as the body.
     """
 
     name: str

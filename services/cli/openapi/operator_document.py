@@ -9,8 +9,6 @@ import msgspec
 from services.cli.openapi.code_samples import Api, Credential, code_samples
 from services.cli.openapi.descriptions import TEXTS as PARTNER_TEXTS
 from services.cli.openapi.descriptions.operators import TEXTS
-from services.cli.openapi.error_responses import BODY_ERRORS, ERROR_TYPES, LIMIT_PROBLEM, error_example
-from services.cli.openapi.headers import COMMON_HEADERS, HEADERS, headers
 from services.cli.openapi.operator_examples import BY_OPERATION, NDJSON_LINE, PARAMETERS, operator_example
 from services.cli.openapi.operator_operations import (
     NDJSON,
@@ -20,6 +18,15 @@ from services.cli.openapi.operator_operations import (
     operator_operations,
 )
 from services.cli.openapi.parameters import SHARED_PARAMETERS, parameters
+from services.cli.openapi.responses import (
+    BODY_ERRORS,
+    COMMON_HEADERS,
+    ERROR_TYPES,
+    HEADERS,
+    LIMIT_PROBLEM,
+    error_example,
+    headers,
+)
 from services.cli.openapi.schemas import Schemas
 from services.gateway.errors import BadOperatorToken
 from shared import errors

@@ -6,8 +6,8 @@ from msgspec import Struct, structs
 
 from services.bookings import app as bookings
 from services.catalog import app as catalog
-from services.cli.openapi.descriptions.operator_operations import OPERATIONS
-from services.cli.openapi.operation_ids import operation_id
+from services.cli.openapi.descriptions.operators import OPERATIONS
+from services.cli.openapi.operations import operation_id
 from services.forms import app as forms
 from services.gateway.routes.operator import table
 from services.gateway.routes.operator.exports import ExportOf

@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from services.cli.openapi.descriptions.parameters import TEXTS
-from services.cli.openapi.headers import ETAG
-from services.cli.openapi.path_examples import PATH_EXAMPLES
+from services.cli.openapi.descriptions.partners import PARAMETERS
+from services.cli.openapi.examples import PATH_EXAMPLES
+from services.cli.openapi.responses import ETAG
 from services.cli.openapi.schemas import Schemas
 from shared.http.routes import MAX_KEY_LENGTH, MIN_KEY_LENGTH, NoQuery, Route
 from shared.wire import API_VERSION
@@ -114,5 +114,5 @@ def _query_parameter(name: str, field: Json, required: bool) -> Json:
     if "anyOf" in schema:
         kinds = [kind for kind in schema.pop("anyOf") if kind != {"type": "null"}]
         schema = {**kinds[0], **schema} if len(kinds) == 1 else {**schema, "anyOf": kinds}
-    about = field.get("description", schema.pop("description", "")) or TEXTS.get(name, "")
+    about = field.get("description", schema.pop("description", "")) or PARAMETERS.get(name, "")
     return {"name": name, "in": "query", "required": required, "description": about, "schema": schema}

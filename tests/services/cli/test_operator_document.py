@@ -8,7 +8,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from services.bookings.routes import routes as bookings_routes
 from services.cli.openapi.descriptions import undescribed
-from services.cli.openapi.descriptions.operator_operations import OPERATIONS as OPERATION_TEXTS
+from services.cli.openapi.descriptions.operators import OPERATIONS as OPERATION_TEXTS
 from services.cli.openapi.descriptions.operators import TEXTS
 from services.cli.openapi.operator_document import operator_document
 from services.cli.openapi.operator_operations import operator_operations, reached_at
