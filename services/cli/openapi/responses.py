@@ -1,6 +1,6 @@
 """An operation's request body, its successful response and all its errors, with their headers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -93,7 +93,7 @@ DESCRIPTIONS = {
     503: "A part of the system is unavailable; nothing was done.",
     504: "There was no answer in time, so the outcome is unknown. Retry with the same Idempotency-Key.",
 }
-EXTRA_HEADERS = {409: (), 429: ("Retry-After",), 503: ("Retry-After",), 401: ("WWW-Authenticate",)}
+EXTRA_HEADERS = {429: ("Retry-After",), 503: ("Retry-After",), 401: ("WWW-Authenticate",)}
 
 _SHARED: dict[str, Sequence[type[DomainError]]] = {
     "UnsupportedVersion": (errors.UnsupportedApiVersion,),
@@ -126,21 +126,35 @@ def shared_responses() -> Json:
 
 def _response(status: int, kinds: Sequence[type[DomainError]], problem: Json = LIMIT_PROBLEM) -> Json:
     limits = () if status == 401 else RATE_LIMIT_HEADERS
-    schema = "ValidationError" if status == 422 else "Error"
     retryable = status == 409 and any(kind.code == "idempotency_in_progress" for kind in kinds)
+    extra = ("Retry-After",) if retryable else EXTRA_HEADERS.get(status, ())
+    return described_errors(DESCRIPTIONS[status], kinds, problem, (*COMMON_HEADERS, *limits, *extra))
+
+
+def described_errors(
+    description: str, kinds: Sequence[type[DomainError]], problem: Json, header_names: Sequence[str]
+) -> Json:
+    """The response for errors of one status. `problem` is the example of what a 422 would list."""
+    is_list = any(issubclass(kind, errors.Invalid) for kind in kinds)
     return {
-        "description": DESCRIPTIONS[status],
-        "headers": headers(
-            *COMMON_HEADERS, *limits, *EXTRA_HEADERS.get(status, ()), *(["Retry-After"] if retryable else [])
-        ),
+        "description": description,
+        "headers": headers(*header_names),
         "content": {
             "application/json": {
-                "schema": {"$ref": f"#/components/schemas/{schema}"},
+                "schema": {"$ref": f"#/components/schemas/{'ValidationError' if is_list else 'Error'}"},
                 "examples": {kind.code: {"value": error_example(kind, problem)} for kind in kinds},
             }
         },
         "x-error-codes": [kind.code for kind in kinds],
     }
+
+
+def errors_by_status(kinds: Iterable[type[DomainError]]) -> dict[int, list[type[DomainError]]]:
+    """In the order of the statuses, each code once."""
+    found: dict[int, dict[str, type[DomainError]]] = {}
+    for kind in kinds:
+        found.setdefault(status_of(kind)[0], {}).setdefault(kind.code, kind)
+    return {status: list(found[status].values()) for status in sorted(found)}
 
 
 def error_example(kind: type[DomainError], problem: Json) -> Json:
@@ -179,13 +193,11 @@ def responses(operation: Operation, schemas: Schemas) -> Json:
     }
     if route.answer is not None and route.status != HTTPStatus.NO_CONTENT:
         good["content"] = _json(route.answer, schemas)
-    by_status: dict[int, list[type[DomainError]]] = {}
-    for kind in _errors(operation):
-        kinds = by_status.setdefault(status_of(kind)[0], [])
-        if kind.code not in [known.code for known in kinds]:
-            kinds.append(kind)
     problem = _likely_problem(operation, schemas)
-    bad = {str(status): error_response(status, by_status[status], problem) for status in sorted(by_status)}
+    bad = {
+        str(status): error_response(status, kinds, problem)
+        for status, kinds in errors_by_status(_errors(operation)).items()
+    }
     unchanged = {"304": {"$ref": "#/components/responses/NotModified"}} if conditional else {}
     return {str(route.status): good, **unchanged, **bad}
 
