@@ -14,7 +14,7 @@ from services.cli.requests import (
     STUDIO,
     YES,
     Desk,
-    Given,
+    Fields,
     Request,
     flag,
     option,
@@ -52,17 +52,17 @@ _CLASS = (
 )
 
 
-def _from_today(desk: Desk, given: Given) -> None:
+def _from_today(desk: Desk, given: Fields) -> None:
     midnight = datetime.now(desk.zone).replace(hour=0, minute=0, second=0, microsecond=0)
     given["starts_after"] = given["starts_after"] or midnight
 
 
-def _new_times(desk: Desk, given: Given) -> None:
+def _new_times(desk: Desk, given: Fields) -> None:
     start, length = in_zone(given.pop("start"), desk.zone), timedelta(seconds=given.pop("duration"))
     given |= {"start_time": start, "end_time": start + length}
 
 
-def _changed_times(desk: Desk, given: Given) -> None:
+def _changed_times(desk: Desk, given: Fields) -> None:
     """A class that is moved keeps its duration unless a new one is given."""
     start, seconds = given.pop("start"), given.pop("duration")
     if start is None and seconds is None:
@@ -74,7 +74,7 @@ def _changed_times(desk: Desk, given: Given) -> None:
     given |= {"start_time": begin, "end_time": begin + length}
 
 
-def _class_and_bookings(desk: Desk, given: Given) -> str:
+def _class_and_bookings(desk: Desk, given: Fields) -> str:
     class_ = desk.get(f"/classes/{given['id']}")
     return (
         f"{class_['title']} on {when(class_['start_time'], desk.zone)} will be cancelled for good, "
@@ -82,7 +82,7 @@ def _class_and_bookings(desk: Desk, given: Given) -> str:
     )
 
 
-def _cost_of_cancelling(desk: Desk, given: Given) -> str:
+def _cost_of_cancelling(desk: Desk, given: Fields) -> str:
     costs = desk.get(f"/bookings/{given['id']}/cancellation-preview")
     fee = f"{costs['late_fee_amount']} {costs['late_fee_currency']}" if costs["late_fee_amount"] else "no"
     return (
@@ -90,12 +90,12 @@ def _cost_of_cancelling(desk: Desk, given: Given) -> str:
     )
 
 
-def _end_of_membership(desk: Desk, given: Given) -> str:
+def _end_of_membership(desk: Desk, given: Fields) -> str:
     moment = "at the end of its period" if given["at_period_end"] else "now"
     return f"The membership will be cancelled {moment}, for good."
 
 
-def _end_of_pause(desk: Desk, given: Given) -> None:
+def _end_of_pause(desk: Desk, given: Fields) -> None:
     length = given.pop("length")
     if length is None:
         return

@@ -18,8 +18,6 @@ PAGE = 200
 # For the examples.
 AN_ID = "8c1f5e0a-3b0e-4d52-9a41-3f2f7f9b0c55"
 
-# What was typed, by field.
-Given = dict[str, Any]
 Fields = dict[str, Any]
 
 
@@ -80,8 +78,9 @@ class Request(NamedTuple):
     # Of a list, on a terminal.
     columns: tuple[str, ...] = ()
     # Replaces what was typed by what is sent, where they differ.
-    prepare: Callable[["Desk", Given], None] | None = None
-    question: str | Callable[["Desk", Given], str] = ""
+    prepare: Callable[["Desk", Fields], None] | None = None
+    # Asked before what cannot be undone.
+    question: str | Callable[["Desk", Fields], str] = ""
     scripts_need_yes: bool = True
     # What to say instead of sending an empty body.
     nothing_given: str = ""
@@ -146,7 +145,7 @@ def _zone(name: str | None) -> tzinfo:
         return UTC
 
 
-def send(row: Request, call: Call, given: Given) -> None:
+def send(row: Request, call: Call, given: Fields) -> None:
     is_desk = "{studio}" in row.path
     desk = open_desk(call, given.pop("studio")) if is_desk else Desk(call.operators, None)
     yes = given.pop("yes", True)
@@ -158,13 +157,13 @@ def send(row: Request, call: Call, given: Given) -> None:
     fields = dict(_sent(desk, given))
     path = row.path.format_map(fields | {"studio": desk.studio.get("id")})
     rest = {field: value for field, value in fields.items() if f"{{{field}}}" not in row.path}
-    response = _respond(row, desk.operators, path, rest)
+    response = _request(row, desk.operators, path, rest)
     if row.order_by is not None:
         response["data"].sort(key=row.order_by)
     call.show(response, row.columns, desk.zone)
 
 
-def _sent(desk: Desk, given: Given) -> Iterator[tuple[str, Any]]:
+def _sent(desk: Desk, given: Fields) -> Iterator[tuple[str, Any]]:
     for field, value in given.items():
         if isinstance(value, datetime):
             yield field, in_zone(value, desk.zone).isoformat()
@@ -174,7 +173,7 @@ def _sent(desk: Desk, given: Given) -> Iterator[tuple[str, Any]]:
             yield field, value
 
 
-def _respond(row: Request, operators: "OperatorClient", path: str, fields: Fields) -> Any:
+def _request(row: Request, operators: "OperatorClient", path: str, fields: Fields) -> Any:
     method = row.sends.partition(" ")[0]
     if method == "GET":
         query = {field: str(value) for field, value in fields.items()}

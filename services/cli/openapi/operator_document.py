@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from services.cli.openapi.code_samples import Api, Credential, code_samples
-from services.cli.openapi.descriptions import TEXTS as PARTNER_TEXTS
 from services.cli.openapi.descriptions.operators import TEXTS
+from services.cli.openapi.descriptions.partners import TEXTS as PARTNER_TEXTS
 from services.cli.openapi.operator_examples import BY_OPERATION, NDJSON_LINE, PARAMETERS, operator_example
 from services.cli.openapi.operator_operations import (
     NDJSON,

@@ -11,7 +11,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from services.cli.openapi.descriptions import TEXTS, describe
+from services.cli.openapi.descriptions import describe
+from services.cli.openapi.descriptions.partners import TEXTS
 from shared.errors import Problem
 from shared.events.event import EventResource
 from shared.http.error_mapping import ErrorBody, ErrorInfo, ValidationErrorBody
