@@ -11,7 +11,7 @@ from tests.conventions.retired_words import RETIRED_WORDS
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("services", "shared", "tests", "bench")
-MAX_LINES = 250
+MAX_LINES = 300
 MAX_MEDIAN_LINES = 80
 # Migrations are recorded in databases by their names, so those cannot change.
 FIXED_NAMES = re.compile(r"/migrations/")
