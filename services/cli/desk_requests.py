@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from services.cli.command import CommandFailed
 from services.cli.output import when
 from services.cli.requests import (
     AN_ID,
@@ -16,6 +15,7 @@ from services.cli.requests import (
     Desk,
     Fields,
     Request,
+    changes_nothing,
     flag,
     option,
     required,
@@ -96,12 +96,19 @@ def _end_of_membership(desk: Desk, given: Fields) -> str:
 
 
 def _end_of_pause(desk: Desk, given: Fields) -> None:
-    length = given.pop("length")
-    if length is None:
-        return
-    if given["resumes_at"] is not None:
-        raise CommandFailed("Give --for or --until, not both.", exit_code=2)
-    given["resumes_at"] = datetime.now(UTC) + timedelta(seconds=length)
+    if (length := given.pop("length")) is not None:
+        given["resumes_at"] = datetime.now(UTC) + timedelta(seconds=length)
+
+
+def _two_ends_of_pause(given: Fields) -> str:
+    both = given["length"] is not None and given["resumes_at"] is not None
+    return "Give --for or --until, not both." if both else ""
+
+
+def _no_change(given: Fields) -> str:
+    if not changes_nothing(given, "id", "studio"):
+        return ""
+    return "Give at least one change; `studioctl classes change --help` lists the options."
 
 
 DESK_REQUESTS = (
@@ -154,7 +161,7 @@ DESK_REQUESTS = (
         ),
         f"{AN_ID} --capacity 15",
         prepare=_changed_times,
-        nothing_given="Give at least one change; `studioctl classes change --help` lists the options.",
+        check=_no_change,
     ),
     Request(
         "classes cancel",
@@ -219,6 +226,7 @@ DESK_REQUESTS = (
         ),
         f"{AN_ID} --for 30d",
         prepare=_end_of_pause,
+        check=_two_ends_of_pause,
     ),
     Request(
         "memberships resume",

@@ -15,6 +15,7 @@ from services.cli.requests import (
     YES,
     Argument,
     Request,
+    changes_nothing,
     flag,
     option,
     required,
@@ -122,7 +123,7 @@ OPERATOR_REQUESTS = (
             option("burst", "--burst", positive, "requests at once", metavar="N"),
         ),
         '"Partner Inc" --rate 100 --burst 400',
-        nothing_given="Give --rate, --burst or both.",
+        check=lambda given: "Give --rate, --burst or both." if changes_nothing(given, "client") else "",
     ),
     Request(
         "staff create",

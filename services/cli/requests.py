@@ -52,6 +52,11 @@ def flag(field: str, name: str, help: str) -> Argument:
     return option(field, name, bool, help, default=False)
 
 
+def changes_nothing(given: Fields, *named: str) -> bool:
+    """Whether no option was given, apart from those that name what to change."""
+    return all(value is None for field, value in given.items() if field not in named)
+
+
 ID = Argument("id", Id)
 MEMBER = Argument("member_id", Member)
 STUDIO = Argument("studio", Studio, None)
@@ -82,8 +87,8 @@ class Request(NamedTuple):
     # Asked before what cannot be undone.
     question: str | Callable[["Desk", Fields], str] = ""
     scripts_need_yes: bool = True
-    # What to say instead of sending an empty body.
-    nothing_given: str = ""
+    # What is wrong with the options together: a sentence, or nothing.
+    check: Callable[[Fields], str] = lambda given: ""
     order_by: Callable[[Fields], Any] | None = None
 
     @property
@@ -146,6 +151,8 @@ def _zone(name: str | None) -> tzinfo:
 
 
 def send(row: Request, call: Call, given: Fields) -> None:
+    if wrong := row.check(given):
+        raise CommandFailed(wrong, exit_code=2)
     is_desk = "{studio}" in row.path
     desk = open_desk(call, given.pop("studio")) if is_desk else Desk(call.operators, None)
     yes = given.pop("yes", True)
@@ -178,8 +185,6 @@ def _request(row: Request, operators: "OperatorClient", path: str, fields: Field
     if method == "GET":
         query = {field: str(value) for field, value in fields.items()}
         return rows(operators, path, query) if "limit" in query else operators.get(path, **query)
-    if row.nothing_given and not fields:
-        raise CommandFailed(row.nothing_given, exit_code=2)
     takes_body = any(f"{{{one.field}}}" not in row.path and one.field != "yes" for one in row.arguments)
     return operators.send(method, path, fields if takes_body else None)
 

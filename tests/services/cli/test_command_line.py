@@ -14,6 +14,7 @@ import pytest
 
 from services.cli.local_commands import Service
 from services.cli.main import application, completion_script, run_command
+from services.cli.requests import AN_ID
 from services.cli.values import duration, in_zone, moment, span
 from shared.settings import SERVICES
 from tests.harness.system import ROOT, environment_for
@@ -78,6 +79,30 @@ def test_an_unreadable_value_is_explained_in_words(
     assert code == 2
     assert told in said
     assert "regex" not in said and "[a-z" not in said
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ["memberships", "pause", AN_ID, "--for", "3d", "--until", "2026-08-03"],
+            "--for or --until, not both",
+        ),
+        (["clients", "set", "Partner Inc"], "--rate, --burst or both"),
+        (["classes", "change", AN_ID], "at least one change"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused_before_anything_is_sent(
+    words: list[str],
+    told: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """Wrong usage is exit code 2, also where no system is running."""
+    monkeypatch.setenv("STUDIO_HOME", str(tmp_path))
+    assert run_command(words) == 2
+    assert told in capsys.readouterr().err
 
 
 def test_durations_are_read_and_written_the_same_way() -> None:
