@@ -113,17 +113,17 @@ The API gives partners access to a fitness studio's data over HTTP and JSON: the
 the schedule, products, forms, leads, members, bookings, the waitlist and purchases.
 
 - **Keys.** Send your key in `X-Service-Key`, only from a server. A key is bound to one studio and a set of
-  scopes. It may be limited to certain locations; resources elsewhere are answered with 404.
+  scopes. It may be limited to certain locations; resources elsewhere get a 404.
 - **Times** are ISO 8601 with an offset or `Z`. **Ids** are UUIDs; treat them as opaque. **Amounts** are
   decimal strings.
 - **Lists** return `{object: "list", data, has_more, next_cursor}`. While `has_more` is true, send
   `next_cursor` back unchanged as `cursor`.
-- **Polling.** Every 200 answer to a GET carries an `ETag`. Send it back as `If-None-Match`: while nothing has
-  changed, the answer is 304 without a body. A 304 counts as a request.
+- **Polling.** Every 200 response to a GET carries an `ETag`. Send it back as `If-None-Match`: while nothing
+  has changed, the response is 304 without a body. A 304 counts as a request.
 - **Errors** have one shape: `{"error": {type, code, message, param, details, request_id}}`. A 422 also has
   `detail`, a list of all problems. Use `code` in programs.
 - **Idempotency.** Creating and cancelling a booking require an `Idempotency-Key`. For 24 hours a repeated
-  request gets the first answer, byte for byte, with `Idempotent-Replayed: true`.
+  request gets the first response, byte for byte, with `Idempotent-Replayed: true`.
 - **Rate limits** are token buckets per client and gateway replica: 50 requests per second with a burst of
   200, unless agreed otherwise. The `RateLimit-*` headers show what is left.
 - **Events** are sent to your webhook endpoints, signed according to Standard Webhooks. `GET /events` lists

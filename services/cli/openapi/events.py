@@ -20,15 +20,15 @@ _UUID: Json = {"type": "string", "format": "uuid"}
 
 @cache
 def resources() -> dict[str, type[Struct]]:
-    """The struct of each resource, by its `object`: what the GET of one of them answers."""
+    """The struct of each resource, by its `object`: what the GET of one of them returns."""
     found: dict[str, type[Struct]] = {}
     for operation in operations():
-        answer = operation.route.answer
-        if operation.method != "GET" or not (isinstance(answer, type) and issubclass(answer, Struct)):
+        returned = operation.route.answer
+        if operation.method != "GET" or not (isinstance(returned, type) and issubclass(returned, Struct)):
             continue
-        for field in msgspec.structs.fields(answer):
+        for field in msgspec.structs.fields(returned):
             if field.name == "object" and field.default != "list":
-                found.setdefault(str(field.default), answer)
+                found.setdefault(str(field.default), returned)
     return found
 
 

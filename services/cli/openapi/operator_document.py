@@ -54,7 +54,7 @@ and its own token. `studioctl` is a client of it.
   The samples read the token from the environment variable `STUDIO_OPERATOR_TOKEN`.
 - **Roles.** Each operation names the lowest role that may call it. An operator may do everything, a manager
   everything that staff may.
-- **Studios** are named in the path by slug or id. What belongs to another studio is answered 404.
+- **Studios** are named in the path by slug or id. What belongs to another studio gets a 404.
 - **Lists and errors** have the same form as in the partner API.
 """
 STATUS_TEXTS = {

@@ -81,7 +81,7 @@ EXPORT: Route[Any] = Route(
     description=(
         "Import lines of everything in the studio, in an order that can be imported, including credits, "
         "charges, receipts and versions. Keys, endpoints and events are not exported. With `member_id`, only "
-        "what is stored about that person. The answer is complete only if its last chunk arrives."
+        "what is stored about that person. The response is complete only if its last chunk arrives."
     ),
     query=ExportOf,
     answer=str,

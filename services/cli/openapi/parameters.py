@@ -53,7 +53,7 @@ SHARED_PARAMETERS: Json = {
         "in": "header",
         "required": True,
         "description": (
-            "A new key for each operation, the same key for its retries. The first answer is replayed for "
+            "A new key for each operation, the same key for its retries. The first response is replayed for "
             "24 hours."
         ),
         "schema": _KEY_SCHEMA,
@@ -64,8 +64,8 @@ SHARED_PARAMETERS: Json = {
         "in": "header",
         "required": False,
         "description": (
-            "The `ETag` of the answer that you hold, several of them separated by commas, or `*`. If one of "
-            "them is the tag of the current answer, the answer is 304 without a body."
+            "The `ETag` of the response that you hold, several of them separated by commas, or `*`. If one "
+            "of them is the tag of the current response, you get a 304 without a body."
         ),
         "schema": {"type": "string"},
         "example": ETAG,

@@ -31,7 +31,7 @@ HEADERS: Json = {
         "string",
         "5e1f7c1e-6a0c-4b7d-9a41-3f2f7f9b0c55",
     ),
-    "X-API-Version": _header("The API version of the answer.", "string", API_VERSION),
+    "X-API-Version": _header("The API version of the response.", "string", API_VERSION),
     "RateLimit-Limit": _header("The size of the client's token bucket.", "integer", 200),
     "RateLimit-Remaining": _header("Requests left in the bucket.", "integer", 199),
     "RateLimit-Reset": _header("Seconds until the bucket is full again.", "integer", 1),
@@ -40,7 +40,7 @@ HEADERS: Json = {
         "How to authenticate.", "string", 'ApiKey realm="studio", header="X-Service-Key"'
     ),
     "Idempotent-Replayed": _header(
-        "`true` if this is the stored answer of an earlier request.", "string", "true"
+        "`true` if this is the stored response to an earlier request.", "string", "true"
     ),
     "ETag": _header(
         "A strong tag of the body's bytes: it changes whenever they change. Send it as `If-None-Match`.",
@@ -48,7 +48,7 @@ HEADERS: Json = {
         ETAG,
     ),
     "Cache-Control": _header(
-        "Only you may cache the answer. Revalidate it with `If-None-Match` before each use.",
+        "Only you may cache the response. Revalidate it with `If-None-Match` before each use.",
         "string",
         CACHE_CONTROL[1].decode(),
     ),
@@ -91,7 +91,7 @@ DESCRIPTIONS = {
     429: "Too many requests from this client.",
     500: "Something went wrong on our side.",
     503: "A part of the system is unavailable; nothing was done.",
-    504: "There was no answer in time, so the outcome is unknown. Retry with the same Idempotency-Key.",
+    504: "There was no response in time, so the outcome is unknown. Retry with the same Idempotency-Key.",
 }
 EXTRA_HEADERS = {429: ("Retry-After",), 503: ("Retry-After",), 401: ("WWW-Authenticate",)}
 
@@ -174,7 +174,7 @@ def error_example(kind: type[DomainError], problem: Json) -> Json:
 
 
 NOT_MODIFIED: Json = {
-    "description": "The answer is the one that `If-None-Match` names. There is no body.",
+    "description": "The response is the one that `If-None-Match` names. There is no body.",
     "headers": headers(*COMMON_HEADERS, *RATE_LIMIT_HEADERS, *CONDITIONAL_HEADERS),
 }
 

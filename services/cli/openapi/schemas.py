@@ -133,7 +133,7 @@ def default_in_words(schema: Json) -> None:
 
 
 def default_is_always_present(schema: Json) -> None:
-    """Of an object that is answered: what has a default is never left out."""
+    """Of an object in a response: what has a default is never left out."""
     properties = schema.get("properties", {})
     required = schema.get("required", [])
     always = [name for name, prop in properties.items() if "default" in prop or name in required]
@@ -145,7 +145,7 @@ def default_is_always_present(schema: Json) -> None:
 
 _BRACKETS = str.maketrans("[]", "__")
 _PAGE = re.compile(r"Page_(\w+)_\Z")
-_ANSWERS = (Resource, Page, ErrorBody, ErrorInfo, ValidationErrorBody, Problem, EventResource)
+_RESPONSES = (Resource, Page, ErrorBody, ErrorInfo, ValidationErrorBody, Problem, EventResource)
 
 
 class Schemas:
@@ -160,9 +160,9 @@ class Schemas:
         tidied = {_name(name): _tidy(schema) for name, schema in components.items()}
         self._components: dict[str, Json] = dict(sorted(tidied.items()))
         self._queries = {_target(self._by_type[repr(kind)]) for kind in unique if _is(kind, (Query,))}
-        answers = {public_name(kind.__name__) for kind in _structs(unique) if _is(kind, _ANSWERS)}
+        returned = {public_name(kind.__name__) for kind in _structs(unique) if _is(kind, _RESPONSES)}
         for name, schema in self._components.items():
-            if name in answers or name.endswith("List"):
+            if name in returned or name.endswith("List"):
                 _always_present(schema)
         self._requests = reachable(
             self._components,
@@ -246,7 +246,7 @@ def _tidy(schema: Any) -> Any:
 
 
 def _always_present(schema: Json) -> None:
-    """In an answer a default is only the constant value of a field. The field is never missing."""
+    """In a response a default is only the constant value of a field. The field is never missing."""
     if "properties" in schema:
         schema["required"] = list(schema["properties"])
         for field in schema["properties"].values():

@@ -92,7 +92,7 @@ TEXTS: dict[str, str] = {
 # What an operator has to know of an operation whose route has no description of its own.
 OPERATIONS: dict[str, str] = {
     "create_studio": (
-        "Every service stores its copy before the answer is sent. If one is unreachable, send the request again "
+        "Every service stores its copy before the response is sent. If one is unreachable, send the request again "
         "with the same `id`."
     ),
     "list_studios": "All studios. With a staff token, its own studio.",
