@@ -1,16 +1,35 @@
 """What counts as an email address, in every service. Nothing is looked up on the network."""
 
 import contextlib
+import re
 from collections.abc import Iterable
 
-from email_validator import EmailNotValidError, validate_email
+from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, validate_email
+
+from shared.wire import MAX_EMAIL_LENGTH
+
+# Nearly every address. The library takes 0.2 to 2.6 ms for one of these, the pattern a few µs.
+_PLAIN = re.compile(
+    r"[\w!#$%&'*+/=?^`{|}~-]++(?:\.[\w!#$%&'*+/=?^`{|}~-]++)*+@"
+    r"(?:(?!..--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!..--)(?:[a-z0-9][a-z0-9-]{0,61})?[a-z]",
+    re.ASCII,
+)
+_RESERVED = tuple(before + name for name in SPECIAL_USE_DOMAIN_NAMES for before in "@.")
 
 
 def normalize_email(text: str) -> str:
     """Trimmed, lower-cased, domain in ASCII; no dot or plus tricks. Raises a readable ValueError."""
+    text = text.strip()
+    # First of all: the library's time grows with the cube of the number of combining marks.
+    if len(text) > MAX_EMAIL_LENGTH or len(text.encode(errors="replace")) > MAX_EMAIL_LENGTH:
+        raise ValueError(f"The email address is too long; at most {MAX_EMAIL_LENGTH} bytes are allowed.")
+    lowered = text.lower()
+    # Not `lowered.isascii()`: the Kelvin sign becomes a plain k.
+    if text.isascii() and _PLAIN.fullmatch(lowered) and not lowered.endswith(_RESERVED):
+        return lowered
     try:
         # Without the test environment `a@test` would be refused for its name; the dot rule below is ours.
-        checked = validate_email(text.strip(), check_deliverability=False, test_environment=True)
+        checked = validate_email(text, check_deliverability=False, test_environment=True)
     except EmailNotValidError as problem:
         raise ValueError(str(problem)) from None
     if "." not in checked.ascii_domain:

@@ -3,6 +3,8 @@
 A route without a scope cannot be constructed. `ANY_KEY` is for routes that every valid key may call. The
 gateway checks the scope, and so does the owning service: it reads the same table, and does not start if one
 of its routes is missing from it.
+
+Below it, the operators' routes that a service answers for the gateway.
 """
 
 from collections.abc import Iterable
@@ -13,6 +15,8 @@ from msgspec import Struct
 PREFIX: Final = "/partner/v1"
 ANY_KEY: Final = "any valid key"
 GATEWAY: Final = "gateway"
+OPERATOR_PREFIX: Final = "/operator/v1"
+OF_A_STUDIO: Final = "/studios/{studio}"
 
 SCOPES: Final = (
     "studio:read",
@@ -44,6 +48,19 @@ class PartnerRoute(Struct, frozen=True):
     def __post_init__(self) -> None:
         if self.scope not in SCOPES and self.scope != ANY_KEY:
             raise ValueError(f"{self.method} {self.path} names no known scope: {self.scope!r}")
+
+
+class OperatorRoute(Struct, frozen=True):
+    """`path` is below the operators' prefix. A POST that changes nothing `reads`; all others are audited."""
+
+    method: str
+    path: str
+    owner: str = GATEWAY
+    reads: bool = False
+
+    @property
+    def is_write(self) -> bool:
+        return self.method != "GET" and not self.reads
 
 
 def _routes(owner: str, *rows: tuple[str, str, str]) -> Iterable[PartnerRoute]:
@@ -136,3 +153,79 @@ def scope_of(method: str, path: str) -> str:
     if scope is None:
         raise ValueError(f"{method} {path} is not in the routing table")
     return scope
+
+
+def _staff(
+    owner: str, *rows: tuple[str, str], of: str = OF_A_STUDIO, reads: bool = False
+) -> Iterable[OperatorRoute]:
+    return (OperatorRoute(method, of + path, owner, reads) for method, path in rows)
+
+
+# The service serves each of them at `/staff` and the path without its studio.
+STAFF_ROUTES: Final[tuple[OperatorRoute, ...]] = (
+    *_staff(
+        "bookings",
+        ("GET", "/bookings"),
+        ("GET", "/bookings/{booking_id}"),
+        ("POST", "/bookings/{booking_id}/cancel"),
+        ("GET", "/bookings/{booking_id}/cancellation-preview"),
+        ("POST", "/bookings/{booking_id}/check-in"),
+        ("POST", "/bookings/{booking_id}/no-show"),
+        ("POST", "/bookings/{booking_id}/undo-check-in"),
+        ("GET", "/classes"),
+        ("POST", "/classes"),
+        ("GET", "/classes/{class_id}"),
+        ("PATCH", "/classes/{class_id}"),
+        ("POST", "/classes/{class_id}/cancel"),
+        ("GET", "/classes/{class_id}/roster"),
+        ("GET", "/classes/{class_id}/spots"),
+        ("GET", "/members"),
+        ("GET", "/members/{member_id}"),
+        ("GET", "/members/{member_id}/memberships"),
+        ("GET", "/memberships/{membership_id}"),
+        ("POST", "/memberships/{membership_id}/cancel"),
+        ("POST", "/memberships/{membership_id}/pause"),
+        ("POST", "/memberships/{membership_id}/resume"),
+        ("GET", "/purchases"),
+        ("POST", "/purchases"),
+        ("GET", "/purchases/{purchase_id}"),
+        ("GET", "/waitlist"),
+        ("GET", "/waitlist/{waitlist_id}"),
+    ),
+    *_staff(
+        "forms",
+        ("GET", "/forms"),
+        ("POST", "/forms"),
+        ("GET", "/forms/{form_id}"),
+        ("PUT", "/forms/{form_id}"),
+        ("GET", "/forms/{form_id}/submissions"),
+        ("POST", "/forms/{form_id}/submissions"),
+        ("GET", "/forms/{form_id}/submissions/{submission_id}"),
+        ("POST", "/forms/{form_id}/submissions/{submission_id}/reject"),
+        ("POST", "/forms/{form_id}/submissions/{submission_id}/review"),
+        ("GET", "/leads"),
+        ("POST", "/leads"),
+        ("GET", "/leads/{lead_id}"),
+        ("PATCH", "/leads/{lead_id}"),
+        ("POST", "/leads/{lead_id}/update"),
+    ),
+    *_staff("forms", ("POST", "/forms/{form_id}/evaluate"), reads=True),
+    *_staff(
+        "webhooks",
+        ("GET", "/events"),
+        ("GET", "/events/position"),
+        ("GET", "/webhook-deliveries"),
+        ("POST", "/webhook-deliveries/{delivery_id}/retry"),
+        ("GET", "/webhook-endpoints"),
+        ("POST", "/webhook-endpoints/{endpoint_id}/recover"),
+        ("GET", "/webhook-endpoints/{endpoint_id}/recoveries/{recovery_id}"),
+    ),
+    # Queues serve every studio.
+    *_staff(
+        "webhooks",
+        ("GET", "/queues"),
+        ("GET", "/queues/{queue}/parked"),
+        ("POST", "/queues/{queue}/parked/requeue"),
+        of="",
+    ),
+)

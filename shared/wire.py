@@ -21,7 +21,7 @@ _UUID = re.compile(UUID_PATTERN + r"\Z")
 
 Id = Annotated[str, Meta(pattern=UUID_PATTERN, extra_json_schema={"format": "uuid"})]
 Instant = Annotated[datetime, Meta(tz=True)]
-# RFC 5321's; `normalize_email` refuses longer ones, too.
+# RFC 5321's. `normalize_email` counts bytes, as the RFC does.
 MAX_EMAIL_LENGTH = 254
 Email = Annotated[str, Meta(max_length=MAX_EMAIL_LENGTH, extra_json_schema={"format": "email"})]
 

@@ -1,10 +1,11 @@
 """Who calls the operators' API: the holder of the operator token or one studio's staff, or their session."""
 
 import hmac
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 
 from services.gateway.errors import BadOperatorToken
+from services.gateway.key_lookup import BatchedLookup
 from services.gateway.rules.console_cookie import OPERATOR_COOKIE, cookie_of, sent_by_page
 from services.gateway.rules.key_text import (
     OPERATOR_SESSION_HEAD,
@@ -12,11 +13,10 @@ from services.gateway.rules.key_text import (
     parse_session,
     parse_staff_token,
 )
-from services.gateway.store import operator_sessions, staff_tokens, studios
+from services.gateway.store import operator_sessions, staff_tokens
 from shared.db.database import Database
 from shared.http.caller import Caller
 
-STUDIOS = "/operator/v1/studios/"
 OPERATOR = Caller(studio_id="", actor="operator", role="operator")
 # The caller of this request, set by `recognise`. `verify` is called later, where nothing can be awaited.
 _recognised: ContextVar[Caller | None] = ContextVar("operator_caller", default=None)
@@ -33,27 +33,22 @@ class OperatorAccess:
         self._tokens = tuple(token.encode() for token in tokens)
         self._db = db
         self._peppers = peppers
+        self._live = BatchedLookup(self._live_ids)
 
-    async def recognise(self, headers: Mapping[bytes, bytes], path: str) -> bool:
-        """Must be called at the start of each request, before `verify`.
-
-        For staff the path of another studio does not exist, whatever route or role it would need.
-        """
+    async def recognise(self, headers: Mapping[bytes, bytes]) -> Caller | None:
+        """Must be called at the start of each request, before `verify`."""
         kind, _, token = headers.get(b"authorization", b"").partition(b" ")
         caller = None
         if kind.lower() == b"bearer":
-            caller = await self.holder_of(token, path)
+            caller = await self.holder_of(token)
         elif not kind and sent_by_page(headers):
-            caller = await self._session(cookie_of(headers.items(), OPERATOR_COOKIE) or "", path)
+            caller = await self._session(cookie_of(headers.items(), OPERATOR_COOKIE) or "")
         _recognised.set(caller)
-        return caller is not None
+        return caller
 
-    async def holder_of(self, token: bytes, path: str = "") -> Caller | None:
+    async def holder_of(self, token: bytes) -> Caller | None:
         known = any(hmac.compare_digest(token, one) for one in self._tokens)
-        return OPERATOR if known else await self._staff(token, path)
-
-    def recognised(self) -> Caller | None:
-        return _recognised.get()
+        return OPERATOR if known else await self._staff(token)
 
     def verify(self, headers: Mapping[bytes, bytes], request_id: str) -> Caller:
         caller = _recognised.get()
@@ -61,7 +56,7 @@ class OperatorAccess:
             raise BadOperatorToken
         return caller.with_request_id(request_id)
 
-    async def _staff(self, token: bytes, path: str) -> Caller | None:
+    async def _staff(self, token: bytes) -> Caller | None:
         parsed = parse_staff_token(token.decode("latin-1"))
         if parsed is None or self._db is None:
             return None
@@ -74,10 +69,9 @@ class OperatorAccess:
                 return None
             if row["stale"] or not hmac.compare_digest(hashes[0], row["secret_hash"]):
                 await staff_tokens.record_use(conn, row["studio_id"], parsed.id, hashes[0])
-        _refuse_other_studio(path, row["studio_id"], row["slug"])
         return Caller(studio_id=row["studio_id"], key_id=parsed.id, actor="operator", role=row["role"])
 
-    async def _session(self, cookie: str, path: str) -> Caller | None:
+    async def _session(self, cookie: str) -> Caller | None:
         """A console session has the rights of the token it was opened with, for as long as that is valid."""
         parsed = parse_session(cookie, OPERATOR_SESSION_HEAD)
         if parsed is None or self._db is None:
@@ -88,20 +82,33 @@ class OperatorAccess:
             return None
         if row["staff_token_id"] is None:
             return OPERATOR if self._is_hash_of(row["token_hash"], self._tokens) else None
-        _refuse_other_studio(path, row["studio_id"], row["slug"])
         return Caller(
             studio_id=row["studio_id"], key_id=row["staff_token_id"], actor="operator", role=row["role"]
         )
 
     async def end_session(self, cookie: str) -> None:
-        """Ends the session of this cookie if its secret matches."""
+        """Ends the session of this cookie, if there is one with its secret."""
         parsed = parse_session(cookie, OPERATOR_SESSION_HEAD)
         if parsed is None or self._db is None:
-            return
+            raise BadOperatorToken
         async with self._db.connection() as conn:
             row = await operator_sessions.presented(conn, parsed.id)
-            if row is not None and self._is_hash_of(row["secret_hash"], [parsed.secret.encode()]):
-                await operator_sessions.end(conn, parsed.id)
+            if row is None or not self._is_hash_of(row["secret_hash"], [parsed.secret.encode()]):
+                raise BadOperatorToken
+            await operator_sessions.end(conn, parsed.id)
+
+    async def may_be_valid(self, text: str) -> bool:
+        """Whether it is worth a query of its own. For guessers over their limit: asks for many at once."""
+        if any(hmac.compare_digest(text.encode("utf-8", "replace"), one) for one in self._tokens):
+            return True
+        parsed = parse_staff_token(text) or parse_session(text, OPERATOR_SESSION_HEAD)
+        return parsed is not None and await self._live.wait_for(parsed.id)
+
+    async def _live_ids(self, ids: Sequence[str]) -> set[str]:
+        if self._db is None:
+            return set()
+        async with self._db.connection() as conn:
+            return await staff_tokens.live_ids(conn, ids)
 
     def _is_hash_of(self, stored: bytes, secrets: Iterable[bytes]) -> bool:
         return any(
@@ -109,9 +116,3 @@ class OperatorAccess:
             for pepper in self._peppers
             for secret in secrets
         )
-
-
-def _refuse_other_studio(path: str, studio_id: str, slug: str | None) -> None:
-    named = path.removeprefix(STUDIOS).partition("/")[0] if path.startswith(STUDIOS) else ""
-    if named and named.lower() not in (studio_id, slug):
-        raise studios.unknown(named)

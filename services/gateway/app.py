@@ -15,13 +15,9 @@ from services.gateway.key_cache import POLL_SECONDS, KeyCache
 from services.gateway.request_log import INTERVAL_SECONDS, RequestLog
 from services.gateway.routes.console import operator_sign_in, partner_sign_in
 from services.gateway.routes.console_sign_in import PATH as SIGN_IN
-from services.gateway.routes.operator import table
-from services.gateway.routes.operator.audit_trail import AuditTrail
-from services.gateway.routes.operator.exports import ExportStream
-from services.gateway.routes.operator.imports import ImportStream
 from services.gateway.routes.operator.pages import pages
-from services.gateway.routes.operator.staff import STAFF_PATHS, StaffForwarder
-from services.gateway.routes.operator.token_guess_limit import LimitedGuesses
+from services.gateway.routes.operator.port import OperatorPort
+from services.gateway.routes.operator.table import operator_handlers
 from services.gateway.routes.own_routes import OwnRoutes
 from services.gateway.routes.partner import PartnerApi
 from services.gateway.routes.partner_port import PartnerPort
@@ -36,7 +32,7 @@ from shared.http.client_address import TrustedProxies
 from shared.http.connection_limits import ConnectionLimits
 from shared.http.health import OptionalCheck
 from shared.http.server import Address, Listener
-from shared.http.service import Check, build_service
+from shared.http.service import Check, health_routes
 from shared.settings import Settings
 
 UPSTREAMS = ("catalog", "bookings", "forms", "webhooks")
@@ -133,29 +129,18 @@ async def open_gateway(
     log_writing = Loop("request log", request_log.write, idle=INTERVAL_SECONDS)
     log_cleanup = Loop("old requests", request_log.delete_old, idle=60.0)
     client_deactivation = Loop("closed clients", partial(deactivate_clients, context), idle=1.0)
-    staff = StaffForwarder(context, access)
-    operator = build_service(
-        "operator",
-        context,
-        table.routes(),
-        verifier=access,
-        checks=checks,
-        partner_routes=False,
-        raw={
-            "/operator/v1/import": ImportStream(context, access),
-            "/operator/v1/export": ExportStream(context, access),
-            **dict.fromkeys(STAFF_PATHS, staff),
-            **pages(),
-            SIGN_IN: operator_sign_in(db, peppers, access, failed_tokens, proxies),
-        },
-    )
+    public: dict[str, ASGIApp] = {
+        **health_routes(checks),
+        **pages(),
+        SIGN_IN: operator_sign_in(db, peppers, access, failed_tokens, proxies),
+    }
     try:
         async with running([key_refresh, client_deactivation, session_cleanup, log_writing, log_cleanup]):
             yield Gateway(
                 PartnerPort(
                     partner_api, checks, partner_sign_in(db, peppers, sessions, failed_keys, proxies)
                 ),
-                LimitedGuesses(AuditTrail(operator.app, db, access), access, proxies, failed_tokens),
+                OperatorPort(public, operator_handlers(context, access), access, db, proxies, failed_tokens),
             )
     finally:
         await request_log.write_last()

@@ -23,21 +23,21 @@ class BatchedLookup:
     def __init__(self, look_up: LookUp) -> None:
         self._look_up = look_up
         self._ids: set[str] = set()
-        self._batch: asyncio.Task[None] | None = None
+        self._batch: asyncio.Task[set[str]] | None = None
         self._unknown: OrderedDict[str, None] = OrderedDict()
         self._last = 0.0
 
-    async def wait_for(self, key_id: str) -> None:
-        """Returns once the key is in the cache, or known not to exist."""
+    async def wait_for(self, key_id: str) -> bool:
+        """Whether the key exists; if so, it is in the cache."""
         if key_id in self._unknown or len(self._ids) >= LARGEST_BATCH:
-            return
+            return False
         self._ids.add(key_id)
         if self._batch is None:
             self._batch = asyncio.create_task(self._run(), name="key lookup")
         # Other requests wait for the same batch: a cancelled one must not cancel it for them.
-        await asyncio.shield(self._batch)
+        return key_id in await asyncio.shield(self._batch)
 
-    async def _run(self) -> None:
+    async def _run(self) -> set[str]:
         loop = asyncio.get_running_loop()
         await asyncio.sleep(self._last + INTERVAL_SECONDS - loop.time())
         ids, self._ids, self._batch, self._last = self._ids, set(), None, loop.time()
@@ -45,3 +45,4 @@ class BatchedLookup:
         self._unknown.update(dict.fromkeys(ids - found))
         while len(self._unknown) > UNKNOWN_KEPT:
             self._unknown.popitem(last=False)
+        return found

@@ -1,7 +1,8 @@
 """Buffers requests for the request log: a bounded queue in memory, written in batches once a second.
 
-The hot path appends one tuple. If requests arrive faster than the write limit, successful ones are dropped
-before refused ones, and every dropped one is counted.
+The hot path appends one tuple. If requests arrive faster than the write limit, successful ones are left out
+before refused ones, and no client takes more than its share: one that ignores its rate limit must not push
+another's requests out. What is left out is counted, also for its key.
 """
 
 import asyncio
@@ -10,6 +11,8 @@ import re
 from collections import deque
 from contextlib import suppress
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from services.gateway.store import key_usage, requests
 from shared.db.database import Database
@@ -20,41 +23,73 @@ from shared.observability.metrics import REQUEST_LOG_LEFT_OUT
 BATCH: Final = 1_000
 INTERVAL_SECONDS: Final = 1.0
 MAX_REFUSED: Final = 5_000
+# Of one client in each batch. A request over the rate limit costs a client nothing, and a few tell it all.
+SHARE: Final = BATCH // 2
+LIMITED_SHARE: Final = 20
 DELETE_BATCH: Final = 5_000
 LAST_SECONDS: Final = 2.0
 
 # Time, caller, method, route, status, error code, seconds, request id.
 Row: TypeAlias = tuple[float, Caller, str, str | None, int, str | None, float, str]
+_CALLER: Final = 1
 _STATUS: Final = 4
+
+
+class _Queue:
+    def __init__(self, most: int, share: int) -> None:
+        self.rows: deque[Row] = deque()
+        self.of_client: dict[str, int] = {}
+        self._most = most
+        self._share = share
+
+    def add(self, row: Row) -> bool:
+        client_id = row[_CALLER].client_id
+        count = self.of_client.get(client_id, 0)
+        if count >= self._share or len(self.rows) >= self._most:
+            return False
+        self.of_client[client_id] = count + 1
+        self.rows.append(row)
+        return True
+
+
+class LeftOut(Struct):
+    """Requests of one key that are counted but not listed."""
+
+    caller: Caller
+    requests: int = 0
+    errors: int = 0
 
 
 class RequestLog:
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._good: deque[Row] = deque()
-        self._refused: deque[Row] = deque()
-        self._unwritten: list[Row] = []
-        self._left_out = 0
+        self._good = _Queue(BATCH, SHARE)
+        self._limited = _Queue(BATCH, LIMITED_SHARE)
+        self._refused = _Queue(MAX_REFUSED, SHARE)
+        self._left_out: dict[str, LeftOut] = {}
+        self._unwritten: tuple[list[Row], list[LeftOut]] = ([], [])
 
     def add(self, row: Row) -> None:
-        refused = row[_STATUS] >= 400
-        queue = self._refused if refused else self._good
-        if len(queue) < (MAX_REFUSED if refused else BATCH):
-            queue.append(row)
-        else:
-            # Updating the metric would cost as much as all of this, so it is updated once per batch.
-            self._left_out += 1
+        status = row[_STATUS]
+        queue = self._good if status < 400 else self._limited if status == 429 else self._refused
+        if not queue.add(row):
+            caller = row[_CALLER]
+            left_out = self._left_out.get(caller.key_id)
+            if left_out is None:
+                left_out = self._left_out[caller.key_id] = LeftOut(caller)
+            left_out.requests += 1
+            left_out.errors += status >= 400
 
     async def write(self) -> bool:
         """One step of the loop. A batch that could not be written is retried."""
-        left_out, self._left_out = self._left_out, 0
-        REQUEST_LOG_LEFT_OUT.inc(left_out)
-        rows = self._unwritten or self._next_batch()
-        if rows:
-            self._unwritten = rows
+        if not any(self._unwritten):
+            self._unwritten = self._next_batch()
+        rows, left_out = self._unwritten
+        if rows or left_out:
             async with self._db.connection() as conn:
-                await requests.add(conn, _values(rows))
-            self._unwritten = []
+                await requests.add(conn, _values(rows), _left_out_values(left_out))
+            self._unwritten = ([], [])
+            REQUEST_LOG_LEFT_OUT.inc(sum(one.requests for one in left_out))
         return False
 
     async def write_last(self) -> None:
@@ -68,12 +103,14 @@ class RequestLog:
             deleted = await requests.delete_old(conn, DELETE_BATCH)
             return max(deleted, await key_usage.delete_old(conn, DELETE_BATCH)) == DELETE_BATCH
 
-    def _next_batch(self) -> list[Row]:
+    def _next_batch(self) -> tuple[list[Row], list[LeftOut]]:
         batch: list[Row] = []
-        for queue in (self._refused, self._good):
-            while queue and len(batch) < BATCH:
-                batch.append(queue.popleft())
-        return batch
+        for queue in (self._refused, self._limited, self._good):
+            while queue.rows and len(batch) < BATCH:
+                batch.append(queue.rows.popleft())
+            queue.of_client = {}
+        left_out, self._left_out = self._left_out, {}
+        return batch, list(left_out.values())
 
 
 def _values(rows: list[Row]) -> list[tuple[object, ...]]:
@@ -93,6 +130,13 @@ def _values(rows: list[Row]) -> list[tuple[object, ...]]:
             round(seconds * 1000, 2),
         )
         for number, (at, caller, method, route, status, code, seconds, request_id) in enumerate(rows)
+    ]
+
+
+def _left_out_values(left_out: list[LeftOut]) -> list[tuple[object, ...]]:
+    return [
+        (one.caller.studio_id, one.caller.client_id, one.caller.key_id, one.requests, one.errors)
+        for one in left_out
     ]
 
 

@@ -67,8 +67,8 @@ class SessionCache:
             session.source, session.limited = key, _limited(key, session, parsed.id)
         return session.limited
 
-    async def end(self, text: str) -> None:
-        key = await self.authenticate(text)
+    async def end(self, text: str, *, batched: bool) -> None:
+        key = await self.authenticate(text, batched=batched)
         async with self._db.connection() as conn:
             await console_sessions.end(conn, key.caller.studio_id, key.session_id)
         self._sessions.pop(key.session_id, None)

@@ -69,11 +69,12 @@ class SharedLimits:
         bucket.rate, bucket.burst = rate, burst
         return bucket
 
-    async def take_more(self, bucket: TokenBucket | ReservedBucket) -> bool:
-        """For a bucket that has nothing reserved. Requests that arrive meanwhile share one round trip."""
-        if not isinstance(bucket, ReservedBucket) or bucket.is_known_empty(self._clock()):
+    async def take_more(self, bucket: TokenBucket | ReservedBucket, cost: int) -> bool:
+        """For a bucket that has too little reserved. Requests that arrive meanwhile share one round trip."""
+        if not isinstance(bucket, ReservedBucket) or bucket.is_known_empty(self._clock(), cost):
             return False
-        bucket.waiting += 1
+        waiting = min(cost, bucket.burst)
+        bucket.waiting += waiting
         try:
             request = self._requests.get(bucket.client_id)
             if request is None:
@@ -82,11 +83,11 @@ class SharedLimits:
             # Others wait for the same answer, so a cancelled request must not cancel it.
             await asyncio.shield(request)
         finally:
-            bucket.waiting -= 1
+            bucket.waiting -= waiting
         now = self._clock()
         if now < self._away_until:
-            return self._local.of(bucket.client_id, bucket.rate, bucket.burst, now).take(now)
-        return bucket.take(now)
+            return self._local.of(bucket.client_id, bucket.rate, bucket.burst, now).take(now, cost)
+        return bucket.take(now, cost)
 
     async def _request(self, bucket: ReservedBucket) -> None:
         # Includes requests that start to wait in this iteration of the event loop.

@@ -8,6 +8,7 @@ from services.webhooks.actions.follow_clock import EVERY_SECONDS, follow_clock
 from services.webhooks.actions.prune import prune_step
 from services.webhooks.actions.recover import recovery_step
 from services.webhooks.context import Webhooks
+from services.webhooks.dispatcher.completion import LONGEST_PAUSE
 from services.webhooks.dispatcher.dispatcher import Dispatcher
 from services.webhooks.dispatcher.sender import Sender
 from services.webhooks.event_log_consumer import EventLogConsumer
@@ -100,8 +101,14 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
 
 def _dispatch_loops(service: Webhooks, dispatcher: Dispatcher, poll: float) -> list[Loop]:
     return [
-        Loop("webhooks-dispatcher", dispatcher.step, idle=poll, wakeup=service.wakeup),
-        Loop("webhooks-leases", dispatcher.renew, idle=RENEW_SECONDS),
+        Loop(
+            "webhooks-dispatcher",
+            dispatcher.step,
+            idle=poll,
+            wakeup=service.wakeup,
+            longest_pause=LONGEST_PAUSE,
+        ),
+        Loop("webhooks-leases", dispatcher.renew, idle=RENEW_SECONDS, longest_pause=LONGEST_PAUSE),
         Loop("webhooks-clock", _with(follow_clock, service), idle=EVERY_SECONDS),
         Loop("webhooks-recoveries", _with(recovery_step, service), idle=2.0, wakeup=service.recovery_wakeup),
     ]

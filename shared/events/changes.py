@@ -1,6 +1,6 @@
 """How an event describes a change: the old values, and a move to another location."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, structs
@@ -19,8 +19,15 @@ def previous_values(before: Struct, after: Struct, leave_out: Collection[str] = 
 
 
 def with_move_event(event: Event, old_location_id: str | None) -> list[Event]:
-    """The event for the resource's location and, if it has moved, one for keys that can no longer see it."""
-    if old_location_id is None or old_location_id == event.location_id:
+    """The event for the resource's location and, if it has moved, one for keys that can no longer see it.
+
+    Keys of the new location could not see the old values, so the event has no `previous`.
+    """
+    if old_location_id == event.location_id:
+        return [event]
+    if event.location_id is not None:
+        event = structs.replace(event, previous=UNSET)
+    if old_location_id is None:
         return [event]
     left = structs.replace(
         event,
@@ -53,11 +60,13 @@ def change_events(
     before: ShownById,
     after: ShownById,
     *,
+    special: Callable[[Any, Any], Kind | None] = lambda old, now: None,
     leave_out: Collection[str] = (),
     aggregate: str | None = None,
 ) -> list[Event]:
     """The events of a bulk write, from what partners saw before and after it. Keys are studio and id.
 
+    `special` returns the kind of a change that has one of its own, without old values, instead of `updated`.
     `aggregate` names the resource whose events these have to stay in order with, such as `{class_id}`.
     """
     events: list[Event] = []
@@ -76,5 +85,11 @@ def change_events(
             active=now.active,
             aggregate=aggregate.format(**structs.asdict(now.data)) if aggregate else None,
         )
-        events += with_move_event(event, old.location_id if old else None)
+        if old is None:
+            events.append(event)
+            continue
+        event, *left = with_move_event(event, old.location_id)
+        if own_kind := special(old.data, now.data):
+            event = structs.replace(event, kind=own_kind, previous=UNSET)
+        events += [event, *left]
     return events

@@ -20,6 +20,7 @@ Loc: TypeAlias = tuple[str | int, ...]
 
 _AT = re.compile(r" - at `(\$[^`]*)`\Z")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
+_LENGTH = re.compile(r"Expected `array` of length <= \d+")
 _MISSING = re.compile(r"Object missing required field `([^`]+)`")
 _UNKNOWN = re.compile(r"Object contains unknown field `([^`]+)`")
 # The kinds of problem, recognised by msgspec's message. The first match gives the type.
@@ -48,7 +49,7 @@ _KINDS = (
 
 def all_problems(kind: Any, value: Any, loc: Loc) -> list[Problem]:
     """In the order in which the fields are declared."""
-    return list(_problems(kind, value, loc))
+    return list(_problems(kind, value, loc, emails=holds_emails(kind)))
 
 
 def not_yet_reported(found: list[Problem], before: list[Problem]) -> list[Problem]:
@@ -60,6 +61,8 @@ def not_yet_reported(found: list[Problem], before: list[Problem]) -> list[Proble
 def fields_without_problems(values: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
     """The fields that have no problem."""
     named = {problem.loc[1] for problem in problems if len(problem.loc) > 1}
+    if not named:
+        return values
     return {name: value for name, value in values.items() if printable_key(name) not in named}
 
 
@@ -67,27 +70,28 @@ def valid_fields(kind: Any, values: Any, problems: list[Problem]) -> dict[str, A
     """The converted values of the valid fields, which can be checked further although others are wrong."""
     if not is_struct(kind) or not isinstance(values, dict):
         return {}
-    right = fields_without_problems(values, problems)
-    fields = [field for field in msgspec.structs.fields(kind) if field.encode_name in right]
-    return {field.name: msgspec.convert(right[field.encode_name], field.type) for field in fields}
+    names = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    right = fields_without_problems({name: values[name] for name in names if name in values}, problems)
+    return {names[name].name: msgspec.convert(value, names[name].type) for name, value in right.items()}
 
 
 def is_struct(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Struct)
 
 
-def _problems(kind: Any, value: Any, loc: Loc) -> Iterator[Problem]:
+def _problems(kind: Any, value: Any, loc: Loc, *, emails: bool) -> Iterator[Problem]:
     try:
         converted = msgspec.convert(value, kind)
     except msgspec.ValidationError as problem:
         inside = False
-        for found in _inside(kind, value, loc):
+        # The items of a list that is too long are not looked at: there may be thousands of emails.
+        for found in () if _LENGTH.fullmatch(str(problem)) else _inside(kind, value, loc):
             inside = True
             yield found
         if not inside:
             yield problem_at(problem, loc)
     else:
-        yield from value_problems(converted, loc, emails=holds_emails(kind))
+        yield from value_problems(converted, loc, emails=emails)
 
 
 def _inside(kind: Any, value: Any, loc: Loc) -> Iterator[Problem]:
@@ -102,15 +106,16 @@ def _inside(kind: Any, value: Any, loc: Loc) -> Iterator[Problem]:
 
 
 def _in_list(kind: Any, values: list[Any], loc: Loc) -> Iterator[Problem]:
+    emails = holds_emails(kind)
     for index, item in enumerate(values):
-        yield from _problems(kind, item, (*loc, index))
+        yield from _problems(kind, item, (*loc, index), emails=emails)
 
 
 def _in_struct(kind: type[Struct], values: dict[str, Any], loc: Loc) -> Iterator[Problem]:
     fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
     for name, field in fields.items():
         if name in values:
-            yield from _problems(field.type, values[name], (*loc, name))
+            yield from _problems(field.type, values[name], (*loc, name), emails=holds_emails(field.type))
         elif field.required:
             yield Problem((*loc, name), "This field is required.", "missing")
     if kind.__struct_config__.forbid_unknown_fields:

@@ -8,9 +8,10 @@ TCP statistics for each one and close those that break a limit. Linux only.
 import asyncio
 import sys
 import time
-from collections import Counter
-from collections.abc import Mapping
-from typing import Final
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from heapq import heapify, heappop, heappush
+from typing import Any, Final
 
 import structlog
 from msgspec import Struct
@@ -28,12 +29,25 @@ SWEEP_CHUNK: Final = 50
 CHUNK_PAUSE: Final = 0.002
 # Upper bound on the share of CPU time that sweeps take, however many connections there are.
 MAX_SHARE: Final = 0.03
+# In a request's scope: the set of clients that have authenticated.
+AUTHENTICATED: Final = "studio.authenticated"
 # A client over the limit has this long to send a request and read why it is refused.
 REFUSAL_SECONDS: Final = 1.0
 
 
+def mark_authenticated(scope: Any) -> None:
+    """The connection of this request stays when the port is full."""
+    clients = scope.get(AUTHENTICATED)
+    if clients is not None:
+        clients.add(scope["client"])
+
+
 class ConnectionLimits(Struct, frozen=True, kw_only=True):
-    """Limits of one port. Near `max_connections` silent connections are closed, above it new ones refused."""
+    """Limits of one port.
+
+    Near `max_connections` silent connections are closed. Once it is reached, the addresses that have most
+    connections lose some. One that has authenticated stays: if there are only such, new ones are refused.
+    """
 
     max_connections: int = 4096
     max_per_address: int | None = None
@@ -62,6 +76,8 @@ class Connection(Struct, eq=False):
     unread_since: float | None = None  # since when sent data is unacknowledged
     acked_before: int = 0
     refused_since: float | None = None
+    client_address: str = ""  # `address`, or behind a trusted proxy what it says, if anything yet
+    authenticated: bool = False
 
 
 class ConnectionGuard:
@@ -71,6 +87,9 @@ class ConnectionGuard:
         self._refused: frozenset[tuple[int, tuple[str, str]]] = frozenset()
         self._full: dict[int, frozenset[tuple[str, str]]] = {}
         self._spent = 0.0
+        self._forwarded: dict[object, str] = {}
+        self.authenticated: set[object] = set()
+        self.crowded = False
         self.over_limit = False
 
     def refuses(self, port: int, client: object) -> bool:
@@ -79,6 +98,12 @@ class ConnectionGuard:
             return True
         # The port is full: any client that the last sweep did not see is new, and over the limit.
         return port in self._full and client not in self._full[port]
+
+    def note_address(self, port: int, client: Any, headers: Iterable[tuple[bytes, bytes]]) -> None:
+        """Behind a proxy every connection has the proxy's address. Called only while `crowded`."""
+        trusted = self._limits[port].trusted
+        if client and trusted.trusts(client[0]):
+            self._forwarded[client] = network_of(trusted.client_of(client[0], dict(headers)))
 
     async def watch(self) -> None:
         if sys.platform != "linux":
@@ -94,6 +119,10 @@ class ConnectionGuard:
     async def sweep(self) -> None:
         """Inspects every connection once."""
         turns = _Turns()
+        # Running requests hold the set, so it stays the same object.
+        authenticated, forwarded = self.authenticated.copy(), self._forwarded.copy()
+        self.authenticated.clear()
+        self._forwarded.clear()
         live: list[Connection] = []
         known: dict[int, tuple[int, Connection | None]] = {}
         for fd, inode in open_sockets():
@@ -109,6 +138,9 @@ class ConnectionGuard:
                 elif why:
                     _close(connection, why)
         self._known = known
+        for connection in live:
+            connection.authenticated |= connection.client in authenticated
+            connection.client_address = forwarded.get(connection.client, connection.client_address)
         for connection, why in self._over_limit(live):
             await turns.next()
             # A sweep takes a while. A client that has sent its first request meanwhile stays for now.
@@ -124,7 +156,11 @@ class ConnectionGuard:
             # Connections inherit it. By default the kernel buffers up to 4 MB for a slow reader.
             set_send_buffer(fd, self._limits[ends.port].send_buffer)
             return None
-        return Connection(fd, inode, ends.port, network_of(ends.peer[0]), ends.peer, time.monotonic())
+        address = network_of(ends.peer[0])
+        client_address = "" if self._limits[ends.port].trusted.trusts(ends.peer[0]) else address
+        return Connection(
+            fd, inode, ends.port, address, ends.peer, time.monotonic(), client_address=client_address
+        )
 
     def _update(self, connection: Connection, now: float) -> str | None:
         """None to keep the connection, "" if it is already closed, else the reason to close it."""
@@ -151,9 +187,11 @@ class ConnectionGuard:
         refused: list[Connection] = []
         to_close: list[tuple[Connection, str]] = []
         self._full = {}
+        self.crowded = False
         for port, limits in self._limits.items():
             here = [connection for connection in live if connection.port == port]
             CONNECTIONS.labels(str(port)).set(len(here))
+            self.crowded |= 2 * len(here) >= limits.max_connections
             over: set[Connection] = set()
             if limits.max_per_address is not None and len(here) > limits.max_per_address:
                 counts = Counter(connection.address for connection in here)
@@ -167,6 +205,10 @@ class ConnectionGuard:
             to_close += [(one, "silent") for one in gone]
             left = [one for one in left if one not in gone]
             if len(left) >= limits.max_connections:
+                shed = _largest_shares(left, len(left) - limits.max_connections * 9 // 10)
+                over |= shed
+                left = [one for one in left if one not in shed]
+            if len(left) >= limits.max_connections:
                 surplus = set(_surplus(left, len(left) - limits.max_connections))
                 over |= surplus
                 self._full[port] = frozenset(one.client for one in left if one not in surplus)
@@ -177,6 +219,7 @@ class ConnectionGuard:
         """Those to close: a client that has sent something has time to read why."""
         self._refused = frozenset((connection.port, connection.client) for connection in refused)
         self.over_limit = bool(self._refused or self._full)
+        self.crowded |= self.over_limit
         now = time.monotonic()
         for connection in refused:
             connection.refused_since = connection.refused_since or now
@@ -216,9 +259,29 @@ def _silent_surplus(connections: list[Connection], most: int) -> set[Connection]
     return set(sorted(silent, key=lambda one: one.since)[:too_many])
 
 
+def _largest_shares(connections: list[Connection], count: int) -> set[Connection]:
+    """One after the other of the address that has most, without those that have authenticated."""
+    shares: defaultdict[str, list[Connection]] = defaultdict(list)
+    others = [one for one in connections if one.client_address and not one.authenticated]
+    for one in _surplus(others, len(others)):
+        shares[one.client_address].append(one)
+    largest = [(-len(theirs), address) for address, theirs in shares.items()]
+    heapify(largest)
+    shed: set[Connection] = set()
+    while largest and len(shed) < count:
+        left, address = heappop(largest)
+        shed.add(shares[address][len(shares[address]) + left])
+        if left < -1:
+            heappush(largest, (left + 1, address))
+    return shed
+
+
 def _surplus(connections: list[Connection], count: int) -> list[Connection]:
-    """Connections that never sent a byte first, then the quietest, then the newest."""
-    worst = sorted(connections, key=lambda one: (one.received > 0, -int(one.quiet / 5), -one.since))
+    """Those that never sent a byte first, then those that did not authenticate, the quietest, the newest."""
+    worst = sorted(
+        connections,
+        key=lambda one: (one.received > 0, one.authenticated, -int(one.quiet / 5), -one.since),
+    )
     return worst[:count]
 
 

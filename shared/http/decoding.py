@@ -18,7 +18,7 @@ from shared.http.body_problems import (
     problem_at,
     valid_fields,
 )
-from shared.http.json_limits import MAX_DEPTH, nul_problems, read_leniently, refuse_depth, unreadable_values
+from shared.http.json_limits import MAX_DEPTH, nul_problems, refuse_depth, unreadable_values
 from shared.http.value_checks import value_problems
 from shared.http.whole_numbers import with_whole_numbers
 from shared.wire import is_id
@@ -86,10 +86,9 @@ def _refused(kind: type[T], raw: bytes, first: Exception) -> BodyRead[T]:
     try:
         values = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
-        problems = unreadable_values(raw, BODY)
+        values, problems = unreadable_values(raw, BODY)
         if not problems:
             return BodyRead(None, [_broken(problem)])
-        values = read_leniently(raw)
     values = with_whole_numbers(kind, values)
     if b"\\u0000" in raw:
         problems += nul_problems(values, BODY)

@@ -55,7 +55,7 @@ def decode_line(kind: Any, line: ImportLine) -> Decoded[Any] | Rejected:
         problems = nul_problems(msgspec.json.decode(raw), ()) if b"\\u0000" in raw else []
         problems += value_problems(value, ())
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
-        faults = unreadable_values(raw, ())
+        _, faults = unreadable_values(raw, ())
         return Rejected(line.number, Invalid(faults).text if faults else str(problem))
     except Invalid as problem:
         return Rejected(line.number, problem.text)

@@ -41,14 +41,20 @@ class ImportLines(Protocol[C_contra]):
     ) -> Awaitable[ImportReport]: ...
 
 
-def import_routes(import_lines: ImportLines[D]) -> list[Route[D]]:
-    """The import and its dry run. Each has its own path, so that an older version never stores a dry run."""
+class CheckLines(Protocol[C_contra]):
+    def __call__(self, service: C_contra, lines: Sequence[ImportLine], /) -> Awaitable[ImportReport]: ...
+
+
+def import_routes(import_lines: ImportLines[D], check_lines: CheckLines[D] | None = None) -> list[Route[D]]:
+    """The import and its dry run: `check_lines`, or else an import that is rolled back."""
 
     async def import_batch(service: D, call: Call[ImportQuery, list[ImportLine]]) -> ImportReport:
         return await import_lines(service, call.body, send_events=call.query.send_events)
 
     async def check_batch(service: D, call: Call[None, list[ImportLine]]) -> ImportReport:
         """Lines without a number were checked before. They are sent for the lines that refer to them."""
+        if check_lines is not None:
+            return await check_lines(service, call.body)
         earlier = [line for line in call.body if line.number < 1]
         lines = [line for line in call.body if line.number >= 1]
 

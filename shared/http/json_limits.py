@@ -9,8 +9,8 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterator
-from itertools import accumulate, islice
-from typing import Any, TypeAlias
+from itertools import accumulate, compress, count, islice
+from typing import Any, Final, TypeAlias
 
 from shared.errors import MAX_PROBLEMS, Invalid, Problem
 
@@ -23,7 +23,8 @@ MAX_DEPTH = 500
 # quote would be tried as another start: 40 KB took 39 s.
 _TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-_STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+_ONE_KIND = bytes.maketrans(b"{}", b"[]")
+_RUNS = re.compile(rb"(\[+)|\]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -31,24 +32,28 @@ def refuse_depth(raw: bytes, loc: Loc) -> None:
     """Two counts are enough for most bodies; nesting is tracked only if there are enough brackets."""
     if raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
         return
-    brackets = _TEXT.sub(b"", raw).translate(None, _NOT_BRACKETS)
-    if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > MAX_DEPTH:
+    brackets, removed = _TEXT.sub(b"", raw).translate(_ONE_KIND, _NOT_BRACKETS), 0
+    # Without its innermost pairs it is one level less deep. Once they are few, so are the runs to count.
+    while len(outer := brackets.replace(b"[]", b"")) < len(brackets) * 3 // 4:
+        brackets, removed = outer, removed + 1
+    steps = (len(run[0]) * (1 if run[1] else -1) for run in _RUNS.finditer(brackets))
+    if removed + max(accumulate(steps), default=0) > MAX_DEPTH:
         text = f"Nested too deeply; at most {MAX_DEPTH} levels are read."
         raise Invalid([Problem(loc, text, "json_invalid")])
 
 
 def nul_problems(value: object, loc: Loc) -> list[Problem]:
     """NUL is valid in JSON but not in Postgres text."""
-    return _named(_find_problems(value, _nul), loc, sys.maxsize)
+    return _named(_find_problems(value, _nul, _NUL_TYPES), loc, sys.maxsize)
 
 
-def unreadable_values(raw: bytes, loc: Loc) -> list[Problem]:
-    """The strings and numbers that the decoder cannot read; empty if `raw` is not JSON at all."""
+def unreadable_values(raw: bytes, loc: Loc) -> tuple[Any, list[Problem]]:
+    """The value, and its strings and numbers that the decoder cannot read; none if it is not JSON at all."""
     try:
         value = read_leniently(raw)
     except (ValueError, RecursionError):
-        return []
-    return _named(_find_problems(value, _unreadable), loc, len(raw))
+        return None, []
+    return value, _named(_find_problems(value, _unreadable, _UNREADABLE_TYPES), loc, len(raw))
 
 
 def _named(found: "Iterator[tuple[_Place, _Description]]", loc: Loc, left: int) -> list[Problem]:
@@ -56,7 +61,7 @@ def _named(found: "Iterator[tuple[_Place, _Description]]", loc: Loc, left: int) 
     problems: list[Problem] = []
     for place, fault in islice(found, MAX_PROBLEMS):
         problems.append(Problem(_location(place, loc), *fault))
-        left -= sum(len(str(step)) for step in problems[-1].loc)
+        left -= sum(map(len, map(str, problems[-1].loc)))
         if left < 0:
             break
     return problems
@@ -91,8 +96,13 @@ def _whole_number(text: str) -> Any:
 _Description: TypeAlias = tuple[str, str]
 
 
+# Values of other types have no problem, and asking about each would take most of the time.
+_NUL_TYPES: Final = frozenset({dict, list, str})
+_UNREADABLE_TYPES: Final = frozenset({dict, list, str, float, _OversizedInteger})
+
+
 def _nul(leaf: Any) -> _Description | None:
-    return ("Text must not contain NUL.", "value_error") if isinstance(leaf, str) and "\x00" in leaf else None
+    return ("Text must not contain NUL.", "value_error") if "\x00" in leaf else None
 
 
 def _unreadable(leaf: Any) -> _Description | None:
@@ -110,20 +120,22 @@ _Place: TypeAlias = "tuple[str | int, _Place] | None"
 
 
 def _find_problems(
-    value: Any, describe: Callable[[Any], _Description | None]
+    value: Any, describe: Callable[[Any], _Description | None], types: frozenset[type]
 ) -> Iterator[tuple[_Place, _Description]]:
     """Walks values and keys with an explicit stack, so that nesting cannot overflow the call stack."""
     stack: list[tuple[Any, _Place]] = [({"": value}, None)]
     while stack:
         item, place = stack.pop()
-        in_object = isinstance(item, dict)
-        for step, inner in item.items() if in_object else enumerate(item):
-            if in_object and (fault := describe(step)):
-                yield (step, place), fault
+        steps, values = (item, item.values()) if isinstance(item, dict) else (count(), item)
+        wanted = map(types.__contains__, map(type, values))
+        for step, inner in compress(zip(steps, values, strict=False), wanted):
             if isinstance(inner, (dict, list)):
                 stack.append((inner, (step, place)))
             elif fault := describe(inner):
                 yield (step, place), fault
+        for key in item if isinstance(item, dict) else ():
+            if fault := describe(key):
+                yield (key, place), fault
 
 
 def _location(place: _Place, loc: Loc) -> Loc:
@@ -137,4 +149,4 @@ def _location(place: _Place, loc: Loc) -> Loc:
 
 def printable_key(key: str) -> str:
     """A key as it can be written in an answer."""
-    return _SURROGATE.sub("\ufffd", key).replace("\x00", "\\u0000")
+    return key if key.isprintable() else _SURROGATE.sub("\ufffd", key).replace("\x00", "\\u0000")

@@ -76,6 +76,8 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
     role: Role = "operator"
     internal: bool = False
     max_body: int = MAX_BODY
+    # Whether a partner's GET carries an ETag. An answer that tells the present instant never comes twice.
+    tagged: bool = True
     # Checks permissions before the query is decoded. Gets the raw query, for parameters that need a scope.
     guard: Callable[[Caller, bytes], None] | None = None
     # Problems of a body beyond its types, reported together with those of the types.

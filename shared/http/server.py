@@ -7,16 +7,17 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 import structlog
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings, HTTP2Settings
 from granian.server.embed import Server
-from litestar.types import ASGIApp, Receive, Scope, Send
+from litestar.types import ASGIApp, Receive, Send
 from msgspec import Struct
 
 from shared.errors import Unavailable
-from shared.http.connection_limits import ConnectionGuard, ConnectionLimits
+from shared.http.connection_limits import AUTHENTICATED, ConnectionGuard, ConnectionLimits
 from shared.http.draining import Draining
 from shared.http.early_answers import with_early_answers
 from shared.http.error_mapping import answer_for
@@ -129,13 +130,13 @@ def _with_connection_limit(listener: Listener, guard: ConnectionGuard) -> ASGIAp
     """The app, but 503 for connections over the limit. Health checks are still answered."""
     app, port = listener.app, listener.address.port
 
-    def limited(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        if (
-            guard.over_limit
-            and guard.refuses(port, scope["client"])
-            and not scope["path"].startswith("/health/")
-        ):
-            return _refuse_connection(send)
+    def limited(scope: Any, receive: Receive, send: Send) -> Awaitable[None]:
+        scope[AUTHENTICATED] = guard.authenticated
+        if guard.crowded:
+            client = scope["client"]
+            guard.note_address(port, client, scope["headers"])
+            if guard.over_limit and guard.refuses(port, client) and not scope["path"].startswith("/health/"):
+                return _refuse_connection(send)
         return app(scope, receive, send)
 
     return limited

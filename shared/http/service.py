@@ -46,28 +46,26 @@ OpenService = Callable[[Settings, Bus], AbstractAsyncContextManager[Service[Any]
 
 
 def build_service(
-    name: str,
-    context: C,
-    routes: list[Route[C]],
-    *,
-    verifier: Verifier,
-    checks: Mapping[str, Check],
-    raw: Mapping[str, ASGIApp] | None = None,
-    partner_routes: bool = True,
+    name: str, context: C, routes: list[Route[C]], *, verifier: Verifier, checks: Mapping[str, Check]
 ) -> Service[C]:
-    """`raw` handlers send their own answers: streams that the route layer must not buffer.
+    """Every route that is neither for staff nor internal must be in the routing table, and the caller needs
+    its scope: bypassing the gateway does not help."""
+    handlers = path_handlers(name, context, routes, verifier)
+    app = by_path({**handlers, **health_routes(checks)}, on_error=_litestar_error)
+    return Service(name=name, context=context, app=app, checks=checks)
 
-    With `partner_routes`, every route that is neither for staff nor internal must be in the routing table,
-    and the caller needs its scope: bypassing the gateway does not help.
-    """
+
+def path_handlers(
+    service: str, context: C, routes: list[Route[C]], verifier: Verifier, *, partner_routes: bool = True
+) -> dict[str, ASGIApp]:
+    """The handler of each path. The operators' own routes need no scope."""
     methods: dict[str, dict[str, Route[C]]] = defaultdict(dict)
     for route in routes:
         methods[route.path][route.method] = route
-    handlers: dict[str, ASGIApp] = {
-        path: _PathHandler(name, context, found, verifier, partner_routes) for path, found in methods.items()
+    return {
+        path: _PathHandler(service, context, found, verifier, partner_routes)
+        for path, found in methods.items()
     }
-    app = by_path({**handlers, **health_routes(checks), **(raw or {})}, on_error=_litestar_error)
-    return Service(name=name, context=context, app=app, checks=checks)
 
 
 class _PathHandler:
@@ -113,7 +111,7 @@ class _PathHandler:
                 caller = msgspec.structs.replace(caller, traceparent=span.traceparent)
             answer = await route.respond(self._context, caller, scope, receive)
             # Only partners get tags: the gateway would drop them from answers to staff.
-            if answer.status == 200 and method == "GET" and scope_needed is not None:
+            if answer.status == 200 and method == "GET" and scope_needed is not None and route.tagged:
                 answer = with_entity_tag(answer, scope["headers"])
         except Exception as problem:
             with structlog.contextvars.bound_contextvars(request_id=request_id, service=self._service):
@@ -176,6 +174,12 @@ def health_routes(checks: Mapping[str, Check]) -> dict[str, ASGIApp]:
         await send_answer(send, answer, request_id_of(scope))
 
     return {"/health/live": live, "/health/ready": readiness(checks, write), "/metrics": exposition}
+
+
+def raw_path_of(scope: Scope) -> bytes:
+    """As the client sent it, so that no two readers of a path can take it for different ones."""
+    raw: bytes = scope.get("raw_path") or scope["path"].encode()
+    return raw
 
 
 def request_id_of(scope: Scope) -> str:

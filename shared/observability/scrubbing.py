@@ -17,7 +17,8 @@ PRIVATE = (
 )
 
 _LOGIN = re.compile(r"(?<=://)[^/\s@\"]+@")
-_EMAIL = re.compile(r"[\w.+%'-]+@[\w-]+(?:\.[\w-]+)+")
+# Begins only where a run of these characters begins: from each of them, a run of 20,000 took 2.5 s.
+_EMAIL = re.compile(r"(?<![\w.+%'-])(?:[\w.+%'-]++@[\w-]++(?:\.[\w-]++)++)++")
 _SECRET = re.compile(r"\b(?:spk_(?:live|test)_|stf_|stc_|whsec_|opt_)[\w+/=-]+")
 _VALUE = re.compile(r"(constraint|relation|column|table|schema|role|function) (\"\w+\")|'[^']*'|\"[^\"]*\"")
 

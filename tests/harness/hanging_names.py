@@ -2,47 +2,79 @@
 
 import os
 import socket
+import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
+import aiodns
+
 FOLDER = Path(__file__).with_name("hanging_dns")
+A_RECORD = 1
 
 
-class HangingNames:
-    """`getaddrinfo` that never comes back for names that begin with `hang`."""
+class NameServer:
+    """Every name is at 127.0.0.1, but those that begin with `hang` get no answer."""
 
-    def __init__(self) -> None:
-        self.released = threading.Event()
-        self.hanging: list[str] = []
-        self._real = socket.getaddrinfo
+    def __init__(self, udp: socket.socket) -> None:
+        self.address = "{}:{}".format(*udp.getsockname())
+        self.queries: set[str] = set()
+        self.hanging: set[str] = set()
+        self._udp = udp
 
-    def __call__(self, host: str, *args: Any, **more: Any) -> Any:
-        if not host.startswith("hang"):
-            return self._real(host, *args, **more)
-        self.hanging.append(host)
-        self.released.wait(30)
-        raise socket.gaierror(socket.EAI_AGAIN, "no name server answered")
+    def serve(self) -> None:
+        """Until an empty packet arrives."""
+        query, client = self._udp.recvfrom(4096)
+        while query:
+            self._answer(query, client)
+            query, client = self._udp.recvfrom(4096)
+
+    def _answer(self, query: bytes, client: tuple[str, int]) -> None:
+        name, at = [], 12
+        while size := query[at]:
+            name.append(query[at + 1 : at + 1 + size].decode())
+            at += 1 + size
+        self.queries.add(".".join(name))
+        if name[0].startswith("hang"):
+            self.hanging.add(".".join(name))
+            return
+        found = b""
+        if struct.unpack_from(">H", query, at + 1) == (A_RECORD,):
+            found = struct.pack(">HHHIH4B", 0xC00C, A_RECORD, 1, 60, 4, 127, 0, 0, 1)
+        counts = struct.pack(">4H", 1, 1 if found else 0, 0, 0)
+        self._udp.sendto(query[:2] + b"\x81\x80" + counts + query[12 : at + 5] + found, client)
 
 
 @contextmanager
-def hanging_names() -> Iterator[HangingNames]:
-    """In this process."""
-    names = HangingNames()
-    with patch.object(socket, "getaddrinfo", names):
+def name_server() -> Iterator[NameServer]:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+        udp.bind(("127.0.0.1", 0))
+        server = NameServer(udp)
+        thread = threading.Thread(target=server.serve, name="name server")
+        thread.start()
         try:
-            yield names
+            yield server
         finally:
-            names.released.set()
+            udp.sendto(b"", udp.getsockname())
+            thread.join()
 
 
-def hanging_dns(names: Path) -> dict[str, str]:
-    """The environment of a process in which the same names hang; it writes them to the file `names`."""
+@contextmanager
+def hanging_names() -> Iterator[NameServer]:
+    """For resolvers that are made in this process meanwhile."""
+    with name_server() as server:
+        with_server = partial(aiodns.DNSResolver, nameservers=[server.address])
+        with patch.object(aiodns, "DNSResolver", with_server):
+            yield server
+
+
+def hanging_dns(server: NameServer) -> dict[str, str]:
+    """The environment of a process that asks this server."""
     path = [str(FOLDER), os.environ.get("PYTHONPATH", "")]
-    return {"PYTHONPATH": os.pathsep.join(filter(None, path)), "HANGING_NAMES": str(names)}
+    return {"PYTHONPATH": os.pathsep.join(filter(None, path)), "NAME_SERVER": server.address}
 
 
 def hanging_urls(count: int) -> list[str]:

@@ -12,13 +12,15 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 Attack = Callable[[int], Awaitable[None]]
 
 
-async def connect(port: int, number: int, *, receive_buffer: int | None = None) -> socket.socket:
+async def connect(
+    port: int, number: int, *, receive_buffer: int | None = None, address: str | None = None
+) -> socket.socket:
     """From one of many loopback addresses, as an attacker with many machines would."""
     opened = socket.socket()
     opened.setblocking(False)
     if receive_buffer:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-    opened.bind((f"127.0.{1 + number % 8}.{1 + number % 200}", 0))
+    opened.bind((address or f"127.0.{1 + number % 8}.{1 + number % 200}", 0))
     await asyncio.get_running_loop().sock_connect(opened, ("127.0.0.1", port))
     return opened
 
@@ -59,6 +61,41 @@ def slow_reading(port: int) -> Attack:
             for _ in range(50):
                 await asyncio.get_running_loop().sock_sendall(opened, request)
                 await asyncio.sleep(1)
+
+    return attack
+
+
+def keep_alive(port: int) -> Attack:
+    """From five addresses: a keep-alive connection that asks something without a key every few seconds."""
+    request = b"GET /partner/v1/studio HTTP/1.1\r\nHost: studio\r\n\r\n"
+
+    async def attack(number: int) -> None:
+        loop = asyncio.get_running_loop()
+        with await connect(port, number, address=f"127.0.20.{1 + number % 5}") as opened:
+            while True:
+                await loop.sock_sendall(opened, request)
+                if not await loop.sock_recv(opened, 4096):
+                    return
+                await asyncio.sleep(3)
+
+    return attack
+
+
+def large_bodies(port: int, key: str) -> Attack:
+    """With a key of its own: bodies of 240 KB that are expensive to refuse, one after the other."""
+    body = b'{"email":"a@example.com","x":"\\ud800","y":[%s]}' % b",".join([b"1"] * 120_000)
+    head = (
+        f"POST /partner/v1/leads HTTP/1.1\r\nHost: studio\r\nX-Service-Key: {key}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+
+    async def attack(number: int) -> None:
+        loop = asyncio.get_running_loop()
+        with await connect(port, number, address="127.0.21.1") as opened:
+            while True:
+                await loop.sock_sendall(opened, head.encode() + body)
+                if not await loop.sock_recv(opened, 65536):
+                    return
 
     return attack
 
@@ -124,7 +161,7 @@ async def hostile_receivers(count: int) -> AsyncIterator[list[str]]:
         yield urls
 
 
-async def attack_until_stdin_ends(port: int, counts: list[int], receivers: int) -> None:
+async def attack_until_stdin_ends(port: int, counts: list[int], receivers: int, key: str) -> None:
     """Prints the receivers' URLs as a line of JSON, then attacks.
 
     With the lowest priority: real attackers do not use our processors.
@@ -134,7 +171,7 @@ async def attack_until_stdin_ends(port: int, counts: list[int], receivers: int) 
     await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
     )
-    kinds = (silent(port), slow_sending(port), slow_reading(port))
+    kinds = (silent(port), slow_sending(port), slow_reading(port), keep_alive(port), large_bodies(port, key))
     async with hostile_receivers(receivers) as urls:
         sys.stdout.write(json.dumps(urls) + "\n")
         sys.stdout.flush()
@@ -145,13 +182,13 @@ async def attack_until_stdin_ends(port: int, counts: list[int], receivers: int) 
 
 @asynccontextmanager
 async def attackers(
-    port: int, counts: list[int], receivers: int
+    port: int, counts: list[int], receivers: int, key: str
 ) -> AsyncIterator[tuple[list[str], asyncio.Event]]:
     """In a process of their own, so that they do not slow down the client that is measured.
 
     The receivers' URLs, and an event that starts the attack.
     """
-    words = [str(port), json.dumps(counts), str(receivers)]
+    words = [str(port), json.dumps(counts), str(receivers), key]
     child = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tests.harness.hostile_clients", *words, stdin=PIPE, stdout=PIPE
     )
@@ -177,4 +214,6 @@ async def attackers(
 
 
 if __name__ == "__main__":
-    asyncio.run(attack_until_stdin_ends(int(sys.argv[1]), json.loads(sys.argv[2]), int(sys.argv[3])))
+    asyncio.run(
+        attack_until_stdin_ends(int(sys.argv[1]), json.loads(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
+    )

@@ -1,8 +1,9 @@
 """A well-behaved partner before and during an attack: how long its calls take, and which events arrive."""
 
 import asyncio
+import os
 import time
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ from msgspec import Struct
 from tests.harness.hanging_names import hanging_urls
 from tests.harness.hostile_clients import attackers
 from tests.harness.http import Client
+from tests.harness.raw_http import connect
 from tests.harness.receiver import receiving
 from tests.harness.system import System
 from tests.harness.tenant_fairness import percentile
@@ -25,6 +27,8 @@ class Sizes(Struct, frozen=True):
     seconds: float
     quiet_seconds: float
     hanging_names: int = 0
+    keep_alive: int = 0
+    large_bodies: int = 0
     pause: float = 0.05
 
 
@@ -35,6 +39,7 @@ class HostileReport(Struct, kw_only=True):
     created: int
     arrived: int
     flooded: int
+    newcomers: list[int]
     memory_mb: dict[str, int]
 
     @property
@@ -47,7 +52,8 @@ class HostileReport(Struct, kw_only=True):
             f" {percentile(self.attacked, 0.99) * 1000:.0f} ms under attack ({self.ratio:.2f} times),"
             f" {len(self.attacked)} calls, {self.refused} refused,"
             f" {self.created} leads created, {self.arrived} webhooks arrived beside a flood of {self.flooded}"
-            f" events; MB at most: {self.memory_mb}"
+            f" events; {self.newcomers.count(200)} of {len(self.newcomers)} new connections from another"
+            f" address were served; MB at most: {self.memory_mb}"
         )
 
 
@@ -85,6 +91,42 @@ async def flood(client: Client, urls: list[str], accepted: list[int]) -> None:
         await asyncio.sleep(0.01)
 
 
+async def newcomer(port: int, key: str, statuses: list[int]) -> None:
+    """Opens a connection from an address of its own for each request. 0 stands for no answer."""
+    head = f"GET /partner/v1/studio HTTP/1.1\r\nHost: studio\r\nX-Service-Key: {key}\r\n"
+    request = f"{head}Connection: close\r\n\r\n".encode()
+    while True:
+        status = 0
+        with suppress(OSError, TimeoutError):
+            async with asyncio.timeout(20):
+                url = f"http://127.0.0.1:{port}"
+                connection = await connect(url, local_address="127.0.22.1")
+                await connection.write(request)
+                status = int((await connection.answer())[9:12] or b"0")
+                connection.close()
+        statuses.append(status)
+        await asyncio.sleep(1)
+
+
+def keep_apart() -> None:
+    """This process and its later children on one core, everything it has started so far on the others."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        return
+    parents = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            parents[int(status.parent.name)] = int(status.read_text().rpartition(")")[2].split()[1])
+    system = {os.getpid()}
+    while more := {pid for pid, parent in parents.items() if parent in system} - system:
+        system |= more
+    for pid in system - {os.getpid()}:
+        for task in Path(f"/proc/{pid}/task").glob("*"):
+            with suppress(OSError):
+                os.sched_setaffinity(int(task.name), cores[1:])
+    os.sched_setaffinity(0, cores[:1])
+
+
 def resident_mb(pid: int) -> int:
     status = Path(f"/proc/{pid}/status").read_text()
     resident = next(line for line in status.splitlines() if line.startswith("VmRSS"))
@@ -107,6 +149,7 @@ async def run_hostile(system: System, sizes: Sizes) -> HostileReport:
     leads: list[str] = []
     refused: list[int] = []
     flooded: list[int] = []
+    newcomers: list[int] = []
     memory: dict[str, int] = {}
     pids = {name: one.child.pid for name, one in system.running.processes.items() if one.child is not None}
     async with AsyncExitStack() as stack:
@@ -115,12 +158,21 @@ async def run_hostile(system: System, sizes: Sizes) -> HostileReport:
         assert made.status == 201, made.body
         quiet = await well_behaved(client, sizes.quiet_seconds, sizes.pause, leads, refused)
         assert not refused
-        counts = [sizes.silent, sizes.slow_sending, sizes.slow_reading]
-        async with attackers(port, counts, sizes.receivers) as (urls, start):
+        counts = [
+            sizes.silent,
+            sizes.slow_sending,
+            sizes.slow_reading,
+            sizes.keep_alive,
+            sizes.large_bodies,
+        ]
+        large = await system.key(studio=other, client="large")
+        new = await system.key(client="new")
+        async with attackers(port, counts, sizes.receivers, large) as (urls, start):
             start.set()
             background: list[asyncio.Task[Any]] = [
                 asyncio.create_task(flood(flooding, [*urls, *hanging_urls(sizes.hanging_names)], flooded)),
                 asyncio.create_task(watch_memory(pids, memory)),
+                asyncio.create_task(newcomer(port, new, newcomers)),
             ]
             attacked = await well_behaved(client, sizes.seconds, sizes.pause, leads, refused)
         for task in background:
@@ -135,5 +187,6 @@ async def run_hostile(system: System, sizes: Sizes) -> HostileReport:
         created=len(leads),
         arrived=arrived,
         flooded=len(flooded),
+        newcomers=newcomers,
         memory_mb=memory,
     )

@@ -70,7 +70,8 @@ class Batcher(Generic[Q, R]):
             (result,) = await run([request], True)
             if isinstance(result, Exception):
                 raise result
-            assert result is not None
+            if result is None:
+                raise Unavailable
             return result
         pending: Pending[Q, R] = Pending(request)
         self._in_flight.add(request.dedup_key)

@@ -2,13 +2,11 @@
 
 from collections.abc import Awaitable, Callable
 
-from msgspec import UNSET, structs
-
 from services.bookings.actions.event_builders import COUNTS
 from services.bookings.store import import_shown as shown
 from services.bookings.store.import_locks import Lines, classes_of
-from services.bookings.wire.bookings import BookingStatus
-from services.bookings.wire.classes import ClassStatus
+from services.bookings.wire.bookings import Booking, BookingStatus
+from services.bookings.wire.classes import Class, ClassStatus
 from shared.db.database import Connection
 from shared.events import kinds
 from shared.events.changes import Shown, ShownById, change_events
@@ -93,10 +91,15 @@ class SeatChanges:
 
 
 def _class_events(before: ShownById, after: ShownById) -> list[Event]:
-    events = change_events(
-        kinds.ClassCreated, kinds.ClassUpdated, before, after, leave_out=COUNTS, aggregate="class:{id}"
+    result = change_events(
+        kinds.ClassCreated,
+        kinds.ClassUpdated,
+        before,
+        after,
+        special=_class_cancelled,
+        leave_out=COUNTS,
+        aggregate="class:{id}",
     )
-    result = [_cancelled(event) for event in events]
     for key, now in after.items():
         old = before.get(key)
         if old is None or _is_cancelled(now) or _is_full(old) == _is_full(now):
@@ -114,12 +117,10 @@ def _class_events(before: ShownById, after: ShownById) -> list[Event]:
     return result
 
 
-def _cancelled(event: Event) -> Event:
-    """`class.cancelled` if the line cancelled the class, whatever else it changed."""
-    previous = event.previous if isinstance(event.previous, dict) else {}
-    if "status" in previous and getattr(event.data, "status", None) is ClassStatus.CANCELLED:
-        return structs.replace(event, kind=kinds.ClassCancelled, previous=UNSET)
-    return event
+def _class_cancelled(old: Class, now: Class) -> Kind | None:
+    """Whatever else the line changed."""
+    is_new = old.status is not now.status and now.status is ClassStatus.CANCELLED
+    return kinds.ClassCancelled if is_new else None
 
 
 def _is_cancelled(class_: Shown) -> bool:
@@ -136,15 +137,15 @@ def _booking_events(before: ShownById, after: ShownById) -> list[Event]:
         kinds.BookingUpdated,
         before,
         after,
+        special=_booking_status,
         leave_out=("waitlist_position",),
         aggregate="class:{class_id}",
     )
-    named = []
-    for event in events:
-        changed = isinstance(event.previous, dict) and "status" in event.previous
-        kind = BY_STATUS.get(getattr(event.data, "status", BookingStatus.WAITLISTED)) if changed else None
-        named.append(structs.replace(event, kind=kind, previous=UNSET) if kind else event)
-    return [*named, *_gone(kinds.BookingUpdated, before, after)]
+    return [*events, *_gone(kinds.BookingUpdated, before, after)]
+
+
+def _booking_status(old: Booking, now: Booking) -> Kind | None:
+    return BY_STATUS.get(now.status) if old.status is not now.status else None
 
 
 def _gone(kind: Kind, before: ShownById, after: ShownById) -> list[Event]:

@@ -9,6 +9,7 @@ from services.bookings.actions.import_events import SeatChanges, Writer, with_ev
 from services.bookings.actions.reconcile_imported_classes import reconcile_imported_classes
 from services.bookings.context import Bookings
 from services.bookings.rules.class_times import problem_with_times
+from services.bookings.rules.import_refusals import refusals
 from services.bookings.store import (
     import_bookings,
     import_classes,
@@ -20,6 +21,7 @@ from services.bookings.store import (
     studios,
 )
 from services.bookings.store.import_changes import CHANGED, changed
+from services.bookings.store.import_known import read_known
 from services.bookings.store.import_locks import LOCK_MEMBERS, Lines
 from services.bookings.store.purchases import grant_credits
 from services.bookings.wire import import_lines as wire
@@ -32,73 +34,115 @@ from shared.http.importing import (
     ImportLine,
     ImportReport,
     Rejected,
-    apply_batch,
+    Write,
     apply_lines,
     changed_lines,
     usable_lines,
 )
 
+# An import gives up its locks, and answers 503, rather than make partners wait behind what it waits for.
+LOCK_TIMEOUT = "SET LOCAL lock_timeout = '3s'"
+
 
 async def import_lines(
     service: Bookings, lines: Sequence[ImportLine], *, send_events: bool = True
 ) -> ImportReport:
-    usable, rejected = usable_lines(wire.AnyImported, lines, _fill_and_check)
-
-    async def regions_of(studio_ids: set[str]) -> dict[str, str]:
-        async with service.db.connection() as conn:
-            timezones = await studios.timezones_of(conn, studio_ids)
-        return {
-            studio: service.regions[zone] for studio, zone in timezones.items() if zone in service.regions
-        }
-
-    # Referenced kinds go first, so that the lines of a batch may come in any order.
+    usable, rejected = await _usable(service, lines)
     for kind, lock, write in WRITERS:
-        group = _of_kind(usable, kind)
-        if kind is wire.ImportedMember:
-            group, refused = await refuse_phones(group, lambda member: member.phone, regions_of)
-            rejected += refused
-        group = await _changed(service, kind, group)
         write = WRITERS_WITH_EVENTS.get(kind, write) if send_events else write
-        if group:
-            rejected += await apply_batch(service.db, group, _under_locks(_rows(group), lock, write))
+        if group := _of_kind(usable, kind):
+            async with service.db.transaction() as conn:
+                await conn.execute(LOCK_TIMEOUT)
+                if lock is not None:
+                    await lock(conn, _rows(group))
+                good, refused = await _refuse(conn, group)
+                rejected += refused + await apply_lines(conn, good, _of_rows(write))
     rejected += await _import_seats(service, usable, send_events=send_events)
     service.wakeup.notify()
     return ImportReport(imported=len(lines) - len(rejected), rejected=rejected)
 
 
-async def _changed(service: Bookings, kind: type[Any], group: list[Decoded[Any]]) -> list[Decoded[Any]]:
-    """Without the lines that change nothing. Copies of studios and locations are few and always written."""
+async def check_lines(service: Bookings, lines: Sequence[ImportLine]) -> ImportReport:
+    """The dry run. It neither locks nor writes, so partners do not notice it."""
+    usable, rejected = await _usable(service, lines)
+    async with service.db.connection() as conn:
+        _, refused = await _refuse(conn, usable)
+    rejected += refused
+    return ImportReport(imported=len(lines) - len(rejected), rejected=rejected)
+
+
+async def _usable(
+    service: Bookings, lines: Sequence[ImportLine]
+) -> tuple[list[Decoded[Any]], list[Rejected]]:
+    """The lines that can be read and change something, and the unreadable ones.
+
+    Referenced kinds go first, so that the lines of a batch may come in any order.
+    """
+    decoded, rejected = usable_lines(wire.AnyImported, lines, _fill_and_check)
+
+    async def regions_of(studio_ids: set[str]) -> dict[str, str]:
+        async with service.db.connection() as conn:
+            timezones = await studios.timezones_of(conn, studio_ids)
+        for line in _of_kind(decoded, wire.ImportedStudio):
+            timezones[line.value.id] = line.value.timezone
+        return {
+            studio: service.regions[zone] for studio, zone in timezones.items() if zone in service.regions
+        }
+
+    usable: list[Decoded[Any]] = []
+    for kind in (*(kind for kind, _, _ in WRITERS), *(kind for kind, _ in SEAT_WRITERS)):
+        group = _of_kind(decoded, kind)
+        if kind is wire.ImportedMember:
+            group, refused = await refuse_phones(group, lambda member: member.phone, regions_of)
+            rejected += refused
+        usable += await _changed(service, kind, group)
+    return usable, rejected
+
+
+async def _changed(service: Bookings, kind: type[Any], group: list[Decoded[Any]]) -> Sequence[Decoded[Any]]:
+    """Without the lines that change nothing. Copies of studios and locations are compared when written."""
     if kind not in CHANGED:
         return group
 
     async def compare(conn: Connection, lines: Sequence[Decoded[Any]]) -> list[int]:
         return await changed(conn, kind, _rows(lines))
 
-    return list(await changed_lines(service.db, group, compare))
+    return await changed_lines(service.db, group, compare)
+
+
+async def _refuse(
+    conn: Connection, lines: Sequence[Decoded[Any]]
+) -> tuple[list[Decoded[Any]], list[Rejected]]:
+    """Decides all lines from one look at the stored rows: to find them by failed writes costs far more."""
+    given = [(line.studio_id, line.value) for line in lines]
+    reasons = refusals(await read_known(conn, given), given)
+    found = list(zip(lines, reasons, strict=True))
+    return (
+        [line for line, reason in found if reason is None],
+        [Rejected(line.number, reason) for line, reason in found if reason is not None],
+    )
 
 
 async def _import_seats(
     service: Bookings, usable: Sequence[Decoded[Any]], *, send_events: bool
 ) -> list[Rejected]:
     """Classes, spots, bookings and waitlist entries, in one transaction with the promotions that follow."""
-    groups = [
-        (group, write)
-        for kind, write in SEAT_WRITERS
-        if (group := await _changed(service, kind, _of_kind(usable, kind)))
-    ]
-    rows = [row for group, _ in groups for row in _rows(group)]
-    rejected: list[Rejected] = []
-    if rows:
-        async with service.db.transaction() as conn:
-            await import_locks.lock_classes_and_members(conn, rows)
-            changes = SeatChanges(rows)
-            if send_events:
-                await changes.read_before(conn)
-            for group, write in groups:
-                rejected += await apply_lines(conn, group, _under_locks([], None, write))
-            await reconcile_imported_classes(conn, rows)
-            if send_events:
-                await changes.add_events(conn)
+    lines = [line for kind, _ in SEAT_WRITERS for line in _of_kind(usable, kind)]
+    if not lines:
+        return []
+    async with service.db.transaction() as conn:
+        await conn.execute(LOCK_TIMEOUT)
+        await import_locks.lock_classes_and_members(conn, _rows(lines))
+        good, rejected = await _refuse(conn, lines)
+        rows = _rows(good)
+        changes = SeatChanges(rows)
+        if send_events:
+            await changes.read_before(conn)
+        for kind, write in SEAT_WRITERS:
+            rejected += await apply_lines(conn, _of_kind(good, kind), _of_rows(write))
+        await reconcile_imported_classes(conn, rows)
+        if send_events:
+            await changes.add_events(conn)
     return rejected
 
 
@@ -109,17 +153,8 @@ def _of_kind(lines: Sequence[Decoded[Any]], kind: type[Any]) -> list[Decoded[Any
 Locker = Callable[[Connection, Lines], Awaitable[None]]
 
 
-def _under_locks(
-    everything: Lines, lock: Locker | None, write: Writer
-) -> Callable[[Connection, Sequence[Decoded[Any]]], Awaitable[None]]:
-    """A batch that is split to find a bad line locks all its rows each time, so the lock order holds."""
-
-    async def locked_write(conn: Connection, lines: Sequence[Decoded[Any]]) -> None:
-        if lock is not None:
-            await lock(conn, everything)
-        await write(conn, _rows(lines))
-
-    return locked_write
+def _of_rows(write: Writer) -> Write[Any]:
+    return lambda conn, lines: write(conn, _rows(lines))
 
 
 def _rows(lines: Sequence[Decoded[Any]]) -> Lines:

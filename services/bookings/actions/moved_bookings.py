@@ -20,7 +20,7 @@ async def moved_bookings(
     for booking, position in await bookings.of_classes(conn, caller, list(old_locations)):
         old = old_locations[booking.class_id]
         if booking.location_id != old:
-            event = booking_event(BookingUpdated, caller, booking, now, position=position, previous={})
+            event = booking_event(BookingUpdated, caller, booking, now, position=position)
             events += with_move_event(event, old)
     for entry in await waitlist.of_classes(conn, caller, list(old_locations)):
         old = old_locations[entry.class_id]

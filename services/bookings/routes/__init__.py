@@ -1,7 +1,7 @@
 """Routes decode a request, call one action and return its result."""
 
 from services.bookings.actions.erase_person import erase_person
-from services.bookings.actions.import_lines import import_lines
+from services.bookings.actions.import_lines import check_lines, import_lines
 from services.bookings.context import Bookings
 from services.bookings.routes import (
     bookings,
@@ -30,7 +30,7 @@ def routes() -> list[Route[Bookings]]:
         *purchases.ROUTES,
         *staff.ROUTES,
         *staff_reads.ROUTES,
-        *import_routes(import_lines),
+        *import_routes(import_lines, check_lines),
         export_route(export_lines.SECTIONS),
         erase_route(erase_person, Erased),
         OUTBOX_STATUS,

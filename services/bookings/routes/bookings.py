@@ -134,6 +134,11 @@ ROUTES: list[Route[Bookings]] = [
         path="/bookings/{booking_id}/cancellation-preview",
         handler=get_cancellation_preview,
         summary="Preview a cancellation",
+        description=(
+            "The receipt that a cancellation would give at this instant, without cancelling anything. It "
+            "changes with the clock, so it carries no `ETag`."
+        ),
+        tagged=False,
         answer=CancellationReceipt,
         errors=(NotFound, *CANCEL_REFUSALS),
         tag="Bookings",

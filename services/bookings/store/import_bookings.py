@@ -1,19 +1,12 @@
-"""Bulk upserts of bookings, under the locks of their classes; see store/import_waitlist_pairs.py."""
+"""Bulk upserts of bookings, under the locks of their classes; see store/import_waitlist_pairs.py.
+
+A booking keeps its class and its member: rules/import_refusals.py refuses other lines.
+"""
 
 from services.bookings.store.import_locks import Lines
 from services.bookings.store.import_waitlist_pairs import DEFER, settle
 from shared.db.database import Connection
 
-# An import cannot take a seat away, and a cancellation made here is final: its receipt has been issued.
-REFUSE_BOOKINGS = """
-SELECT refuse_line(CASE WHEN b.status = 'cancelled' THEN 'The booking was cancelled here, which is final.'
-    ELSE 'The booking has left the waitlist; it cannot wait again.' END)
-FROM bookings b, jsonb_to_recordset($1) AS line (studio_id uuid, id uuid, status text)
-WHERE b.studio_id = line.studio_id AND b.id = line.id AND (
-    b.status IN ('confirmed', 'checked_in') AND line.status = 'waitlisted'
-    OR b.status = 'cancelled' AND line.status <> 'cancelled' AND EXISTS (
-        SELECT FROM cancellations c WHERE c.studio_id = b.studio_id AND c.booking_id = b.id))
-"""
 # Only a live line replaces a placeholder: an older booking of the member says nothing about who waits now.
 DROP_PLACEHOLDER_BOOKINGS = (
     """
@@ -53,8 +46,6 @@ FROM jsonb_populate_recordset(NULL::bookings, $1) n
 LEFT JOIN bookings old ON old.studio_id = n.studio_id AND old.id = n.id
 LEFT JOIN classes c ON c.studio_id = n.studio_id AND c.id = n.class_id
 ON CONFLICT (studio_id, id) DO UPDATE SET
-    class_id = same_class_and_member(
-        (bookings.class_id, bookings.member_id) = (excluded.class_id, excluded.member_id), excluded.class_id),
     credits_charged = CASE WHEN bookings.status NOT IN ('cancelled', 'expired')
         AND excluded.status IN ('cancelled', 'expired') THEN 0 ELSE bookings.credits_charged END,
     status = excluded.status, booking_source = excluded.booking_source,
@@ -104,7 +95,7 @@ WHERE b.status = 'waitlisted' AND NOT EXISTS (
 
 async def write_bookings(conn: Connection, lines: Lines) -> None:
     await conn.execute(DEFER)
-    for statement in (REFUSE_BOOKINGS, *DROP_PLACEHOLDER_BOOKINGS, GIVE_BACK, BOOKINGS, RECEIPTS):
+    for statement in (*DROP_PLACEHOLDER_BOOKINGS, GIVE_BACK, BOOKINGS, RECEIPTS):
         await conn.execute(statement, lines)
     for statement in (LINK_TO_LINE, ENTRIES_FOLLOW, ADD_ENTRIES):
         await conn.execute(statement, lines)

@@ -70,9 +70,18 @@ CHANGED: dict[type, str] = {
         (),
         ["NOT old.placeholder", _CREATED, "(n.updated_at IS NULL OR old.updated_at = n.updated_at)"],
     ),
-    # A position is where the line put the entry; those before it may have left since.
+    # An export has the current position. Other files have the one at which they put the entry; those before
+    # it may have left since.
     wire.ImportedEntry: _changed(
-        "waitlist", _PAIR, (), ["NOT old.placeholder", _CREATED, "old.imported_as = n.position"]
+        "waitlist",
+        _PAIR,
+        (),
+        [
+            "NOT old.placeholder",
+            _CREATED,
+            "n.position = CASE WHEN line ? 'version' THEN old.position "
+            "ELSE coalesce(old.imported_as, old.position) END",
+        ],
     ),
 }
 

@@ -41,7 +41,7 @@ SELECT n.studio_id, n.id, n.member_id, n.product_id, n.status, n.auto_renew, n.s
 FROM jsonb_array_elements($1) line CROSS JOIN LATERAL jsonb_populate_record(NULL::memberships, line) n
 LEFT JOIN memberships old ON old.studio_id = n.studio_id AND old.id = n.id
 ON CONFLICT (studio_id, id) DO UPDATE SET
-    member_id = same_member(memberships.member_id, excluded.member_id), product_id = excluded.product_id,
+    product_id = excluded.product_id,
     status = excluded.status, auto_renew = excluded.auto_renew, pause = excluded.pause,
     cancellation = excluded.cancellation, starts_at = excluded.starts_at, ends_at = excluded.ends_at,
     created_at = excluded.created_at,
@@ -70,7 +70,7 @@ SELECT n.studio_id, n.id, n.member_id, n.product_id, n.product_key, n.product_ty
 FROM jsonb_array_elements($1) line CROSS JOIN LATERAL jsonb_populate_record(NULL::purchases, line) n
 LEFT JOIN purchases old ON old.studio_id = n.studio_id AND old.id = n.id
 ON CONFLICT (studio_id, id) DO UPDATE SET
-    member_id = same_member(purchases.member_id, excluded.member_id), product_id = excluded.product_id,
+    product_id = excluded.product_id,
     product_key = excluded.product_key, product_type = excluded.product_type,
     quantity = excluded.quantity, amount_total = excluded.amount_total,
     currency = excluded.currency, refunded_amount = excluded.refunded_amount, status = excluded.status,

@@ -15,6 +15,7 @@ ON CONFLICT (id) DO UPDATE SET
     timezone = excluded.timezone, late_window_minutes = excluded.late_window_minutes,
     late_fee_amount = excluded.late_fee_amount,
     late_fee_currency = excluded.late_fee_currency, forfeit_credit = excluded.forfeit_credit
+WHERE studios IS DISTINCT FROM excluded
 """
 
 

@@ -4,18 +4,6 @@ from services.bookings.store.import_locks import Lines
 from services.bookings.store.import_waitlist_pairs import DEFER, settle
 from shared.db.database import Connection
 
-REFUSE_ENTRIES = """
-SELECT refuse_line('The entry has left the waitlist, which is final.')
-FROM waitlist w, jsonb_to_recordset($1) AS line (studio_id uuid, id uuid, status text)
-WHERE w.studio_id = line.studio_id AND w.id = line.id AND w.status <> 'waiting' AND line.status = 'waiting'
-"""
-REFUSE_OTHERS_BOOKINGS = """
-SELECT refuse_line('booking_id names no booking of this class and member.')
-FROM jsonb_to_recordset($1) AS line (studio_id uuid, booking_id uuid, class_id uuid, member_id uuid)
-WHERE line.booking_id IS NOT NULL AND NOT EXISTS (
-    SELECT FROM bookings b WHERE b.studio_id = line.studio_id AND b.id = line.booking_id
-      AND b.class_id = line.class_id AND b.member_id = line.member_id)
-"""
 DROP_PLACEHOLDER_ENTRIES = """
 DELETE FROM waitlist w
 USING jsonb_to_recordset($1) AS line (studio_id uuid, id uuid, class_id uuid, member_id uuid, status text)
@@ -32,12 +20,11 @@ FROM jsonb_populate_recordset(NULL::waitlist, $1) n
 LEFT JOIN waitlist old ON old.studio_id = n.studio_id AND old.id = n.id
 LEFT JOIN classes c ON c.studio_id = n.studio_id AND c.id = n.class_id
 ON CONFLICT (studio_id, id) DO UPDATE SET
-    class_id = same_class_and_member(
-        (waitlist.class_id, waitlist.member_id) = (excluded.class_id, excluded.member_id), excluded.class_id),
     position = excluded.position, status = excluded.status, placeholder = false,
     imported_as = excluded.imported_as,
     created_at = excluded.created_at, updated_at = excluded.updated_at,
-    version = greatest(excluded.version, waitlist.version + 1)
+    version = greatest(excluded.version, waitlist.version + (
+        (waitlist.position, waitlist.status) <> (excluded.position, excluded.status))::int)
 """
 BOOKINGS_FOLLOW = """
 UPDATE bookings b SET version = b.version + 1, placeholder = false, updated_at = clock_timestamp(),
@@ -64,8 +51,6 @@ WHERE w.status = 'waiting' AND NOT EXISTS (
 
 async def write_entries(conn: Connection, lines: Lines) -> None:
     await conn.execute(DEFER)
-    for statement in (REFUSE_ENTRIES, REFUSE_OTHERS_BOOKINGS, DROP_PLACEHOLDER_ENTRIES):
-        await conn.execute(statement, lines)
-    for statement in (ENTRIES, BOOKINGS_FOLLOW, ADD_BOOKINGS):
+    for statement in (DROP_PLACEHOLDER_ENTRIES, ENTRIES, BOOKINGS_FOLLOW, ADD_BOOKINGS):
         await conn.execute(statement, lines)
     await settle(conn, lines)

@@ -10,7 +10,8 @@ from shared.db.database import Connection
 # Imported positions may clash with each other or with stored ones, so they are checked after renumbering.
 DEFER = "SET CONSTRAINTS waitlist_one_per_position DEFERRED"
 CHECK_NOW = "SET CONSTRAINTS waitlist_one_per_position IMMEDIATE"
-# A line with a version comes from an export: the class's own line has the version that includes it.
+# A line with a version comes from an export: it has the current position of its entry, and the class's own
+# line has the version that includes it.
 SETTLE = (
     """
 UPDATE waitlist w SET booking_id = b.id
@@ -23,11 +24,14 @@ WHERE w.studio_id = line.studio_id AND w.class_id = line.class_id AND w.status =
 UPDATE waitlist w SET position = dense.position, version = w.version + 1
 FROM (SELECT w.studio_id, w.id, row_number() OVER (
           PARTITION BY w.studio_id, w.class_id
-          ORDER BY w.imported_as NULLS LAST, w.position, w.created_at, w.id) AS position
+          ORDER BY CASE WHEN line.exported AND NOT w.placeholder THEN w.position ELSE w.imported_as END
+              NULLS LAST, w.position, w.created_at, w.id) AS position
       FROM waitlist w
-      WHERE w.status = 'waiting' AND (w.studio_id, w.class_id) IN (
-          SELECT studio_id, class_id FROM jsonb_to_recordset($1) AS line (studio_id uuid, class_id uuid))
-     ) dense
+      JOIN (SELECT studio_id, class_id, bool_and(version IS NOT NULL) AS exported
+            FROM jsonb_to_recordset($1) AS line (studio_id uuid, class_id uuid, version integer)
+            GROUP BY studio_id, class_id) line
+        ON line.studio_id = w.studio_id AND line.class_id = w.class_id
+      WHERE w.status = 'waiting') dense
 WHERE w.studio_id = dense.studio_id AND w.id = dense.id AND w.position <> dense.position
 """,
     """

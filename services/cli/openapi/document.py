@@ -16,6 +16,7 @@ from services.cli.openapi.responses import (
     ERROR_TYPES,
     HEADERS,
     NOT_MODIFIED,
+    is_conditional,
     request_body,
     responses,
     shared_responses,
@@ -24,7 +25,13 @@ from services.cli.openapi.schemas import Schemas
 from services.forms.rules import answer_values, json_limits, lead_metadata, slugs
 from services.forms.rules.field_checks import texts
 from services.forms.wire import forms
-from services.gateway.rules.rate_limit import FailedKeyLimits
+from services.gateway.actions import open_console
+from services.gateway.rules.rate_limit import (
+    BYTES_PER_TOKEN,
+    LARGE_BODY,
+    MAX_LARGE_BODIES,
+    FailedKeyLimits,
+)
 from services.webhooks.actions import create_endpoint
 from services.webhooks.rules import urls
 from shared import errors, phones, wire
@@ -79,6 +86,7 @@ LIMITS = (
         "classes in the range of `starts_after` and `starts_before` when bookings are listed",
     ),
     Limit((create_endpoint, "MAX_ENDPOINTS"), "webhook endpoints of a client (409 `too_many_endpoints`)"),
+    Limit((open_console, "MAX_OPEN_LINKS"), "unused console links of a client (429 `rate_limited`)"),
     Limit((urls, "MAX_LENGTH"), "characters in an endpoint's `url`"),
     Limit((urls, "MAX_NAME_LENGTH"), "characters in the host name of an endpoint's `url`"),
     Limit((slugs, "MAX_SLUG_LENGTH"), "characters in a slug that is made from a title"),
@@ -89,6 +97,9 @@ LIMITS_IN_WORDS = f"""\
 - An instant in a body lies in the years {EARLIEST.year} to {LATEST.year - 1} (`datetime_out_of_range`).
 - No text holds NUL (U+0000), neither as a value nor as a name in free JSON such as `metadata`.
 - A number lies in the range of a 64-bit float (`number_out_of_range`).
+- A request costs one token of the client's bucket, and one more for each whole {BYTES_PER_TOKEN // 1024} KiB
+  of its body, but never more than the bucket holds. A gateway replica handles {MAX_LARGE_BODIES} bodies of a
+  client over {LARGE_BODY // 1024} KiB at once. More get 429 `rate_limited` with `Retry-After`.
 - An address may send {FailedKeyLimits.BURST} refused keys at once and {FailedKeyLimits.RATE:.0f} more each
   second (429 `rate_limited`). Valid keys are not delayed, and a missing key does not count.
 """
@@ -118,14 +129,16 @@ the schedule, products, forms, leads, members, bookings, the waitlist and purcha
   decimal strings.
 - **Lists** return `{object: "list", data, has_more, next_cursor}`. While `has_more` is true, send
   `next_cursor` back unchanged as `cursor`.
-- **Polling.** Every 200 response to a GET carries an `ETag`. Send it back as `If-None-Match`: while nothing
-  has changed, the response is 304 without a body. A 304 counts as a request.
+- **Polling.** Every 200 response to a GET carries an `ETag`, except a cancellation preview, which tells the
+  present instant. Send it back as `If-None-Match`: while nothing has changed, the response is 304 without a
+  body. A 304 counts as a request.
 - **Errors** have one shape: `{"error": {type, code, message, param, details, request_id}}`. A 422 also has
   `detail`, a list of all problems. Use `code` in programs.
 - **Idempotency.** Creating and cancelling a booking require an `Idempotency-Key`. For 24 hours a repeated
   request gets the first response, byte for byte, with `Idempotent-Replayed: true`.
-- **Rate limits** are token buckets per client and gateway replica: 50 requests per second with a burst of
-  200, unless agreed otherwise. The `RateLimit-*` headers show what is left.
+- **Rate limits** are token buckets per client and gateway replica: 50 tokens per second with a burst of
+  200, unless agreed otherwise. A request costs one token, one with a large body more (see Limits). The
+  `RateLimit-*` headers show what is left.
 - **Events** are sent to your webhook endpoints, signed according to Standard Webhooks. `GET /events` lists
   those of the last 30 days.
 - **Versions.** Additions are not breaking. A breaking change gets a new date, and the old version is served
@@ -210,7 +223,7 @@ def _operation(operation: Operation, schemas: Schemas) -> Json:
         "summary": route.summary,
         "description": "\n\n".join(part for part in (route.description, needs) if part),
         "tags": [operation.tag],
-        "parameters": parameters(route, schemas),
+        "parameters": parameters(route, schemas, conditional=is_conditional(route)),
         "responses": responses(operation, schemas),
         "security": [{"ServiceKey": [] if scope == ANY_KEY else [scope]}],
         "x-required-scope": None if scope == ANY_KEY else scope,

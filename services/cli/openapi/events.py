@@ -92,7 +92,10 @@ def event_schema(kind: Kind, schemas: Schemas) -> Json:
     if kind.previous is not None:
         data["previous"] = {
             "type": "object",
-            "description": "The fields that have changed, with the values they had before.",
+            "description": (
+                "The fields that have changed, with the values they had before. Left out if the resource has "
+                "come from another location."
+            ),
         }
     if kind.resource == "instructor":
         data["active"] = {"type": "boolean", "description": "Whether the list of instructors shows them."}
@@ -110,7 +113,7 @@ def _object_schema(kind: Kind, schemas: Schemas) -> Json:
     )
     if kind.thin:
         return _thin_schema(kind, kind.thin, "Fetch the rest by its id.")
-    if kind.location_bound and kind.name.endswith(".updated") and kind.resource != "waitlist":
+    if kind.location_bound and kind.name.endswith(".updated"):
         return {"anyOf": [whole, only_id]}
     if kind.resource == "form" and kind.name.endswith(".updated"):
         unpublished = "The form is no longer published, and the key has no `forms:write`."

@@ -7,6 +7,7 @@ from msgspec import Struct
 from services.bookings import app as bookings
 from services.catalog import app as catalog
 from services.forms import app as forms
+from services.gateway.errors import SessionCannotMakeSessions
 from services.gateway.wire.console_session import ConsoleSession, ConsoleSessionCreate
 from services.gateway.wire.key import OwnKey
 from services.gateway.wire.request import LoggedRequest, RequestsQuery
@@ -92,6 +93,7 @@ OWN_ROUTES: tuple[Route[Any], ...] = (
         optional_body=True,
         answer=ConsoleSession,
         status=201,
+        errors=(SessionCannotMakeSessions,),
         tag="Key",
     ),
 )

@@ -13,7 +13,6 @@ from services.cli.openapi.descriptions.partners import TEXTS as PARTNER_TEXTS
 from services.cli.openapi.operator_examples import BY_OPERATION, NDJSON_LINE, PARAMETERS, operator_example
 from services.cli.openapi.operator_operations import (
     NDJSON,
-    PREFIX,
     TAGS,
     OperatorOperation,
     operator_operations,
@@ -35,12 +34,15 @@ from shared import errors
 from shared.errors import DomainError
 from shared.http.roles import InsufficientRole
 from shared.http.routes import NoQuery, Route
+from shared.routing import OPERATOR_PREFIX
 from shared.wire import API_VERSION
 
 Json = dict[str, Any]
 
 ORIGIN = "http://127.0.0.1:8081"
-OPERATORS = Api(f"{ORIGIN}{PREFIX}", Credential("Authorization", "STUDIO_OPERATOR_TOKEN", prefix="Bearer "))
+OPERATORS = Api(
+    f"{ORIGIN}{OPERATOR_PREFIX}", Credential("Authorization", "STUDIO_OPERATOR_TOKEN", prefix="Bearer ")
+)
 IMPORT_BODY = {
     "schema": {"type": "string", "description": "NDJSON: one resource per line."},
     "example": NDJSON_LINE,
@@ -58,7 +60,7 @@ and its own token. `studioctl` is a client of it.
 - **Lists and errors** have the same form as in the partner API.
 """
 STATUS_TEXTS = {
-    400: "The cursor is unknown.",
+    400: "The cursor is unknown, or the requested version is not supported.",
     401: "The token is missing or unknown.",
     403: "The token's role is too low.",
     404: "The resource does not exist or belongs to another studio.",
@@ -72,6 +74,7 @@ STATUS_TEXTS = {
     504: "A service did not answer in time: the outcome is unknown.",
 }
 COMMON: tuple[type[DomainError], ...] = (
+    errors.UnsupportedApiVersion,
     BadOperatorToken,
     errors.RateLimited,
     DomainError,
@@ -99,7 +102,7 @@ def operator_document() -> Json:
             "description": DESCRIPTION,
             "license": {"name": "MIT", "identifier": "MIT"},
         },
-        "servers": [{"url": PREFIX, "description": "The host that served this document."}],
+        "servers": [{"url": OPERATOR_PREFIX, "description": "The host that served this document."}],
         "security": [{"Token": []}],
         "tags": [{"name": name, "description": text} for name, text in TAGS.items() if name in used],
         "paths": dict(paths),
@@ -111,9 +114,7 @@ def operator_document() -> Json:
                     "description": "The operator token or a staff token.",
                 }
             },
-            "parameters": {
-                name: value for name, value in SHARED_PARAMETERS.items() if name != "IdempotencyKey"
-            },
+            "parameters": {name: SHARED_PARAMETERS[name] for name in ("ApiVersion", "RequestId")},
             "headers": {name: HEADERS[name] for name in COMMON_HEADERS},
             "responses": dict(sorted(shared_errors.items())),
             "schemas": components,

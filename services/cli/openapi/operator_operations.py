@@ -12,15 +12,14 @@ from services.forms import app as forms
 from services.gateway.routes.operator import table
 from services.gateway.routes.operator.exports import ExportOf
 from services.gateway.routes.operator.imports import ImportAnswer, ImportQuery
-from services.gateway.routes.operator.staff import OWNERS
 from services.webhooks import app as webhooks
 from shared.errors import NotFound
 from shared.http.routes import NoQuery, Route
+from shared.routing import OF_A_STUDIO, OPERATOR_PREFIX, STAFF_ROUTES
 
-PREFIX = "/operator/v1"
 STAFF = "/staff"
-OF_ALL_STUDIOS = "/queues"
 NDJSON = "application/x-ndjson"
+_FORWARDED = {(route.method, route.path) for route in STAFF_ROUTES}
 
 TAGS = {
     "Studios": "Studios, and the keys and clients of their partners.",
@@ -69,6 +68,7 @@ IMPORT: Route[Any] = Route(
     ),
     query=ImportQuery,
     answer=ImportAnswer,
+    errors=(NotFound,),
     role="manager",
 )
 
@@ -110,13 +110,13 @@ class OperatorOperation(Struct, frozen=True):
 
 
 def _noun(path: str) -> str:
-    return path.removeprefix("/studios/{studio}").strip("/").split("/")[0] or "studios"
+    return path.removeprefix(OF_A_STUDIO).strip("/").split("/")[0] or "studios"
 
 
 def operator_operations() -> list[OperatorOperation]:
-    own = [structs.replace(route, path=route.path.removeprefix(PREFIX)) for route in table.routes()]
+    own = [structs.replace(route, path=route.path.removeprefix(OPERATOR_PREFIX)) for route in table.routes()]
     staff = [
-        structs.replace(route, path=reached_at(route.path))
+        structs.replace(route, path=reached_at(route.method, route.path))
         for routes in (catalog.routes(), bookings.routes(), forms.routes(), webhooks.routes())
         for route in routes
         if route.staff
@@ -124,17 +124,18 @@ def operator_operations() -> list[OperatorOperation]:
     return [OperatorOperation(_id_of(route), route) for route in (*own, IMPORT, EXPORT, *staff)]
 
 
-def reached_at(path: str) -> str:
-    """The path at which the gateway serves a staff route. Its first segment names the owner."""
+def reached_at(method: str, path: str) -> str:
+    """The path at which the gateway serves a staff route."""
     below = path.removeprefix(STAFF)
-    if _noun(below) not in OWNERS:
-        raise ValueError(f"the gateway forwards nothing to {path}")
-    return below if below.startswith(OF_ALL_STUDIOS) else "/studios/{studio}" + below
+    for served in (OF_A_STUDIO + below, below):
+        if (method, served) in _FORWARDED:
+            return served
+    raise ValueError(f"{method} {path} is not in the routing table")
 
 
 def _id_of(route: Route[Any]) -> str:
-    below = route.path.removeprefix("/studios/{studio}") or route.path
-    if route.path == "/studios/{studio}":
+    below = route.path.removeprefix(OF_A_STUDIO) or route.path
+    if route.path == OF_A_STUDIO:
         return "get_studio"
     if route.path.endswith("/position"):
         return "get_event_position"

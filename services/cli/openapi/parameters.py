@@ -73,7 +73,7 @@ SHARED_PARAMETERS: Json = {
 }
 
 
-def parameters(route: Route[Any], schemas: Schemas) -> list[Json]:
+def parameters(route: Route[Any], schemas: Schemas, *, conditional: bool = False) -> list[Json]:
     found = [_path_parameter(name) for name in _IN_PATH.findall(route.path)]
     if route.query is not NoQuery:
         fields = schemas.resolved(route.query)
@@ -81,7 +81,7 @@ def parameters(route: Route[Any], schemas: Schemas) -> list[Json]:
         found += [
             _query_parameter(name, field, name in required) for name, field in fields["properties"].items()
         ]
-    own = ["IdempotencyKey"] if route.idempotent else ["IfNoneMatch"] if route.method == "GET" else []
+    own = ["IdempotencyKey"] if route.idempotent else ["IfNoneMatch"] if conditional else []
     names = [*own, "ApiVersion", "RequestId"]
     return found + [{"$ref": f"#/components/parameters/{name}"} for name in names]
 

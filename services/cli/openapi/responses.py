@@ -8,7 +8,7 @@ from services.bookings.errors import IdempotencyInProgress, IdempotencyKeyReused
 from services.cli.openapi.examples import EXAMPLE_FIELDS, MESSAGES, example_of
 from services.cli.openapi.operations import Operation
 from services.cli.openapi.schemas import Schemas
-from services.gateway.errors import ExpiredKey, InvalidKey, MissingKey, RevokedKey
+from services.gateway.errors import ConsoleSessionEnded, ExpiredKey, InvalidKey, MissingKey, RevokedKey
 from shared import errors
 from shared.errors import DomainError, InsufficientScope, Invalid, InvalidCursor, NotFound
 from shared.http.conditional import CACHE_CONTROL
@@ -33,7 +33,7 @@ HEADERS: Json = {
     ),
     "X-API-Version": _header("The API version of the response.", "string", API_VERSION),
     "RateLimit-Limit": _header("The size of the client's token bucket.", "integer", 200),
-    "RateLimit-Remaining": _header("Requests left in the bucket.", "integer", 199),
+    "RateLimit-Remaining": _header("Tokens left in the bucket. A small request costs one.", "integer", 199),
     "RateLimit-Reset": _header("Seconds until the bucket is full again.", "integer", 1),
     "Retry-After": _header("Seconds to wait before trying again.", "integer", 1),
     "WWW-Authenticate": _header(
@@ -58,6 +58,11 @@ RATE_LIMIT_HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset
 CONDITIONAL_HEADERS = ("ETag", "Cache-Control")
 
 
+def is_conditional(route: Route[Any]) -> bool:
+    """Only partners get an `ETag`."""
+    return route.method == "GET" and route.tagged
+
+
 def headers(*names: str) -> Json:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
@@ -72,6 +77,7 @@ COMMON_ERRORS: tuple[type[DomainError], ...] = (
     InvalidKey,
     ExpiredKey,
     RevokedKey,
+    ConsoleSessionEnded,
     errors.RateLimited,
     DomainError,
     errors.Unavailable,
@@ -81,8 +87,8 @@ BODY_ERRORS: tuple[type[DomainError], ...] = (errors.BodyTooLarge, errors.Unsupp
 
 DESCRIPTIONS = {
     400: "The cursor is not valid, or the requested version is not supported.",
-    401: "The key is missing, unknown, expired or revoked.",
-    403: "The key lacks the required scope.",
+    401: "The key is missing, unknown, expired or revoked, or the console session has ended.",
+    403: "The key lacks the required scope, or a console session may not do this.",
     404: "There is no such resource in the studio, or it is in a location that the key may not see.",
     409: "The current state does not allow the operation; `code` says why.",
     413: "The body is too large.",
@@ -98,7 +104,7 @@ EXTRA_HEADERS = {429: ("Retry-After",), 503: ("Retry-After",), 401: ("WWW-Authen
 _SHARED: dict[str, Sequence[type[DomainError]]] = {
     "UnsupportedVersion": (errors.UnsupportedApiVersion,),
     "BadListRequest": (errors.UnsupportedApiVersion, errors.InvalidCursor),
-    "Unauthenticated": (MissingKey, InvalidKey, ExpiredKey, RevokedKey),
+    "Unauthenticated": (MissingKey, InvalidKey, ExpiredKey, RevokedKey, ConsoleSessionEnded),
     "InsufficientScope": (errors.InsufficientScope,),
     "NotFound": (errors.NotFound,),
     "BodyTooLarge": (errors.BodyTooLarge,),
@@ -185,7 +191,7 @@ def request_body(route: Route[Any], schemas: Schemas) -> Json:
 
 def responses(operation: Operation, schemas: Schemas) -> Json:
     route = operation.route
-    conditional = route.method == "GET"
+    conditional = is_conditional(route)
     own_headers = CONDITIONAL_HEADERS if conditional else ("Idempotent-Replayed",) if route.idempotent else ()
     good: Json = {
         "description": HTTPStatus(route.status).phrase + ".",

@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from services.forms.rules.answer_values import Answer, as_date, as_decimal, items_of
+from services.forms.rules.answer_values import Answer, as_date, as_decimal, items_of, number_key
 from services.forms.wire.fields import ConditionalRule, FieldType, Operator
 
 _ORDERS: dict[Operator, Callable[[Any, Any], bool]] = {
@@ -44,8 +44,12 @@ class ComparedAnswer:
         return frozenset(self.items)
 
     @cached_property
-    def numbers(self) -> frozenset[Decimal]:
-        return frozenset(number for item in self.items if (number := as_decimal(item)) is not None)
+    def numbers(self) -> list[Decimal]:
+        return [number for item in self.items if (number := as_decimal(item)) is not None]
+
+    @cached_property
+    def number_keys(self) -> frozenset[str | None]:
+        return frozenset(map(number_key, self.numbers))
 
     @cached_property
     def dates(self) -> frozenset[date]:
@@ -100,8 +104,7 @@ def _equals(answer: ComparedAnswer, value: Any, controller: FieldType) -> bool:
     is_number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
     if not is_number and controller not in _COUNTED:
         return False
-    number = as_decimal(text)
-    return number is not None and number in answer.numbers
+    return number_key(as_decimal(text)) in answer.number_keys
 
 
 def _compares(op: Operator, answer: ComparedAnswer, text: str) -> bool:

@@ -23,6 +23,7 @@ STUDIOS = """
 INSERT INTO studios (id, timezone)
 SELECT id, timezone FROM jsonb_to_recordset($1) AS line (id uuid, timezone text)
 ON CONFLICT (id) DO UPDATE SET timezone = excluded.timezone
+WHERE studios.timezone IS DISTINCT FROM excluded.timezone
 """
 
 

@@ -9,8 +9,7 @@ BATCH: Final = 1_000
 
 
 async def delete_expired_sessions(db: Database) -> bool:
-    """One step of the loop."""
+    """One step of the loop, which goes on at once while there may be more."""
     async with db.transaction() as conn:
-        await console_sessions.delete_expired(conn, BATCH)
-        await operator_sessions.delete_expired(conn, BATCH)
-    return False
+        deleted = await console_sessions.delete_expired(conn, BATCH)
+        return max(deleted, await operator_sessions.delete_expired(conn, BATCH)) >= BATCH

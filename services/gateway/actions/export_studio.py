@@ -61,9 +61,7 @@ async def _pages(
 async def _page(context: OperatorContext, owner: str, request_id: str, **query: str) -> ExportPage:
     target = f"/internal/export?{urlencode(query)}"
     answer = await context.call_service(owner, "GET", target, request_id=request_id)
-    body = answer.body
-    if answer.stream is not None:
-        body += b"".join([part async for part in answer.stream])
+    body = await answer.whole_body()
     if answer.status != 200:
         raise Unavailable(f"The {owner} service answered {answer.status} to an export; export again.")
     return msgspec.json.decode(body, type=ExportPage)

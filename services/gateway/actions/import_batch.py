@@ -22,7 +22,7 @@ DRY_RUN_BYTES: Final = 4 * BATCH_BYTES
 
 
 class ImportBatch:
-    """Collects lines and sends them in batches. `imported` and `rejected` grow with each batch.
+    """Collects lines and sends them in batches. `imported`, `studio_ids` and `rejected` grow with each batch.
 
     In a dry run the services check the lines and store nothing. Lines with a number below 1 were checked
     before: later ones may refer to them, and they are neither counted nor reported.
@@ -47,6 +47,7 @@ class ImportBatch:
         self._bytes = 0
         self._known_studios: dict[str, str] | None = None
         self.imported = 0
+        self.studio_ids: set[str] = set()
         self.rejected: list[Rejected] = []
 
     @property
@@ -87,6 +88,7 @@ class ImportBatch:
             for owner in OWNERS[kind]:
                 shares[owner].append(line)
         await self._send_shares(shares, refused)
+        self.studio_ids |= {line.studio_id for _, line in lines if line.number not in refused}
         reported = [row for row in refused.values() if row.line >= 1]
         self.imported += sum(line.number >= 1 for _, line in lines) - len(reported)
         self.rejected += sorted(reported, key=lambda row: row.line)
@@ -157,9 +159,7 @@ class ImportBatch:
         answer = await self._context.call_service(
             owner, "POST", self._path, request_id=self._request_id, body=encode(share)
         )
-        body = answer.body
-        if answer.stream is not None:
-            body += b"".join([part async for part in answer.stream])
+        body = await answer.whole_body()
         if answer.status != 200:
             raise Unavailable(f"The {owner} service answered {answer.status} to an import; import again.")
         return msgspec.json.decode(body, type=ImportReport)

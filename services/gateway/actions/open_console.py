@@ -2,15 +2,20 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from typing import Final
 
 from services.gateway.errors import ConsoleLinkUsed, RevokedKey
+from services.gateway.key_lookup import BatchedLookup
 from services.gateway.rules.key_text import LINK_HEAD, hash_secret, make_link, make_session, parse_session
 from services.gateway.store import console_sessions
 from services.gateway.wire.console_session import ConsoleSession, ConsoleSessionCreate
 from shared.db.database import Database
-from shared.errors import Invalid, Problem
+from shared.errors import Invalid, Problem, RateLimited
 from shared.http.caller import Caller
 from shared.routing import SCOPES
+
+# Of a client: links that are neither used nor expired. Requests at the same moment may exceed it slightly.
+MAX_OPEN_LINKS: Final = 100
 
 
 async def make_console_link(
@@ -21,12 +26,31 @@ async def make_console_link(
     link = make_link()
     link_hash = hash_secret(peppers[0], link.secret)
     async with db.transaction() as conn:
+        wait = await console_sessions.seconds_until_room(conn, caller, MAX_OPEN_LINKS)
+        if wait is not None:
+            raise RateLimited(max(1, wait))
         expires_at = await console_sessions.add(
             conn, caller, link, link_hash=link_hash, scopes=scopes, seconds=wanted.expires_in
         )
     if expires_at is None:
         raise RevokedKey
     return ConsoleSession(url=f"{origin}/console#token={link.text}", expires_at=expires_at)
+
+
+class OpenLinks:
+    """Asks for many links at once, on behalf of guessers over their limit."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._open = BatchedLookup(self._look_up)
+
+    async def may_be_open(self, token: str) -> bool:
+        parsed = parse_session(token, LINK_HEAD)
+        return parsed is not None and await self._open.wait_for(parsed.id)
+
+    async def _look_up(self, session_ids: Sequence[str]) -> set[str]:
+        async with self._db.connection() as conn:
+            return await console_sessions.open_links(conn, session_ids)
 
 
 async def exchange_link(db: Database, peppers: Sequence[str], token: str) -> tuple[str, datetime]:

@@ -1,9 +1,9 @@
 """The two consoles' sign-in, over the sessions of partners and of operators."""
 
 from services.gateway.access import OperatorAccess
-from services.gateway.actions.open_console import exchange_link
+from services.gateway.actions.open_console import OpenLinks, exchange_link
 from services.gateway.actions.open_operator_console import open_operator_console
-from services.gateway.errors import ConsoleSessionEnded
+from services.gateway.errors import BadOperatorToken, ConsoleLinkUsed
 from services.gateway.routes.console_sign_in import ConsoleSignIn, OpenedSession
 from services.gateway.rules.console_cookie import OPERATOR_COOKIE, PARTNER_COOKIE
 from services.gateway.rules.rate_limit import FailedKeyLimits
@@ -20,15 +20,16 @@ def partner_sign_in(
     failed: FailedKeyLimits,
     proxies: TrustedProxies,
 ) -> ConsoleSignIn:
-    async def sign_in(token: str) -> OpenedSession:
+    links = OpenLinks(db)
+
+    async def sign_in(token: str, batched: bool) -> OpenedSession:
+        if batched and not await links.may_be_open(token):
+            raise ConsoleLinkUsed
         cookie, expires_at = await exchange_link(db, peppers, token)
         return OpenedSession(cookie, expires_at, SignedIn(expires_at=expires_at))
 
-    async def sign_out(cookie: str) -> None:
-        try:
-            await sessions.end(cookie)
-        except ConsoleSessionEnded:
-            return
+    async def sign_out(cookie: str, batched: bool) -> None:
+        await sessions.end(cookie, batched=batched)
 
     return ConsoleSignIn(PARTNER_COOKIE, sign_in, sign_out, failed, proxies)
 
@@ -40,11 +41,18 @@ def operator_sign_in(
     failed: FailedKeyLimits,
     proxies: TrustedProxies,
 ) -> ConsoleSignIn:
-    async def sign_in(token: str) -> OpenedSession:
+    async def sign_in(token: str, batched: bool) -> OpenedSession:
+        if batched and not await access.may_be_valid(token):
+            raise BadOperatorToken
         cookie, expires_at, caller = await open_operator_console(db, peppers, access, token)
         signed_in = OperatorSignedIn(
             expires_at=expires_at, role=caller.role, studio_id=caller.studio_id or None
         )
         return OpenedSession(cookie, expires_at, signed_in)
 
-    return ConsoleSignIn(OPERATOR_COOKIE, sign_in, access.end_session, failed, proxies)
+    async def sign_out(cookie: str, batched: bool) -> None:
+        if batched and not await access.may_be_valid(cookie):
+            raise BadOperatorToken
+        await access.end_session(cookie)
+
+    return ConsoleSignIn(OPERATOR_COOKIE, sign_in, sign_out, failed, proxies)

@@ -31,8 +31,9 @@ class OpenedSession(Struct, frozen=True):
     answer: Any
 
 
-OpenSession = Callable[[str], Awaitable[OpenedSession]]
-EndSession = Callable[[str], Awaitable[None]]
+# Token or cookie, and whether look-ups are batched: the address is over its limit.
+OpenSession = Callable[[str, bool], Awaitable[OpenedSession]]
+EndSession = Callable[[str, bool], Awaitable[None]]
 
 
 class ConsoleSignIn:
@@ -67,22 +68,29 @@ class ConsoleSignIn:
             raise MethodNotAllowed(["POST", "DELETE"])
         if not sent_by_page(headers):
             raise NotFromThePage
-        if method == "DELETE":
-            return await self._sign_out(scope, headers)
-        body = decode_body(SignIn, checked_json(await _read(receive, headers), headers))
+        address, at = address_of(scope, headers, self._proxies), time.monotonic()
+        batched = self._failed.is_exhausted(address, at)
         try:
-            opened = await self._open(body.token)
+            if method == "DELETE":
+                return await self._sign_out(scope, headers, batched)
+            return await self._sign_in(receive, headers, batched)
         except Unauthenticated:
-            wait = self._failed.take(address_of(scope, headers, self._proxies), time.monotonic())
-            if wait is not None:
+            if (wait := self._failed.take(address, at)) is not None:
                 raise RateLimited(wait) from None
+            if method == "DELETE":
+                return self._with_cookie(Answer(b"", 204), headers, "", 0)
             raise
+
+    async def _sign_in(self, receive: Receive, headers: dict[bytes, bytes], batched: bool) -> Answer:
+        body = decode_body(SignIn, checked_json(await _read(receive, headers), headers))
+        opened = await self._open(body.token, batched)
         seconds = max(1, int((opened.expires_at - now()).total_seconds()))
         return self._with_cookie(Answer(encode(opened.answer)), headers, opened.cookie, seconds)
 
-    async def _sign_out(self, scope: Scope, headers: dict[bytes, bytes]) -> Answer:
+    async def _sign_out(self, scope: Scope, headers: dict[bytes, bytes], batched: bool) -> Answer:
+        """The cookie is deleted also if there was no such session."""
         if cookie := cookie_of(scope["headers"], self._cookie):
-            await self._end(cookie)
+            await self._end(cookie, batched)
         return self._with_cookie(Answer(b"", 204), headers, "", 0)
 
     def _with_cookie(self, answer: Answer, headers: dict[bytes, bytes], value: str, seconds: int) -> Answer:

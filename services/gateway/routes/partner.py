@@ -16,7 +16,13 @@ from services.gateway.request_log import RequestLog, error_code_in
 from services.gateway.routes.own_routes import OwnRoutes
 from services.gateway.routes.partner_request import PartnerRequest
 from services.gateway.rules.console_cookie import PARTNER_COOKIE, cookie_of, sent_by_page
-from services.gateway.rules.rate_limit import ClientLimits, FailedKeyLimits
+from services.gateway.rules.rate_limit import (
+    LARGE_BODY,
+    ClientLimits,
+    FailedKeyLimits,
+    LargeBodies,
+    cost_of,
+)
 from services.gateway.rules.route_matching import RouteTable
 from services.gateway.session_cache import SessionCache
 from services.gateway.shared_rate_limits import SharedLimits
@@ -34,12 +40,13 @@ from shared.errors import (
 from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, TRACE_HEADER
 from shared.http.client_address import TrustedProxies
 from shared.http.conditional import IF_NONE_MATCH
+from shared.http.connection_limits import mark_authenticated
 from shared.http.error_mapping import answer_for
 from shared.http.routes import IDEMPOTENCY_HEADER, MAX_BODY, read_body
 from shared.observability.metrics import RouteMetrics
 from shared.observability.request_log import RequestLine, log_request
 from shared.observability.tracing import begin, trace_id_of
-from shared.routing import ANY_KEY, GATEWAY, ROUTES, PartnerRoute
+from shared.routing import ANY_KEY, GATEWAY, PREFIX, ROUTES, PartnerRoute
 from shared.wire import API_VERSION
 
 log = structlog.get_logger("request")
@@ -76,9 +83,10 @@ class PartnerApi:
         self._request_log = request_log
         self._proxies = proxies
         self._upstreams = upstreams
-        self._table = RouteTable(ROUTES)
+        self._table = RouteTable(ROUTES, PREFIX)
         self._limits = limits or ClientLimits()
         self._failed_keys = failed_keys or FailedKeyLimits()
+        self._large_bodies = LargeBodies()
         self._metrics: dict[PartnerRoute | None, RouteMetrics] = {
             route: RouteMetrics("gateway", route.method, route.path) for route in ROUTES
         }
@@ -104,6 +112,8 @@ class PartnerApi:
                 http__response__status_code=answer.status,
                 studio__request_id=request.id,
             )
+        if request.key is not None:
+            mark_authenticated(scope)
         if self._request_log is not None and request.key is not None:
             self._request_log.add(
                 (
@@ -137,8 +147,9 @@ class PartnerApi:
         key = request.key = await self._authenticate(request)
         now = time.monotonic()
         bucket = request.bucket = self._limits.of(key.caller.client_id, key.rate, key.burst, now)
-        if not bucket.take(now) and not await self._limits.take_more(bucket):
-            raise RateLimited(bucket.retry_after())
+        cost = request.cost
+        if not bucket.take(now, cost) and not await self._limits.take_more(bucket, cost):
+            raise RateLimited(bucket.retry_after(cost))
         route = request.route = self._table.find(request.method, request.path)
         if route.scope != ANY_KEY and route.scope not in key.caller.scopes:
             raise InsufficientScope(route.scope, key.caller.scopes)
@@ -194,6 +205,11 @@ class PartnerApi:
         body = b""
         if request.method not in WITHOUT_BODY:
             body = await read_body(request.receive, request.headers, MAX_BODY)
+            if (unpaid := cost_of(len(body)) - request.cost) > 0:
+                await self._charge(request, unpaid)
+        is_large = len(body) > LARGE_BODY
+        if is_large:
+            self._large_bodies.begin(key.caller.client_id)
         try:
             answer = await self._upstreams[route.owner].request(
                 request.method.encode(), request.target, headers, body
@@ -205,12 +221,22 @@ class PartnerApi:
         except ValueError as problem:
             place = "header" if request.target.isascii() else "query"
             raise Invalid([Problem((place,), str(problem), "value_error")]) from None
+        finally:
+            if is_large:
+                self._large_bodies.end(key.caller.client_id)
         if answer.status == 401:
             # A service rejected our signature: keys or clocks differ. That is not the partner's fault.
             log.error("service_refused_the_gateway", owner=route.owner, request_id=request.id)
             raise Unavailable
         answer.headers = [header for header in answer.headers if header[0] not in NOT_RETURNED]
         return answer
+
+    async def _charge(self, request: PartnerRequest, cost: int) -> None:
+        """For a body whose size was not known before."""
+        bucket = request.bucket
+        assert bucket is not None
+        if not bucket.take(time.monotonic(), cost) and not await self._limits.take_more(bucket, cost):
+            raise RateLimited(bucket.retry_after(cost))
 
     async def _send(self, send: Send, request: PartnerRequest, answer: UpstreamAnswer) -> None:
         headers: Headers = answer.headers

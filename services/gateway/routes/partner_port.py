@@ -8,7 +8,7 @@ from services.gateway.routes.static_files import static_file, text_of
 from shared.errors import MethodNotAllowed, NotFound
 from shared.http.answer import Answer
 from shared.http.error_mapping import answer_for
-from shared.http.service import Check, health_routes, request_id_of, send_answer
+from shared.http.service import Check, health_routes, raw_path_of, request_id_of, send_answer
 from shared.routing import PREFIX
 
 OPENAPI = f"{PREFIX}/openapi.json"
@@ -41,7 +41,7 @@ class PartnerPort:
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope["path"]
+        path = raw_path_of(scope).decode("latin-1")
         page = self._pages.get(path)
         if page is None and (path.startswith(PREFIX + "/") or path == PREFIX):
             await self._partner_api(scope, receive, send)

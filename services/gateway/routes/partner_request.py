@@ -5,10 +5,11 @@ from typing import Any
 from litestar.types import Receive
 
 from services.gateway.key_cache import CachedKey
-from services.gateway.rules.rate_limit import ReservedBucket, TokenBucket
+from services.gateway.rules.rate_limit import ReservedBucket, TokenBucket, cost_of
 from shared.http.caller import REQUEST_ID_HEADER, TRACE_HEADER
 from shared.http.client_address import TrustedProxies, address_of
-from shared.http.service import valid_request_id
+from shared.http.routes import MAX_BODY
+from shared.http.service import raw_path_of, valid_request_id
 from shared.observability.tracing import Span, valid_traceparent
 from shared.routing import PREFIX, PartnerRoute
 
@@ -19,6 +20,7 @@ class PartnerRequest:
     __slots__ = (
         "address",
         "bucket",
+        "cost",
         "headers",
         "id",
         "key",
@@ -37,11 +39,14 @@ class PartnerRequest:
         self.headers: dict[bytes, bytes] = dict(self.raw_headers)
         self.id = valid_request_id(self.headers.get(REQUEST_ID_HEADER))
         self.method: str = scope["method"]
-        self.path: bytes = scope.get("raw_path") or scope["path"].encode()
+        self.path = raw_path_of(scope)
         query: bytes = scope["query_string"]
         self.target = self.path[len(PREFIX) :] + (b"?" + query if query else b"")
         self.address = address_of(scope, self.headers, proxies)
         self.receive = receive
+        length = self.headers.get(b"content-length")
+        # An unknown length is charged once the body has been read.
+        self.cost = cost_of(min(int(length), MAX_BODY)) if length and length.isdigit() else 1
         self.key: CachedKey | None = None
         self.bucket: TokenBucket | ReservedBucket | None = None
         self.route: PartnerRoute | None = None

@@ -1,37 +1,33 @@
-"""The action and the target of a write in the audit log."""
+"""The action and the target of a write in the audit log, from the route that was found and its parameters."""
 
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import parse_qsl
 
-PREFIX: Final = "/operator/v1/"
-READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-# POST routes that change nothing.
-EVALUATIONS: Final = frozenset({"evaluate"})
-# Verbs in the position where other paths have an id.
-VERBS: Final = frozenset({"advance", "requeue"})
+from shared.routing import OF_A_STUDIO, OperatorRoute
+
+CREATE: Final = "create"
 SUFFIXES: Final = {"PUT": "update", "PATCH": "update", "DELETE": "delete"}
+# The target of a write that has none in its path, until the answer names one.
+NEW: Final = "new"
+ALL: Final = "all"
 MAX_LENGTH: Final = 200
 
 
-def is_write(method: str, path: str) -> bool:
-    return method not in READING and path.startswith(PREFIX) and path.rpartition("/")[2] not in EVALUATIONS
-
-
-def action_and_target(method: str, path: str, query: bytes = b"") -> tuple[str, str]:
-    """`POST …/studios/mine/classes/ID/cancel` is `classes.cancel` of ID; an import is of its studio."""
-    parts = path.removeprefix(PREFIX).strip("/").split("/")
-    target = dict(parse_qsl(query.decode("latin-1"))).get("studio", "") if query else ""
-    if parts[0] == "studios" and len(parts) > 2:
-        target, parts = parts[1], parts[2:]
-    words = [part for at, part in enumerate(parts) if at % 2 == 0 or part in VERBS]
-    ids = [part for at, part in enumerate(parts) if at % 2 == 1 and part not in VERBS]
-    if method in SUFFIXES:
-        words.append(SUFFIXES[method])
+def action_of(route: OperatorRoute) -> str:
+    """`POST /studios/{studio}/classes/{class_id}/cancel` is `classes.cancel`."""
+    words = [word for word in route.path.removeprefix(OF_A_STUDIO).split("/") if word and word[0] != "{"]
+    if route.method in SUFFIXES:
+        words.append(SUFFIXES[route.method])
     elif words[-1].endswith("s"):
         # A plural names a collection, in which something is created.
-        words.append("create")
-    return _plain(".".join(words)), _plain(ids[-1] if ids else target)
+        words.append(CREATE)
+    return ".".join(words)
 
 
-def _plain(text: str) -> str:
-    return "".join(letter for letter in text if letter.isascii() and letter.isprintable())[:MAX_LENGTH]
+def target_of(route: OperatorRoute, parameters: Mapping[str, str], query: bytes, own_studio: str) -> str:
+    """The last parameter of the path; otherwise the studio in the query, or that of the staff token."""
+    named = parameters.get(route.path.rpartition("{")[2].partition("}")[0])
+    target = named or dict(parse_qsl(query.decode("latin-1"))).get("studio") or own_studio
+    printable = "".join(letter for letter in target if letter.isprintable())
+    return printable[:MAX_LENGTH] or (NEW if action_of(route).endswith(CREATE) else ALL)

@@ -6,26 +6,41 @@ from typing import Final
 
 from msgspec import Struct
 
+from shared.errors import RateLimited
+
+# A request costs one token, and another for each of these in its body: a large body takes the services as
+# long as many small requests.
+BYTES_PER_TOKEN: Final = 4096
+# A body of more bytes is large. Of one client so many are handled at once, because each blocks its service.
+LARGE_BODY: Final = 32 * 1024
+MAX_LARGE_BODIES: Final = 2
+
+
+def cost_of(body_size: int) -> int:
+    return 1 + body_size // BYTES_PER_TOKEN
+
 
 class TokenBucket(Struct):
-    """Time is an argument, so tests need no clock."""
+    """Time is an argument, so tests need no clock. A cost above `burst` counts as `burst`."""
 
     rate: float
     burst: int
     tokens: float
     at: float
 
-    def take(self, now: float) -> bool:
+    def take(self, now: float, cost: int = 1) -> bool:
         self.tokens = min(float(self.burst), self.tokens + (now - self.at) * self.rate)
         self.at = now
-        if self.tokens < 1.0:
+        if cost > self.burst:
+            cost = self.burst
+        if self.tokens < cost:
             return False
-        self.tokens -= 1.0
+        self.tokens -= cost
         return True
 
-    def retry_after(self) -> int:
-        """Whole seconds until the next request is allowed."""
-        return max(1, math.ceil((1.0 - self.tokens) / self.rate))
+    def retry_after(self, cost: int = 1) -> int:
+        """Whole seconds until such a request is allowed."""
+        return max(1, math.ceil((min(cost, self.burst) - self.tokens) / self.rate))
 
     def headers(self) -> list[tuple[bytes, bytes]]:
         """Limit is the bucket's size, Reset the seconds until it is full again."""
@@ -40,14 +55,15 @@ class TokenBucket(Struct):
 class ReservedBucket(Struct):
     """The tokens that this gateway has reserved out of a bucket that all gateways share.
 
-    `left` is what the shared bucket still had at the last reservation, at the time `at`.
+    `left` is what the shared bucket still had at the last reservation, at the time `at`. It is unknown before
+    the first one.
     """
 
     client_id: str
     rate: float
     burst: int
     tokens: float = 0.0
-    left: float = 1.0
+    left: float = math.inf
     at: float = 0.0
     waiting: int = 0
 
@@ -56,22 +72,24 @@ class ReservedBucket(Struct):
         """How many tokens are reserved in advance. Few, because the other gateways cannot use them."""
         return max(1, self.burst // 20)
 
-    def take(self, now: float) -> bool:
-        if self.tokens < 1.0:
+    def take(self, now: float, cost: int = 1) -> bool:
+        if cost > self.burst:
+            cost = self.burst
+        if self.tokens < cost:
             return False
-        self.tokens -= 1.0
+        self.tokens -= cost
         return True
 
     def granted(self, tokens: int, left: float, now: float) -> None:
         self.tokens += tokens
         self.left, self.at = left, now
 
-    def is_known_empty(self, now: float) -> bool:
-        """The shared bucket cannot have a whole token yet, so there is no need to query it."""
-        return self.left + (now - self.at) * self.rate < 1.0
+    def is_known_empty(self, now: float, cost: int = 1) -> bool:
+        """The shared bucket cannot have enough tokens yet, so there is no need to query it."""
+        return self.tokens + self.left + (now - self.at) * self.rate < min(cost, self.burst)
 
-    def retry_after(self) -> int:
-        return max(1, math.ceil((1.0 - self.left) / self.rate))
+    def retry_after(self, cost: int = 1) -> int:
+        return max(1, math.ceil((min(cost, self.burst) - self.tokens - self.left) / self.rate))
 
     def headers(self) -> list[tuple[bytes, bytes]]:
         tokens = min(float(self.burst), self.tokens + self.left)
@@ -92,12 +110,30 @@ class ClientLimits:
             bucket.rate, bucket.burst = rate, burst
         return bucket
 
-    async def take_more(self, bucket: "TokenBucket | ReservedBucket") -> bool:
+    async def take_more(self, bucket: "TokenBucket | ReservedBucket", cost: int) -> bool:
         """There are no other tokens to get."""
         return False
 
     async def close(self) -> None:
         pass
+
+
+class LargeBodies:
+    """The large bodies of each client that a service is handling."""
+
+    def __init__(self) -> None:
+        self._in_flight: dict[str, int] = {}
+
+    def begin(self, client_id: str) -> None:
+        count = self._in_flight.get(client_id, 0)
+        if count >= MAX_LARGE_BODIES:
+            raise RateLimited(1)
+        self._in_flight[client_id] = count + 1
+
+    def end(self, client_id: str) -> None:
+        left = self._in_flight.pop(client_id) - 1
+        if left:
+            self._in_flight[client_id] = left
 
 
 class FailedKeyLimits:

@@ -1,19 +1,30 @@
-"""Finds the route for a raw path, in which an encoded slash does not separate segments."""
+"""Finds the route for a raw path. Nothing is merged, stripped or resolved; an encoded slash is no slash."""
 
 from collections.abc import Iterable
+from typing import Generic, Protocol, TypeVar
+from urllib.parse import unquote_to_bytes
 
 from shared.errors import MethodNotAllowed, NotFound
-from shared.routing import PREFIX, PartnerRoute
-
-_Methods = dict[str, PartnerRoute]
 
 
-class RouteTable:
-    def __init__(self, routes: Iterable[PartnerRoute]) -> None:
+class Routed(Protocol):
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def path(self) -> str: ...
+
+
+R = TypeVar("R", bound=Routed)
+
+
+class RouteTable(Generic[R]):
+    def __init__(self, routes: Iterable[R], prefix: str) -> None:
+        self._start = f"{prefix}/".encode()
         # (number of parts, first part) → patterns, fixed words before parameters.
-        self._patterns: dict[tuple[int, bytes], list[tuple[tuple[bytes | None, ...], _Methods]]] = {}
+        self._patterns: dict[tuple[int, bytes], list[tuple[tuple[bytes | None, ...], dict[str, R]]]] = {}
         # The routes without parameters, found by one look.
-        self._exact: dict[tuple[str, bytes], PartnerRoute] = {}
+        self._exact: dict[tuple[str, bytes], R] = {}
         for route in routes:
             pattern = tuple(_part(word) for word in route.path.split("/")[1:])
             rows = self._patterns.setdefault((len(pattern), pattern[0] or b""), [])
@@ -25,16 +36,20 @@ class RouteTable:
                 raise ValueError(f"{route.method} {route.path} is in the routing table twice")
             methods[route.method] = route
             if None not in pattern:
-                self._exact[route.method, (PREFIX + route.path).encode()] = route
+                self._exact[route.method, (prefix + route.path).encode()] = route
             rows.sort(key=lambda row: row[0].count(None))
 
-    def find(self, method: str, raw_path: bytes) -> PartnerRoute:
+    def find(self, method: str, raw_path: bytes) -> R:
         if (exact := self._exact.get((method, raw_path))) is not None:
             return exact
-        if b"%" in raw_path and b"%2f" in raw_path.lower():
-            # A service that decodes the path would see a different route than the one checked here.
+        if not raw_path.startswith(self._start):
             raise NotFound
-        parts = raw_path[len(PREFIX) + 1 :].split(b"/")
+        parts = raw_path[len(self._start) :].split(b"/")
+        if b"%" in raw_path:
+            # Decoded as the owner decodes them, so that it sees the same route as the one found here.
+            parts = [unquote_to_bytes(part) for part in parts]
+            if any(b"/" in part for part in parts):
+                raise NotFound
         for pattern, methods in self._patterns.get((len(parts), parts[0]), ()):
             if all(
                 word == part if word is not None else part for word, part in zip(pattern, parts, strict=True)
@@ -44,6 +59,15 @@ class RouteTable:
                     raise MethodNotAllowed(list(methods))
                 return route
         raise NotFound
+
+    def parameters(self, route: R, raw_path: bytes) -> dict[str, str]:
+        """The decoded parameters of a path for which `route` was found."""
+        parts = raw_path[len(self._start) :].split(b"/")
+        return {
+            word[1:-1]: unquote_to_bytes(part).decode(errors="replace")
+            for word, part in zip(route.path.split("/")[1:], parts, strict=True)
+            if word.startswith("{")
+        }
 
 
 def _part(word: str) -> bytes | None:

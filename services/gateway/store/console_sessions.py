@@ -31,6 +31,21 @@ async def add(
     return found
 
 
+SECONDS_UNTIL_ROOM = """
+SELECT ceil(extract(epoch FROM min(link_expires_at) - clock_timestamp()))::int FROM (
+    SELECT link_expires_at FROM console_sessions
+    WHERE studio_id = $1 AND client_id = $2 AND secret_hash IS NULL AND link_expires_at > clock_timestamp()
+    ORDER BY link_expires_at DESC LIMIT $3) AS newest
+HAVING count(*) = $3
+"""
+
+
+async def seconds_until_room(conn: Connection, caller: Caller, most: int) -> int | None:
+    """None if the client has fewer open links than `most`, else when the next one expires."""
+    found: int | None = await conn.fetchval(SECONDS_UNTIL_ROOM, caller.studio_id, caller.client_id, most)
+    return found
+
+
 # If a link is used twice at once, the row lock decides: the second request finds no link.
 EXCHANGE = """
 UPDATE console_sessions s SET link_hash = NULL, secret_hash = $3
@@ -49,6 +64,15 @@ async def exchange(
     """Uses the link up. None if there is no such link, or it was used or has expired."""
     found: datetime | None = await conn.fetchval(EXCHANGE, session_id, link_hashes, secret_hash)
     return found
+
+
+OPEN_LINKS = (
+    "SELECT id FROM console_sessions WHERE id = ANY ($1) AND link_hash IS NOT NULL AND ended_at IS NULL"
+)
+
+
+async def open_links(conn: Connection, session_ids: Sequence[str]) -> set[str]:
+    return {row["id"] for row in await conn.fetch(OPEN_LINKS, session_ids)}
 
 
 PRESENTED = """
@@ -70,7 +94,7 @@ async def end(conn: Connection, studio_id: str, session_id: str) -> None:
     await conn.execute(END, studio_id, session_id)
 
 
-# Expired rows of all studios.
+# Expired rows of all studios, up to twice the limit.
 DELETE_EXPIRED = """
 DELETE FROM console_sessions WHERE id = ANY (ARRAY(
     (SELECT id FROM console_sessions WHERE expires_at < clock_timestamp() LIMIT $1)
@@ -80,5 +104,5 @@ DELETE FROM console_sessions WHERE id = ANY (ARRAY(
 """
 
 
-async def delete_expired(conn: Connection, limit: int) -> None:
-    await conn.execute(DELETE_EXPIRED, limit)
+async def delete_expired(conn: Connection, limit: int) -> int:
+    return int((await conn.execute(DELETE_EXPIRED, limit)).split()[-1])

@@ -30,10 +30,9 @@ async def add(
 
 
 PRESENTED = """
-SELECT s.secret_hash, s.token_hash, s.studio_id, s.staff_token_id, t.role, studios.slug
+SELECT s.secret_hash, s.token_hash, s.studio_id, s.staff_token_id, t.role
 FROM operator_sessions s
 LEFT JOIN staff_tokens t ON t.studio_id = s.studio_id AND t.id = s.staff_token_id
-LEFT JOIN studios ON studios.id = s.studio_id
 WHERE s.id = $1 AND s.ended_at IS NULL AND s.expires_at > clock_timestamp()
     AND (s.staff_token_id IS NULL OR (t.id IS NOT NULL AND t.revoked_at IS NULL))
 """
@@ -57,5 +56,5 @@ DELETE FROM operator_sessions WHERE id = ANY (ARRAY(
 """
 
 
-async def delete_expired(conn: Connection, limit: int) -> None:
-    await conn.execute(DELETE_EXPIRED, limit)
+async def delete_expired(conn: Connection, limit: int) -> int:
+    return int((await conn.execute(DELETE_EXPIRED, limit)).split()[-1])

@@ -20,11 +20,17 @@ WITH added AS (
         (row ->> 8)::smallint / 100, row ->> 9, (row ->> 10)::float8
     FROM jsonb_array_elements($1) AS row
     RETURNING studio_id, client_id, key_id, at, status
+), counted AS (
+    SELECT studio_id, client_id, key_id, at, 1 AS requests, (status >= 400)::int AS errors FROM added
+    UNION ALL
+    SELECT (row ->> 0)::uuid, (row ->> 1)::uuid, (row ->> 2)::uuid, clock_timestamp(), (row ->> 3)::int,
+        (row ->> 4)::int
+    FROM jsonb_array_elements($2) AS row
 )
 INSERT INTO key_usage (studio_id, client_id, key_id, hour, requests, errors)
 SELECT studio_id, client_id, key_id, date_bin('1 hour', at, timestamptz '2000-01-01 00:00:00+00') AS hour,
-    count(*), count(*) FILTER (WHERE status >= 400)
-FROM added
+    sum(requests), sum(errors)
+FROM counted
 GROUP BY studio_id, client_id, key_id, hour
 ORDER BY studio_id, client_id, key_id, hour
 ON CONFLICT (studio_id, client_id, key_id, hour) DO UPDATE
@@ -32,9 +38,10 @@ SET requests = key_usage.requests + excluded.requests, errors = key_usage.errors
 """
 
 
-async def add(conn: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Rows of studio, client, key, id, request id, time, method, route, status, error code, milliseconds."""
-    await conn.execute(ADD, rows)
+async def add(conn: Connection, rows: Sequence[tuple[Any, ...]], left_out: Sequence[tuple[Any, ...]]) -> None:
+    """Rows of studio, client, key, id, request id, time, method, route, status, error code, milliseconds; and
+    of studio, client, key, number of requests and of errors that are only counted."""
+    await conn.execute(ADD, rows, left_out)
 
 
 LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff"

@@ -54,6 +54,8 @@ INSERT INTO studios (id, slug, name, timezone, test)
 SELECT id, slug, name, timezone, coalesce(test, false)
 FROM jsonb_to_recordset($1) AS line (id uuid, slug text, name text, timezone text, test boolean)
 ON CONFLICT (id) DO UPDATE SET slug = excluded.slug, name = excluded.name, timezone = excluded.timezone
+WHERE (studios.slug, studios.name, studios.timezone)
+    IS DISTINCT FROM (excluded.slug, excluded.name, excluded.timezone)
 """
 
 

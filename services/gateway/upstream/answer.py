@@ -88,6 +88,10 @@ class UpstreamAnswer(Struct):
     body: bytes
     stream: BodyStream | None = None  # what follows `body`; must be read to its end or closed
 
+    async def whole_body(self) -> bytes:
+        rest = [part async for part in self.stream] if self.stream is not None else []
+        return b"".join((self.body, *rest))
+
 
 class Upstream(Protocol):
     async def request(

@@ -5,7 +5,7 @@ from msgspec import UNSET, structs
 from services.webhooks.actions.create_endpoint import require_scopes, unique
 from services.webhooks.actions.disable_endpoints import add_disabled_events, disable_endpoints
 from services.webhooks.context import Webhooks
-from services.webhooks.rules.visibility import View
+from services.webhooks.rules.visibility import EVERYTHING, View
 from services.webhooks.store import endpoints, event_log, lanes
 from services.webhooks.store.endpoints import StoredEndpoint
 from services.webhooks.wire.endpoints import Endpoint, EndpointUpdate
@@ -47,16 +47,18 @@ def changed_by(stored: StoredEndpoint, body: EndpointUpdate) -> Endpoint:
 
 
 def refuse_wider_view(caller: Caller, view: View) -> None:
-    """A key must not use an endpoint of its client that sees more than the key does."""
+    """A key must not use an endpoint of its client that sees more than the key does.
+
+    Every scope that shows events counts: `forms:write` shows drafts.
+    """
     if caller.actor == "operator":
         return
     if caller.location_ids is not None and (
         view.location_ids is None or not view.location_ids <= set(caller.location_ids)
     ):
         raise NotFound
-    for kind_scope in sorted(view.scopes - caller.scopes):
-        if kind_scope.endswith(":read"):
-            raise InsufficientScope(kind_scope, caller.scopes)
+    for scope in sorted((view.scopes & EVERYTHING.scopes) - caller.scopes):
+        raise InsufficientScope(scope, caller.scopes)
 
 
 async def get_endpoint(conn: Connection, caller: Caller, endpoint_id: str) -> StoredEndpoint:

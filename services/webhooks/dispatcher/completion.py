@@ -15,6 +15,8 @@ from shared.db.unavailable import is_unavailable
 log = structlog.get_logger("dispatcher")
 
 BATCH = 256
+# While the database is away. Deliveries go on this soon after it is back.
+LONGEST_PAUSE = 1.0
 
 
 class Completer:
@@ -34,7 +36,7 @@ class Completer:
         return await written
 
     async def run(self) -> None:
-        backoff = Backoff()
+        backoff = Backoff(longest=LONGEST_PAUSE)
         while True:
             await self._has_work.wait()
             taken = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
@@ -69,5 +71,5 @@ class Completer:
         """A result that cannot be stored must not fail the rest of its batch."""
         ids: set[str] = set()
         for completed in batch:
-            ids |= await self._write([completed], Backoff())
+            ids |= await self._write([completed], Backoff(longest=LONGEST_PAUSE))
         return ids

@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Protocol
 
 import structlog
@@ -11,7 +12,7 @@ import structlog
 from services.webhooks.actions.disable_endpoints import disable_endpoints
 from services.webhooks.dispatcher.attempt import completed, headers_for
 from services.webhooks.dispatcher.batcher import Batcher
-from services.webhooks.dispatcher.completion import Completer
+from services.webhooks.dispatcher.completion import LONGEST_PAUSE, Completer
 from services.webhooks.dispatcher.prefetch import Prefetch
 from services.webhooks.dispatcher.sender import Sender, Sent
 from services.webhooks.rules import circuit_breaker
@@ -23,7 +24,9 @@ from services.webhooks.store.day_tables import DayTables
 from services.webhooks.store.lane_batches import Loaded, Release, Wanted
 from services.webhooks.store.lanes import Lease
 from services.webhooks.telemetry import report_attempt
+from shared.background import Backoff
 from shared.db.database import Database
+from shared.db.unavailable import is_unavailable
 from shared.wire import now
 
 log = structlog.get_logger("dispatcher")
@@ -121,10 +124,26 @@ class InFlight:
             self.lost = True
             return
         if was_failing and sent.outcome.succeeded:
-            async with self._resources.database.connection() as conn:
-                await lanes.note_success(conn, self._lease)
+            await self._until_written(self._note_success)
         if reason is not None:
-            await self._disable(reason)
+            log.warning("endpoint_disabled", endpoint_id=self._lease.endpoint_id, reason=reason)
+            await self._until_written(partial(self._disable, reason))
+
+    async def _until_written(self, write: Callable[[], Awaitable[None]]) -> None:
+        """If the database is restarted meanwhile, the lane waits for it instead of giving up its lease."""
+        backoff = Backoff(longest=LONGEST_PAUSE)
+        while True:
+            try:
+                return await write()
+            except Exception as problem:
+                if not is_unavailable(problem):
+                    raise
+                log.warning("completion_delayed", deliveries=1, error=type(problem).__name__)
+            await backoff.pause()
+
+    async def _note_success(self) -> None:
+        async with self._resources.database.connection() as conn:
+            await lanes.note_success(conn, self._lease)
 
     def _reason_to_disable(self, sent: Sent, moment: datetime) -> str | None:
         """Why the endpoint must be disabled. Returned once; no attempt starts after that."""
@@ -137,6 +156,5 @@ class InFlight:
         return reason
 
     async def _disable(self, reason: str) -> None:
-        log.warning("endpoint_disabled", endpoint_id=self._lease.endpoint_id, reason=reason)
         async with self._resources.database.transaction() as conn:
             await disable_endpoints(conn, self._lease.studio_id, [self._lease.endpoint_id], reason)

@@ -7,6 +7,7 @@ from datetime import datetime
 
 import structlog
 
+from services.webhooks.dispatcher.completion import LONGEST_PAUSE
 from services.webhooks.dispatcher.in_flight import InFlight, LaneResources
 from services.webhooks.dispatcher.prefetch import Prefetch
 from services.webhooks.rules.circuit_breaker import Breaker
@@ -54,7 +55,7 @@ class Lane:
 
     async def run(self) -> None:
         """Run until nothing is due, the breaker opens, the endpoint is disabled or the lease is lost."""
-        backoff = Backoff()
+        backoff = Backoff(longest=LONGEST_PAUSE)
         refills_in_vain = 0
         try:
             while not self._in_flight.lost:

@@ -12,7 +12,7 @@ from aiohttp.abc import AbstractResolver
 from msgspec import Struct
 from yarl import URL
 
-from services.webhooks.dispatcher.resolver import BoundedResolver, lookup_tenant
+from services.webhooks.dispatcher.resolver import FairResolver, lookup_tenant
 from services.webhooks.dispatcher.response_guard import BoundedConnector, ExcessiveResponse
 from services.webhooks.dispatcher.ssrf_guard import ForbiddenAddress, GuardedResolver, guarded_socket
 from services.webhooks.rules.retry import Outcome, parse_retry_after
@@ -44,10 +44,11 @@ class Sender:
         self._resolver = resolver
 
     async def __aenter__(self) -> Self:
-        names = self._resolver or BoundedResolver()
-        guarded = BoundedConnector(limit=0, resolver=GuardedResolver(names), socket_factory=guarded_socket)
+        self._names = self._resolver or FairResolver()
+        names = GuardedResolver(self._names)
+        guarded = BoundedConnector(limit=0, resolver=names, socket_factory=guarded_socket)
         self._guarded = self._session(guarded)
-        self._open = self._session(BoundedConnector(limit=0, resolver=names))
+        self._open = self._session(BoundedConnector(limit=0, resolver=self._names))
         return self
 
     def _session(self, connector: aiohttp.TCPConnector) -> aiohttp.ClientSession:
@@ -66,6 +67,7 @@ class Sender:
     ) -> None:
         await self._guarded.close()
         await self._open.close()
+        await self._names.close()
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes, *, tenant: str = "") -> Sent:
         """`tenant` is whose share of the DNS lookups this one uses."""

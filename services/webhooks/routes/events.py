@@ -60,7 +60,11 @@ ROUTES: list[Route[Webhooks]] = [
         path="/events",
         handler=list_events,
         summary="List events in order",
-        description="The events that the key may see, kept for 30 days. Use `after_sequence` to catch up.",
+        description=(
+            "The events that the key may see, kept for 30 days. Use `after_sequence` to catch up. Even a key "
+            "that may see everything misses some numbers: a change that keys see differently has an event "
+            "for each audience, and you get only your own. A skipped number is not a missing event."
+        ),
         query=EventsQuery,
         answer=EventPage,
     ),

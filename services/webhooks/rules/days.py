@@ -44,6 +44,10 @@ class Span(Struct, frozen=True):
     def joined(self, other: "Span") -> "Span":
         return Span(min(self.since, other.since), max(self.until, other.until))
 
+    def whole_days(self) -> "Span":
+        """Up to the last moment of its last day, since open deliveries are those up to `until` inclusive."""
+        return Span(start_of_day(self.since), start_of_day(self.until) + DAY - timedelta(microseconds=1))
+
 
 EVER = Span(UNKNOWN, NEVER)
 

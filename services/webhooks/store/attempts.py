@@ -72,6 +72,7 @@ WHERE l.endpoint_id = $1 ORDER BY found.sequence
 
 async def in_order(conn: Connection, days: DayTables, lease: Lease, span: Span, limit: int) -> list[Due]:
     """For a FIFO lane: the oldest open deliveries. Nothing after a retry, which may fail again."""
+    span = span.whole_days()
     args = (lease.endpoint_id, span.since, span.until, limit)
     partition = await days.partition_of(conn, span)
     found: list[Due] = []

@@ -83,16 +83,21 @@ FROM mine LEFT JOIN LATERAL (
 
 async def load(conn: Connection, days: DayTables, wanted: Sequence[Wanted]) -> list[Loaded | None]:
     """Each lane's target and what is due. None if the lease is lost or the endpoint is gone."""
+    # Every new delivery moves the end of its lane's span, but hardly ever into another day.
+    wanted = [structs.replace(one, open_span=one.open_span.whole_days()) for one in wanted]
     loaded: list[Loaded | None] = [None] * len(wanted)
+    wider: dict[int, Wanted] = {}
     for partition, places in await _by_partition(conn, days, [one.open_span for one in wanted]):
         found = await _load(conn, days, partition, [wanted[place] for place in places])
         for place, lane in zip(places, found, strict=True):
+            loaded[place] = lane
             span = wanted[place].open_span
             if lane is not None and not span.covers(lane.target.open_span):
                 # Deliveries of another day were added or opened again since this was known.
-                [lane] = await load(
-                    conn, days, [structs.replace(wanted[place], open_span=span.joined(lane.target.open_span))]
-                )
+                joined = span.joined(lane.target.open_span)
+                wider[place] = structs.replace(wanted[place], open_span=joined)
+    if wider:
+        for place, lane in zip(wider, await load(conn, days, list(wider.values())), strict=True):
             loaded[place] = lane
     return loaded
 

@@ -135,7 +135,7 @@ class StudioClient:
 
     async def import_lines(self, *lines: Mapping[str, Any], send_events: bool = False) -> Any:
         """A first load, unless said otherwise: a test then finds only the events of what it does."""
-        body = _numbered(self.caller.studio_id, lines)
+        body = numbered(self, lines)
         query = {"send_events": str(send_events).lower()}
         reply = await self.staff.call("POST", "/internal/import", body, query=query)
         return reply.json
@@ -167,5 +167,6 @@ def _find(method: str, path: str) -> tuple[Any, dict[str, str]]:
     return route, {name[1:-1]: value for name, value in pairs if name.startswith("{")}
 
 
-def _numbered(studio_id: str, lines: Iterable[Mapping[str, Any]]) -> list[ImportLine]:
+def numbered(client: StudioClient, lines: Iterable[Mapping[str, Any]]) -> list[ImportLine]:
+    studio_id = client.caller.studio_id
     return [ImportLine(number, studio_id, msgspec.Raw(encode(line))) for number, line in enumerate(lines, 1)]

@@ -189,6 +189,19 @@ async def test_one_booking_that_cannot_be_written_does_not_fail_the_others(
     assert await inconsistencies(client) == []
 
 
+async def make_class_look_new(conn: "asyncpg.Connection[Any]", which: str) -> None:
+    """As if an import had added the class after a booking tried to lock it and before it read the facts.
+
+    `which` says at which calls, by number.
+    """
+    await conn.execute("SET search_path TO bookings")
+    text = await conn.fetchval("SELECT pg_get_functiondef('has_class_lock'::regproc)")
+    await conn.execute("CREATE SEQUENCE looks; GRANT ALL ON looks TO studio_bookings")
+    await conn.execute(
+        text.replace("BEGIN", f"BEGIN IF nextval('looks') {which} THEN RETURN NULL; END IF;", 1)
+    )
+
+
 async def test_a_class_imported_between_lock_and_read_is_locked_first(
     client: StudioClient, database_url: str
 ) -> None:
@@ -196,10 +209,40 @@ async def test_a_class_imported_between_lock_and_read_is_locked_first(
     class_, member = a_class(), a_member()
     await client.import_all(class_, member)
     conn = await asyncpg.connect(database_url)
-    await conn.execute("SET search_path TO bookings")
-    text = await conn.fetchval("SELECT pg_get_functiondef('has_class_lock'::regproc)")
-    await conn.execute("CREATE SEQUENCE looks; GRANT ALL ON looks TO studio_bookings")
-    await conn.execute(text.replace("BEGIN", "BEGIN IF nextval('looks') = 1 THEN RETURN NULL; END IF;", 1))
+    await make_class_look_new(conn, "= 1")
     reply = await client.book(class_["id"], member["id"])
     assert (reply.status, await conn.fetchval("SELECT last_value FROM looks")) == (201, 2)
     await conn.close()
+
+
+async def test_a_duplicate_in_flight_of_a_class_that_is_being_imported_gets_503(
+    client: StudioClient, database_url: str
+) -> None:
+    """The duplicate waits for the key, gets it when the first request fails, and then meets an import that
+    adds the class between its lock and its read: nothing was done.
+    """
+    class_, member, key = a_class(), a_member(), new_id()
+    await client.import_all(class_, member)
+    conn = await asyncpg.connect(database_url)
+    async with client.service.db.transaction() as holder:
+        await holder.execute("SELECT lock_class($1, $2)", client.caller.studio_id, class_["id"])
+        first = asyncio.create_task(client.book(class_["id"], member["id"], key=key))
+        await lock_waiters(conn, 1)
+        again = asyncio.create_task(client.book(class_["id"], member["id"], key=key))
+        await lock_waiters(conn, 2)
+        await make_class_look_new(conn, "> 0")
+        await conn.execute(
+            "SELECT pg_cancel_backend(pid) FROM pg_stat_activity "
+            "WHERE wait_event_type = 'Lock' AND query LIKE '%start_bookings%'"
+        )
+        assert (await first).status == 503
+    reply = await again
+    assert (reply.status, reply.code) == (503, "service_unavailable")
+    assert await client.list_all("/bookings") == []
+    await conn.close()
+
+
+async def lock_waiters(conn: "asyncpg.Connection[Any]", count: int) -> None:
+    async with asyncio.timeout(5):
+        while await conn.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted") < count:
+            await asyncio.sleep(0.01)

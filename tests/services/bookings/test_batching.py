@@ -115,6 +115,21 @@ async def test_a_duplicate_in_flight_runs_by_itself(work: FakeWork) -> None:
     assert work.batches[-1] == ([0], False)
 
 
+async def test_a_duplicate_in_flight_without_a_result_is_unavailable(work: FakeWork) -> None:
+    """None means that nothing was done, for a duplicate as for a request in a batch."""
+
+    async def without_result(requests: Sequence[Request], wait_for_locks: bool) -> Sequence[str | None]:
+        return [None]
+
+    batcher: Batcher[Request, str] = Batcher()
+    first = submit(batcher, work, "a", 0)
+    await asyncio.sleep(0.01)
+    with pytest.raises(Unavailable):
+        await batcher.submit(Request("a", 0), without_result)
+    work.go.set()
+    assert await first == "a0"
+
+
 async def test_a_failure_reaches_everyone_in_the_batch_and_nobody_after(work: FakeWork) -> None:
     """The next batch runs normally."""
     batcher: Batcher[Request, str] = Batcher()

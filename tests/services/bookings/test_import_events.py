@@ -181,6 +181,19 @@ async def test_a_class_that_an_import_moves_creates_events_for_both_locations(
     for event in events:
         thin = event["location_id"] == old
         assert (set(event["data"]["object"]) == {"id", "object"}) is thin
+        assert "previous" not in event["data"]
+
+
+async def test_a_class_that_an_import_moves_and_cancels_is_cancelled_at_its_new_location(
+    client: StudioClient, studio: Studio
+) -> None:
+    """The old location learns only that it is gone, as with any other move."""
+    old, new = new_id(), new_id()
+    await client.import_all(studio.class_ | {"location_id": old})
+    events = await told(client, studio.class_ | {"location_id": new, "status": "cancelled"})
+    kinds = {(event["type"], event["location_id"]) for event in events}
+    assert {("class.cancelled", new), ("class.updated", old), ("booking.cancelled", new)} <= kinds
+    assert not any("previous" in event["data"] for event in events)
 
 
 async def test_a_replaced_placeholder_creates_a_last_event(client: StudioClient) -> None:

@@ -16,6 +16,7 @@ from services.forms.routes import routes as forms_routes
 from services.gateway.routes.operator import table
 from services.webhooks.app import routes as webhooks_routes
 from shared.http.routes import Route
+from shared.routing import STAFF_ROUTES
 from shared.wire import new_id
 from tests.harness.http import Client
 from tests.harness.system import System
@@ -36,15 +37,16 @@ def test_the_document_is_valid_openapi_3_1() -> None:
 def test_every_route_of_the_gateway_and_every_staff_route_is_documented() -> None:
     """Read from the routes themselves: a new one is in it without another list."""
     services: list[Route[Any]] = [*bookings_routes(), *forms_routes(), *webhooks_routes()]
-    staff = {(route.method, reached_at(route.path)) for route in services if route.staff}
+    staff = {(route.method, reached_at(route.method, route.path)) for route in services if route.staff}
     own = {(route.method, route.path.removeprefix("/operator/v1")) for route in table.routes()}
     assert set(OPERATIONS) == own | staff | {("POST", "/import"), ("GET", "/export")}
 
 
 def test_a_staff_route_that_the_gateway_cannot_forward_is_found() -> None:
-    """The gateway knows the owner by the first word of the path."""
-    with pytest.raises(ValueError, match="forwards nothing"):
-        reached_at("/staff/spaceships/{spaceship_id}")
+    """The gateway forwards only what is in the routing table, which has nothing that no service serves."""
+    with pytest.raises(ValueError, match="not in the routing table"):
+        reached_at("GET", "/staff/spaceships/{spaceship_id}")
+    assert {(route.method, route.path) for route in STAFF_ROUTES} <= set(OPERATIONS)
 
 
 def test_every_operation_and_every_property_is_described() -> None:
@@ -122,3 +124,78 @@ async def test_what_the_document_says_is_what_the_port_answers(system: System) -
             assert "{" in path.replace("{studio}", ""), (method, path)
         elif answer.status >= 400:
             assert str(answer.status) in operation["responses"], (method, path, answer.body)
+
+
+def told(operation: dict[str, Any], status: int) -> list[str]:
+    """The codes that the document lists for a status."""
+    codes: list[str] = operation["responses"].get(str(status), {}).get("x-error-codes", [])
+    return codes
+
+
+def sent_for(path: str, operation: dict[str, Any], values: dict[str, str]) -> tuple[str, Any, dict[str, Any]]:
+    """Path, body and query of an operation, in which whatever names a studio names that of `values`."""
+    target = re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], new_id()), path)
+    content = operation.get("requestBody", {}).get("content", {})
+    body = content.get("application/json", {}).get("example")
+    if body is not None and "studio" in body:
+        body = body | {"studio": values["studio"]}
+    named = {one.get("name") for one in operation["parameters"]}
+    return target, body, {"studio": values["studio"]} if "studio" in named and "{studio}" not in path else {}
+
+
+@pytest.mark.parametrize("place", OPERATIONS, ids=" ".join)
+async def test_another_studio_is_answered_as_the_document_says(
+    system: System, place: tuple[str, str]
+) -> None:
+    """404 in a path, a query or a body, whatever role the operation needs where the path names the studio."""
+    method, path = place
+    operation = OPERATIONS[place]
+    tokens = f"/studios/{system.studio_id}/staff-tokens"
+    token = (await system.operator.post(tokens, {"name": "M", "role": "manager"})).json()["token"]
+    base = f"{system.running.operator_url}/operator/v1"
+    manager = system.client(base, {"Authorization": f"Bearer {token}"})
+    values = {"studio": await system.new_studio(), "queue": "webhooks.events", "client": "nobody"}
+    target, body, query = sent_for(path, operation, values)
+    answer = await manager.send(method, target, body, **query)
+    if "{studio}" in path:
+        assert (answer.status, answer.code) == (404, "not_found")
+    elif operation["x-required-role"] == "operator":
+        assert (answer.status, answer.code) == (403, "insufficient_role")
+    elif query or "studio" in (body or {}):
+        assert (answer.status, answer.code) == (404, "not_found")
+    if answer.status >= 400:
+        assert answer.code in told(operation, answer.status)
+    else:
+        assert str(answer.status) in operation["responses"]
+
+
+@pytest.mark.parametrize("place", OPERATIONS, ids=" ".join)
+async def test_an_unknown_version_is_refused_as_the_document_says(
+    system: System, place: tuple[str, str]
+) -> None:
+    """400 with the versions that are served, as in the partner API, and nothing is done."""
+    method, path = place
+    operation = OPERATIONS[place]
+    values = {"studio": system.studio_id, "queue": "webhooks.events", "client": "nobody"}
+    target, body, query = sent_for(path, operation, values)
+    refused = await system.operator.send(
+        method, target, body, headers={"X-API-Version": "1999-01-01"}, **query
+    )
+    assert (refused.status, refused.code) == (400, "unsupported_api_version")
+    assert refused.json()["error"]["details"] == {"supported": [DOCUMENT["info"]["version"]]}
+    assert refused.code in told(operation, 400)
+
+
+async def test_no_answer_to_operators_has_a_tag_and_the_document_promises_none(system: System) -> None:
+    """Neither `ETag` nor 304: `If-None-Match` does nothing here."""
+    assert not any(word in str(DOCUMENT) for word in ("IfNoneMatch", "If-None-Match", "'304'"))
+    for path in ("/studios", f"/studios/{system.studio_id}/classes"):
+        answer = await system.operator.send("GET", path, headers={"If-None-Match": "*"})
+        assert (answer.status, answer.headers.get("ETag")) == (200, None)
+
+
+async def test_no_path_is_known_without_a_token(system: System) -> None:
+    """401 comes before 404 and 405, as in the partner API."""
+    anyone = Client(system._session, f"{system.running.operator_url}/operator/v1", {})
+    for method, path in (("GET", "/studios"), ("GET", "/nothing"), ("DELETE", "/studios")):
+        assert (await anyone.send(method, path)).status in (401, 429)

@@ -1,53 +1,70 @@
 """The audit log: every write by operators and staff, and nothing else."""
 
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
-from services.gateway.rules.audit_action import action_and_target, is_write
-from shared.wire import new_id, now
+from services.gateway.rules.audit_action import action_of, target_of
+from shared.routing import STAFF_ROUTES, OperatorRoute
+from shared.wire import encode, new_id, now
 from tests.harness.console import PAGE, cookie_in, operator_sign_in
+from tests.harness.http import Client
 from tests.harness.system import System
 
 ID = "8c1f5e0a-3b0e-4d52-9a41-3f2f7f9b0c55"
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "expected"),
+    ("method", "path", "action", "values", "target"),
     [
-        ("POST", "studios", ("studios.create", "")),
-        ("POST", "keys", ("keys.create", "")),
-        ("POST", f"keys/{ID}/revoke", ("keys.revoke", ID)),
-        ("PATCH", "clients/Partner Inc", ("clients.update", "Partner Inc")),
-        ("POST", "clients/p/console-sessions", ("clients.console-sessions.create", "p")),
-        ("POST", "studios/mine/classes", ("classes.create", "mine")),
-        ("POST", f"studios/mine/classes/{ID}/cancel", ("classes.cancel", ID)),
-        ("PATCH", f"studios/mine/classes/{ID}", ("classes.update", ID)),
-        ("POST", f"studios/mine/bookings/{ID}/check-in", ("bookings.check-in", ID)),
-        ("POST", f"studios/m/forms/x/submissions/{ID}/review", ("forms.submissions.review", ID)),
-        ("POST", "queues/webhooks.events/parked/requeue", ("queues.parked.requeue", "webhooks.events")),
-        ("POST", "sequences/advance", ("sequences.advance", "")),
-        ("POST", "import", ("import", "")),
-        ("POST", "keys/a\x00\x1b[31mb/revoke", ("keys.revoke", "a[31mb")),
+        ("POST", "/studios", "studios.create", {}, "new"),
+        ("POST", "/keys", "keys.create", {}, "new"),
+        ("POST", "/keys/{key_id}/revoke", "keys.revoke", {"key_id": ID}, ID),
+        ("PATCH", "/clients/{client}", "clients.update", {"client": "Partner Inc"}, "Partner Inc"),
+        ("PATCH", "/clients/{client}", "clients.update", {"client": "ヨガ"}, "ヨガ"),
+        (
+            "POST",
+            "/clients/{client}/console-sessions",
+            "clients.console-sessions.create",
+            {"client": "p"},
+            "p",
+        ),
+        ("POST", "/studios/{studio}/classes", "classes.create", {"studio": "mine"}, "mine"),
+        (
+            "POST",
+            "/studios/{studio}/classes/{class_id}/cancel",
+            "classes.cancel",
+            {"studio": "mine", "class_id": ID},
+            ID,
+        ),
+        ("POST", "/queues/{queue}/parked/requeue", "queues.parked.requeue", {"queue": "q"}, "q"),
+        ("POST", "/sequences/advance", "sequences.advance", {}, "all"),
+        ("POST", "/import", "import", {}, "all"),
+        ("POST", "/keys/{key_id}/revoke", "keys.revoke", {"key_id": "a\x00\x1b[31mb"}, "a[31mb"),
     ],
-    ids=lambda value: str(value).replace("\x00", "").replace("\x1b", "") if isinstance(value, str) else "",
 )
-def test_an_action_is_named_after_its_path(method: str, path: str, expected: tuple[str, str]) -> None:
-    """The noun and the verb, and the last id in the path."""
-    assert action_and_target(method, f"/operator/v1/{path}") == expected
+def test_action_and_target_are_those_of_the_route(
+    method: str, path: str, action: str, values: dict[str, str], target: str
+) -> None:
+    """The noun and the verb, and the last value in the path. There is always a target."""
+    route = OperatorRoute(method, path)
+    assert action_of(route) == action
+    assert target_of(route, values, b"", "") == target
 
 
-def test_an_import_is_of_the_studio_that_the_query_names() -> None:
-    """Its path has no id."""
-    assert action_and_target("POST", "/operator/v1/import", b"first_line=1&studio=mine") == ("import", "mine")
+def test_a_write_without_an_id_in_its_path_is_of_a_studio() -> None:
+    """Of the one in the query; otherwise of the one that the staff token is for."""
+    route = OperatorRoute("POST", "/import")
+    assert target_of(route, {}, b"first_line=1&studio=mine", "own") == "mine"
+    assert target_of(route, {}, b"first_line=1", "own") == "own"
 
 
-def test_reading_is_no_write() -> None:
+def test_every_route_but_a_read_is_audited() -> None:
     """A POST that only evaluates is a read too."""
-    assert not is_write("GET", "/operator/v1/keys")
-    assert not is_write("POST", "/console/session")
-    assert not is_write("POST", f"/operator/v1/studios/mine/forms/{ID}/evaluate")
-    assert is_write("DELETE", "/operator/v1/anything")
+    unaudited = {route.path for route in STAFF_ROUTES if route.method != "GET" and not route.is_write}
+    assert unaudited == {"/studios/{studio}/forms/{form_id}/evaluate"}
+    assert not any(route.is_write for route in STAFF_ROUTES if route.method == "GET")
 
 
 async def entries_of(system: System, request_id: str, since: str) -> list[dict[str, Any]]:
@@ -116,3 +133,54 @@ async def test_only_an_operator_reads_the_audit_log(system: System) -> None:
     refused = await system.client(base, {"Authorization": f"Bearer {token}"}).get("/audit")
     assert (refused.status, refused.code) == (403, "insufficient_role")
     assert (await system.operator.get("/audit", cursor=new_id())).code == "invalid_cursor"
+
+
+@pytest.mark.parametrize(
+    "name", ["evaluate", "preview", "import", "advance", "requeue", "openapi.json", "ヨガ"]
+)
+async def test_a_client_may_be_called_anything(system: System, name: str) -> None:
+    """A name in a path is never taken for a word of it: each write has its entry."""
+    since, request_id = now().isoformat(), new_id()
+    client = quote(name)
+    await system.key(client=name)
+    for method, path, action in (
+        ("PATCH", f"/clients/{client}", "clients.update"),
+        ("POST", f"/clients/{client}/console-sessions", "clients.console-sessions.create"),
+    ):
+        body = {"rate": 60} if method == "PATCH" else {}
+        done = await system.operator.send(method, path, body, headers={"X-Request-Id": request_id})
+        assert done.status in (200, 201), done.body
+        found = [entry for entry in await entries_of(system, request_id, since) if entry["action"] == action]
+        assert [entry["target"] for entry in found] == [name]
+
+
+async def test_an_import_is_of_the_studio_that_its_lines_are_of(system: System) -> None:
+    """With and without `?studio=`, for operators and managers. The lines of several studios are of `all`."""
+    since, other = now().isoformat(), await system.new_studio()
+
+    def line(studio: str) -> dict[str, Any]:
+        return {
+            "object": "class_type",
+            "id": new_id(),
+            "studio_id": studio,
+            "name": "Flow",
+            "description": "",
+        }
+
+    async def target(client: Client, *studios: str, **query: str) -> str:
+        request_id = new_id()
+        raw = b"\n".join(encode(line(studio)) for studio in studios)
+        report = await client.post("/import", raw=raw, headers={"X-Request-Id": request_id}, **query)
+        assert report.status == 200, report.body
+        (entry,) = await entries_of(system, request_id, since)
+        return str(entry["target"])
+
+    mine = system.studio_id
+    token = await system.operator.post(f"/studios/{mine}/staff-tokens", {"name": "M", "role": "manager"})
+    bearer = {"Authorization": f"Bearer {token.json()['token']}"}
+    manager = system.client(f"{system.running.operator_url}/operator/v1", bearer)
+    assert await target(system.operator, mine) == mine
+    assert await target(system.operator, mine, studio=mine) == mine
+    assert await target(system.operator, mine, other) == "all"
+    assert await target(manager, mine) == mine
+    assert await target(manager, other) == mine, "nothing of the other studio was imported"

@@ -18,7 +18,7 @@ from tests.services.gateway.test_other_studios import other_studios_ids
 
 # The soak sends bodies of the largest size.
 LARGE, LARGEST = 120 * 1024, 240 * 1024
-# A body of 240 KiB takes 5 to 180 ms on a busy core. The quadratic pattern took minutes.
+# A body of 240 KiB takes 5 to 60 ms on a busy core. The quadratic pattern took minutes.
 BUDGET = 0.6
 CHEAP = 0.08
 # Five times the size: a linear cost grows fivefold, a quadratic one 25-fold. Small figures are noisy.

@@ -8,6 +8,7 @@ import pytest
 from msgspec import Struct
 
 from services.cli.demo import STUDIO_ID
+from services.cli.openapi.document import document
 from shared.http.conditional import entity_tag
 from shared.routing import ROUTES, PartnerRoute
 from shared.wire import new_id
@@ -17,16 +18,14 @@ from tests.harness.raw_http import connect
 from tests.harness.system import System
 from tests.services.gateway.test_other_studios import call, other_studios_ids
 
-READS = [route for route in ROUTES if route.method == "GET"]
+# It tells the present instant, so no answer comes twice.
+UNTAGGED = "/bookings/{booking_id}/cancellation-preview"
+READS = [route for route in ROUTES if route.method == "GET" and route.path != UNTAGGED]
 # Each answer's own, whatever its status.
 VARYING = {"content-length", "date", "x-request-id", "ratelimit-remaining", "ratelimit-reset"}
-# Deliveries to an endpoint that does not answer are attempted again; a preview says when it was made; each
-# request is soon in the list of requests.
-CHANGING = (
-    "/webhook-endpoints/{endpoint_id}/deliveries",
-    "/bookings/{booking_id}/cancellation-preview",
-    "/requests",
-)
+# Deliveries to an endpoint that does not answer are attempted again; each request is soon in the list of
+# requests.
+CHANGING = ("/webhook-endpoints/{endpoint_id}/deliveries", "/requests")
 
 
 def lasting(headers: Mapping[str, str]) -> dict[str, str]:
@@ -122,6 +121,22 @@ async def test_a_list_of_tags_may_come_in_several_header_lines(system: System) -
         connection.close()
         assert told.startswith(b"HTTP/1.1 304 "), told
         assert told.endswith(b"\r\n\r\n")
+
+
+async def test_a_cancellation_preview_has_no_tag(system: System) -> None:
+    """Neither in the answer nor in the document; `If-None-Match` does nothing."""
+    owner = await owner_of_everything(system)
+    (route,) = (route for route in ROUTES if route.path == UNTAGGED)
+    for tags in ("*", '"other"'):
+        shown = await ask(system.partner(owner.key), route, owner.ids, tags)
+        assert shown.status == 200, shown.body
+        assert "ETag" not in shown.headers
+    described = document()["paths"][UNTAGGED]["get"]
+    assert "304" not in described["responses"]
+    assert not {"ETag", "Cache-Control"} & set(described["responses"]["200"]["headers"])
+    assert not any("IfNoneMatch" in one.get("$ref", "") for one in described["parameters"])
+    tagged = {path for path, methods in document()["paths"].items() if "304" in str(methods.get("get"))}
+    assert tagged == {route.path for route in READS}
 
 
 async def test_a_write_is_not_conditional(system: System) -> None:

@@ -4,10 +4,15 @@ import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from http.cookies import SimpleCookie
+from typing import Any
 
 import pytest
 
+from services.cli.openapi.document import document
+from services.gateway.actions.delete_expired_sessions import delete_expired_sessions
+from services.gateway.actions.open_console import MAX_OPEN_LINKS
 from services.gateway.rules.key_text import make_link, make_session
+from services.gateway.rules.rate_limit import FailedKeyLimits
 from shared.routing import ROUTES, SCOPES
 from shared.wire import new_id
 from tests.harness.console import (
@@ -19,6 +24,7 @@ from tests.harness.console import (
     system_from_own_address,
     with_session,
 )
+from tests.harness.database_layout import open_database
 from tests.harness.eventually import eventually
 from tests.harness.system import RunningSystem, System
 
@@ -54,6 +60,17 @@ async def test_a_link_works_once(system: System) -> None:
     for text in (token, make_link().text, make_session(new_id()).text, "stc_link_", ""):
         again = await exchange(system, text)
         assert again.status == 401 and "Set-Cookie" not in again.headers, text
+
+
+async def test_a_real_link_works_at_an_address_that_has_guessed_too_often(system: System) -> None:
+    """So does signing out of its session: the limit is for guesses."""
+    token = await link_for(system, await system.key())
+    guesses = [await exchange(system, make_link().text) for _ in range(FailedKeyLimits.BURST + 5)]
+    assert guesses[-1].status == 429
+    headers = PAGE | {"Cookie": cookie_in(await exchange(system, token))}
+    assert (await with_session(system, headers).get("/key")).status == 200
+    assert (await system.site.send("DELETE", "/console/session", headers=headers)).status == 204
+    assert (await with_session(system, headers).get("/key")).status in (401, 429)
 
 
 async def test_a_link_dies_with_its_key(system: System) -> None:
@@ -164,6 +181,23 @@ async def test_a_session_cannot_make_sessions(system: System) -> None:
     assert (refused.status, refused.code) == (403, "console_session_not_allowed")
 
 
+def test_what_a_session_is_refused_with_is_in_the_document() -> None:
+    """401 at every operation, because each takes the cookie; 403 where sessions are made."""
+    described = document()
+    shared = described["components"]["responses"]
+
+    def codes(operation: Any, status: str) -> list[str]:
+        listed = operation["responses"].get(status, {})
+        found: list[str] = shared.get(listed.get("$ref", "").rpartition("/")[2], listed)["x-error-codes"]
+        return found
+
+    for methods in described["paths"].values():
+        for operation in methods.values():
+            assert "console_session_ended" in codes(operation, "401"), operation["operationId"]
+    post = described["paths"]["/console-sessions"]["post"]
+    assert codes(post, "403") == ["console_session_not_allowed"]
+
+
 async def test_revoking_the_key_ends_its_sessions(system: System) -> None:
     """As fast as the key itself, even for a cached session; other sessions continue."""
     issued = await system.issue()
@@ -227,3 +261,45 @@ async def test_no_secret_of_a_session_is_logged(system: System) -> None:
 def test_every_scope_can_be_held_by_a_session() -> None:
     """The list of scopes in a body may be as long as there are scopes."""
     assert len(SCOPES) == len({route.scope for route in ROUTES} & set(SCOPES))
+
+
+async def test_a_client_has_a_limited_number_of_unused_links(system: System) -> None:
+    """One more is 429 until one was used or has expired. Another client is not affected."""
+    issued = await system.issue(client="Links")
+    assert (await system.operator.patch(f"/clients/{issued['client_id']}", {"burst": 10_000})).status == 200
+    client = system.partner(issued["key"])
+    tokens = [await link_for(system, issued["key"]) for _ in range(MAX_OPEN_LINKS)]
+    refused = await client.post("/console-sessions")
+    assert (refused.status, refused.code) == (429, "rate_limited")
+    assert 500 < int(refused.headers["Retry-After"]) <= 600
+    assert (await system.partner(await system.key(client="Other")).post("/console-sessions")).status == 201
+    assert (await exchange(system, tokens[0])).status == 200
+    assert (await client.post("/console-sessions")).status == 201
+    assert (await client.post("/console-sessions")).status == 429
+
+
+EXPIRED_LINKS = """
+INSERT INTO studios (id, name) VALUES ('{id}', 'A');
+INSERT INTO clients (studio_id, id, name, rate, burst) VALUES ('{id}', '{id}', 'A', 1, 1);
+INSERT INTO keys (id, studio_id, client_id, name, prefix, secret_hash, scopes)
+VALUES ('{id}', '{id}', '{id}', 'A', 'a', '', '{{}}');
+INSERT INTO console_sessions (studio_id, id, client_id, key_id, scopes, link_expires_at, expires_at)
+SELECT '{id}', gen_random_uuid(), '{id}', '{id}', '{{}}', now() - interval '1 s', now() + interval '1 h'
+FROM generate_series(1, 2500)
+"""
+
+
+async def test_expired_links_are_deleted_as_fast_as_they_come(database_url: str) -> None:
+    """A step of the loop deletes a batch, and says that there is more."""
+    db = await open_database(database_url, "gateway", size=1)
+    try:
+        async with db.connection() as conn:
+            await conn.execute(EXPIRED_LINKS.format(id=new_id()))
+        steps = 1
+        while await delete_expired_sessions(db):
+            steps += 1
+        async with db.connection() as conn:
+            assert await conn.fetchval("SELECT count(*) FROM console_sessions") == 0
+        assert steps == 3
+    finally:
+        await db.close()

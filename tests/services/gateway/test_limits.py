@@ -1,7 +1,23 @@
 """Rate limits: a token bucket per client, and another one for guessers."""
 
-from services.gateway.rules.rate_limit import ClientLimits, FailedKeyLimits, TokenBucket
+import asyncio
+
+import pytest
+
+from services.gateway.rules.rate_limit import (
+    MAX_LARGE_BODIES,
+    ClientLimits,
+    FailedKeyLimits,
+    LargeBodies,
+    TokenBucket,
+    cost_of,
+)
+from shared.errors import RateLimited
+from tests.harness.http import Client
+from tests.harness.raw_http import connect
 from tests.harness.system import System
+
+LARGE = b'{"email":"a@example.com","unknown":[%s]}' % b",".join([b"1"] * 120_000)
 
 
 def test_a_bucket_gives_its_burst_and_then_its_rate() -> None:
@@ -12,6 +28,30 @@ def test_a_bucket_gives_its_burst_and_then_its_rate() -> None:
     assert bucket.take(0.5)
     assert not bucket.take(0.5)
     assert [bucket.take(1000.0) for _ in range(4)] == [True, True, True, False]
+
+
+def test_a_body_costs_by_its_size_and_never_more_than_the_bucket_holds() -> None:
+    """One token, and one more for each 4 KiB. A client with a small bucket can still send a large body."""
+    assert [cost_of(size) for size in (0, 4095, 4096, 240 * 1024)] == [1, 1, 2, 61]
+    bucket = TokenBucket(rate=2.0, burst=100, tokens=100.0, at=0.0)
+    assert [bucket.take(0.0, 61) for _ in range(2)] == [True, False]
+    assert (bucket.tokens, bucket.retry_after(61)) == (39.0, 11)
+    assert bucket.take(0.0, 39)
+    small = TokenBucket(rate=2.0, burst=3, tokens=3.0, at=0.0)
+    assert [small.take(0.0, 61) for _ in range(2)] == [True, False]
+    assert small.retry_after(61) == 2
+
+
+def test_a_client_has_a_few_large_bodies_in_flight() -> None:
+    """The next one is refused until one of them is done; other clients have their own."""
+    bodies = LargeBodies()
+    for _ in range(MAX_LARGE_BODIES):
+        bodies.begin("a")
+    bodies.begin("b")
+    with pytest.raises(RateLimited):
+        bodies.begin("a")
+    bodies.end("a")
+    bodies.begin("a")
 
 
 def test_a_changed_rate_does_not_refill_the_bucket() -> None:
@@ -45,3 +85,48 @@ async def test_a_client_over_its_limit_gets_429_with_retry_after(system: System)
     assert (refused.status, refused.code) == (429, "rate_limited")
     assert 1 <= int(refused.headers["Retry-After"]) <= 10
     assert refused.headers["RateLimit-Remaining"] == "0"
+
+
+async def test_large_bodies_use_up_the_limit(system: System) -> None:
+    """Of 240 KB a client may send three at once, and then less than one a second. The headers say it."""
+    issued = await system.issue(client="Large")
+    limits = {"rate": 0.1, "burst": 200}
+    assert (await system.operator.patch(f"/clients/{issued['client_id']}", limits)).status == 200
+    client = system.partner(issued["key"])
+    answers = [await client.post("/leads", raw=LARGE) for _ in range(5)]
+    assert [one.status for one in answers][:3] == [422] * 3 and answers[-1].status == 429
+    left = [int(one.headers["RateLimit-Remaining"]) for one in answers]
+    cost = cost_of(len(LARGE))
+    assert left[0] - left[1] in (cost - 1, cost) and left[-1] in (200 - 3 * cost, 201 - 3 * cost)
+    assert int(answers[-1].headers["Retry-After"]) > 10
+    assert (await client.get("/key")).status == 200, "there are tokens for small requests"
+
+
+async def test_a_large_body_of_unknown_length_costs_the_same(system: System) -> None:
+    """It is charged once it has been read."""
+    issued = await system.issue(client="Chunked")
+    limits = {"rate": 0.1, "burst": 200}
+    assert (await system.operator.patch(f"/clients/{issued['client_id']}", limits)).status == 200
+    head = f"POST /partner/v1/leads HTTP/1.1\r\nHost: t\r\nX-Service-Key: {issued['key']}\r\n"
+    head += "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+    answers = []
+    for _ in range(5):
+        connection = await connect(system.running.partner_url)
+        await connection.write(head.encode() + b"%x\r\n%s\r\n0\r\n\r\n" % (len(LARGE), LARGE))
+        answers.append((await connection.answer()).split(b"\r\n")[0])
+    assert answers[0] == b"HTTP/1.1 422 Unprocessable Entity"
+    assert b"429" in answers[-1]
+
+
+async def test_a_client_cannot_have_many_large_bodies_handled_at_once(system: System) -> None:
+    """Whatever its rate: one after the other blocks its service for others. The rest get 429 for a second."""
+    issued = await system.issue(client="Many")
+    limits = {"rate": 10_000, "burst": 10_000}
+    assert (await system.operator.patch(f"/clients/{issued['client_id']}", limits)).status == 200
+    client: Client = system.partner(issued["key"])
+    answers = await asyncio.gather(*(client.post("/leads", raw=LARGE) for _ in range(16)))
+    refused = [one for one in answers if one.status == 429]
+    assert 0 < len(refused) < 16
+    assert {one.status for one in answers} == {422, 429}
+    assert {one.headers["Retry-After"] for one in refused} == {"1"}
+    assert min(int(one.headers["RateLimit-Remaining"]) for one in refused) > 0

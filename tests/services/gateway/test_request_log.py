@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from services.gateway import request_log
-from services.gateway.request_log import BATCH, MAX_REFUSED, RequestLog, error_code_in
+from services.gateway.request_log import BATCH, LIMITED_SHARE, MAX_REFUSED, RequestLog, error_code_in
 from services.gateway.store import requests
 from services.gateway.wire.request import RequestsQuery
 from shared.http.caller import Caller
@@ -96,15 +96,46 @@ async def test_under_a_storm_refused_requests_stay_and_the_rest_is_counted(datab
             log.add(a_row(500 if number % 20 == 0 else 200, 1_700_000_000.0 + number, caller))
         refused = BATCH // 2
         await log.write()
-        assert REQUEST_LOG_LEFT_OUT._value.get() - before == 10 * BATCH - BATCH - refused
+        assert REQUEST_LOG_LEFT_OUT._value.get() - before == 10 * BATCH - BATCH
         async with db.connection() as conn:
             query = RequestsQuery(status_class="5xx", limit=200)
             assert len((await requests.page(conn, caller, query)).data) == 200
             counts = dict(await conn.fetch("SELECT status, count(*) FROM requests GROUP BY status"))
+            used = await conn.fetchrow("SELECT sum(requests), sum(errors) FROM key_usage")
         assert counts == {500: refused, 200: BATCH - refused}
+        assert tuple(used or ()) == (10 * BATCH, refused)
         for _ in range(MAX_REFUSED + 10):
-            log.add(a_row(429))
-        assert len(log._refused) == MAX_REFUSED
+            log.add(a_row(404))
+        assert len(log._refused.rows) == MAX_REFUSED
+    finally:
+        await db.close()
+
+
+async def test_a_client_that_ignores_its_limit_pushes_nobody_out_of_the_log(database_url: str) -> None:
+    """All of another client's requests are listed; of the 429s a sample, and the key's usage counts them."""
+    db = await open_database(database_url, "gateway", size=1)
+    storm, other = (Caller(studio_id=new_id(), client_id=new_id(), key_id=new_id()) for _ in range(2))
+    log = RequestLog(db)
+    try:
+        for number in range(30_000):
+            log.add(a_row(429, caller=storm))
+            if number % 2_000 == 0:
+                log.add(a_row(404, caller=other))
+                log.add(a_row(429, caller=other))
+        log.add(a_row(404, caller=storm))
+        await log.write()
+        async with db.connection() as conn:
+            rows = await conn.fetch("SELECT client_id::text, status, count(*) FROM requests GROUP BY 1, 2")
+            used = await conn.fetchrow(
+                "SELECT sum(requests), sum(errors) FROM key_usage WHERE key_id = $1", storm.key_id
+            )
+        assert {tuple(row) for row in rows} == {
+            (other.client_id, 404, 15),
+            (other.client_id, 429, 15),
+            (storm.client_id, 429, LIMITED_SHARE),
+            (storm.client_id, 404, 1),
+        }
+        assert tuple(used or ()) == (30_001, 30_001)
     finally:
         await db.close()
 

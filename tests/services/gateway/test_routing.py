@@ -69,3 +69,31 @@ def test_a_route_without_a_scope_does_not_construct() -> None:
     """A new route must declare its scope."""
     with pytest.raises(ValueError, match="names no known scope"):
         PartnerRoute("GET", "/new", "", "catalog")
+
+
+async def test_an_encoded_letter_is_the_letter(system: System) -> None:
+    """The gateway finds the route that the owner will find: `preview` is a word, however it is spelled."""
+    client = system.partner(await system.key())
+    for path in ("/bookings/preview", "/bookings/%70review"):
+        answer = await client.send("DELETE", path, headers={"Idempotency-Key": new_id()})
+        assert (answer.status, answer.headers["Allow"]) == (405, "POST"), path
+        assert (await client.post(path, {})).status == 422
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "//console/session",
+        "/console//session",
+        "/console%2Fsession",
+        "/console/session/",
+        "/%63onsole/session",
+        "//health/live",
+        "/health/live/",
+    ],
+)
+async def test_a_public_path_has_one_spelling(system: System, path: str) -> None:
+    """On both ports, which take nothing for what it is not."""
+    for url in (system.running.partner_url, system.running.operator_url):
+        answer = await system.client(url, {}).send("POST", path, {"token": "x"})
+        assert (answer.status, answer.code) == (404, "not_found")

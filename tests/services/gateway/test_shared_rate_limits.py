@@ -29,9 +29,9 @@ class Gateway:
         self.now = time.monotonic()
         self.limits = SharedLimits(url, timeout=20.0, clock=lambda: self.now)
 
-    async def take(self, client_id: str) -> bool:
+    async def take(self, client_id: str, cost: int = 1) -> bool:
         bucket = self.limits.of(client_id, RATE, BURST, self.now)
-        return bucket.take(self.now) or await self.limits.take_more(bucket)
+        return bucket.take(self.now, cost) or await self.limits.take_more(bucket, cost)
 
 
 async def reservations(valkey: Valkey) -> int:
@@ -48,6 +48,19 @@ async def test_two_gateways_together_allow_what_one_would(valkey: Valkey) -> Non
     allowed = [await gateway.take(client_id) for _ in range(BURST) for gateway in gateways]
     assert sum(allowed) == BURST
     assert await gateways[0].take(new_id()), "another client has a bucket of its own"
+    for gateway in gateways:
+        await gateway.limits.close()
+
+
+async def test_a_large_body_costs_the_same_whichever_gateway_it_reaches(valkey: Valkey) -> None:
+    """Three of 30 tokens each; the tokens that are left are for small requests."""
+    gateways = [Gateway(valkey.url) for _ in range(2)]
+    client_id = new_id()
+    allowed = [await gateways[number % 2].take(client_id, 30) for number in range(8)]
+    assert 2 <= sum(allowed) <= 3, "a few tokens are reserved by the other gateway"
+    small = [await gateway.take(client_id) for _ in range(BURST) for gateway in gateways]
+    assert 30 * sum(allowed) + sum(small) == BURST
+    assert await gateways[0].take(new_id(), 10 * BURST), "no request costs more than the bucket holds"
     for gateway in gateways:
         await gateway.limits.close()
 

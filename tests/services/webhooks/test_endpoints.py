@@ -4,7 +4,8 @@ import base64
 
 from standardwebhooks import Webhook
 
-from shared.events.kinds import BookingCreated, FormSubmitted, LeadCreated, MemberCreated
+from shared.events.event import Audience
+from shared.events.kinds import BookingCreated, FormSubmitted, FormUpdated, LeadCreated, MemberCreated
 from shared.wire import new_id
 from tests.harness.eventually import eventually
 from tests.harness.receiver import Receiver
@@ -67,27 +68,42 @@ async def test_a_kind_needs_its_read_scope(client: StudioClient) -> None:
 
 
 async def test_a_narrower_key_of_the_same_client_cannot_use_a_wider_endpoint(client: StudioClient) -> None:
-    """It could learn from webhooks or the delivery log what it may not read. Nor may it change it."""
-    made = await client.endpoint(HOOK)
-    await client.publish_some(1)
-    [delivery] = await client.deliveries(made["id"])
+    """It could learn from webhooks or the delivery log what it may not read. Nor may it change it.
+
+    Drafts are shown to keys with `forms:write` only, so that scope counts like a read scope.
+    """
+    forms = ALL_READS | {"forms:read"}
+    maker = client.caller(scopes=forms | {"forms:write", "bookings:write"})
+    made = await client.endpoint(HOOK, caller=maker)
+    await client.publish(client.event(FormUpdated, audience=Audience.FORM_WRITERS))
     path = f"/webhook-endpoints/{made['id']}"
-    less = client.caller(scopes=frozenset({"webhooks:write", "webhooks:read"}))
-    elsewhere = client.caller(location_ids=(new_id(),))
-    for method, target, body in (
+    [delivery] = (await client.call("GET", f"{path}/deliveries", caller=maker)).json()["data"]
+    since = {"since": "2026-01-01T00:00:00Z"}
+    recovery = (await client.call("POST", f"{path}/recover", since, caller=maker)).json()["id"]
+    calls: list[tuple[str, str, dict[str, str] | None]] = [
         ("PATCH", path, {"url": "https://other.example/"}),
         ("POST", f"{path}/rotate-secret", None),
         ("POST", f"{path}/test", None),
-        ("POST", f"{path}/recover", {"since": "2026-01-01T00:00:00Z"}),
+        ("POST", f"{path}/recover", since),
+        ("GET", f"{path}/recoveries/{recovery}", None),
         ("GET", f"{path}/deliveries", None),
         ("POST", f"/webhook-deliveries/{delivery['id']}/retry", None),
         ("DELETE", path, None),
-    ):
-        reply = await client.call(method, target, body, caller=less)
-        assert (reply.status, reply.code) == (403, "insufficient_scope"), (method, target)
+    ]
+    for missing in ("bookings:read", "forms:write"):
+        less = client.caller(scopes=maker.scopes - {missing})
+        for method, target, body in calls:
+            reply = await client.call(method, target, body, caller=less)
+            assert (reply.status, reply.code) == (403, "insufficient_scope"), (method, target, missing)
+            assert reply.json()["error"]["details"]["required_scope"] == missing
+    elsewhere = client.caller(scopes=maker.scopes, location_ids=(new_id(),))
+    for method, target, body in calls:
         reply = await client.call(method, target, body, caller=elsewhere)
         assert (reply.status, reply.code) == (404, "not_found"), (method, target)
     assert (await client.call("GET", path)).json()["status"] == "enabled"
+    enough = client.caller(scopes=maker.scopes - {"bookings:write"})
+    changed = await client.call("PATCH", path, {"description": "mine"}, caller=enough)
+    assert changed.status == 200, "a scope that shows no event is not needed"
 
 
 async def test_an_endpoint_gets_what_its_key_may_see(client: StudioClient, receiver: Receiver) -> None:

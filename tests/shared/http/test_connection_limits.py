@@ -3,8 +3,8 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from prometheus_client import REGISTRY
 
 from shared.http import connection_limits, open_sockets
 from shared.http.client_address import TrustedProxies
-from shared.http.connection_limits import SWEEP_CHUNK, ConnectionLimits
+from shared.http.connection_limits import SWEEP_CHUNK, ConnectionLimits, mark_authenticated
 from shared.http.server import Address, Listener, listening
 from shared.servers.ports import free_port
 from tests.harness.raw_http import RawConnection, connect
@@ -20,6 +20,7 @@ from tests.harness.raw_http import RawConnection, connect
 PIECE = b"x" * 65536
 PIECES = 400
 GET = b"GET / HTTP/1.1\r\nHost: t\r\n\r\n"
+WITH_KEY = b"GET /authenticated HTTP/1.1\r\nHost: t\r\n\r\n"
 
 
 class Answers:
@@ -30,6 +31,8 @@ class Answers:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         long = scope["path"] == "/long"
+        if scope["path"] == "/authenticated":
+            mark_authenticated(scope)
         await send({"type": "http.response.start", "status": 200, "headers": []})
         for _ in range(PIECES if long else 0):
             await send({"type": "http.response.body", "body": PIECE, "more_body": True})
@@ -102,12 +105,12 @@ async def test_a_trusted_proxy_may_hold_as_many_as_it_needs() -> None:
             assert b"200 OK" in await exchange(connection)
 
 
-async def test_a_full_port_answers_503_at_once_and_still_serves_health_checks() -> None:
+async def test_a_port_full_of_authenticated_connections_answers_503_and_serves_health_checks() -> None:
     """New clients get 503 with `Retry-After`, and their connection is closed."""
     async with port_with(Answers(), max_connections=5) as url:
         inside = [await connect(url) for _ in range(5)]
         for connection in inside:
-            assert b"200 OK" in await exchange(connection)
+            assert b"200 OK" in await exchange(connection, WITH_KEY)
         refusal = b""
         async with asyncio.timeout(10):
             while seen_at(url) < 5:
@@ -128,6 +131,77 @@ async def test_a_full_port_answers_503_at_once_and_still_serves_health_checks() 
         async with asyncio.timeout(10):
             while b"200 OK" not in await exchange(await connect(url)):
                 await asyncio.sleep(0.1)
+
+
+async def until_seen(url: str, count: int) -> None:
+    async with asyncio.timeout(10):
+        while seen_at(url) < count:
+            await asyncio.sleep(0.05)
+
+
+async def keep_alive(url: str, address: str, count: int, headers: bytes = b"") -> None:
+    """Connections that ask something without a key again and again; one that is closed is opened again."""
+    request = b"GET / HTTP/1.1\r\nHost: t\r\n%s\r\n" % headers
+
+    async def one() -> None:
+        while True:
+            with suppress(OSError, EOFError):
+                connection = await connect(url, local_address=address)
+                while not connection.reader.at_eof():
+                    await exchange(connection, request)
+                    await asyncio.sleep(0.3)
+
+    await asyncio.gather(*(one() for _ in range(count)))
+
+
+@asynccontextmanager
+async def attacked_by(*attacks: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    tasks = [asyncio.create_task(attack) for attack in attacks]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_a_few_addresses_cannot_close_the_port_for_others() -> None:
+    """A full port takes connections from the addresses that have most, so another address is always served,
+    and one that has authenticated stays open, also in an address that has many."""
+    async with port_with(Answers(), max_connections=40, max_per_address=12) as url:
+        partner = await connect(url, local_address="127.0.9.1")
+        assert b"200 OK" in await exchange(partner, WITH_KEY)
+        attacks = [keep_alive(url, f"127.0.9.{1 + number}", 11) for number in range(5)]
+        async with attacked_by(*attacks):
+            await until_seen(url, 41)
+            for _ in range(24):
+                newcomer = await connect(url, local_address="127.0.9.100")
+                assert b"200 OK" in await exchange(newcomer)
+                newcomer.close()
+                await asyncio.sleep(0.05)
+            assert b"200 OK" in await exchange(partner)
+            assert await closed([partner]) == 0
+
+
+async def test_behind_a_proxy_the_address_that_it_tells_is_counted() -> None:
+    """All connections have the proxy's address, so that would tell nothing."""
+    trusted = TrustedProxies(["127.0.0.0/8"])
+    async with port_with(Answers(), max_connections=20, trusted=trusted) as url:
+        attack = keep_alive(url, "127.0.9.1", 22, b"X-Forwarded-For: 192.0.2.1\r\n")
+        other = b"GET / HTTP/1.1\r\nHost: t\r\nX-Forwarded-For: 192.0.2.2\r\n\r\n"
+        partner = await connect(url, local_address="127.0.9.1")
+        assert b"200 OK" in await exchange(partner, other)
+        async with attacked_by(attack):
+            await until_seen(url, 20)
+            async with asyncio.timeout(10):
+                while b"200 OK" not in await exchange(await connect(url), other):
+                    await asyncio.sleep(0.05)  # the next sweep knows the addresses
+            for _ in range(24):
+                newcomer = await connect(url)
+                assert b"200 OK" in await exchange(newcomer, other)
+                newcomer.close()
+                await asyncio.sleep(0.05)
+            assert b"200 OK" in await exchange(partner, other)
 
 
 async def test_who_does_not_read_an_answer_is_cut_off_and_a_slow_reader_is_not() -> None:

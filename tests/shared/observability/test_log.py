@@ -34,6 +34,7 @@ def test_fields_with_a_private_name_are_never_written(capsys: pytest.CaptureFixt
         ("key spk_live_abcDEF123_xyz used", "key [secret] used"),
         ("whsec_vzp/QbbbtDFD+=", "[secret]"),
         ("opt_0123456789abcdef", "[secret]"),
+        ("'ada@example.com'bob@example.com, a@b@c.example", "[email], a@[email]"),
         ("nothing to hide", "nothing to hide"),
     ],
 )

@@ -63,7 +63,8 @@ TEXTS: dict[str, str] = {
     "AuditEntry.at": "When it was done, in UTC.",
     "actor": "`operator`, or the id of the staff token.",
     "action": "What was done, such as `classes.cancel`.",
-    "target": "The id of what was changed or made; otherwise the studio, or nothing.",
+    "target": "The id of what was changed or made; otherwise the name in the path, or the studio. `all` if it was "
+    "several studios, `new` if the outcome of creating something is unknown.",
     "AuditEntry.request_id": "The id of the request.",
     "by": "How many numbers are skipped.",
     "studios": "How many studios were moved forward.",
@@ -147,7 +148,6 @@ OPERATIONS: dict[str, str] = {
     "create_purchase": "A completed purchase grants the product's credits to the member, once.",
     "get_class": "With the number of seats that are taken and left.",
     "get_booking": "Its status, its spot and, while it waits, its position on the waitlist.",
-    "preview_cancellation": "The receipt that cancelling now would give. Nothing is changed.",
     "get_waitlist_entry": "Its position, and whether it became a booking.",
     "list_memberships": "All memberships of one member, ended ones included.",
     "get_membership": "Its status, pause and cancellation.",

@@ -3,21 +3,21 @@
 from decimal import Decimal
 from typing import Any
 
-from services.forms.rules.answer_values import Answer, as_decimal
+from services.forms.rules.answer_values import Answer, as_decimal, number_key
 from services.forms.rules.field_checks.answer_problem import ONE_TEXT, FieldContext, Finding
 
 _TICKED = ("true", "false")
 
 
-def option_value(option: Any) -> str | Decimal | None:
-    """The value of a string, number, or object with a `value`; None for anything else."""
+def option_value(option: Any) -> str | None:
+    """The value of a string, number (its key), or object with a `value`; None for anything else."""
     if isinstance(option, dict):
         option = option.get("value")
     if isinstance(option, str):
         return option
     if isinstance(option, bool) or not isinstance(option, (int, float, Decimal)):
         return None
-    return Decimal(str(option))
+    return number_key(Decimal(str(option)))
 
 
 def check_select(context: FieldContext, answer: Answer) -> Finding | None:
@@ -49,7 +49,7 @@ def _offered(context: FieldContext, answer: Answer) -> Finding | None:
     chosen = answer if isinstance(answer, list) else [answer]
     offered = {option_value(option) for option in context.field.options or ()}
     # A number may come as the form has it or as a widget prints it: 1.10 and 1.1 are the same option.
-    options = [text if text in offered else as_decimal(text) for text in chosen]
+    options = [text if text in offered else number_key(as_decimal(text)) for text in chosen]
     if None in options or not offered.issuperset(options):
         return Finding("Choose one of the form's options.", "not_an_option")
     if len(set(options)) < len(options):

@@ -11,15 +11,17 @@ import structlog
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from msgspec import Struct
 
-from services.gateway.access import OperatorAccess
-from services.gateway.rules.audit_action import action_and_target, is_write
+from services.gateway.rules.audit_action import CREATE, action_of, target_of
 from services.gateway.store import audit_log
 from shared.db.database import Database
-from shared.http.caller import REQUEST_ID_HEADER
+from shared.http.caller import REQUEST_ID_HEADER, Caller
 from shared.http.error_mapping import answer_for
 from shared.http.service import request_id_of, send_answer
+from shared.routing import OperatorRoute
 
 log = structlog.get_logger("audit")
+# Key in the scope's state, for a handler that knows the target better than its path does.
+TARGET = "audit_target"
 
 
 class _Made(Struct):
@@ -27,37 +29,34 @@ class _Made(Struct):
 
 
 class AuditTrail:
-    def __init__(self, app: ASGIApp, db: Database, access: OperatorAccess) -> None:
-        self._app = app
+    def __init__(self, db: Database) -> None:
         self._db = db
-        self._access = access
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        method, path = str(scope.get("method")), scope["path"]
-        caller = self._access.recognised() if is_write(method, path) else None
-        if caller is None:
-            await self._app(scope, receive, send)
-            return
+    async def recorded(
+        self, route: OperatorRoute, caller: Caller, app: ASGIApp, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Calls `app`, which does the work of `route`."""
         # The entry, the answer and the services' logs have the same id.
         request_id = request_id_of(scope)
         others = [header for header in scope["headers"] if header[0] != REQUEST_ID_HEADER]
         scope["headers"] = [*others, (REQUEST_ID_HEADER, request_id.encode())]
-        action, target = action_and_target(method, path, scope["query_string"])
         try:
             async with self._db.connection() as conn:
                 entry_id = await audit_log.add(
                     conn,
                     actor=caller.key_id or "operator",
-                    action=action,
-                    target=target,
+                    action=action_of(route),
+                    target=target_of(route, scope["path_params"], scope["query_string"], caller.studio_id),
                     request_id=request_id,
                 )
         except Exception as problem:
             await send_answer(send, answer_for(problem, request_id), request_id)
             return
-        await self._app(scope, receive, self._watching(send, entry_id, made=action.endswith(".create")))
+        scope["state"] = {}
+        await app(scope, receive, self._watching(send, entry_id, route, scope))
 
-    def _watching(self, send: Send, entry_id: str, *, made: bool) -> Send:
+    def _watching(self, send: Send, entry_id: str, route: OperatorRoute, scope: Scope) -> Send:
+        makes = action_of(route).endswith(CREATE)
         start: list[Any] = []
 
         async def watched(message: Message) -> None:
@@ -67,20 +66,21 @@ class AuditTrail:
                 return
             if start:
                 first = start.pop()
-                body: Any = message.get("body", b"") if made else b""
-                await self._complete(entry_id, first["status"], body)
+                body: Any = message.get("body", b"") if makes else b""
+                target = scope["state"].get(TARGET) or (_id_in(body) if body else None)
+                await self._complete(entry_id, first["status"], target)
                 await send(first)
             await send(message)
 
         return watched
 
-    async def _complete(self, entry_id: str, status: int, body: bytes) -> None:
+    async def _complete(self, entry_id: str, status: int, target: str | None) -> None:
         try:
             async with self._db.connection() as conn:
                 if 400 <= status < 500:
                     await audit_log.remove(conn, entry_id)
-                elif body and (made := _id_in(body)):
-                    await audit_log.set_target(conn, entry_id, made)
+                elif target:
+                    await audit_log.set_target(conn, entry_id, target)
         except Exception as problem:
             # The work is done and the entry exists; only its target is less precise.
             log.warning("audit_entry_not_completed", error=type(problem).__name__)

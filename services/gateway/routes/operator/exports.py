@@ -26,7 +26,6 @@ class ExportOf(Query, frozen=True, kw_only=True):
 
 
 class ExportStream(PlainHandler):
-    method = "GET"
     role = "manager"
 
     async def answer(self, caller: Caller, scope: Scope, receive: Receive) -> StreamedAnswer:

@@ -8,6 +8,7 @@ from litestar.types import Receive, Scope
 from msgspec import Meta, Struct, structs
 
 from services.gateway.actions.import_batch import ImportBatch
+from services.gateway.routes.operator.audit_trail import TARGET
 from services.gateway.routes.operator.plain_handler import PlainHandler
 from services.gateway.store import studios
 from services.gateway.wire.studio import StudioFilter
@@ -58,21 +59,22 @@ class ImportAnswer(Struct, kw_only=True):
 
 
 class ImportStream(PlainHandler):
-    method = "POST"
     role = "manager"
 
     async def answer(self, caller: Caller, scope: Scope, receive: Receive) -> Answer:
         query = decode_query(ImportQuery, scope["query_string"])
         if caller.studio_id:
             query = structs.replace(query, studio=await self._own_studio(caller, query.studio))
-        return Answer(encode(await self._import(receive, query, caller.request_id)))
+        return Answer(encode(await self._import(scope, receive, query, caller.request_id)))
 
     async def _own_studio(self, caller: Caller, named: str | None) -> str:
         """A manager's lines may not change another studio, as with `?studio=`."""
         async with self._context.db.connection() as conn:
             return (await studios.find_for(conn, caller, named or caller.studio_id)).id
 
-    async def _import(self, receive: Receive, query: ImportQuery, request_id: str) -> ImportAnswer:
+    async def _import(
+        self, scope: Scope, receive: Receive, query: ImportQuery, request_id: str
+    ) -> ImportAnswer:
         batch = ImportBatch(
             self._context, request_id, query.studio, dry_run=query.dry_run, send_events=query.events
         )
@@ -92,6 +94,8 @@ class ImportStream(PlainHandler):
                 rejected_count, rejected = _move_rejected(batch, rejected_count, rejected)
         await batch.flush()
         rejected_count, rejected = _move_rejected(batch, rejected_count, rejected)
+        if len(batch.studio_ids) == 1:
+            scope["state"][TARGET] = batch.studio_ids.pop()
         rejected.sort(key=lambda row: row.line)
         return ImportAnswer(
             lines=max(0, read - earlier),
@@ -110,19 +114,24 @@ def _move_rejected(batch: ImportBatch, count: int, listed: list[Rejected]) -> tu
 
 async def lines_of(receive: Receive) -> AsyncIterator[bytes | None]:
     """Yields the body's lines as they arrive, and None for a line that is too long."""
-    held, skipping = b"", False
-    more = True
+    parts: list[bytes] = []  # of the line that has not ended yet; joining them for each piece is quadratic
+    size, more = 0, True
     while more:
         async with asyncio.timeout(READ_TIMEOUT):
             message: Any = await receive()
         if message["type"] != "http.request":
             return
         more = message.get("more_body", False)
-        *whole, held = (held + message.get("body", b"")).split(b"\n")
-        for line in whole:
-            yield None if skipping else line
-            skipping = False
-        if len(held) > MAX_LINE_BYTES:
-            held, skipping = b"", True
-    if held.strip() or skipping:
-        yield None if skipping else held
+        *ends, begun = message.get("body", b"").split(b"\n")
+        for end in ends:
+            yield None if size + len(end) > MAX_LINE_BYTES else b"".join([*parts, end])
+            parts, size = [], 0
+        size += len(begun)
+        if size > MAX_LINE_BYTES:
+            parts.clear()
+        else:
+            parts.append(begun)
+    if size > MAX_LINE_BYTES:
+        yield None
+    elif (line := b"".join(parts)).strip():
+        yield line

@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from services.gateway.access import OperatorAccess
 from services.gateway.context import OperatorContext
-from shared.errors import MethodNotAllowed
 from shared.http.answer import Answer
 from shared.http.caller import Caller
 from shared.http.error_mapping import answer_for
@@ -26,9 +25,8 @@ class StreamedAnswer(Struct):
 
 
 class PlainHandler(ABC):
-    """`method` and `role` are required if they are set."""
+    """`role` is required if it is set."""
 
-    method: ClassVar[str | None] = None
     role: ClassVar[Role | None] = None
 
     def __init__(self, context: OperatorContext, access: OperatorAccess) -> None:
@@ -43,8 +41,6 @@ class PlainHandler(ABC):
         request_id = valid_request_id(headers.get(b"x-request-id"))
         answer: Answer | StreamedAnswer
         try:
-            if self.method is not None and scope.get("method") != self.method:
-                raise MethodNotAllowed([self.method])
             caller = self._access.verify(headers, request_id)
             if self.role is not None:
                 require_role(caller.role, self.role)

@@ -1,68 +1,53 @@
-"""Forwards staff operations on studios and queues from `/operator/v1/…` to the owner's `/staff/…`."""
+"""Forwards an operators' route of a service from `/operator/v1/…` to the owner's `/staff/…`."""
 
 from typing import Final
+from urllib.parse import unquote
 
 from litestar.types import Receive, Scope
 
+from services.gateway.access import OperatorAccess
+from services.gateway.actions.check_references import check_references
+from services.gateway.context import OperatorContext
 from services.gateway.routes.operator.plain_handler import PlainHandler
 from services.gateway.store import studios
-from shared.errors import NotFound
 from shared.http.answer import Answer
 from shared.http.caller import Caller
 from shared.http.routes import MAX_BODY, read_body
+from shared.routing import OPERATOR_PREFIX
 
-# The owner, by the first segment of the path.
-OWNERS: Final[dict[str, str]] = {
-    "classes": "bookings",
-    "class-spots": "bookings",
-    "bookings": "bookings",
-    "waitlist": "bookings",
-    "members": "bookings",
-    "memberships": "bookings",
-    "purchases": "bookings",
-    "policy": "bookings",
-    "forms": "forms",
-    "form-submissions": "forms",
-    "leads": "forms",
-    "webhook-endpoints": "webhooks",
-    "webhook-deliveries": "webhooks",
-    "events": "webhooks",
-    "queues": "webhooks",
-}
-PREFIX: Final = "/operator/v1/"
-STAFF_PATHS: Final = (
-    "/operator/v1/studios/{studio}/{rest:path}",
-    # Queues serve every studio.
-    "/operator/v1/queues",
-    "/operator/v1/queues/{rest:path}",
-)
+# Their bodies name what the catalog has.
+REFERRING: Final = frozenset({"classes", "purchases"})
 
 
 class StaffForwarder(PlainHandler):
+    def __init__(self, context: OperatorContext, access: OperatorAccess, owner: str) -> None:
+        super().__init__(context, access)
+        self._owner = owner
+
     async def answer(self, caller: Caller, scope: Scope, receive: Receive) -> Answer:
         headers = dict(scope["headers"])
-        raw = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1")
-        rest, studio_id = raw.removeprefix(PREFIX), ""
-        if rest.startswith("studios/"):
-            _, studio, rest = rest.split("/", 2)
+        below, studio_id = scope["raw_path"].decode("latin-1").removeprefix(OPERATOR_PREFIX), ""
+        if (studio := scope["path_params"].get("studio")) is not None:
+            below = "/" + below.split("/", 3)[3]
             async with self._context.db.connection() as conn:
                 studio_id = (await studios.find_for(conn, caller, studio)).id
-        owner = OWNERS.get(rest.partition("/")[0])
-        if owner is None:
-            raise NotFound
+        body = await read_body(receive, headers, MAX_BODY)
+        noun = unquote(below).split("/", 2)[1]
+        if scope.get("method") in ("POST", "PATCH") and noun in REFERRING:
+            await check_references(self._context, caller.request_id, studio_id, body)
         query = scope["query_string"].decode("latin-1")
         answer = await self._context.call_service(
-            owner,
+            self._owner,
             str(scope.get("method")),
-            f"/staff/{rest}" + (f"?{query}" if query else ""),
+            f"/staff{below}" + (f"?{query}" if query else ""),
             studio_id=studio_id,
             request_id=caller.request_id,
             role=caller.role,
-            body=await read_body(receive, headers, MAX_BODY),
+            body=body,
             content_type=headers.get(b"content-type", b""),
         )
-        body = answer.body
+        answered = answer.body
         if answer.stream is not None:
-            body += b"".join([part async for part in answer.stream])
+            answered += b"".join([part async for part in answer.stream])
         kept = tuple(header for header in answer.headers if header[0] in (b"allow", b"retry-after"))
-        return Answer(body, answer.status, kept)
+        return Answer(answered, answer.status, kept)

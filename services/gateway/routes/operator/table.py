@@ -1,5 +1,8 @@
-"""The gateway's own routes of the operators' API. Staff routes belong to the services."""
+"""The routes of the operators' API, each with its handler: the gateway's own, and those of the services."""
 
+from litestar.types import ASGIApp
+
+from services.gateway.access import OperatorAccess
 from services.gateway.context import OperatorContext
 from services.gateway.routes.operator import (
     audit,
@@ -11,7 +14,12 @@ from services.gateway.routes.operator import (
     status,
     usage,
 )
+from services.gateway.routes.operator.exports import ExportStream
+from services.gateway.routes.operator.imports import ImportStream
+from services.gateway.routes.operator.staff import StaffForwarder
 from shared.http.routes import Route
+from shared.http.service import path_handlers
+from shared.routing import OPERATOR_PREFIX, STAFF_ROUTES, OperatorRoute
 
 
 def routes() -> list[Route[OperatorContext]]:
@@ -25,3 +33,19 @@ def routes() -> list[Route[OperatorContext]]:
         *sequences.ROUTES,
         *status.ROUTES,
     ]
+
+
+def operator_handlers(context: OperatorContext, access: OperatorAccess) -> dict[OperatorRoute, ASGIApp]:
+    own = path_handlers("operator", context, routes(), access, partner_routes=False)
+    owners = {route.owner for route in STAFF_ROUTES}
+    staff = {owner: StaffForwarder(context, access, owner) for owner in owners}
+    return {
+        **{_row(route): own[route.path] for route in routes()},
+        OperatorRoute("POST", "/import"): ImportStream(context, access),
+        OperatorRoute("GET", "/export"): ExportStream(context, access),
+        **{route: staff[route.owner] for route in STAFF_ROUTES},
+    }
+
+
+def _row(route: Route[OperatorContext]) -> OperatorRoute:
+    return OperatorRoute(route.method, route.path.removeprefix(OPERATOR_PREFIX))

@@ -1,0 +1,103 @@
+"""The operators' port: what is served without a token, and the operators' API below its prefix.
+
+The route is found once, in the raw path. It says who does the work and what the audit log is told.
+"""
+
+import time
+from collections.abc import Mapping
+
+from litestar.types import ASGIApp, Receive, Scope, Send
+
+from services.gateway.access import OperatorAccess
+from services.gateway.errors import BadOperatorToken
+from services.gateway.routes.operator.audit_trail import AuditTrail
+from services.gateway.rules.rate_limit import FailedKeyLimits
+from services.gateway.rules.route_matching import RouteTable
+from services.gateway.store import studios
+from shared.db.database import Database
+from shared.errors import NotFound, RateLimited, UnsupportedApiVersion
+from shared.http.caller import Caller
+from shared.http.client_address import TrustedProxies, address_of
+from shared.http.error_mapping import answer_for
+from shared.http.service import raw_path_of, request_id_of, send_answer
+from shared.observability.request_log import RequestLine, log_request
+from shared.routing import OPERATOR_PREFIX, OperatorRoute
+from shared.wire import API_VERSION
+
+
+class OperatorPort:
+    """Guesses at a token are limited per address: a short burst, then one per second. Valid tokens are never
+    delayed, even if others guess from the same address."""
+
+    def __init__(
+        self,
+        public: Mapping[str, ASGIApp],
+        handlers: Mapping[OperatorRoute, ASGIApp],
+        access: OperatorAccess,
+        db: Database,
+        proxies: TrustedProxies,
+        failed: FailedKeyLimits,
+    ) -> None:
+        self._public = {path.encode(): app for path, app in public.items()}
+        self._handlers = handlers
+        self._table = RouteTable(handlers, OPERATOR_PREFIX)
+        self._audit = AuditTrail(db)
+        self._access = access
+        self._db = db
+        self._proxies = proxies
+        self._failed = failed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        public = self._public.get(raw_path_of(scope))
+        if public is not None:
+            await public(scope, receive, send)
+            return
+        started = time.perf_counter()
+        try:
+            caller, route = await self._checked(scope)
+        except Exception as problem:
+            await _refuse(problem, scope, send, started)
+            return
+        handler = self._handlers[route]
+        if route.is_write:
+            await self._audit.recorded(route, caller, handler, scope, receive, send)
+        else:
+            await handler(scope, receive, send)
+
+    async def _checked(self, scope: Scope) -> tuple[Caller, OperatorRoute]:
+        path, headers = raw_path_of(scope), dict(scope["headers"])
+        if not path.startswith(f"{OPERATOR_PREFIX}/".encode()):
+            raise NotFound
+        caller = await self._access.recognise(headers)
+        if caller is None:
+            wait = self._failed.take(address_of(scope, headers, self._proxies), time.monotonic())
+            raise BadOperatorToken if wait is None else RateLimited(wait)
+        route = self._table.find(str(scope.get("method")), path)
+        parameters = scope["path_params"] = self._table.parameters(route, path)
+        if caller.studio_id and "studio" in parameters:
+            # For staff another studio does not exist, whatever role its route would need.
+            async with self._db.connection() as conn:
+                await studios.find_for(conn, caller, parameters["studio"])
+        if headers.get(b"x-api-version", API_VERSION.encode()) != API_VERSION.encode():
+            raise UnsupportedApiVersion([API_VERSION])
+        return caller, route
+
+
+async def _refuse(problem: Exception, scope: Scope, send: Send, started: float) -> None:
+    request_id = request_id_of(scope)
+    answer = answer_for(problem, request_id)
+    await send_answer(send, answer, request_id)
+    log_request(
+        RequestLine(
+            service="operator",
+            method=str(scope.get("method")),
+            route=None,
+            status=answer.status,
+            ms=round((time.perf_counter() - started) * 1000, 2),
+            request_id=request_id,
+            trace_id=None,
+            studio_id=None,
+            client_id=None,
+            key_id=None,
+        )
+    )
