@@ -128,7 +128,10 @@ async def test_what_the_document_says_is_what_the_port_answers(system: System) -
 
 def told(operation: dict[str, Any], status: int) -> list[str]:
     """The codes that the document lists for a status."""
-    codes: list[str] = operation["responses"].get(str(status), {}).get("x-error-codes", [])
+    response = operation["responses"].get(str(status), {})
+    if "$ref" in response:
+        response = DOCUMENT["components"]["responses"][response["$ref"].rpartition("/")[2]]
+    codes: list[str] = response.get("x-error-codes", [])
     return codes
 
 
