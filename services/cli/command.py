@@ -119,12 +119,9 @@ def _exit_code(run: Callable[..., int | None], call: Call, given: dict[str, Any]
         return problem.exit_code
 
 
-def confirm(what: str, *, yes: bool, scripts_need_yes: bool = True) -> None:
-    """Ask before anything that cannot be undone. A script has to pass --yes, or the command does nothing.
-
-    `scripts_need_yes` is off for commands that existed before this prompt, so that old scripts still work.
-    """
-    if yes or not (sys.stdin.isatty() or scripts_need_yes):
+def confirm(what: str, *, yes: bool) -> None:
+    """Ask before anything that cannot be undone. A script has to pass --yes, or the command does nothing."""
+    if yes:
         return
     if not sys.stdin.isatty():
         raise CommandFailed(f"{what} Pass --yes to go on.", exit_code=2)

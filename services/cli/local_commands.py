@@ -114,7 +114,7 @@ def erase_lead(call: Call, id: Id, studio: SearchedStudio = None, yes: Yes = Fal
 
 
 def _erase(call: Call, noun: str, id: str, studio: str | None, yes: bool) -> None:
-    confirm(f"The {noun} {id} will be anonymous everywhere, for good.", yes=yes, scripts_need_yes=False)
+    confirm(f"The {noun} {id} will be anonymous everywhere, for good.", yes=yes)
     call.show(call.operators.post(f"/{noun}s/{id}/erase", studio=studio))
 
 

@@ -103,7 +103,6 @@ OPERATOR_REQUESTS = (
         ),
         f"{AN_ID} --with-endpoints",
         question="The key will be revoked for good; every gateway refuses it within two seconds.",
-        scripts_need_yes=False,
     ),
     Request(
         "clients list",

@@ -86,7 +86,6 @@ class Request(NamedTuple):
     prepare: Callable[["Desk", Fields], None] | None = None
     # Asked before what cannot be undone.
     question: str | Callable[["Desk", Fields], str] = ""
-    scripts_need_yes: bool = True
     # What is wrong with the options together: a sentence, or nothing.
     check: Callable[[Fields], str] = lambda given: ""
     order_by: Callable[[Fields], Any] | None = None
@@ -158,7 +157,7 @@ def send(row: Request, call: Call, given: Fields) -> None:
     yes = given.pop("yes", True)
     if row.question and not yes:
         question = row.question if isinstance(row.question, str) else row.question(desk, given)
-        confirm(question, yes=False, scripts_need_yes=row.scripts_need_yes)
+        confirm(question, yes=False)
     if row.prepare is not None:
         row.prepare(desk, given)
     fields = dict(_sent(desk, given))
