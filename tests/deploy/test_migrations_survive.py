@@ -1,8 +1,9 @@
 """Old code keeps running during and after a migration: this test refuses what would break it.
 
-The rule, and how a column is renamed or dropped over two releases, is in docs/operating.md. A statement that
-is safe after all is marked in the comment above it: `-- old code survives: <why>`. Functions live in
-services/<name>/functions: their signatures stay as they are, and none is dropped while old code may call it.
+The rule, and how a column is renamed or dropped over two releases, is in docs/operating/upgrade-and-
+restore.md. A statement that is safe after all is marked in the comment above it: `-- old code survives:
+<why>`. Functions live in services/<name>/functions: their signatures stay as they are, and none is dropped
+while old code may call it.
 """
 
 import re
