@@ -120,7 +120,7 @@ def test_in_production_every_service_is_scaled_and_only_by_its_autoscaler() -> N
 
 
 def test_postgres_has_a_connection_for_every_replica_that_autoscaling_allows() -> None:
-    """All at their maximum, one more of each during a roll-out, and some for administrators."""
+    """All at their maximum, one more of each during a rollout, and some for administrators."""
     pool = int(named(MANIFESTS, "ConfigMap")["studio-settings"]["data"]["STUDIO_POOL_SIZE"]) + RESERVED
     needed = sum(
         (most + 1) * pool * (2 if name == "webhooks-dispatch" else 1) for name, (_, most) in _ranges().items()

@@ -1,4 +1,4 @@
-"""What the chart renders, as a cluster reads it: valid objects, restricted pods that find a node, roll-outs
+"""What the chart renders, as a cluster reads it: valid objects, restricted pods that find a node, rollouts
 without a gap, and selectors that select.
 """
 

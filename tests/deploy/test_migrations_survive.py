@@ -45,7 +45,7 @@ FILES = sorted({path for service in SERVICES for _, path in migration_files(serv
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.parent.name}/{path.name}")
 def test_a_migration_leaves_old_code_running(path: Path) -> None:
-    """During a roll-out both versions use the new schema."""
+    """During a rollout both versions use the new schema."""
     assert breaking(path.read_text()) == []
 
 

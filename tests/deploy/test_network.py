@@ -60,13 +60,13 @@ def test_other_namespaces_come_in_where_their_label_says(manifests: list[Manifes
     policies, pods = _policies(manifests), pod_labels(manifests)
     meant = {"ingress": {("gateway", 8080)}, "operators": {("gateway", 8081)}, "stranger": set()}
     meant["monitoring"] = {("gateway", 8081)} | {(service, 8080) for service in PUBLISHING}
-    for label, doors in meant.items():
+    for label, open_ports in meant.items():
         found = {
             (name, port)
             for name, port in product((*DEPLOYMENTS, "migrate"), PORTS)
             if reached_from(policies, {f"studio/{label}": "true"}, pods[name], port)
         }
-        assert found == doors, label
+        assert found == open_ports, label
 
 
 def test_a_certificates_challenge_reaches_its_solver_and_nothing_else_does() -> None:
@@ -104,10 +104,10 @@ def test_operators_and_prometheus_reach_the_database_and_the_broker(elsewhere: b
         ({"studio/ingress": "true"}, "database", set()),
         ({"studio/ingress": "true"}, "broker", set()),
     ]
-    for namespace, pod, doors in meant:
+    for namespace, pod, open_ports in meant:
         ports = (5432, 8000, 9187, 5672, 15672, 15692, 8080)
         found = {p for p in ports if reached_from(policies, namespace, FOREIGN_PODS[pod], p)}
-        assert found == doors, (namespace, pod)
+        assert found == open_ports, (namespace, pod)
 
 
 def _ways_out(manifests: list[Manifest]) -> dict[str, list[Any]]:
