@@ -57,8 +57,8 @@ async def test_events_in_a_restored_outbox_get_numbers_after_the_jump(database_u
             await receiver.until_count(6)
         assert await numbers(receiver) == {(n, n) for n in range(1, 7)}
 
-        # As in docs/operating/upgrade-and-restore.md: the database is made anew. The tables of its days cannot be
-        # dropped one by one.
+        # As in docs/operating/upgrade-and-restore.md: the database is made anew. The tables of its days
+        # cannot be dropped one by one.
         server = urlsplit(database_url)._replace(path="/postgres").geturl()
         await end_sessions(server, urlsplit(database_url).path.lstrip("/"))
         options = ("--create", "--clean", "--if-exists", "--exit-on-error")
