@@ -19,6 +19,7 @@ from tests.deploy.chart import (
     rendered,
     values,
 )
+from tests.harness.system import ROOT
 
 DIGEST = "sha256:" + "a" * 64
 OWN_SERVERS = {
@@ -184,6 +185,12 @@ def test_gateways_can_be_given_a_valkey() -> None:
 def test_our_own_values_keep_to_their_schema(variant: str) -> None:
     """Helm would refuse to render them."""
     assert values_problems(variant) == []
+
+
+def test_the_page_on_installing_names_every_value() -> None:
+    """By its first word: an operator finds there what can be chosen."""
+    page = (ROOT / "docs" / "operating" / "install.md").read_text()
+    assert [name for name in values() if f"`{name}" not in page] == []
 
 
 @pytest.mark.parametrize(
