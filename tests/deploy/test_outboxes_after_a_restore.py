@@ -4,7 +4,7 @@ from typing import Any
 
 import asyncpg
 
-from services.cli.offline_sequences import advance_in_database
+from services.cli.database import advance_in_database
 from shared.events.bus import Acknowledgement
 from shared.events.outbox import add_events
 from shared.events.outbox_rows import Reference, settle

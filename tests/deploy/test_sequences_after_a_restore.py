@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
-from services.cli.offline_sequences import STATEMENT, advance_in_database
+from services.cli.database import STATEMENT, advance_in_database
 from services.webhooks.actions.advance_sequences import advance_sequences
 from services.webhooks.wire.operators import AdvanceSequences
 from shared.background import Wakeup
