@@ -110,7 +110,7 @@ async def retry_unacknowledged(
 
 # By explicit id: ids are not commit-ordered, so `id <= last` would take rows that were never published. The
 # event's id must match too: after a restore an old acknowledgement may name a row that now belongs to another
-# event. And the version: if an erasure has rewritten the row since, it must be published again.
+# event. And the version, which a restore counts up: the restored log does not have what it had acknowledged.
 REMOVE = f"""
 DELETE FROM outbox USING unnest($1::bigint[], $2::text[], $3::integer[]) AS done (id, event_id, version)
 WHERE outbox.id = done.id AND outbox.event_id::text = done.event_id AND outbox.version = done.version

@@ -1,8 +1,8 @@
 """Finds rows of the outbox that a relay would not expect: those below the ids where it starts to read.
 
-An erasure or the reconciler may take a row back from the parked ones; a restored database counts its ids
-from an earlier one. Reading from the beginning takes seconds while an old snapshot (a `pg_dump`) keeps
-millions of rows that are gone, so it happens beside the claims.
+The reconciler may take a row back from the parked ones; a restored database counts its ids from an earlier
+one. Reading from the beginning takes seconds while an old snapshot (a `pg_dump`) keeps millions of rows that
+are gone, so it happens beside the claims.
 """
 
 import asyncio

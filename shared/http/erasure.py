@@ -4,9 +4,13 @@ from shared.wire import Body, Id
 
 
 class PersonToErase(Body, frozen=True, kw_only=True):
-    """Identified by any of these fields: a lead may have become a member, and an event may name either."""
+    """The members and leads that are this person, and the emails that may find more of them.
+
+    The event log knows that all of these are erased. If the emails find anybody else, a service names them
+    and erases nobody: the log must know first, because an erased row no longer shows whose it was.
+    """
 
     studio_id: Id
-    member_id: Id | None = None
-    lead_id: Id | None = None
+    member_ids: tuple[Id, ...] = ()
+    lead_ids: tuple[Id, ...] = ()
     emails: tuple[str, ...] = ()

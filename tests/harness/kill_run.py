@@ -27,7 +27,7 @@ PARTITIONS = 16
 OLD_EXCHANGE, OLD_QUEUE = "studio.events", "webhooks.events"
 BACKLOG = 500
 COUNTED = "SELECT coalesce(sum(last_sequence), 0)::bigint FROM webhooks.event_counters"
-# The order in which they are upgraded, as docs/operating.md wants it: webhooks first.
+# The order in which they are upgraded, as the operators' pages want it: webhooks first.
 UPGRADED = [(f"{role}-{number}", words) for role, words in ROLES.items() for number in (1, 2)]
 
 
@@ -129,7 +129,7 @@ class KillRun:
         await self._remove_old_queue()
 
     async def _remove_old_queue(self) -> None:
-        """As docs/operating.md says: once it is empty, first the exchange and then the queue."""
+        """Once it is empty, first the exchange and then the queue."""
         connection = await aio_pika.connect(self.brokers.url)
         async with connection, connection.channel() as channel:
 

@@ -20,16 +20,17 @@ from shared.wire import encode
 
 
 async def erase_person(service: Bookings, caller: Caller, body: PersonToErase) -> Erased:
-    """The named member, and any member with one of the emails: a lead may have become a member."""
+    """The named members. One with one of the emails that is not named is only returned (`PersonToErase`)."""
     erased = Erased(members=0, emails=[], member_ids=[])
     async with service.db.transaction() as conn:
         found = {await members.id_by_email(conn, caller, email) for email in normalized_emails(body.emails)}
-        member_ids = sorted(one for one in found | {body.member_id} if one is not None)
+        member_ids = sorted({one for one in found if one is not None} | set(body.member_ids))
+        if len(member_ids) > len(set(body.member_ids)):
+            return Erased(members=0, emails=[], member_ids=member_ids)
         await locks.lock_members(conn, caller, member_ids)
         for member_id in member_ids:
             await _erase(conn, caller, member_id, erased)
-        emails = normalized_emails(body.emails) | set(erased.emails)
-        await anonymize_outbox(conn, caller.studio_id, member_ids, emails)
+        await anonymize_outbox(conn, caller.studio_id, member_ids)
     service.wakeup.notify()
     return erased
 

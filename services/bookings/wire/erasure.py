@@ -4,7 +4,7 @@ from shared.wire import Resource
 
 
 class Erased(Resource, kw_only=True):
-    """How many rows were anonymized, and the emails and ids that this service had for the person."""
+    """How many members were anonymized, and the emails and ids that this service had for the person."""
 
     members: int
     emails: list[str]

@@ -26,12 +26,8 @@ from services.forms.rules import answer_values, json_limits, lead_metadata, slug
 from services.forms.rules.field_checks import texts
 from services.forms.wire import forms
 from services.gateway.actions import open_console
-from services.gateway.rules.rate_limit import (
-    BYTES_PER_TOKEN,
-    LARGE_BODY,
-    MAX_LARGE_BODIES,
-    FailedKeyLimits,
-)
+from services.gateway.rules import rate_limit
+from services.gateway.rules.rate_limit import BYTES_PER_TOKEN, LARGE_BODY, FailedKeyLimits
 from services.webhooks.actions import create_endpoint
 from services.webhooks.rules import urls
 from shared import errors, phones, wire
@@ -86,6 +82,11 @@ LIMITS = (
         "classes in the range of `starts_after` and `starts_before` when bookings are listed",
     ),
     Limit((create_endpoint, "MAX_ENDPOINTS"), "webhook endpoints of a client (409 `too_many_endpoints`)"),
+    Limit(
+        (rate_limit, "MAX_LARGE_BODIES"),
+        f"bodies of a client over {LARGE_BODY // 1024} KiB that a gateway replica handles at once"
+        " (429 `rate_limited`)",
+    ),
     Limit((open_console, "MAX_OPEN_LINKS"), "unused console links of a client (429 `rate_limited`)"),
     Limit((urls, "MAX_LENGTH"), "characters in an endpoint's `url`"),
     Limit((urls, "MAX_NAME_LENGTH"), "characters in the host name of an endpoint's `url`"),
@@ -98,8 +99,7 @@ LIMITS_IN_WORDS = f"""\
 - No text holds NUL (U+0000), neither as a value nor as a name in free JSON such as `metadata`.
 - A number lies in the range of a 64-bit float (`number_out_of_range`).
 - A request costs one token of the client's bucket, and one more for each whole {BYTES_PER_TOKEN // 1024} KiB
-  of its body, but never more than the bucket holds. A gateway replica handles {MAX_LARGE_BODIES} bodies of a
-  client over {LARGE_BODY // 1024} KiB at once. More get 429 `rate_limited` with `Retry-After`.
+  of its body, but never more than the bucket holds.
 - An address may send {FailedKeyLimits.BURST} refused keys at once and {FailedKeyLimits.RATE:.0f} more each
   second (429 `rate_limited`). Valid keys are not delayed, and a missing key does not count.
 """

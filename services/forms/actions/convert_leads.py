@@ -1,6 +1,7 @@
 """Marks a lead as converted when a member with its email is created. Triggered by an event, not a call."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 from msgspec import Struct, structs
@@ -11,6 +12,7 @@ from services.forms.store import consumed_events, leads
 from services.forms.wire.leads import LeadStatus, LifecycleStage
 from shared.db.database import Connection
 from shared.emails import normalize_email
+from shared.events.anonymize import ERASED_DOMAIN
 from shared.events.bus import Message, Poison
 from shared.events.envelope import Envelope, read_envelope
 from shared.events.outbox import add_event
@@ -18,7 +20,10 @@ from shared.http.caller import Caller
 
 
 class NewMember(Struct):
-    email: str | None
+    """Without an email if the member was erased in the meantime: then there is nothing to convert."""
+
+    object: Literal["member"]
+    email: str | None = None
 
 
 class MemberCreatedData(Struct):
@@ -39,7 +44,9 @@ def _read(message: Message) -> tuple[Envelope, str | None]:
     try:
         envelope = read_envelope(message.body)
         member = msgspec.json.decode(envelope.data, type=MemberCreatedData).object
-        return envelope, normalize_email(member.email) if member.email else None
+        if not member.email or member.email.endswith(ERASED_DOMAIN):
+            return envelope, None
+        return envelope, normalize_email(member.email)
     except (msgspec.DecodeError, ValueError) as problem:
         raise Poison(f"not a member.created that can be read: {problem}") from None
 

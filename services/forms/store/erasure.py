@@ -10,7 +10,7 @@ from shared.http.caller import Caller
 # Locked in id order, so that two concurrent erasures cannot deadlock.
 LEADS_OF_PERSON = """
 SELECT id, email, email = 'erased-' || id || '@erased.invalid' AS is_erased FROM leads
-WHERE studio_id = $1 AND (id = $2 OR email = ANY ($3))
+WHERE studio_id = $1 AND (id = ANY ($2) OR email = ANY ($3))
 ORDER BY id FOR UPDATE
 """
 
@@ -22,10 +22,10 @@ class KnownLead(Struct, frozen=True):
 
 
 async def leads_of_person(
-    conn: Connection, caller: Caller, lead_id: str | None, emails: Collection[str]
+    conn: Connection, caller: Caller, lead_ids: Sequence[str], emails: Collection[str]
 ) -> list[KnownLead]:
-    """Includes the named lead even if it was erased before: partners may have written to it since."""
-    rows = await conn.fetch(LEADS_OF_PERSON, caller.studio_id, lead_id, list(emails))
+    """Includes a named lead even if it was erased before: partners may have written to it since."""
+    rows = await conn.fetch(LEADS_OF_PERSON, caller.studio_id, lead_ids, list(emails))
     return [KnownLead(row["id"], row["email"], row["is_erased"]) for row in rows]
 
 

@@ -1,4 +1,4 @@
-"""Anonymize a person in every service. The row that holds the email goes last, so a retry can find it."""
+"""Anonymize a person in every service. Repeating it finishes whatever was interrupted."""
 
 from typing import Any, Literal, TypeAlias
 
@@ -21,14 +21,19 @@ OWNERS: dict[Kind, tuple[str, str, str]] = {
 async def erase_person(
     context: OperatorContext, kind: Kind, person_id: str, studio: str | None, request_id: str
 ) -> dict[str, Any]:
-    """By email a lead is matched with the member, and a member with the lead."""
+    """By email a lead is matched with the member, and a member with the lead.
+
+    The other service is asked first. It names whom it knows by the email, and erases nobody whom the log
+    does not know. Then the event log makes all of them anonymous. Then the rows follow, the one that holds
+    the email last. So whatever fails, the same call finds everybody again and finishes it.
+    """
     studio_id, email = await _find(context, kind, person_id, studio, request_id)
     owner, _, _ = OWNERS[kind]
-    others = [name for name in ("forms", "bookings") if name != owner]
-    person: Person = {"studio_id": studio_id, f"{kind}_id": person_id, "emails": [email] if email else []}
+    other = "forms" if owner == "bookings" else "bookings"
+    person: Person = {"studio_id": studio_id, f"{kind}_ids": [person_id], "emails": [email] if email else []}
     counts: dict[str, Any] = {}
-    # The event log comes twice: the second pass catches events that were still in flight during the first.
-    for service in ("webhooks", *others, owner, "webhooks"):
+    in_log: Person | None = None
+    for service in (other, "webhooks", other, owner):
         answer = await context.call_service(
             service,
             "POST",
@@ -41,17 +46,22 @@ async def erase_person(
             raise Unavailable(f"The {service} service answered {answer.status}; erase again.")
         found: dict[str, Any] = msgspec.json.decode(answer.body)
         counts[service] = _sum_counts(counts.get(service, {}), found)
-        person = _with_found_ids(person, found)
+        person = _with_found(person, found)
+        if service == "webhooks":
+            in_log = person
+        elif in_log is not None and _ids(person) != _ids(in_log):
+            raise Unavailable("The person got another record meanwhile; erase again.")
     return {"object": "erasure", "studio_id": studio_id, f"{kind}_id": person_id, "erased": counts}
 
 
-def _with_found_ids(person: Person, found: dict[str, Any]) -> Person:
-    """Adds the ids and emails that a service knew, so that the event log is searched for them too."""
-    known = dict(person, emails=sorted({*person["emails"], *found.get("emails", ())}))
-    for name in ("member_id", "lead_id"):
-        if name not in known and (ids := found.get(f"{name}s")):
-            known[name] = ids[0]
-    return known
+def _with_found(person: Person, found: dict[str, Any]) -> Person:
+    """Adds the ids and emails that a service knew."""
+    names = ("member_ids", "lead_ids", "emails")
+    return person | {name: sorted({*person.get(name, ()), *found.get(name, ())}) for name in names}
+
+
+def _ids(person: Person) -> set[str]:
+    return {*person.get("member_ids", ()), *person.get("lead_ids", ())}
 
 
 def _sum_counts(before: dict[str, Any], now: dict[str, Any]) -> dict[str, int]:

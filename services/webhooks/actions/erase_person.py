@@ -1,54 +1,84 @@
-"""Anonymize a person in the event log and the delivery log. Counts and sequences stay correct."""
+"""Anonymize a person in the event log and the delivery log. Counts and sequences stay correct.
 
-import msgspec
+First the log remembers who was erased: from that commit on, it stores no event about them with personal data.
+Then it rewrites what it has, and waits until no dispatcher can send an earlier body any more. Repeating it
+finishes what was interrupted. docs/decisions/0015-erased-people.md says why it is done like this.
+"""
+
+import asyncio
+import time
+
 from msgspec import structs
 
 from services.webhooks.context import Webhooks
+from services.webhooks.rules.freshness import WAIT_SECONDS
 from services.webhooks.store import erasure, event_log, lanes
+from services.webhooks.store.erasure import Mention
 from services.webhooks.wire.events import read_logged
 from services.webhooks.wire.operators import Erased
-from shared.events.anonymize import anonymize
+from shared.errors import Unavailable
+from shared.events.anonymize import person_in, without_person
 from shared.events.outbox_erasure import anonymize_outbox
 from shared.http.caller import Caller
 from shared.http.erasure import PersonToErase
 from shared.wire import encode
 
+# How many events one transaction searches, and how many it rewrites at most.
+STRETCH = 2_000
 BATCH = 200
+# With the wait that follows, the answer comes before the caller gives up. The next call goes on from here.
+SEARCH_SECONDS = 5.0
 
 
 async def erase_person(service: Webhooks, caller: Caller, person: PersonToErase) -> Erased:
-    ids = {found for found in (person.member_id, person.lead_id) if found}
-    emails = {email.strip().lower() for email in person.emails if email.strip()}
+    people = sorted({*person.member_ids, *person.lead_ids})
     erased = Erased(events=0, deliveries=0)
-    after = 0
-    while ids or emails:
-        async with service.db.transaction() as conn:
-            # The search takes long, so nobody waits for it.
-            found = await erasure.events_mentioning(conn, caller, sorted(ids | emails), after, BATCH)
-            if found:
-                # A newer version may have replaced one of them since. From here on none can.
-                await event_log.lock_counters(conn, [caller.studio_id])
-                events = await erasure.read(conn, caller, found)
-                rewritten = [
-                    structs.replace(event, body=anonymized(event.body, ids, emails)) for event in events
-                ]
-                await erasure.rewrite(conn, caller, rewritten)
-                erased.deliveries += await erasure.clear_answers(conn, caller, events)
-                erased.events += len(events)
-                after = found[-1].sequence
-        if len(found) < BATCH:
-            break
-    # Even if nothing was found: a repeated erasure must finish one that was interrupted before this point.
+    if not people:
+        return erased
     async with service.db.transaction() as conn:
+        counters = await event_log.lock_counters(conn, [caller.studio_id])
+        after = await erasure.remember(conn, caller, people)
+    await _rewrite(service, caller, people, (after, counters[caller.studio_id]), erased)
+    async with service.db.transaction() as conn:
+        await anonymize_outbox(conn, caller.studio_id, people)
+        if not await erasure.is_sendable(conn, caller, people):
+            return erased
         await event_log.lock_counters(conn, [caller.studio_id])
         await lanes.changed_all(conn, caller.studio_id)
-        await anonymize_outbox(conn, caller.studio_id, ids, emails)
     service.wakeup.notify()
+    # Whoever loaded a body before that commit has asked for the last time, and may send it for this long.
+    await asyncio.sleep(WAIT_SECONDS)
+    async with service.db.connection() as conn:
+        await erasure.note_not_sendable(conn, caller, people)
     return erased
 
 
-def anonymized(body: bytes, ids: set[str], emails: set[str]) -> bytes:
-    """The same event without personal data."""
-    event = read_logged(body)
-    data = anonymize(msgspec.json.decode(event.data), ids, emails)
-    return encode(structs.replace(event, data=msgspec.Raw(encode(data))))
+async def _rewrite(
+    service: Webhooks, caller: Caller, people: list[str], between: tuple[int, int], erased: Erased
+) -> None:
+    """All events that were logged before the log knew of the erasure."""
+    after, until = between
+    give_up_at = time.monotonic() + SEARCH_SECONDS
+    while after < until:
+        async with service.db.transaction() as conn:
+            found, after = await erasure.search(
+                conn, caller, people, after, until, stretch=STRETCH, limit=BATCH
+            )
+            carrying = [rewritten for event in found if (rewritten := _anonymized(event, people)) is not None]
+            await erasure.rewrite(conn, caller, carrying)
+            deliveries, attempted = await erasure.clear_answers(conn, caller, found)
+            sendable = bool(carrying and deliveries)
+            await erasure.note_searched(conn, caller, people, after, sendable=sendable)
+        erased.events += len(found)
+        erased.deliveries += attempted
+        if after < until and time.monotonic() > give_up_at:
+            raise Unavailable("The event log has not been searched to its end; erase again.")
+
+
+def _anonymized(event: Mention, people: list[str]) -> Mention | None:
+    """The event without personal data. None if it has none of these people."""
+    logged = read_logged(event.body)
+    if person_in(logged.resource, logged.data) not in people:
+        return None
+    body = encode(structs.replace(logged, data=without_person(logged.resource)))
+    return structs.replace(event, body=body)

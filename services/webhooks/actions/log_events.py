@@ -7,20 +7,21 @@ from itertools import islice
 
 import asyncpg
 import msgspec
+from msgspec import structs
 
 from services.webhooks.actions.event_age import without_expired
 from services.webhooks.actions.keep_days import add_days_until
-from services.webhooks.actions.rewritten_events import Copy, newest_copies, replace_rewritten
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.days import UNKNOWN
 from services.webhooks.rules.visibility import Subscriber, channel_name, kind_of
-from services.webhooks.store import deliveries, endpoints, event_log
+from services.webhooks.store import deliveries, endpoints, erasure, event_log
 from services.webhooks.store.deliveries import NewDelivery
 from services.webhooks.store.event_log import StoredEvent
 from services.webhooks.telemetry import report_logged
 from services.webhooks.wire.events import render_logged
 from shared.db.database import Connection
 from shared.errors import Unavailable
+from shared.events.anonymize import person_in, without_person
 from shared.events.buckets import bucket_of
 from shared.events.bus import Message, Poison, groups_for
 from shared.events.envelope import Envelope, read_envelope
@@ -52,26 +53,23 @@ async def _log(
     service: Webhooks, messages: Sequence[Message], envelopes: Sequence[Envelope], began: datetime
 ) -> None:
     await add_days_until(service, max(envelope.created_at for envelope in envelopes))
-    copies = newest_copies(list(zip(messages, envelopes, strict=True)))
-    traces = {envelope.id: message.traceparent for message, envelope in copies}
+    copies = {envelope.id: (message, envelope) for message, envelope in zip(messages, envelopes, strict=True)}
+    traces = {id_: message.traceparent for id_, (message, _) in copies.items()}
     async with service.db.transaction() as conn:
-        events = await add_to_log(conn, [envelope for _, envelope in copies], traces=traces)
-        new = {event.id for event in events}
-        replaced = await replace_rewritten(conn, new, copies)
+        events = await add_to_log(conn, envelopes, traces=traces)
         if events:
             interested = await endpoints.subscribers(conn, sorted({event.studio_id for event in events}))
             await make_deliveries(conn, events, Pairs(events, interested))
-        passed_on = _passed_on(new, copies)
+        passed_on = _passed_on([copies[event.id] for event in events if not event.erased])
         await add_rows(conn, passed_on)
-    if events or replaced:
-        service.wakeup.notify()
-    if passed_on or replaced:
-        service.relay_wakeup.notify()
     if events:
+        service.wakeup.notify()
         report_logged(events, began)
+    if passed_on:
+        service.relay_wakeup.notify()
 
 
-def _passed_on(new: set[str], copies: Sequence[Copy]) -> list[OutboxRow]:
+def _passed_on(new: Sequence[tuple[Message, Envelope]]) -> list[OutboxRow]:
     """Events for other groups go through our own outbox, in the transaction that logs them."""
     return [
         OutboxRow(
@@ -83,8 +81,8 @@ def _passed_on(new: set[str], copies: Sequence[Copy]) -> list[OutboxRow]:
             envelope.studio_id,
             bucket_of(envelope.studio_id),
         )
-        for message, envelope in copies
-        if envelope.id in new and groups_for(envelope.type)
+        for message, envelope in new
+        if groups_for(envelope.type)
     ]
 
 
@@ -105,16 +103,28 @@ async def add_to_log(
     client_id: str | None = None,
     traces: Mapping[str, str | None] | None = None,
 ) -> list[StoredEvent]:
-    """Stores every event once, with its studio's next sequence. Returns the new ones in order."""
+    """Stores every event once, with its studio's next sequence. Returns the new ones in order.
+
+    Nothing personal of an erased person gets in, whenever and from wherever the copy comes.
+    """
     studio_ids = sorted({envelope.studio_id for envelope in envelopes})
     counters = await event_log.lock_counters(conn, studio_ids)
     ids, moments = [envelope.id for envelope in envelopes], [envelope.created_at for envelope in envelopes]
     seen = await event_log.known_ids(conn, studio_ids, ids, moments)
+    people = {
+        envelope.id: (envelope.studio_id, person_id)
+        for envelope in envelopes
+        if (person_id := person_in(envelope.resource, envelope.data)) is not None
+    }
+    gone = await erasure.erased_among(conn, people.values())
     events: list[StoredEvent] = []
     for envelope in envelopes:
         if envelope.id in seen:
             continue
         seen.add(envelope.id)
+        erased = envelope.id in people and people[envelope.id] in gone
+        if erased:
+            envelope = structs.replace(envelope, data=without_person(envelope.resource))
         sequence = counters[envelope.studio_id] = counters[envelope.studio_id] + 1
         events.append(
             StoredEvent(
@@ -128,6 +138,7 @@ async def add_to_log(
                 created_at=envelope.created_at,
                 body=render_logged(envelope, sequence),
                 traceparent=traces.get(envelope.id) if traces else None,
+                erased=erased,
             )
         )
     if events:

@@ -3,7 +3,7 @@
 from services.webhooks.actions.keep_days import add_a_day, drop_expired_days
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.days import KEPT
-from services.webhooks.store import log_days, old_deliveries, pruning, secrets
+from services.webhooks.store import erasure, log_days, old_deliveries, pruning, secrets
 from shared.wire import now
 
 BATCH = 1000
@@ -21,4 +21,5 @@ async def prune_step(service: Webhooks) -> bool:
             await old_deliveries.adopt(conn, BATCH)
         deliveries = await pruning.prune_deleted_endpoints(conn, BATCH)
         await secrets.remove_expired(conn)
+        await erasure.forget(conn)
     return max(events, deliveries) >= BATCH

@@ -1,6 +1,7 @@
 """Claims lanes and runs them. Several dispatchers can run at once; each lane has one owner at a time."""
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Sequence
 
@@ -105,7 +106,12 @@ class Dispatcher:
         seen = {id_: lane.seen for id_, lane in by_id.items() if lane.seen is not None}
         if not seen:
             return
+        loaded = {id_: by_id[id_].fresh for id_ in seen}
+        queried_at = time.monotonic()
         woken = await lanes.woken(conn, seen)
+        for endpoint_id, fresh in loaded.items():
+            if not woken.get(endpoint_id, False):
+                fresh.confirm(queried_at)
         for endpoint_id, changed in woken.items():
             by_id[endpoint_id].wake(changed=changed)
 

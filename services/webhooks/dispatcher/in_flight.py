@@ -14,9 +14,10 @@ from services.webhooks.dispatcher.attempt import completed, headers_for
 from services.webhooks.dispatcher.batcher import Batcher
 from services.webhooks.dispatcher.completion import LONGEST_PAUSE, Completer
 from services.webhooks.dispatcher.prefetch import Prefetch
-from services.webhooks.dispatcher.sender import Sender, Sent
+from services.webhooks.dispatcher.sender import NotFresh, Sender, Sent
 from services.webhooks.rules import circuit_breaker
 from services.webhooks.rules.circuit_breaker import Breaker
+from services.webhooks.rules.freshness import Freshness
 from services.webhooks.secret_cipher import SecretCipher
 from services.webhooks.store import lanes
 from services.webhooks.store.attempts import Due
@@ -79,8 +80,8 @@ class InFlight:
         """Whether no new attempt may start."""
         return self.lost or self.disable_reason is not None or self.breaker.is_paused(moment)
 
-    def begin(self, due: Due, url: str, keys: Sequence[bytes]) -> None:
-        task = asyncio.create_task(self._deliver(due, url, keys))
+    def begin(self, due: Due, url: str, keys: Sequence[bytes], fresh: Freshness) -> None:
+        task = asyncio.create_task(self._deliver(due, url, keys, fresh))
         self._tasks.add(task)
         task.add_done_callback(self._ended)
 
@@ -97,9 +98,16 @@ class InFlight:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _deliver(self, due: Due, url: str, keys: Sequence[bytes]) -> None:
+    async def _deliver(self, due: Due, url: str, keys: Sequence[bytes], fresh: Freshness) -> None:
         headers = headers_for(due, keys, int(time.time()))
-        sent = await self._resources.sender.post(url, headers, due.body, tenant=self._lease.studio_id)
+        tenant = self._lease.studio_id
+        try:
+            sent = await self._resources.sender.post(url, headers, due.body, tenant=tenant, fresh=fresh)
+        except NotFresh:
+            # It is loaded again, with what has changed; in order if that matters.
+            self._prefetch.held.discard(due.id)
+            self._prefetch.drop_ready()
+            return
         try:
             await self._record(due, sent)
         except Exception:

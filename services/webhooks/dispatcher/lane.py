@@ -12,6 +12,7 @@ from services.webhooks.dispatcher.in_flight import InFlight, LaneResources
 from services.webhooks.dispatcher.prefetch import Prefetch
 from services.webhooks.rules.circuit_breaker import Breaker
 from services.webhooks.rules.days import Span
+from services.webhooks.rules.freshness import Freshness
 from services.webhooks.store import attempts
 from services.webhooks.store.attempts import Due
 from services.webhooks.store.lane_batches import Release, Target, Wanted
@@ -39,6 +40,7 @@ class Lane:
         self._refreshed_at = self._last_started_at = float("-inf")
         self._new_work = False
         self._changed = asyncio.Event()
+        self.fresh = Freshness()
 
     @property
     def seen(self) -> tuple[int, int] | None:
@@ -49,9 +51,15 @@ class Lane:
         """There is new work. `changed`: what was prefetched is stale, the endpoint or the bodies changed."""
         self._new_work = True
         if changed:
-            self._prefetch.drop_ready()
+            self._drop_loaded()
             self._changed.set()
         self._in_flight.progress.set()
+
+    def _drop_loaded(self) -> None:
+        """What is ready is loaded again, and so is what is in flight but not sent yet."""
+        self._prefetch.drop_ready()
+        self.fresh.end()
+        self.fresh = Freshness()
 
     async def run(self) -> None:
         """Run until nothing is due, the breaker opens, the endpoint is disabled or the lease is lost."""
@@ -138,9 +146,10 @@ class Lane:
 
     def _use_target(self, target: Target, refreshed_at: float) -> None:
         if self._target is not None and target.changes != self._target.changes:
-            self._prefetch.drop_ready()
+            self._drop_loaded()
             log.debug("endpoint_change_applied", endpoint_id=self.lease.endpoint_id, changes=target.changes)
         self._target = target
+        self.fresh.confirm(refreshed_at)
         self._prefetch.fit(target.rate_limit, fifo=target.fifo)
         self._in_flight.fifo = target.fifo
         self._refreshed_at = refreshed_at
@@ -157,7 +166,9 @@ class Lane:
                     return
                 if await self._pace():
                     self._last_started_at = time.monotonic()
-                    self._in_flight.begin(self._prefetch.ready.popleft(), self._target.url, self._keys)
+                    self._in_flight.begin(
+                        self._prefetch.ready.popleft(), self._target.url, self._keys, self.fresh
+                    )
                 continue
             # Nothing more is known to be due: wait for an attempt to end, or for a wake-up.
             if not self._in_flight or (self._new_work and self._prefetch.is_drained):

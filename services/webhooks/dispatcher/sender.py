@@ -8,13 +8,14 @@ from types import TracebackType
 from typing import Self
 
 import aiohttp
-from aiohttp.abc import AbstractResolver
+from aiohttp.abc import AbstractResolver, AbstractStreamWriter
 from msgspec import Struct
 from yarl import URL
 
 from services.webhooks.dispatcher.resolver import FairResolver, lookup_tenant
 from services.webhooks.dispatcher.response_guard import BoundedConnector, ExcessiveResponse
 from services.webhooks.dispatcher.ssrf_guard import ForbiddenAddress, GuardedResolver, guarded_socket
+from services.webhooks.rules.freshness import Freshness
 from services.webhooks.rules.retry import Outcome, parse_retry_after
 from services.webhooks.rules.urls import UrlPolicy
 from shared.wire import now
@@ -31,6 +32,25 @@ class Sent(Struct, frozen=True):
     duration_ms: int
     outcome: Outcome
     text: str | None
+
+
+class NotFresh(Exception):
+    """The body may have been erased since it was loaded: load it again."""
+
+
+class _Body(aiohttp.BytesPayload):
+    """Asks at the last moment: looking a name up and connecting take up to 15 s."""
+
+    def __init__(self, body: bytes, fresh: Freshness | None) -> None:
+        super().__init__(body)
+        self._fresh = fresh
+        self.was_refused = False
+
+    async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:
+        if self._fresh is not None and not self._fresh.holds(time.monotonic()):
+            self.was_refused = True
+            raise NotFresh
+        await super().write_with_length(writer, content_length)
 
 
 class Sender:
@@ -69,14 +89,30 @@ class Sender:
         await self._open.close()
         await self._names.close()
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes, *, tenant: str = "") -> Sent:
-        """`tenant` is whose share of the DNS lookups this one uses."""
+    async def post(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        *,
+        tenant: str = "",
+        fresh: Freshness | None = None,
+    ) -> Sent:
+        """`tenant` is whose share of the DNS lookups this one uses.
+
+        Raises `NotFresh`, with nothing sent, if the body is no longer fresh when the connection is ready.
+        """
         lookup_tenant.set(tenant)
         at, started = now(), time.perf_counter()
-        outcome, text = await self._attempt(url, headers, body)
+        payload = _Body(body, fresh)
+        outcome, text = await self._attempt(url, headers, payload)
+        if payload.was_refused:
+            raise NotFresh
         return Sent(at, round((time.perf_counter() - started) * 1000), outcome, text)
 
-    async def _attempt(self, url: str, headers: Mapping[str, str], body: bytes) -> tuple[Outcome, str | None]:
+    async def _attempt(
+        self, url: str, headers: Mapping[str, str], body: aiohttp.Payload
+    ) -> tuple[Outcome, str | None]:
         try:
             target = URL(url)
             session = self._open if self._policy.skips_address_check(target) else self._guarded

@@ -1,80 +1,94 @@
-"""Find and rewrite a person's data in the event log and the delivery log."""
+"""Who was erased, and the person's data in the event log and the delivery log."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from msgspec import Struct
 
-from services.webhooks.store.event_log import StoredEvent
+from services.webhooks.rules.days import DAY, KEPT
 from shared.db.database import Connection
 from shared.http.caller import Caller
+
+REMEMBER = """
+INSERT INTO erased_people (studio_id, person_id) SELECT $1, unnest($2::uuid[])
+ON CONFLICT (studio_id, person_id) DO UPDATE SET erased_at = clock_timestamp()
+RETURNING searched_until
+"""
+
+
+async def remember(conn: Connection, caller: Caller, people: Sequence[str]) -> int:
+    """The caller holds the studio's counter: whoever logs an event about them later sees this row.
+
+    Returns up to which sequence an earlier erasure has searched for all of them.
+    """
+    rows = await conn.fetch(REMEMBER, caller.studio_id, people)
+    return int(min(row["searched_until"] for row in rows))
+
+
+AMONG = """
+SELECT p.studio_id, p.person_id FROM unnest($1::uuid[], $2::uuid[]) AS wanted (studio_id, person_id)
+JOIN erased_people p ON p.studio_id = wanted.studio_id AND p.person_id = wanted.person_id
+"""
+
+
+async def erased_among(conn: Connection, people: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Who of these, by studio and id, was erased. Read after the studios' counters were locked."""
+    if not people:
+        return set()
+    studio_ids, ids = [studio_id for studio_id, _ in people], [person_id for _, person_id in people]
+    return {(row["studio_id"], row["person_id"]) for row in await conn.fetch(AMONG, studio_ids, ids)}
 
 
 class Mention(Struct, frozen=True):
     id: str
     sequence: int
     created_at: datetime
+    body: bytes
 
 
 # Bodies are searched as bytes: erasures are rare, and the log holds only 30 days of a studio.
+END_OF_STRETCH = """
+SELECT max(sequence) FROM (
+    SELECT sequence FROM events WHERE studio_id = $1 AND sequence > $2 AND sequence <= $3
+    ORDER BY sequence LIMIT $4) AS stretch
+"""
 MENTIONING = """
-SELECT id, sequence, created_at FROM events
-WHERE studio_id = $1 AND sequence > $2
-  AND EXISTS (SELECT 1 FROM unnest($3::bytea[]) AS word WHERE position(word IN body) > 0)
-ORDER BY sequence LIMIT $4
+SELECT id, sequence, created_at, body FROM events
+WHERE studio_id = $1 AND sequence > $2 AND sequence <= $3
+  AND EXISTS (SELECT 1 FROM unnest($4::bytea[]) AS word WHERE position(word IN body) > 0)
+ORDER BY sequence LIMIT $5
 """
 
 
-async def events_mentioning(
-    conn: Connection, caller: Caller, words: Sequence[str], after: int, limit: int
-) -> list[Mention]:
-    rows = await conn.fetch(MENTIONING, caller.studio_id, after, [word.encode() for word in words], limit)
-    return [Mention(row["id"], row["sequence"], row["created_at"]) for row in rows]
-
-
-READ = """
-SELECT e.id, e.sequence, e.type, e.location_id, e.created_at, e.body, coalesce(e.version, 0) AS version
-FROM unnest($2::uuid[], $3::timestamptz[]) AS m (id, created_at)
-JOIN events e ON e.studio_id = $1 AND e.id = m.id AND e.created_at = m.created_at
-ORDER BY e.sequence
-"""
-
-
-async def read(conn: Connection, caller: Caller, mentions: Sequence[Mention]) -> list[StoredEvent]:
-    ids, moments = [mention.id for mention in mentions], [mention.created_at for mention in mentions]
-    rows = await conn.fetch(READ, caller.studio_id, ids, moments)
-    return [
-        StoredEvent(
-            studio_id=caller.studio_id,
-            id=row["id"],
-            sequence=row["sequence"],
-            type=row["type"],
-            location_id=row["location_id"],
-            created_at=row["created_at"],
-            body=row["body"],
-            version=row["version"],
-        )
-        for row in rows
-    ]
+async def search(
+    conn: Connection,
+    caller: Caller,
+    people: Sequence[str],
+    after: int,
+    until: int,
+    *,
+    stretch: int,
+    limit: int,
+) -> tuple[list[Mention], int]:
+    """Events of the next stretch that mention one of them, and the sequence up to which it was searched."""
+    end = await conn.fetchval(END_OF_STRETCH, caller.studio_id, after, until, stretch) or until
+    words = [person_id.encode() for person_id in people]
+    rows = await conn.fetch(MENTIONING, caller.studio_id, after, end, words, limit)
+    found = [Mention(row["id"], row["sequence"], row["created_at"], row["body"]) for row in rows]
+    return found, found[-1].sequence if len(found) == limit else end
 
 
 REWRITE = """
-UPDATE events e SET body = n.body, version = n.version
-FROM unnest($2::uuid[], $3::timestamptz[], $4::bytea[], $5::integer[]) AS n (id, created_at, body, version)
+UPDATE events e SET body = n.body
+FROM unnest($2::uuid[], $3::timestamptz[], $4::bytea[]) AS n (id, created_at, body)
 WHERE e.studio_id = $1 AND e.id = n.id AND e.created_at = n.created_at
 """
 
 
-async def rewrite(conn: Connection, caller: Caller, found: Sequence[StoredEvent]) -> None:
-    """Store the bodies of these events instead of what is stored."""
-    await conn.execute(
-        REWRITE,
-        caller.studio_id,
-        [event.id for event in found],
-        [event.created_at for event in found],
-        [event.body for event in found],
-        [event.version for event in found],
-    )
+async def rewrite(conn: Connection, caller: Caller, events: Sequence[Mention]) -> None:
+    """Stores the bodies of these events instead of what is stored."""
+    ids, moments = [event.id for event in events], [event.created_at for event in events]
+    await conn.execute(REWRITE, caller.studio_id, ids, moments, [event.body for event in events])
 
 
 # A receiver may repeat in its response what it was sent. Every row is flagged, with or without a response: an
@@ -89,7 +103,48 @@ RETURNING attempts <> '[]' AS answered
 """
 
 
-async def clear_answers(conn: Connection, caller: Caller, found: Sequence[StoredEvent]) -> int:
-    ids, moments = [event.id for event in found], [event.created_at for event in found]
+async def clear_answers(conn: Connection, caller: Caller, events: Sequence[Mention]) -> tuple[int, int]:
+    """How many deliveries these events have, and how many of them were attempted."""
+    ids, moments = [event.id for event in events], [event.created_at for event in events]
     rows = await conn.fetch(CLEAR_ANSWERS, caller.studio_id, ids, moments)
-    return sum(row["answered"] for row in rows)
+    return len(rows), sum(row["answered"] for row in rows)
+
+
+SEARCHED = """
+UPDATE erased_people SET searched_until = greatest(searched_until, $3), sendable = sendable OR $4
+WHERE studio_id = $1 AND person_id = ANY($2::uuid[])
+"""
+
+
+async def note_searched(
+    conn: Connection, caller: Caller, people: Sequence[str], until: int, *, sendable: bool
+) -> None:
+    """With the rewritten bodies, so that an interrupted erasure goes on from here."""
+    await conn.execute(SEARCHED, caller.studio_id, people, until, sendable)
+
+
+SENDABLE = """
+SELECT bool_or(sendable) FROM erased_people WHERE studio_id = $1 AND person_id = ANY($2::uuid[])
+"""
+NOT_SENDABLE = """
+UPDATE erased_people SET sendable = false WHERE studio_id = $1 AND person_id = ANY($2::uuid[])
+"""
+
+
+async def is_sendable(conn: Connection, caller: Caller, people: Sequence[str]) -> bool:
+    """Whether a dispatcher may still hold an earlier body, also after an erasure that was interrupted."""
+    return bool(await conn.fetchval(SENDABLE, caller.studio_id, people))
+
+
+async def note_not_sendable(conn: Connection, caller: Caller, people: Sequence[str]) -> None:
+    await conn.execute(NOT_SENDABLE, caller.studio_id, people)
+
+
+# Longer than the log takes events for, whatever the clocks say.
+REMEMBERED = KEPT + 3 * DAY
+FORGET = "DELETE FROM erased_people WHERE erased_at < now() - $1::interval"
+
+
+async def forget(conn: Connection) -> None:
+    """An event from before the erasure is too old for the log by now."""
+    await conn.execute(FORGET, REMEMBERED)

@@ -79,8 +79,8 @@ class StoredEvent(Struct, frozen=True, kw_only=True):
     created_at: datetime
     body: bytes
     traceparent: str | None = None
-    # How often an erasure has rewritten the body.
-    version: int = 0
+    # Its person was erased: the body carries ids only.
+    erased: bool = False
 
 
 # Both in one statement: each round trip here is part of the time from a commit to its receipt.
@@ -113,35 +113,6 @@ async def insert_events(conn: Connection, events: Sequence[StoredEvent]) -> None
         [event.traceparent for event in events],
         [event.moved_to for event in events],
     )
-
-
-class Logged(Struct, frozen=True):
-    sequence: int
-    version: int
-    body: bytes
-
-
-LOGGED = """
-SELECT sequence, coalesce(version, 0) AS version, body FROM events
-WHERE studio_id = $1 AND id = $2 AND created_at = $3
-"""
-
-
-async def logged(conn: Connection, studio_id: str, event_id: str, created_at: datetime) -> Logged:
-    """What is stored of an event that is known to be in the log."""
-    row = await conn.fetchrow(LOGGED, studio_id, event_id, created_at)
-    assert row is not None
-    return Logged(row["sequence"], row["version"], row["body"])
-
-
-NOTE_VERSION = "UPDATE events SET version = $4 WHERE studio_id = $1 AND id = $2 AND created_at = $3"
-
-
-async def note_version(
-    conn: Connection, studio_id: str, event_id: str, created_at: datetime, version: int
-) -> None:
-    """Of an event that was stored from a rewritten copy. Rare, so that the insert does without it."""
-    await conn.execute(NOTE_VERSION, studio_id, event_id, created_at, version)
 
 
 CREATED = """

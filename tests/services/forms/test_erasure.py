@@ -7,7 +7,7 @@ from tests.services.forms.studio_client import StudioClient, field
 
 
 async def erase(studio: StudioClient, lead_id: str, *emails: str) -> tuple[int, int]:
-    body = {"studio_id": studio.id, "lead_id": lead_id, "emails": emails}
+    body = {"studio_id": studio.id, "lead_ids": [lead_id], "emails": emails}
     reply = await studio.post("/internal/erase", body, actor="operator")
     assert reply.status == 200, reply.body
     return reply.json["leads"], reply.json["submissions"]

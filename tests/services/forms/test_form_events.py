@@ -44,7 +44,7 @@ async def test_reviewing_and_erasing_create_events_of_the_submission(studio: Stu
     submission = (await studio.submit(form, {})).json
     path = f"/staff/forms/{form['id']}/submissions/{submission['id']}/review"
     assert (await studio.post(path, actor="operator")).status == 200
-    person = {"studio_id": studio.id, "lead_id": lead["id"], "emails": []}
+    person = {"studio_id": studio.id, "lead_ids": [lead["id"]], "emails": []}
     assert (await studio.post("/internal/erase", person, actor="operator")).status == 200
     events = await studio.recorder.of_resource(submission["id"], 3)
     assert [event["type"] for event in events] == [

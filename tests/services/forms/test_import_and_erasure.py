@@ -134,6 +134,34 @@ async def test_members_without_a_lead_or_an_email_cause_no_event(studio: StudioC
     assert (await studio.get(f"/leads/{lead['id']}")).json["status"] == "converted"
 
 
+async def test_a_member_who_was_erased_meanwhile_is_taken_and_converts_nobody(studio: StudioClient) -> None:
+    """The event shows only ids by then. An erased address is no address, and no reason to park."""
+    event = MemberCreated(
+        studio_id=studio.id,
+        resource=EventResource("member", member_id := new_id(), 1),
+        data={"id": member_id, "object": "member"},
+    )
+    await studio.bus.publish(Message(event.id, event.type, render(event)), NEW_MEMBERS)
+    await studio.bus.publish(member_created(studio, f"erased-{member_id}@erased.invalid"), NEW_MEMBERS)
+    assert await studio.bus.parked(NEW_MEMBERS, 10) == []
+
+
+async def test_a_lead_that_the_event_log_has_not_heard_of_is_named_and_not_erased(
+    studio: StudioClient,
+) -> None:
+    """Its row is the only link to its events. Once it is named, lead and submissions go."""
+    form = await studio.form(field("name"))
+    lead = (await studio.post("/leads", {"email": "ann@example.com"})).json["id"]
+    await studio.submit(form, {"name": "Ann"}, "ann@example.com")
+    person = {"studio_id": studio.id, "member_ids": [new_id()], "emails": ["ann@example.com"]}
+    found = (await studio.post("/internal/erase", person, actor="operator")).json
+    assert found == {"leads": 0, "submissions": 0, "emails": ["ann@example.com"], "lead_ids": [lead]}
+    assert (await studio.get(f"/leads/{lead}")).json["email"] == "ann@example.com"
+    named = person | {"lead_ids": [lead]}
+    erased = (await studio.post("/internal/erase", named, actor="operator")).json
+    assert (erased["leads"], erased["submissions"]) == (1, 1)
+
+
 async def test_an_erased_person_becomes_anonymous_and_the_counts_stay(studio: StudioClient) -> None:
     """Lead, submissions and their answers lose the person; consents keep the policy; others are untouched."""
     consent = field("c", "consent", consent_policy_slug="waiver", consent_policy_version="1")
@@ -143,7 +171,7 @@ async def test_an_erased_person_becomes_anonymous_and_the_counts_stay(studio: St
     for email in ("ann@example.com", "ann@example.com", "bob@example.com"):
         assert (await studio.submit(form, {"name": email, "c": "true"}, email)).status == 201
     await studio.patch(f"/leads/{lead['id']}", {"email": "ann.married@example.com"})
-    person = {"studio_id": studio.id, "lead_id": lead["id"], "emails": []}
+    person = {"studio_id": studio.id, "lead_ids": [lead["id"]], "emails": []}
     erased = await studio.post("/internal/erase", person, actor="operator")
     assert erased.json == {
         "leads": 1,

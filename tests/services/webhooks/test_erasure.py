@@ -2,17 +2,41 @@
 
 import asyncio
 import json
+from typing import Any
 
+import pytest
 from aiohttp import web
 
+from services.webhooks.actions import erase_person as erasing
+from services.webhooks.actions.log_events import log_events
+from services.webhooks.actions.prune import prune_step
 from shared.events.bus import Message
-from shared.events.event import EventResource
-from shared.events.kinds import BookingCreated, LeadCreated, MemberCreated
-from shared.events.outbox import add_events
-from shared.events.outbox_erasure import anonymize_outbox
+from shared.events.envelope import render
+from shared.events.event import Event, EventResource
+from shared.events.kinds import BookingCreated, LeadCreated, MemberCreated, MembershipUpdated
 from shared.wire import new_id
+from tests.harness.eventually import eventually
 from tests.harness.receiver import Received, Receiver
-from tests.services.webhooks.studio_client import StudioClient, change_applied, statuses
+from tests.services.webhooks.studio_client import StudioClient, statuses
+
+WORDS = (b"Ada", b"Love", b"ada@love", b"Byron", b"broken leg")
+
+
+def mentions(text: bytes | str) -> bool:
+    return any(word in (text.encode() if isinstance(text, str) else text) for word in WORDS)
+
+
+def ada_event(client: StudioClient, member_id: str, version: int = 1) -> Event:
+    data = {"id": member_id, "object": "member", "email": "ada@love.example", "name": "Ada Love"}
+    return client.event(MemberCreated, resource=EventResource("member", member_id, version), data=data)
+
+
+async def erase(client: StudioClient, *member_ids: str, leads: tuple[str, ...] = ()) -> dict[str, Any]:
+    body = {"studio_id": client.studio_id, "member_ids": member_ids, "lead_ids": leads}
+    reply = await client.call("POST", "/internal/erase", body, caller=client.operator)
+    assert reply.status == 200, reply.body
+    counts: dict[str, Any] = reply.json()
+    return counts
 
 
 async def test_a_person_is_erased_from_events_and_from_responses(
@@ -25,25 +49,13 @@ async def test_a_person_is_erased_from_events_and_from_responses(
 
     receiver.answer = echo
     endpoint = await client.endpoint(receiver.url)
-    ada, bob, lead = new_id(), new_id(), new_id()
-    person = {"name": "Ada Love", "first_name": "Ada", "last_name": "Love", "role": "member"}
+    ada, bob, lead, card = new_id(), new_id(), new_id(), new_id()
+    shown = {"email": "ada@love.example", "first_name": "Ada", "metadata": {"pet": "Byron"}}
+    pause = {"reason": "a broken leg", "resumes_at": None}
     events = [
+        ada_event(client, ada),
         client.event(
-            MemberCreated,
-            resource=EventResource("member", ada, 1),
-            data={"id": ada, "object": "member", "email": "ada@love.example", **person},
-        ),
-        client.event(
-            LeadCreated,
-            resource=EventResource("lead", lead, 1),
-            data={
-                "id": lead,
-                "object": "lead",
-                "email": "ada@love.example",
-                "first_name": "Ada",
-                "source": "her aunt Ada",
-                "metadata": {"pet": "Byron"},
-            },
+            LeadCreated, resource=EventResource("lead", lead, 1), data={"id": lead, "object": "lead"} | shown
         ),
         client.event(
             MemberCreated,
@@ -51,78 +63,101 @@ async def test_a_person_is_erased_from_events_and_from_responses(
             data={"id": bob, "object": "member", "email": "bob@stone.example", "name": "Bob Stone"},
         ),
         client.event(BookingCreated, data={"id": new_id(), "object": "booking", "member_id": ada}),
+        client.event(
+            MembershipUpdated,
+            resource=EventResource("membership", card, 2),
+            data={"id": card, "object": "membership", "member_id": ada, "pause": None},
+            previous={"pause": pause},
+        ),
     ]
     for event in events:
         await client.publish(event)
-    await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 4)
-    body = {"studio_id": client.studio_id, "member_id": ada, "emails": ["Ada@Love.example"]}
-    reply = await client.call("POST", "/internal/erase", body, caller=client.operator)
-    assert reply.status == 200, reply.body
-    assert reply.json()["events"] == 3
+    await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 5)
+    assert await erase(client, ada, leads=(lead,)) == {"events": 4, "deliveries": 4}
     everything = (await client.call("GET", "/events")).body + json.dumps(
         await client.deliveries(endpoint["id"])
     ).encode()
-    for word in (b"Ada", b"Love", b"ada@love", b"Byron"):
-        assert word not in everything, word
+    assert not mentions(everything)
     assert b"Bob Stone" in everything
-    shown = (await client.call("GET", "/events")).json()["data"]
-    assert [e["sequence"] for e in shown] == [1, 2, 3, 4]
-    assert shown[0]["data"]["object"]["id"] == ada
-    assert shown[3]["data"]["object"]["member_id"] == ada, "the booking stays countable"
-    again = await client.call("POST", "/internal/erase", body, caller=client.operator)
-    assert again.status == 200
+    shown_now = (await client.call("GET", "/events")).json()["data"]
+    assert [e["sequence"] for e in shown_now] == [1, 2, 3, 4, 5]
+    assert shown_now[0]["data"] == {"object": {"id": ada, "object": "member"}}
+    assert shown_now[3]["data"]["object"]["member_id"] == ada, "the booking stays countable"
+    assert (await erase(client, ada, leads=(lead,)))["events"] == 0, "nothing is searched twice"
 
 
-async def test_nothing_of_an_erased_person_is_sent_or_stored_afterwards(
+async def test_a_copy_that_comes_after_the_erasure_is_logged_delivered_and_kept_without_the_person(
     client: StudioClient, receiver: Receiver
 ) -> None:
-    """Prefetched deliveries are sent erased. The responses to attempts in flight are not stored."""
-    opened = asyncio.Event()
-
-    async def echo(got: Received) -> web.StreamResponse:
-        await opened.wait()
-        return web.Response(body=got.body)
-
-    receiver.answer = echo
+    """From an outbox, a queue or the parked messages, however late. It is not forwarded to other services."""
     endpoint = await client.endpoint(receiver.url)
-    await client.sql("UPDATE lanes SET leased_until = now() + interval '50 s'")
     ada = new_id()
-    data = {"id": ada, "object": "member", "email": "ada@love.example", "name": "Ada Love"}
-    for version in range(1, 21):
-        resource = EventResource("member", ada, version)
-        await client.publish(client.event(MemberCreated, resource=resource, data=data))
-    await client.sql("UPDATE lanes SET leased_until = NULL")
-    await receiver.until_count(2)
-    body = {"studio_id": client.studio_id, "member_id": ada, "emails": ["ada@love.example"]}
-    async with change_applied(client):
-        assert (await client.call("POST", "/internal/erase", body, caller=client.operator)).status == 200
-    opened.set()
-    found = await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 20)
-    assert [b"Ada" in got.body for got in receiver.received] == [True] * 2 + [False] * 18
-    assert b"Ada" not in json.dumps(found).encode()
-    assert all(d["attempts"][0]["response_status"] == 200 for d in found)
+    event = ada_event(client, ada)
+    await erase(client, ada)
+    copy = Message(event.id, event.type, render(event))
+    await log_events(client.context, [copy, copy])
+    await log_events(client.context, [copy])
+    await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"])
+    [row] = await client.sql("SELECT body, sequence FROM events")
+    assert row["sequence"] == 1 and ada.encode() in row["body"]
+    assert not mentions(row["body"]) and not any(mentions(got.body) for got in receiver.received)
+    assert await client.sql("SELECT 1 FROM outbox") == [], "there is no lead to convert"
 
 
-async def test_a_copy_that_was_on_its_way_during_an_erasure_is_replaced_in_the_log(
+async def test_the_log_remembers_the_erased_for_as_long_as_it_takes_events_from_before(
     client: StudioClient,
 ) -> None:
-    """The row is rewritten and sent again; the log has each event once, and without the person."""
-    member_id = new_id()
-    data = {"id": member_id, "object": "member", "email": "ann@example.com", "first_name": "Ann"}
-    event = client.event(BookingCreated, data={"id": new_id(), "member": data})
-    async with client.context.db.transaction() as conn:
-        await add_events(conn, [event])
-        # Sent, and then erased before the log has it.
-        await conn.execute("UPDATE outbox SET sent_at = now()")
-        assert await anonymize_outbox(conn, client.studio_id, {member_id}, {"ann@example.com"}) == 1
-        row = await conn.fetchrow("DELETE FROM outbox RETURNING envelope, version, sent_at")
-    assert row is not None and row["sent_at"] is None and row["version"] == 1
-    await client.publish(event)
-    [before] = await client.sql("SELECT body FROM events")
-    assert b"ann@example.com" in before["body"], "control: the first copy came after the erasure"
-    await client.bus.publish(
-        Message(event.id, event.type, row["envelope"], source="bookings", reference="1.1")
+    """After 33 days an event from before the erasure is too old to be logged. The row holds ids only."""
+    old, young = new_id(), new_id()
+    await erase(client, old, young)
+    await client.sql(
+        "UPDATE erased_people SET erased_at = now() - interval '34 days' WHERE person_id = $1", old
     )
-    [after] = await client.sql("SELECT body, sequence FROM events")
-    assert b"ann@example.com" not in after["body"] and b"Ann" not in after["body"]
-    assert after["sequence"] == 1 and member_id.encode() in after["body"]
+    await prune_step(client.context)
+    assert [row["person_id"] for row in await client.sql("SELECT person_id FROM erased_people")] == [young]
+
+
+async def test_an_event_that_is_being_logged_is_seen_by_the_erasure_or_sees_it(client: StudioClient) -> None:
+    """The log's transaction is open when the erasure begins: the erasure waits for it."""
+    ada = new_id()
+    async with client.context.db.transaction() as conn:
+        await conn.execute("INSERT INTO event_counters (studio_id) VALUES ($1)", client.studio_id)
+        running = asyncio.create_task(erase(client, ada))
+        await eventually(lambda: client.sql("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"))
+    await running
+    await client.publish(ada_event(client, ada))
+    [row] = await client.sql("SELECT body FROM events")
+    assert not mentions(row["body"])
+
+
+async def test_a_search_that_takes_long_goes_on_where_it_stopped(
+    client: StudioClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each call does a bounded part of it and says 503 until it is done. The log goes on meanwhile."""
+    ada = new_id()
+    for version in range(1, 8):
+        await client.publish(ada_event(client, ada, version))
+    body = {"studio_id": client.studio_id, "member_ids": [ada]}
+    monkeypatch.setattr(erasing, "STRETCH", 2)
+    monkeypatch.setattr(erasing, "SEARCH_SECONDS", 0.0)
+    seen = []
+    while True:
+        reply = await client.call("POST", "/internal/erase", body, caller=client.operator)
+        rows = await client.sql("SELECT body FROM events")
+        seen.append((reply.status, sum(mentions(row["body"]) for row in rows)))
+        if reply.status == 200:
+            break
+    lefts = [left for _, left in seen]
+    assert seen[-1] == (200, 0) and lefts == sorted(lefts, reverse=True)
+    assert {status for status, _ in seen[:-1]} <= {503}
+
+
+async def test_events_that_wait_to_be_forwarded_are_anonymized_too(client: StudioClient) -> None:
+    """Nobody consumes the forms service's queue here. Also if they are parked."""
+    ada = new_id()
+    await client.publish(ada_event(client, ada))
+    assert mentions((await client.sql("SELECT envelope FROM outbox"))[0]["envelope"]), "control"
+    await client.sql("UPDATE outbox SET parked_at = now()")
+    await erase(client, ada)
+    [row] = await client.sql("SELECT envelope FROM outbox")
+    assert not mentions(row["envelope"])

@@ -116,11 +116,12 @@ OPERATIONS: dict[str, str] = {
     "list_staff_tokens": "Live and revoked tokens of the studio, without their secrets.",
     "erase_member": (
         "Name, email and phone are removed from members, leads, submissions, events and deliveries; bookings and "
-        "purchases stay, without the person. It cannot be undone. Repeat it if a service was unreachable."
+        "purchases stay, without the person. After the answer, no webhook with the person's data is sent. It takes "
+        "three seconds if one was sent before. It cannot be undone. If it fails, repeat it: it finishes what is left."
     ),
     "erase_lead": (
-        "As for a member: the member with the same email is made anonymous too. It cannot be undone. Repeat it "
-        "if a service was unreachable."
+        "As for a member: the member with the same email is made anonymous too. It cannot be undone. If it fails, "
+        "repeat it: it finishes what is left."
     ),
     "advance_sequence": (
         "Once after a restore: no later event gets a number that a partner has already seen. Repeating it does no "
