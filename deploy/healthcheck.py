@@ -15,14 +15,14 @@ def main() -> int:
     try:
         with socket.create_connection(("127.0.0.1", port), 2.5) as connection:
             connection.sendall(f"GET {path} HTTP/1.0\r\n\r\n".encode())
-            answer = b""
+            response = b""
             while part := connection.recv(4096):
-                answer += part
+                response += part
     except OSError as problem:
         sys.stdout.write(f"{problem}\n")
         return 1
-    sys.stdout.write(answer.partition(b"\r\n\r\n")[2].decode(errors="replace") + "\n")
-    return 0 if answer.split(b" ", 2)[1:2] == [b"200"] else 1
+    sys.stdout.write(response.partition(b"\r\n\r\n")[2].decode(errors="replace") + "\n")
+    return 0 if response.split(b" ", 2)[1:2] == [b"200"] else 1
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import argparse
 import hashlib
 import json
 import re
+import tomllib
 import uuid
 from pathlib import Path
 from typing import Any
@@ -63,10 +64,10 @@ def bill_of_materials(lock: str, version: str) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lock", default="deploy/requirements.lock")
-    parser.add_argument("--version", default="0.1.0")
     parser.add_argument("-o", "--output", required=True)
     given = parser.parse_args()
-    document = bill_of_materials(Path(given.lock).read_text(), given.version)
+    version = tomllib.loads(Path("pyproject.toml").read_text())["project"]["version"]
+    document = bill_of_materials(Path(given.lock).read_text(), version)
     Path(given.output).write_text(json.dumps(document, indent=1) + "\n")
 
 

@@ -4,7 +4,7 @@ import os
 import sys
 
 from bench.parts.clients import AiohttpUpstream, PyreqwestUpstream
-from services.cli.run_async import run_async
+from services.cli.database import run_async
 from services.gateway.app import UPSTREAMS, gateway_listeners, open_gateway
 from shared.http.server import catch_stop_signals, listening
 from shared.observability.log import set_up_logging

@@ -2,7 +2,7 @@
 broker's users.
 
 Every service runs as its own user, so one volume is enough: a file belongs to the one user that may
-read it. Nothing is ever overwritten; to rotate a secret see docs/operating.md.
+read it. Nothing is ever overwritten; to rotate a secret see docs/operating/install.md.
 """
 
 import base64

@@ -1,7 +1,7 @@
 """`python3 deploy/kubernetes/preflight.py`: does the cluster have what production needs, new enough?
 
 Reads with kubectl and changes nothing. Exits with 1 if something is missing or too old. The same minimum
-versions are in docs/operating.md; a test compares them.
+versions are in docs/operating/install.md; a test compares them.
 """
 
 import json

@@ -1,18 +1,29 @@
-"""The demo studio and its key, created on the first `studioctl up` and stored for later starts."""
+"""The demo studio, loaded through the regular import, and its key, stored for later starts of `up`."""
 
+import io
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
-from services.cli.demo import STUDIO_ID
-from services.cli.load_demo import load_demo
+from services.cli.command import CommandFailed
+from services.cli.demo import STUDIO_ID, demo_lines
+from services.cli.import_file import import_stream
 from services.cli.operator_client import OperatorClient
-from services.cli.progress_steps import step
+from services.cli.output import step
 from services.cli.secrets import write_private
 from shared.settings import Settings
-from shared.wire import now
+from shared.wire import encode, now
 
 DEMO_KEY = "demo_key.json"
+
+
+def load_demo(client: OperatorClient, *, progress: bool = True) -> dict[str, Any]:
+    file = io.BytesIO(b"".join(encode(line) + b"\n" for line in demo_lines(datetime.now(UTC).date())))
+    size = file.getbuffer().nbytes
+    report = import_stream(client, file, None, size=size, progress=progress, send_events=False)
+    if report["rejected_count"]:
+        raise CommandFailed(f"The demo studio was not loaded completely: {report['rejected'][0]['reason']}")
+    return report
 
 
 def demo_key(settings: Settings, operator_url: str) -> str:

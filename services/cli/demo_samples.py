@@ -1,7 +1,8 @@
 """What the samples in the reference need and an import cannot bring, made once after the demo studio.
 
-A booking under a known idempotency key, and a webhook endpoint with an event, a delivery and a recovery. The
-endpoint gets no deliveries by itself: nothing listens there.
+For partners, a booking under a known idempotency key, and a webhook endpoint with an event, a delivery and a
+recovery. The endpoint gets no deliveries by itself: nothing listens there. For operators, a key and a staff
+token with fixed ids. Their secrets are not kept, so nobody can use them.
 """
 
 import asyncio
@@ -12,23 +13,24 @@ from typing import Final
 
 from msgspec import Raw, structs
 
-from services.cli.demo.attendance import attending
-from services.cli.demo.fixed import (
+from services.cli.demo.people import member_id
+from services.cli.demo.studio import BROOKLYN, STUDIO_ID, demo_id
+from services.cli.demo.timetable import (
     DELIVERY_ID,
     ENDPOINT_ID,
     EVENT_ID,
     IDEMPOTENCY_KEY,
+    KEY_ID,
     OPEN_CLASS,
     RECOVERY_ID,
+    STAFF_TOKEN_ID,
+    attending,
     spot_id,
 )
-from services.cli.demo.ids import STUDIO_ID, demo_id
-from services.cli.demo.people import member_id
-from services.cli.demo.studio import BROOKLYN
-from services.cli.demo_key import DEMO_KEY
-from services.cli.demo_operator_samples import add_operator_samples
-from services.cli.load_demo import load_demo
+from services.cli.demo_key import DEMO_KEY, load_demo
 from services.cli.operator_client import OperatorClient
+from services.gateway.rules.key_text import NewKey, hash_secret, make_key, make_staff_token
+from services.gateway.store import clients, keys, staff_tokens
 from services.webhooks.actions.log_events import add_to_log
 from services.webhooks.rules.signing import new_secret
 from services.webhooks.secret_cipher import SecretCipher
@@ -102,8 +104,8 @@ def _book(settings: Settings, operator_url: str) -> tuple[Caller, bytes] | None:
 def _read(request: urllib.request.Request) -> bytes | None:
     """None for a refusal."""
     try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            content: bytes = answer.read()
+        with urllib.request.urlopen(request, timeout=60) as response:
+            content: bytes = response.read()
     except urllib.error.HTTPError:
         return None
     return content
@@ -150,3 +152,39 @@ async def _add_delivery(conn: Connection, caller: Caller, event: StoredEvent) ->
         RECOVERY_ID,
         event.created_at,
     )
+
+
+NAME: Final = "For the samples in the reference"
+KNOWN: Final = "SELECT 1 FROM keys WHERE id = $1"
+
+
+async def add_operator_samples(settings: Settings) -> None:
+    assert settings.database_url is not None
+    db = await Database.connect(settings.database_url, "gateway", size=1)
+    try:
+        async with db.transaction() as conn:
+            if await conn.fetchval(KNOWN, KEY_ID) is None:
+                await _add(conn)
+    finally:
+        await db.close()
+
+
+async def _add(conn: Connection) -> None:
+    key, token = make_key(test=False, known_id=KEY_ID), make_staff_token(STAFF_TOKEN_ID)
+    await keys.add(
+        conn,
+        key,
+        secret_hash=_unusable_hash(key),
+        studio_id=STUDIO_ID,
+        client_id=await clients.ensure(conn, STUDIO_ID, NAME),
+        name=NAME,
+        scopes=("schedule:read",),
+        location_ids=None,
+        lifetime=None,
+    )
+    await staff_tokens.add(conn, STUDIO_ID, token, name=NAME, role="staff", secret_hash=_unusable_hash(token))
+
+
+def _unusable_hash(key: NewKey) -> bytes:
+    """Hashed with the secret itself as the pepper, which no gateway has: the key can never be used."""
+    return hash_secret(key.secret, key.secret)

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from services.cli.errors import CommandFailed
+from services.cli.command import CommandFailed
 from services.cli.operator_client import OperatorClient
 
 if TYPE_CHECKING:
@@ -82,15 +82,15 @@ def import_stream(
     try:
         with _progress(size, shown=progress and sys.stderr.isatty()) as advance:
             if dry_run:
-                answers = _check_chunks(client, file, studio)
+                responses = _check_chunks(client, file, studio)
             else:
-                answers = _send_chunks(client, file, studio, send_events)
-            for chunk, answer in answers:
+                responses = _send_chunks(client, file, studio, send_events)
+            for chunk, response in responses:
                 report["lines"] += len(chunk.lines)
-                report["imported"] += answer["imported"]
-                report["rejected_count"] += answer["rejected_count"]
-                report["rejected"] += answer["rejected"][: max(0, MAX_REPORTED - len(report["rejected"]))]
-                for bad in answer["rejected"]:
+                report["imported"] += response["imported"]
+                report["rejected_count"] += response["rejected_count"]
+                report["rejected"] += response["rejected"][: max(0, MAX_REPORTED - len(report["rejected"]))]
+                for bad in response["rejected"]:
                     print(f"line {bad['line']}: {bad['reason']}", file=sys.stderr)
                 advance(chunk.size, report)
     except KeyboardInterrupt:
@@ -128,14 +128,14 @@ def _check_chunks(
                     "dry_run": "true",
                     "earlier_lines": str(len(earlier)),
                 }
-                answer = client.request("POST", "/import", b"".join([*earlier, *chunk.lines]), query=query)
-                bad = {row["line"] for row in answer["rejected"]}
+                response = client.request("POST", "/import", b"".join([*earlier, *chunk.lines]), query=query)
+                bad = {row["line"] for row in response["rejected"]}
                 at = chunk.at
                 for number, line in enumerate(chunk.lines, chunk.first):
                     if number not in bad and line.strip():
                         known.add(at, line)
                     at += len(line)
-                yield chunk, answer
+                yield chunk, response
 
 
 def _with_earlier_lines(

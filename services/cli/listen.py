@@ -5,7 +5,6 @@ as the dispatcher signs them. The secret is printed first and kept in the home, 
 development needs it once.
 """
 
-import argparse
 import base64
 import json
 import sys
@@ -16,37 +15,42 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from services.cli.desk import chosen_studio
-from services.cli.errors import CommandFailed
-from services.cli.operator_client import OperatorClient, client_for
+from services.cli.command import Call, CommandFailed
+from services.cli.operator_client import OperatorClient
+from services.cli.requests import chosen_studio
 from services.cli.secrets import write_private
 from services.webhooks.rules.signing import PREFIX, new_secret, signature, signing_key
 from shared.events.kinds import KINDS
-from shared.settings import Settings
 
 SECRET_FILE = "listen_secret"
 POLL_SECONDS = 0.5
 TIMEOUT = 15.0
 
 
-def listen(settings: Settings, given: argparse.Namespace) -> None:
-    """Runs until Ctrl-C, or until `--count` events have arrived."""
-    wanted = _event_kinds(given.events)
-    secret = _checked_secret(given.secret) if given.secret is not None else _kept_secret(settings.home)
-    operators = client_for(settings)
-    studio = chosen_studio(operators, given.studio)
-    path = f"/studios/{studio['id']}/events"
-    after = int(operators.get(f"{path}/position")["last_sequence"])
-    if given.json:
-        print(json.dumps({"listening": studio["id"], "secret": secret}), flush=True)
+def listen(
+    call: Call,
+    *,
+    forward_to: str | None,
+    studio: str | None,
+    events: str | None,
+    secret: str | None,
+    count: int | None,
+) -> None:
+    """Runs until Ctrl-C, or until `count` events have arrived."""
+    wanted = _event_kinds(events)
+    secret = _checked_secret(secret) if secret is not None else _kept_secret(call.settings.home)
+    chosen = chosen_studio(call.operators, studio)
+    path = f"/studios/{chosen['id']}/events"
+    after = int(call.operators.get(f"{path}/position")["last_sequence"])
+    if call.as_json:
+        print(json.dumps({"listening": chosen["id"], "secret": secret}), flush=True)
     else:
-        print(f"Listening to {studio['name']} ({studio['slug']}).", file=sys.stderr)
+        print(f"Listening to {chosen['name']} ({chosen['slug']}).", file=sys.stderr)
         print(f"Verify with the secret {secret}", file=sys.stderr, flush=True)
-    events = _follow(operators, path, after, wanted)
-    for number, event in enumerate(events, start=1):
-        outcome = _forward(given.forward_to, secret, event, number) if given.forward_to else None
-        _print_event(event, outcome, as_json=given.json)
-        if given.count is not None and number >= given.count:
+    for number, event in enumerate(_follow(call.operators, path, after, wanted), start=1):
+        outcome = _forward(forward_to, secret, event, number) if forward_to else None
+        _print_event(event, outcome, as_json=not call.on_terminal)
+        if count is not None and number >= count:
             return
 
 
@@ -112,8 +116,8 @@ def _forward(url: str, secret: str, event: dict[str, Any], number: int) -> str:
     }
     request = urllib.request.Request(url, body, headers, method="POST")
     try:
-        with _opener.open(request, timeout=TIMEOUT) as answer:
-            return str(answer.status)
+        with _opener.open(request, timeout=TIMEOUT) as response:
+            return str(response.status)
     except urllib.error.HTTPError as refusal:
         return str(refusal.code)
     except (OSError, ValueError) as problem:
@@ -121,7 +125,7 @@ def _forward(url: str, secret: str, event: dict[str, Any], number: int) -> str:
 
 
 def _print_event(event: dict[str, Any], outcome: str | None, *, as_json: bool) -> None:
-    if as_json or not sys.stdout.isatty():
+    if as_json:
         print(json.dumps({"event": event, "forwarded": outcome}, ensure_ascii=False), flush=True)
         return
     arrow = f"  → {outcome}" if outcome else ""

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 
-from services.cli.errors import CommandFailed
+from services.cli.command import CommandFailed
 from services.cli.secrets import with_secrets
 from shared.settings import Settings
 
@@ -38,20 +38,20 @@ class OperatorClient:
         return self.request("GET", path, query=query)
 
     def post(self, path: str, body: Any = None, **query: str | None) -> Any:
+        return self.send("POST", path, body, **query)
+
+    def send(self, method: str, path: str, body: Any, **query: str | None) -> Any:
         return self.request(
-            "POST", path, msgspec.json.encode(body) if body is not None else None, query=query
+            method, path, msgspec.json.encode(body) if body is not None else None, query=query
         )
 
-    def patch(self, path: str, body: Any) -> Any:
-        return self.request("PATCH", path, msgspec.json.encode(body))
-
     def copy(self, path: str, to: IO[bytes], **query: str | None) -> None:
-        """A long answer, written while it comes; one that was cut off fails."""
-        answer = self._ask("GET", path, None, query)
+        """Writes a long response while it arrives. One that is cut off fails."""
+        response = self._response("GET", path, None, query)
         try:
-            if answer.status >= 400:
-                raise CommandFailed(_refusal(answer.status, answer.read()))
-            while part := answer.read(PIECE):
+            if response.status >= 400:
+                raise CommandFailed(_refusal(response.status, response.read()))
+            while part := response.read(PIECE):
                 to.write(part)
             to.flush()
         except http.client.HTTPException:
@@ -60,16 +60,16 @@ class OperatorClient:
     def request(
         self, method: str, path: str, body: bytes | None = None, *, query: dict[str, Any] | None = None
     ) -> Any:
-        answer = self._ask(method, path, body, query or {})
+        response = self._response(method, path, body, query or {})
         try:
-            raw = answer.read()
+            raw = response.read()
         except (OSError, http.client.HTTPException) as problem:
-            raise self._silent(problem) from None
-        if answer.status >= 400:
-            raise CommandFailed(_refusal(answer.status, raw))
+            raise self._no_answer(problem) from None
+        if response.status >= 400:
+            raise CommandFailed(_refusal(response.status, raw))
         return json.loads(raw) if raw else None
 
-    def _ask(
+    def _response(
         self, method: str, path: str, body: bytes | None, query: Mapping[str, str | None]
     ) -> http.client.HTTPResponse:
         given = {name: value for name, value in query.items() if value is not None}
@@ -81,9 +81,9 @@ class OperatorClient:
             self._connection.request(method, target, body, headers)
             return self._connection.getresponse()
         except (OSError, http.client.HTTPException) as problem:
-            raise self._silent(problem) from None
+            raise self._no_answer(problem) from None
 
-    def _silent(self, problem: Exception) -> CommandFailed:
+    def _no_answer(self, problem: Exception) -> CommandFailed:
         return CommandFailed(f"The operators' API at {self.url} does not answer: {problem}")
 
 
@@ -102,8 +102,8 @@ def _operator_url(settings: Settings) -> str:
 
 def _refusal(status: int, raw: bytes) -> str:
     try:
-        answer = json.loads(raw)
-        error, problems = answer["error"], answer.get("detail") or []
+        response = json.loads(raw)
+        error, problems = response["error"], response.get("detail") or []
     except (ValueError, KeyError, TypeError, AttributeError):
         return f"The operators' API answered {status}."
     if not problems:

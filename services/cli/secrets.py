@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from services.cli.errors import CommandFailed
+from services.cli.command import CommandFailed
 from shared.settings import SECRETS, Settings
 
 FILE = "secrets.json"

@@ -1,16 +1,15 @@
 """`studioctl serve SERVICE`: one service, without the code of the others in its memory."""
 
-import argparse
 import asyncio
 from collections.abc import AsyncIterator, MutableMapping
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from typing import Any, Literal
 
 from litestar.types import ASGIApp
 from msgspec import structs
 
-from services.cli.errors import CommandFailed
-from services.cli.run_async import run_async
+from services.cli.command import CommandFailed
+from services.cli.database import run_async
 from services.cli.secrets import with_secrets
 from shared.db.migrate import until_applied
 from shared.events.bus.factory import open_bus
@@ -22,12 +21,11 @@ from shared.observability.tracing import set_up_tracing
 from shared.settings import Settings
 
 
-def serve(settings: Settings, given: argparse.Namespace) -> None:
-    service: str = given.service
-    if given.only is not None:
+def serve(settings: Settings, service: str, only: Literal["log", "dispatch"] | None) -> None:
+    if only is not None:
         if service != "webhooks":
             raise CommandFailed(f"{service} has no roles: --only is for webhooks.")
-        settings = structs.replace(settings, webhooks_only=given.only)
+        settings = structs.replace(settings, webhooks_only=only)
     settings = with_secrets(settings, make=False)
     if missing := settings.missing_secrets(service):
         raise CommandFailed(f"{service} cannot start without {' and '.join(missing)}.")

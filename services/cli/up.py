@@ -1,48 +1,57 @@
 """`studioctl up`: an embedded Postgres, every service, the demo studio, and commands to try."""
 
-import argparse
 import asyncio
 import json
 import sys
 import time
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import msgspec
+import structlog
 
 from services.all_in_one import open_all
+from services.cli.database import run_async
 from services.cli.demo_key import demo_console, demo_key
 from services.cli.demo_samples import add_samples
 from services.cli.operator_client import RUN_FILE
-from services.cli.progress_steps import step
-from services.cli.run_async import run_async
+from services.cli.output import step
 from services.cli.secrets import with_secrets, write_private
-from services.cli.supervised_postgres import open_database
-from services.cli.welcome import welcome
 from services.gateway.app import gateway_addresses, gateway_listeners
 from shared.db.migrate import migrate
 from shared.http.server import catch_stop_signals, listening, refuse_taken_ports
 from shared.observability.log import set_up_logging
 from shared.observability.log_file import LogFile
 from shared.observability.tracing import set_up_tracing
+from shared.servers.postgres import EmbeddedPostgres
 from shared.servers.postgres_home import lock_home
-from shared.servers.problem import explained
+from shared.servers.problem import ServerProblem, explained
 from shared.settings import SERVICES, Settings
 
 LOG_FILE = "studio.log"
 
+log = structlog.get_logger("up")
 
-def up(settings: Settings, given: argparse.Namespace) -> None:
-    home = Path(given.home).absolute() if given.home else settings.home
+
+def up(
+    settings: Settings,
+    *,
+    port: int | None,
+    operator_port: int | None,
+    home: str | None,
+    demo: bool,
+    verbose: bool,
+) -> None:
     settings = msgspec.structs.replace(
         settings,
-        home=home,
-        port=given.port if given.port is not None else settings.port,
-        operator_port=given.operator_port if given.operator_port is not None else settings.operator_port,
+        home=Path(home).absolute() if home else settings.home,
+        port=port if port is not None else settings.port,
+        operator_port=operator_port if operator_port is not None else settings.operator_port,
         # Allow receivers on this machine unless the environment says otherwise. `serve` never does this.
         webhook_loopback_http=settings.webhook_allow_http is None,
     )
-    run_async(run_up(settings, demo=not given.no_demo, verbose=given.verbose))
+    run_async(run_up(settings, demo=demo, verbose=verbose))
 
 
 async def run_up(settings: Settings, *, demo: bool, verbose: bool) -> None:
@@ -73,7 +82,78 @@ async def run_up(settings: Settings, *, demo: bool, verbose: bool) -> None:
             await add_samples(settings, operator_url)
         console = await asyncio.to_thread(demo_console, settings, operator_url) if demo else None
         stopped = catch_stop_signals()
-        seconds, log = time.monotonic() - began, file.path if file else None
-        print(welcome(settings, key, seconds, log=log, console=console), flush=True)
+        seconds, log_path = time.monotonic() - began, file.path if file else None
+        print(welcome(settings, key, seconds, log=log_path, console=console), flush=True)
         await stopped
         print("Stopping.", file=sys.stderr, flush=True)
+
+
+@asynccontextmanager
+async def open_database(settings: Settings) -> AsyncIterator[str]:
+    """The URL of the database: the given one, or an embedded Postgres for as long as the block runs."""
+    if settings.database_url is not None:
+        yield settings.database_url
+        return
+    with step("Starting Postgres"):
+        server = await asyncio.to_thread(EmbeddedPostgres.start, settings.home)
+    log.info("postgres_started", origin=server.origin, port=server.port, data=str(server.data))
+    supervised = _SupervisedPostgres(server, settings.home)
+    supervision = asyncio.create_task(supervised.restart_when_ended())
+    try:
+        yield server.url
+    finally:
+        supervision.cancel()
+        await asyncio.gather(supervision, return_exceptions=True)
+        await asyncio.to_thread(supervised.server.stop)
+
+
+class _SupervisedPostgres:
+    """Starts Postgres again if it ends. The services wait for the new server and continue."""
+
+    def __init__(self, server: EmbeddedPostgres, home: Path) -> None:
+        self.server = server
+        self._home = home
+
+    async def restart_when_ended(self) -> None:
+        while True:
+            await asyncio.sleep(1)
+            if self.server.alive:
+                continue
+            print(f"Postgres ended (its log is {self.server.log}); starting it again.", file=sys.stderr)
+            await asyncio.to_thread(self.server.stop)
+            try:
+                self.server = await asyncio.to_thread(EmbeddedPostgres.start, self._home)
+            except ServerProblem as problem:
+                print(problem, file=sys.stderr)
+
+
+def welcome(
+    settings: Settings, key: str | None, seconds: float, *, log: Path | None, console: str | None = None
+) -> str:
+    """What is printed when everything is ready: where it is, the key, and three calls to try."""
+    base = f"http://{settings.host}:{settings.port_of('gateway')}"
+    operators = f"http://{settings.operator_host}:{settings.operator_port}/operator/v1"
+    lines = ["", f"The Studio Partner API is up after {seconds:.1f} s.", ""]
+    lines += [f"  Base URL         {base}/partner/v1", f"  Reference        {base}/docs"]
+    lines += [f"  Operators' API   {operators} (studioctl uses it)"]
+    lines += [f"  Operators' page  {operators.removesuffix('/operator/v1')}/console"]
+    if log is not None:
+        lines += [f"  Request log      {log} (--verbose shows it here)"]
+    lines += [f"  Data, secrets    {settings.home}"]
+    if key is not None:
+        lines += ["", "A key with every scope of the demo studio:", "", key, "", "Three calls to try:", ""]
+        lines += [
+            _call(key, f"{base}/partner/v1/{path}") for path in ("studio", "classes?limit=3", "products")
+        ]
+    if console is not None:
+        lines += [
+            "",
+            "The console; this link works once, within ten minutes (`studioctl console` creates another):",
+        ]
+        lines += ["", console]
+    lines += ["", "Ctrl-C stops everything.", ""]
+    return "\n".join(lines)
+
+
+def _call(key: str, url: str) -> str:
+    return f"curl -sS -w '\\n' -H 'X-Service-Key: {key}' '{url}'"

@@ -1,16 +1,21 @@
-"""`python -m tests.deploy`: every manifest against the schemas of Kubernetes and of the operators, no unknown
-field allowed; the chart against the overlays, and generated files against what they are made from.
+"""`python -m tests.deploy`: every object of the chart against the schemas of Kubernetes and of the operators,
+no unknown field allowed, and the chart's broker users against their table. `--write` writes those users anew.
 """
 
+import json
 import sys
 
 import kubernetes_validate  # type: ignore[import-untyped]
+import msgspec
 
-from tests.deploy import crds
-from tests.deploy.chart import chart, differences, schema_problems
-from tests.deploy.custom_resource_fields import OPERATOR_API_GROUPS, unknown_fields
-from tests.deploy.generated import stale
-from tests.deploy.manifests import OVERLAYS, VERSIONS, Manifest, base, overlay
+from shared.events.bus.topology import PERMISSIONS
+from tests.deploy import custom_resources
+from tests.deploy.chart import CHART, NO_HELM, SCHEMA, VARIANTS, Manifest, helm, rendered, values
+from tests.deploy.custom_resources import OPERATOR_API_GROUPS, unknown_fields
+
+# From the oldest supported release to the newest one that the schemas know.
+KUBERNETES_VERSIONS = ("1.31", "1.37")
+BROKER_USERS = CHART / "files" / "broker-permissions.json"
 
 
 def problems(manifests: list[Manifest]) -> list[str]:
@@ -20,7 +25,7 @@ def problems(manifests: list[Manifest]) -> list[str]:
         if manifest["apiVersion"].startswith(OPERATOR_API_GROUPS):
             found += [f"{name} has a field that is not known: {field}" for field in unknown_fields(manifest)]
             continue
-        for version in VERSIONS:
+        for version in KUBERNETES_VERSIONS:
             try:
                 kubernetes_validate.validate(manifest, version, strict=True)
             except (kubernetes_validate.ValidationError, kubernetes_validate.SchemaNotFoundError) as problem:
@@ -28,23 +33,32 @@ def problems(manifests: list[Manifest]) -> list[str]:
     return found
 
 
+def values_problems(variant: str) -> list[str]:
+    return [f"{found.json_path} {found.message}" for found in SCHEMA.iter_errors(values(variant))]
+
+
+def broker_users() -> str:
+    """What the chart's file has to be: the topology operator or the single broker creates these."""
+    return json.dumps(msgspec.to_builtins(PERMISSIONS), indent=2) + "\n"
+
+
 def main() -> int:
-    trees = {"base": base()} | {f"overlays/{name}": overlay(name) for name in OVERLAYS}
-    bad = [f"{folder}: {problem}" for folder, found in trees.items() for problem in problems(found)]
-    if reason := crds.why_not():
-        sys.stdout.write(
-            f"The operators' kinds were checked against our own list of fields only: {reason}.\n"
-        )
+    if "--write" in sys.argv:
+        BROKER_USERS.write_text(broker_users())
+    bad = [f"values for {name}: {problem}" for name in VARIANTS for problem in values_problems(name)]
+    if BROKER_USERS.read_text() != broker_users():
+        bad.append(f"{BROKER_USERS.name} is stale: run .venv/bin/python -m tests.deploy --write")
+    manifests = [manifest for name in VARIANTS for manifest in rendered(name)] if helm() else []
+    bad += problems(manifests)
+    if not manifests:
+        sys.stdout.write(f"{NO_HELM}\n")
+    elif reason := custom_resources.why_not():
+        sys.stdout.write(f"The operators' kinds were checked against our list of fields only: {reason}.\n")
     else:
-        everything = [manifest for found in trees.values() for manifest in found]
-        bad += [f"overlays: {problem}" for problem in crds.problems(everything)]
-    for name in OVERLAYS:
-        bad += [f"helm: {problem}" for problem in schema_problems(name)]
-        bad += [f"helm: {problem}" for problem in differences(chart(name), trees[f"overlays/{name}"])]
-    bad += stale()
+        bad += custom_resources.schema_problems(manifests)
     for line in bad:
         sys.stderr.write(f"{line}\n")
-    sys.stdout.write(f"{sum(map(len, trees.values()))} manifests checked, {len(bad)} problems.\n")
+    sys.stdout.write(f"{len(manifests)} objects checked, {len(bad)} problems.\n")
     return 1 if bad else 0
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.deploy.manifests import Manifest
+from tests.deploy.chart import Manifest
 
 Labels = dict[str, str]
 NOBODY = {"matchLabels": {"nobody": "has this"}}

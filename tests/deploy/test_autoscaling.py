@@ -1,16 +1,20 @@
-"""What KEDA counts in the database: only deliveries that one more replica could send."""
+"""Autoscaling: every service has an autoscaler, Postgres has room for all replicas, and KEDA counts only
+deliveries that one more replica could send.
+"""
 
 import json
 from typing import Any
+from urllib.parse import urlsplit
 
 import asyncpg
 
-from shared.db.database import service_url
+from shared.db.database import RESERVED, service_url
 from shared.wire import new_id
-from tests.deploy.manifests import named, overlay
+from tests.deploy.chart import DEPLOYMENTS, KUBERNETES, named, read, rendered
 from tests.services.webhooks.studio_client import StudioClient, open_studio_client
 
-SCALED = named(overlay("production"), "ScaledObject")["webhooks-dispatch"]["spec"]
+MANIFESTS = rendered()
+SCALED = named(MANIFESTS, "ScaledObject")["webhooks-dispatch"]["spec"]
 [TRIGGER] = SCALED["triggers"]
 QUERY = TRIGGER["metadata"]["query"]
 TARGET = int(TRIGGER["metadata"]["targetQueryValue"])
@@ -94,6 +98,41 @@ async def test_one_endpoint_counts_for_one_replica_at_most(database_url: str) ->
         assert await _waiting_deliveries(database_url) == TARGET
 
 
-def test_the_event_queue_scales_nobody() -> None:
-    """Only one replica consumes it at a time, so more would not help."""
-    assert TRIGGER["type"] == "postgresql"
+def _ranges() -> dict[str, tuple[int, int]]:
+    """Minimum and maximum replicas, by deployment."""
+    found = {
+        hpa["spec"]["scaleTargetRef"]["name"]: (hpa["spec"]["minReplicas"], hpa["spec"]["maxReplicas"])
+        for hpa in named(MANIFESTS, "HorizontalPodAutoscaler").values()
+    }
+    return found | {SCALED["scaleTargetRef"]["name"]: (SCALED["minReplicaCount"], SCALED["maxReplicaCount"])}
+
+
+def test_in_production_every_service_is_scaled_and_only_by_its_autoscaler() -> None:
+    """Each upgrade would reset replicas to the number in the manifest, in the middle of the load. It would
+    also start the services that a restore has scaled to zero.
+    """
+    ranges = _ranges()
+    assert set(ranges) == set(named(MANIFESTS, "Deployment")) == set(DEPLOYMENTS)
+    for name, deployment in named(MANIFESTS, "Deployment").items():
+        assert "replicas" not in deployment["spec"], name
+        budget = named(MANIFESTS, "PodDisruptionBudget")[name]["spec"]
+        assert budget["maxUnavailable"] < ranges[name][0], "a node can be drained and somebody still answers"
+
+
+def test_postgres_has_a_connection_for_every_replica_that_autoscaling_allows() -> None:
+    """All at their maximum, one more of each during a rollout, and some for administrators."""
+    pool = int(named(MANIFESTS, "ConfigMap")["studio-settings"]["data"]["STUDIO_POOL_SIZE"]) + RESERVED
+    needed = sum(
+        (most + 1) * pool * (2 if name == "webhooks-dispatch" else 1) for name, (_, most) in _ranges().items()
+    )
+    allowed = named(MANIFESTS, "Cluster")["studio-db"]["spec"]["postgresql"]["parameters"]["max_connections"]
+    assert needed + 30 <= int(allowed), needed
+
+
+def test_what_keda_reads_can_be_used_from_its_own_namespace() -> None:
+    """A bare host name is resolved in the namespace of the client."""
+    secrets = named(read(KUBERNETES / "secrets.example.yaml"), "Secret")
+    [authentication] = named(MANIFESTS, "TriggerAuthentication").values()
+    [source] = authentication["spec"]["secretTargetRef"]
+    url = secrets[source["name"]]["stringData"][source["key"]]
+    assert str(urlsplit(url).hostname).endswith(".studio.svc")

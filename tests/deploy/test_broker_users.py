@@ -1,6 +1,5 @@
-"""Compose, both overlays and the chart give each service its own broker user, from one table."""
+"""Compose and the chart give each service its own broker user, from one table."""
 
-import copy
 import importlib.util
 import json
 import os
@@ -10,51 +9,55 @@ from urllib.parse import urlsplit
 
 import aio_pika
 import pytest
-import yaml
 from aio_pika.exceptions import ProbableAuthenticationError
 
 from shared.events.bus.topology import PERMISSIONS
-from tests.deploy.chart import CHART, values
-from tests.deploy.generated import stale_broker_users
-from tests.deploy.manifests import named, overlay
-from tests.deploy.templates import rendered
+from tests.deploy.__main__ import BROKER_USERS, broker_users
+from tests.deploy.chart import named, pods, rendered
 from tests.harness.servers import Rabbit
 from tests.harness.system import ROOT
 
-SERVICE_OF = {"webhooks-log": "webhooks", "webhooks-dispatch": "webhooks"}
 
-
-def test_generated_users_are_those_of_the_table() -> None:
-    """Overlays and chart; a service that is allowed more somewhere would not be noticed otherwise."""
-    assert stale_broker_users() == []
-    users = json.loads((ROOT / "deploy/kubernetes/overlays/development/definitions.json").read_text())
-    assert [each["name"] for each in users["users"]] == [f"studio_{service}" for service in PERMISSIONS]
+def test_the_chart_has_the_permissions_of_the_table() -> None:
+    """A service that is allowed more somewhere would not be noticed otherwise."""
+    assert BROKER_USERS.read_text() == broker_users(), "run .venv/bin/python -m tests.deploy --write"
 
 
 def test_every_deployment_in_production_logs_in_as_its_own_user() -> None:
     """With the credentials that the topology operator writes for that service."""
-    found = overlay("production")
-    assert set(named(found, "User")) == set(named(found, "Permission"))
-    for name, deployment in named(found, "Deployment").items():
-        container = deployment["spec"]["template"]["spec"]["containers"][0]
-        secrets = {
-            each["valueFrom"]["secretKeyRef"]["name"]
-            for each in container.get("env", ())
-            if each["name"].startswith("BROKER_")
-        }
-        user = f"studio-broker-{SERVICE_OF.get(name, name)}"
-        assert secrets == (set() if name == "gateway" else {f"{user}-user-credentials"})
-        assert name == "gateway" or user in named(found, "User")
+    found = rendered()
+    assert set(named(found, "User")) == {f"studio-broker-{service}" for service in PERMISSIONS}
+    for service, allowed in PERMISSIONS.items():
+        permission = named(found, "Permission")[f"studio-broker-{service}"]["spec"]
+        assert permission["userReference"] == {"name": f"studio-broker-{service}"}
+        assert permission["permissions"]["write"] == allowed.write
+    for name in named(found, "Deployment"):
+        service = name.removesuffix("-log").removesuffix("-dispatch")
+        env = pods(found)[name]["containers"][0].get("env", ())
+        logins = [each for each in env if each["name"].startswith("BROKER_")]
+        secrets = {each["valueFrom"]["secretKeyRef"]["name"] for each in logins}
+        wanted = {f"studio-broker-{service}-user-credentials"} if service in PERMISSIONS else set()
+        assert secrets == wanted
 
 
-def test_the_chart_can_still_use_one_user_for_all() -> None:
-    """For clusters without the topology operator, and for those that change later."""
-    shared = copy.deepcopy(values("production"))
-    shared["settings"]["STUDIO_BROKER_USERS"] = "shared"
-    made = [each for each in yaml.safe_load_all(rendered(CHART, "studio", shared)) if each]
-    assert named(made, "User") == named(made, "Permission") == {}
-    [url] = named(made, "Deployment")["forms"]["spec"]["template"]["spec"]["containers"][0]["env"]
-    assert url["valueFrom"]["secretKeyRef"]["name"] == "studio-broker-default-user"
+async def test_the_users_of_the_single_broker_can_log_in(rabbit: Rabbit) -> None:
+    """With the URLs of the development values; a real broker imports what the chart renders."""
+    secrets = named(rendered("development"), "Secret")
+    rabbit.import_definitions(secrets["studio-rabbitmq"]["stringData"]["definitions.json"].encode())
+    for service in PERMISSIONS:
+        await _log_in(rabbit, secrets[f"studio-{service}"]["stringData"]["STUDIO_AMQP_URL"])
+    definitions = json.loads(secrets["studio-rabbitmq"]["stringData"]["definitions.json"])
+    allowed = {each.pop("user"): each for each in definitions["permissions"]}
+    assert allowed["studio_forms"]["read"] == PERMISSIONS["forms"].read
+
+
+async def _log_in(rabbit: Rabbit, url: str) -> None:
+    """And not with another password."""
+    here, login = urlsplit(rabbit.url), urlsplit(url)
+    address = f"{here.hostname}:{here.port}/"
+    await (await aio_pika.connect(f"amqp://{login.username}:{login.password}@{address}")).close()
+    with pytest.raises(ProbableAuthenticationError):
+        await aio_pika.connect(f"amqp://{login.username}:wrong@{address}")
 
 
 @pytest.fixture
@@ -82,10 +85,5 @@ async def test_the_users_that_compose_creates_can_log_in_and_keep_their_password
     make_secrets.main()
     assert urls == {s: (make_secrets.FOLDER / s / "amqp_url").read_text() for s in PERMISSIONS}
     rabbit.import_definitions((make_secrets.BROKER / "definitions.json").read_bytes())
-    here = urlsplit(rabbit.url)
     for url in urls.values():
-        login = urlsplit(url)
-        address = f"{here.hostname}:{here.port}/"
-        await (await aio_pika.connect(f"amqp://{login.username}:{login.password}@{address}")).close()
-        with pytest.raises(ProbableAuthenticationError):
-            await aio_pika.connect(f"amqp://{login.username}:wrong@{address}")
+        await _log_in(rabbit, url)

@@ -1,112 +1,196 @@
-"""The Helm chart renders the same objects as the overlays, from values that its schema accepts."""
+"""What the chart's values do: every part of a cluster can be chosen, and what makes no sense is refused."""
 
-import copy
-import json
 import re
 from typing import Any
 
-import jsonschema  # type: ignore[import-untyped]
 import pytest
-import yaml
 
+from shared.settings import NEEDED_SECRETS, SECRETS, SERVICES
+from tests.deploy.__main__ import problems, values_problems
 from tests.deploy.chart import (
-    CHART,
-    NAMESPACES,
-    chart,
-    chart_by_helm,
-    comparable,
-    differences,
-    helm,
-    schema_problems,
+    DEPLOYMENTS,
+    KUBERNETES,
+    VARIANTS,
+    Manifest,
+    is_valid,
+    named,
+    pods,
+    read,
+    rendered,
     values,
 )
-from tests.deploy.manifests import OVERLAYS, Manifest, named, overlay
-from tests.deploy.templates import rendered
+from tests.harness.system import ROOT
 
-needs_helm = pytest.mark.skipif(helm() is None, reason="no helm binary can be had for this machine")
-SCHEMA = jsonschema.Draft7Validator(json.loads((CHART / "values.schema.json").read_text()))
-
-
-@pytest.mark.parametrize("name", OVERLAYS)
-def test_chart_and_overlay_make_the_same_objects(name: str) -> None:
-    """Every field of every object: users of Helm get what was tested with kustomize."""
-    assert differences(chart(name), overlay(name)) == []
+DIGEST = "sha256:" + "a" * 64
+OWN_SERVERS = {
+    "database.kind": "external",
+    "database.external.cidrs": ["10.1.2.0/24"],
+    "broker.kind": "external",
+    "broker.external.cidrs": ["10.1.3.0/24"],
+}
 
 
-def test_a_difference_between_chart_and_overlay_is_found() -> None:
-    """The comparison can fail: with one field changed, and with one more object."""
-    made = copy.deepcopy(chart("production"))
-    named(made, "Deployment")["forms"]["spec"]["revisionHistoryLimit"] = 6
-    extra = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "extra"}}
-    assert len(differences([*made, extra], overlay("production"))) == 2
+def secrets_of(variant: str) -> dict[str, Manifest]:
+    """The secrets that the chart creates or, for production, that the example lists."""
+    expected = read(KUBERNETES / "secrets.example.yaml") if variant == "production" else []
+    return named([*rendered(variant), *expected], "Secret")
 
 
-@needs_helm
-@pytest.mark.parametrize("name", OVERLAYS)
-def test_helm_makes_what_our_renderer_makes(name: str) -> None:
-    """Machines without helm check the same objects."""
-    by_helm = chart_by_helm(name)
-    assert comparable(by_helm) == comparable(chart(name))
-    assert named(by_helm, "Job").keys() == named(chart(name), "Job").keys()
+def _job(**given: Any) -> Manifest:
+    [job] = named(rendered(given=given), "Job").values()
+    return job
 
 
-@needs_helm
-def test_a_digest_pins_the_image_of_every_pod() -> None:
-    """Empty by default; if set, it follows the tag."""
-    digest = "sha256:" + "a" * 64
-    made = chart_by_helm("production", "--set", f"image.digest={digest}")
-    pods = [*named(made, "Deployment").values(), *named(made, "Job").values()]
-    images = {pod["spec"]["template"]["spec"]["containers"][0]["image"] for pod in pods}
-    assert images == {f"studio-partner-api:0.1.0@{digest}"}
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_no_pod_misses_a_secret(variant: str) -> None:
+    """Everything that a pod reads its settings from is rendered or listed."""
+    there = {*secrets_of(variant), *named(rendered(variant), "ConfigMap")}
+    for pod in pods(rendered(variant)).values():
+        for container in pod["containers"]:
+            sources = {next(iter(source.values()))["name"] for source in container.get("envFrom", ())}
+            assert sources <= there
+
+
+def test_production_brings_no_secret_that_would_overwrite_a_real_one() -> None:
+    """Applying templates once replaced every password with CHANGE-ME."""
+    assert named(rendered(), "Secret") == {}
+
+
+def test_the_example_names_every_secret_that_production_refers_to() -> None:
+    """By pods, database, backups and KEDA; operators make the certificate and the broker's login."""
+    text = repr([each for each in rendered() if each["kind"] != "Gateway"])
+    ours = {f"studio-{name}" for name in (*SERVICES, "migrate")}
+    assert set(secrets_of("production")) == ours | {"studio-db-owner", "studio-backup-store"}
+    assert all(f"'name': '{name}'" in text for name in secrets_of("production"))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_each_service_gets_the_secrets_it_needs_and_no_other(variant: str) -> None:
+    """Only the gateway has the operator token, only the dispatcher the encryption key."""
+    found = secrets_of(variant)
+    for service in SERVICES:
+        wanted = {SECRETS[name] for name in NEEDED_SECRETS[service]} | {"STUDIO_DATABASE_URL"}
+        if service == "gateway" and variant == "production":
+            # Its key of each service, where that service has it as its only one.
+            wanted -= {"STUDIO_CALLER_KEY"}
+            wanted |= {f"STUDIO_CALLER_KEY_{other.upper()}" for other in SERVICES if other != "gateway"}
+        assert set(found[f"studio-{service}"]["stringData"]) - {"STUDIO_AMQP_URL"} == wanted
+
+
+def test_production_checks_the_databases_certificate_and_its_name() -> None:
+    """`sslmode=require` encrypts but checks no certificate. In the URL it would override the setting."""
+    manifests = rendered()
+    settings = named(manifests, "ConfigMap")["studio-settings"]["data"]
+    assert settings["PGSSLMODE"] == "verify-full"
+    assert settings["PGSSLROOTCERT"] == "/etc/studio/database/ca.crt"
+    assert "sslmode" not in (KUBERNETES / "secrets.example.yaml").read_text()
+    for pod in pods(manifests).values():
+        [container] = pod["containers"]
+        assert {"name": "studio-settings"} in [source.get("configMapRef") for source in container["envFrom"]]
+        [mount] = [one for one in container["volumeMounts"] if one["name"] == "database-ca"]
+        [volume] = [one for one in pod["volumes"] if one["name"] == "database-ca"]
+        assert mount["mountPath"] == "/etc/studio/database" and mount["readOnly"]
+        items = [{"key": "ca.crt", "path": "ca.crt"}]
+        assert volume["secret"] == {"secretName": "studio-db-ca", "items": items}
 
 
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        ("image.tag", "0.1.1"),
+        ("image.tag", "1.0.1"),
         ("image.name", "registry.example/studio-partner-api"),
-        ("image.digest", "sha256:" + "a" * 64),
+        ("image.digest", DIGEST),
+        ("image.pullSecrets", ["registry"]),
         ("database.name", "studio-db-2"),
-        ("database.cluster.enabled", False),
+        ("database.kind", "single"),
     ],
 )
 def test_a_migration_job_whose_pod_changes_gets_another_name(path: str, value: Any) -> None:
     """A job is immutable: under its old name the whole upgrade would be refused."""
-    [job] = named(chart("production"), "Job").values()
-    [changed] = named(_rendered(path, value), "Job").values()
+    job, changed = _job(), _job(**{path: value})
     assert changed["spec"]["template"] != job["spec"]["template"]
     assert changed["metadata"]["name"] != job["metadata"]["name"]
-    assert re.fullmatch(r"migrate-0-1-[01]-[0-9a-f]{8}", changed["metadata"]["name"])
+    assert re.fullmatch(r"migrate-1-0-[01](-rc)?-[0-9a-f]{8}", changed["metadata"]["name"])
 
 
 def test_a_migration_job_whose_pod_stays_keeps_its_name() -> None:
     """Else each change of a setting would run the migrations."""
-    [job] = named(chart("production"), "Job").values()
     for path, value in (("settings.STUDIO_POOL_SIZE", "11"), ("edge.host", "api.example.com")):
-        [same] = named(_rendered(path, value), "Job").values()
-        assert same == job
+        assert _job(**{path: value}) == _job()
 
 
-def test_no_value_but_these_changes_the_migration_jobs_pod() -> None:
-    """Whatever the template reads is in the hash or in the name itself."""
-    name, _, pod = (CHART / "templates" / "migrate.yaml").read_text().partition("\nspec:\n")
-    read = set(re.findall(r"\.Values\.[\w.]+", pod))
-    assert read <= set(re.findall(r"\.Values\.[\w.]+", name)) and ".Values.image.digest" in read
+def test_the_migration_job_stays_and_tools_replace_it() -> None:
+    """A job that expires, or a hook of Argo CD, would run again at each reconciliation."""
+    job = _job()
+    assert "ttlSecondsAfterFinished" not in job["spec"]
+    annotations = job["metadata"]["annotations"]
+    assert not any("argocd.argoproj.io/hook" in each for each in annotations)
+    assert annotations["kustomize.toolkit.fluxcd.io/force"] == "enabled"
+    assert "Force=true" in annotations["argocd.argoproj.io/sync-options"]
 
 
 def test_the_longest_tag_still_fits_the_jobs_name() -> None:
     """63 characters: the name is a label of its pods."""
     longest = "1.0.0-" + "a" * 40
-    assert SCHEMA.is_valid(_with("image.tag", longest))
-    assert not SCHEMA.is_valid(_with("image.tag", longest + "a"))
-    [job] = named(_rendered("image.tag", longest), "Job").values()
-    assert len(job["metadata"]["name"]) == 63
+    assert is_valid({"image.tag": longest}) and not is_valid({"image.tag": longest + "a"})
+    assert len(_job(**{"image.tag": longest})["metadata"]["name"]) == 63
 
 
-@pytest.mark.parametrize("name", OVERLAYS)
-def test_the_values_keep_to_their_schema(name: str) -> None:
-    """Our own values pass."""
-    assert schema_problems(name) == []
+def test_a_cluster_without_any_operator_needs_only_a_database_and_a_broker() -> None:
+    """For a managed Postgres and RabbitMQ: nothing but what Kubernetes has, still two replicas of each."""
+    given = {**OWN_SERVERS, "keda.enabled": False, "edge.enabled": False, "monitoring.enabled": False}
+    assert is_valid(given)
+    manifests = rendered(given=given)
+    assert problems(manifests) == []
+    assert not [each["kind"] for each in manifests if "." in each["apiVersion"].partition(".k8s.io/")[0]]
+    deployments = named(manifests, "Deployment")
+    assert deployments["webhooks-dispatch"]["spec"]["replicas"] == 2
+    assert set(named(manifests, "HorizontalPodAutoscaler")) == set(DEPLOYMENTS) - {"webhooks-dispatch"}
+    for name, pod in pods(manifests).items():
+        env = {each["name"] for each in pod["containers"][0].get("env", ())}
+        assert env == ({"STUDIO_OPERATOR_HOST"} if name == "gateway" else set()), "the URL is in the secret"
+
+
+def test_registry_storage_and_object_store_can_be_ones_own() -> None:
+    """Images of a private registry, another storage class, a store that is not Amazon's."""
+    manifests = rendered(
+        given={
+            "image.pullSecrets": ["registry"],
+            "database.cluster.storageClass": "fast",
+            "broker.cluster.storageClass": "fast",
+            "database.cluster.backup.endpointURL": "https://store.example",
+        }
+    )
+    assert problems(manifests) == []
+    for pod in pods(manifests).values():
+        assert pod["imagePullSecrets"] == [{"name": "registry"}]
+    database = named(manifests, "Cluster")["studio-db"]["spec"]
+    assert database["storage"]["storageClass"] == database["walStorage"]["storageClass"] == "fast"
+    broker = named(manifests, "RabbitmqCluster")["studio-broker"]["spec"]
+    assert broker["persistence"]["storageClassName"] == "fast"
+    store = named(manifests, "ObjectStore")["studio-backups"]["spec"]["configuration"]
+    assert store["endpointURL"] == "https://store.example"
+
+
+def test_gateways_can_be_given_a_valkey() -> None:
+    """By one more setting; nothing of it is rendered by default."""
+    given = {"settings.STUDIO_VALKEY_URL": "valkey://valkey.cache.svc:6379/0"}
+    assert is_valid(given)
+    made = named(rendered(given=given), "ConfigMap")["studio-settings"]["data"]
+    assert made["STUDIO_VALKEY_URL"] == given["settings.STUDIO_VALKEY_URL"]
+    assert "STUDIO_VALKEY_URL" not in values()["settings"]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_our_own_values_keep_to_their_schema(variant: str) -> None:
+    """Helm would refuse to render them."""
+    assert values_problems(variant) == []
+
+
+def test_the_page_on_installing_names_every_value() -> None:
+    """By its first word: an operator finds there what can be chosen."""
+    page = (ROOT / "docs" / "operating" / "install.md").read_text()
+    assert [name for name in values() if f"`{name}" not in page] == []
 
 
 @pytest.mark.parametrize(
@@ -118,47 +202,16 @@ def test_the_values_keep_to_their_schema(name: str) -> None:
         ("services.gateway.cpu", "lots"),
         ("services.gateway.maxReplicas", 1),
         ("secrets.studio-forms", {"STUDIO_CALLER_KEY": "CHANGE-ME"}),
+        ("database.kind", "none"),
+        ("database.kind", "external"),
         ("database.cluster.image", "postgres:17"),
         ("database.cluster.backup.retentionPolicy", "always"),
         ("broker.cluster.replicas", 2),
-        ("database.single", {"enabled": True}),
         ("settings.STUDIO_POOL_SIZE", 10),
         ("settings.STUDIO_VALKEY_URL", "http://valkey:6379"),
         ("settings.STUDIO_VALKEY_URL", "valkey://default:secret@valkey:6379/0"),
     ],
 )
 def test_values_that_make_no_sense_are_refused(path: str, value: Any) -> None:
-    """Before anything is applied, and by name."""
-    assert not SCHEMA.is_valid(_with(path, value))
-
-
-def _with(path: str, value: Any) -> Any:
-    """Production's values, with another one at this path."""
-    found = copy.deepcopy(values("production"))
-    *way, last = path.split(".")
-    place = found
-    for step in way:
-        place = place[step]
-    place[last] = value
-    return found
-
-
-def _rendered(path: str, value: Any) -> list[Manifest]:
-    text = rendered(CHART, NAMESPACES["production"], _with(path, value))
-    return [each for each in yaml.safe_load_all(text) if each]
-
-
-def test_gateways_can_be_given_a_valkey() -> None:
-    """By one more setting; nothing of it is rendered by default."""
-    url = "valkey://valkey.cache.svc:6379/0"
-    assert SCHEMA.is_valid(_with("settings.STUDIO_VALKEY_URL", url))
-    made = _rendered("settings.STUDIO_VALKEY_URL", url)
-    assert named(made, "ConfigMap")["studio-settings"]["data"]["STUDIO_VALKEY_URL"] == url
-    default = named(chart("production"), "ConfigMap")["studio-settings"]["data"]
-    assert "STUDIO_VALKEY_URL" not in default
-
-
-def test_what_the_renderer_does_not_know_is_an_error() -> None:
-    """It must not silently skip part of a template."""
-    with pytest.raises(KeyError):
-        rendered(CHART, NAMESPACES["production"], values("production") | {"image": {}})
+    """Before anything is applied, and by name. Without addresses `external` would open all of them."""
+    assert not is_valid({path: value})

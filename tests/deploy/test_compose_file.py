@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.deploy.manifests import DEPLOYMENTS
+from tests.deploy.chart import DEPLOYMENTS
 from tests.harness.system import ROOT
 
 COMPOSE: Any = yaml.safe_load((ROOT / "compose.yaml").read_text())

@@ -1,119 +1,105 @@
-"""The manifests: restricted pods, probes, drains, disruption budgets and network policies."""
+"""What the chart renders, as a cluster reads it: valid objects, restricted pods that find a node, rollouts
+without a gap, and selectors that select.
+"""
 
+import copy
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from shared.settings import NEEDED_SECRETS, SECRETS, SERVICES
+from shared.settings import SERVICES
+from tests.deploy import custom_resources
 from tests.deploy.__main__ import problems
-from tests.deploy.chart import comparable
-from tests.deploy.kustomizing import build, read
-from tests.deploy.manifests import (
+from tests.deploy.chart import (
     DEPLOYMENTS,
-    KUBERNETES,
-    OVERLAYS,
+    FOREIGN_PODS,
+    VARIANTS,
     Manifest,
-    base,
-    built,
-    kustomize,
     named,
-    overlay,
+    pod_labels,
     pods,
+    rendered,
 )
-from tests.deploy.pod_security import violations
+from tests.deploy.custom_resources import FIELDS, OPERATOR_API_GROUPS, unknown_fields
+from tests.deploy.network_reachability import selects
 
-needs_kustomize = pytest.mark.skipif(kustomize() is None, reason="neither kustomize nor kubectl is here")
+WITHOUT_SCHEMA = {
+    "barmancloud.cnpg.io/v1 ObjectStore",
+    "rabbitmq.com/v1beta1 RabbitmqCluster",
+    "rabbitmq.com/v1beta1 User",
+    "rabbitmq.com/v1beta1 Permission",
+}
+# Services whose name differs from that of their pods.
+BEHIND_A_NAME = {"studio-broker": "broker", "webhooks": "webhooks-log"}
+PORTS = {"http": 8080, "operators": 8081, "postgres": 5432, "rabbitmq": 5672}
+# The pod of an operator before 2.17, as far as `restricted` reads it (internal/resource/statefulset.go).
+OPERATORS_POD: Any = {
+    "securityContext": {"runAsUser": 999, "fsGroup": 0},
+    "initContainers": [{"name": "setup-container", "image": "rabbitmq"}],
+    "containers": [{"name": "rabbitmq", "image": "rabbitmq"}],
+}
 
 
-@pytest.fixture(scope="module")
-def manifests() -> list[Manifest]:
-    return base()
+@pytest.fixture(params=VARIANTS)
+def manifests(request: pytest.FixtureRequest) -> list[Manifest]:
+    return rendered(request.param)
 
 
-def test_every_manifest_is_strictly_valid(manifests: list[Manifest]) -> None:
-    """The API server would silently drop a misspelt field."""
+def test_every_object_is_strictly_valid_and_a_misspelt_field_is_not(manifests: list[Manifest]) -> None:
+    """The API server would silently drop it."""
     assert problems(manifests) == []
-
-
-def test_a_misspelt_field_is_found(manifests: list[Manifest]) -> None:
-    """Proves that the check can fail."""
-    bad: Any = {**named(manifests, "Deployment")["gateway"]}
-    bad["spec"] = {**bad["spec"], "replica": 2}
+    bad = named(manifests, "Deployment")["gateway"]
+    bad["spec"]["replica"] = 2
     assert problems([bad])
 
 
-@pytest.mark.parametrize("name", OVERLAYS)
-def test_every_overlay_builds_is_valid_and_misses_no_secret(name: str) -> None:
-    """Everything that a pod reads its settings from is in the overlay, or created by a listed operator."""
-    found = overlay(name)
-    assert problems(found) == []
-    there = {*secrets_of(name, found), *named(found, "ConfigMap")}
-    for pod in pods(found).values():
-        for container in pod["containers"]:
-            sources = [next(iter(source.values()))["name"] for source in container.get("envFrom", ())]
-            assert set(sources) <= there
-    assert_restricted(found)
+def _foreign() -> list[Manifest]:
+    return [each for each in rendered() if each["apiVersion"].startswith(OPERATOR_API_GROUPS)]
 
 
-def secrets_of(name: str, manifests: list[Manifest]) -> dict[str, Manifest]:
-    """The secrets that the overlay creates or, for production, that the example lists."""
-    expected = read(KUBERNETES / "secrets.example.yaml") if name == "production" else []
-    return named([*manifests, *expected], "Secret")
+def _misspelt(manifest: Manifest) -> Manifest:
+    return {**manifest, "spec": {**manifest["spec"], "misspelt": 1}}
 
 
-def test_production_brings_no_secret_that_would_overwrite_a_real_one() -> None:
-    """`kubectl apply -k` with templates once replaced every password with CHANGE-ME."""
-    assert named(overlay("production"), "Secret") == {}
+@pytest.mark.timeout(180)
+def test_every_foreign_kind_is_valid_by_its_schema_and_a_misspelt_field_is_not() -> None:
+    """The API server silently drops an unknown field, and a backup would never be taken."""
+    if reason := custom_resources.why_not():
+        pytest.skip(f"the operators' schemas cannot be had: {reason}")
+    foreign = _foreign()
+    assert custom_resources.schema_problems(foreign) == []
+    known = [each for each in foreign if custom_resources.has_schema(each)]
+    without = {f"{each['apiVersion']} {each['kind']}" for each in foreign if each not in known}
+    assert without == WITHOUT_SCHEMA
+    found = custom_resources.schema_problems([_misspelt(each) for each in known])
+    for manifest in known:
+        name = f"{manifest['kind']}/{manifest['metadata']['name']}:"
+        assert any(problem.startswith(name) and "misspelt" in problem for problem in found), name
 
 
-def test_the_example_names_every_secret_that_production_refers_to() -> None:
-    """By pods, database, backups and KEDA; operators make the certificate and the broker's login."""
-    found = overlay("production")
-    text = repr([each for each in found if each["kind"] != "Gateway"])
-    wanted = {
-        "studio-db-owner",
-        "studio-backup-store",
-        *(f"studio-{name}" for name in (*SERVICES, "migrate")),
-    }
-    assert set(secrets_of("production", found)) == wanted
-    assert all(f"'name': '{name}'" in text for name in wanted)
+def test_our_list_knows_every_field_and_no_misspelt_one() -> None:
+    """It is the only check on machines without npm."""
+    for manifest in _foreign():
+        assert f"{manifest['apiVersion']} {manifest['kind']}" in FIELDS
+        assert unknown_fields(manifest) == []
+        assert unknown_fields(_misspelt(manifest)) == ["spec.misspelt"]
 
 
-@needs_kustomize
-@pytest.mark.parametrize("folder", ["base", *(f"overlays/{name}" for name in OVERLAYS)])
-def test_what_we_put_together_is_what_kustomize_makes(folder: str) -> None:
-    """Machines without kustomize check the same objects: every field, except hashes in generated names."""
-    assert comparable(build(KUBERNETES / folder)) == comparable(built(folder))
-
-
-def test_every_pod_is_restricted_and_cannot_write(manifests: list[Manifest]) -> None:
-    """The namespace enforces it; this test finds it before anything is applied."""
-    assert_restricted(manifests)
-    for pod in pods(manifests).values():
-        assert all(container["securityContext"]["readOnlyRootFilesystem"] for container in pod["containers"])
-        assert pod["automountServiceAccountToken"] is False
-
-
-def assert_restricted(manifests: list[Manifest]) -> None:
-    assert {name: violations(pod) for name, pod in pods(manifests).items() if violations(pod)} == {}
-
-
-def test_every_service_can_be_rolled_over(manifests: list[Manifest]) -> None:
-    """Two replicas, a budget, probes, a drain that fits into the grace period, and resources said."""
+def test_every_service_can_be_rolled_over() -> None:
+    """A budget, probes, a drain that fits into the grace period, and resources said."""
+    manifests = rendered()
     deployments, budgets = named(manifests, "Deployment"), named(manifests, "PodDisruptionBudget")
-    services = named(manifests, "Service")
-    assert set(deployments) == set(budgets) == set(DEPLOYMENTS) and set(services) >= set(SERVICES)
+    assert set(deployments) == set(DEPLOYMENTS) == set(budgets) - {"studio-broker"}
+    assert set(named(manifests, "Service")) >= set(SERVICES)
     settings = named(manifests, "ConfigMap")["studio-settings"]["data"]
     for deployment in deployments.values():
-        assert deployment["spec"]["replicas"] >= 2
         assert deployment["spec"]["strategy"]["rollingUpdate"] == {"maxSurge": 1, "maxUnavailable": 0}
         pod = deployment["spec"]["template"]["spec"]
         [container] = pod["containers"]
         before = int(container["lifecycle"]["preStop"]["exec"]["command"][1])
-        assert (
-            before + 2 * 15 + float(settings["STUDIO_DRAIN_SECONDS"]) + 10
-            <= pod["terminationGracePeriodSeconds"]
-        )
+        drain = float(settings["STUDIO_DRAIN_SECONDS"])
+        assert before + 2 * 15 + drain + 10 <= pod["terminationGracePeriodSeconds"]
         assert container["livenessProbe"]["httpGet"]["path"] == "/health/live"
         # It answers while it waits for the schema (test_starting.py): no probe needs minutes.
         startup = container["startupProbe"]
@@ -125,67 +111,121 @@ def test_every_service_can_be_rolled_over(manifests: list[Manifest]) -> None:
 
 def test_every_deployment_serves_its_own_part(manifests: list[Manifest]) -> None:
     """Two deployments of one program, each with one role, so that each scales on its own."""
-    args = {
-        name: deployment["spec"]["template"]["spec"]["containers"][0]["args"]
-        for name, deployment in named(manifests, "Deployment").items()
-    }
+    args = {name: pods(manifests)[name]["containers"][0]["args"] for name in DEPLOYMENTS}
     assert args.pop("webhooks-log") == ["serve", "webhooks", "--only", "log"]
     assert args.pop("webhooks-dispatch") == ["serve", "webhooks", "--only", "dispatch"]
     assert args == {name: ["serve", name] for name in SERVICES if name != "webhooks"}
 
 
-def test_only_the_gateway_reaches_services_and_only_the_dispatcher_goes_out(
-    manifests: list[Manifest],
-) -> None:
-    """Default deny; every exception is listed here."""
-    policies = named(manifests, "NetworkPolicy")
-    closed = policies.pop("nobody-to-anybody")["spec"]
-    assert closed == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
-    out = {
-        name
-        for name, policy in policies.items()
-        for rule in policy["spec"].get("egress", ())
-        for peer in rule.get("to", ())
-        if "ipBlock" in peer
-    }
-    assert out == {"dispatcher-to-partners"}
-    assert policies["dispatcher-to-partners"]["spec"]["podSelector"] == {
-        "matchLabels": {"app.kubernetes.io/name": "webhooks-dispatch"}
-    }
-    [rule] = policies["services-from-gateway"]["spec"]["ingress"]
-    assert {"podSelector": {"matchLabels": {"app.kubernetes.io/name": "gateway"}}} in rule["from"]
+def test_every_selector_selects_exactly_its_own_pods(manifests: list[Manifest]) -> None:
+    """The API server accepts a selector that selects nothing, without a warning."""
+    labels = pod_labels(manifests)
+    for kind in ("Deployment", "StatefulSet", "Service", "PodDisruptionBudget"):
+        for name, found in named(manifests, kind).items():
+            selector = found["spec"]["selector"]
+            selector = {"matchLabels": selector} if kind == "Service" else selector
+            chosen = [pod for pod, mine in {**labels, **FOREIGN_PODS}.items() if selects(selector, mine)]
+            assert chosen == [BEHIND_A_NAME.get(name, name.removesuffix("-operators"))], (kind, name)
 
 
-def test_each_service_gets_the_secrets_it_needs_and_no_other() -> None:
-    """Only the gateway has the operator token, only the dispatcher the encryption key."""
-    for name in OVERLAYS:
-        found = secrets_of(name, overlay(name))
-        for service in SERVICES:
-            given = set(found[f"studio-{service}"].get("stringData") or found[f"studio-{service}"]["data"])
-            wanted = {SECRETS[name] for name in NEEDED_SECRETS[service]} | {"STUDIO_DATABASE_URL"}
-            if service == "gateway" and name == "production":
-                # Its key of each service, where that service has it as its only one.
-                wanted -= {"STUDIO_CALLER_KEY"}
-                wanted |= {f"STUDIO_CALLER_KEY_{other.upper()}" for other in SERVICES if other != "gateway"}
-            assert given - {"STUDIO_AMQP_URL"} == wanted
+def test_every_service_leads_to_a_port_and_every_probe_too(manifests: list[Manifest]) -> None:
+    """Ports are named; a name that no container has would reach nothing."""
+    for name, service in named(manifests, "Service").items():
+        if name == "database":  # its pods are the operator's
+            assert [port["targetPort"] for port in service["spec"]["ports"]] == [PORTS["postgres"]]
+            continue
+        [container] = pods(manifests)[BEHIND_A_NAME.get(name, name.removesuffix("-operators"))]["containers"]
+        ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+        for port in service["spec"]["ports"]:
+            assert ports[port["targetPort"]] == PORTS[port["targetPort"]]
+        for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+            if "httpGet" in container.get(probe, {}):
+                assert container[probe]["httpGet"]["port"] in ports
 
 
-def test_production_checks_the_databases_certificate_and_its_name() -> None:
-    """`sslmode=require` encrypts but checks no certificate. In the URL it would override the setting."""
-    manifests = overlay("production")
-    settings = named(manifests, "ConfigMap")["studio-settings"]["data"]
-    assert (settings["PGSSLMODE"], settings["PGSSLROOTCERT"]) == (
-        "verify-full",
-        "/etc/studio/database/ca.crt",
-    )
-    assert "sslmode" not in (KUBERNETES / "secrets.example.yaml").read_text()
-    for pod in pods(manifests).values():
-        [container] = pod["containers"]
-        assert {"name": "studio-settings"} in [source.get("configMapRef") for source in container["envFrom"]]
-        [mount] = [one for one in container["volumeMounts"] if one["name"] == "database-ca"]
-        [volume] = [one for one in pod["volumes"] if one["name"] == "database-ca"]
-        assert mount["mountPath"] == "/etc/studio/database" and mount["readOnly"]
-        assert volume["secret"] == {
-            "secretName": "studio-db-ca",
-            "items": [{"key": "ca.crt", "path": "ca.crt"}],
-        }
+def test_spreading_counts_only_nodes_and_replicas_that_matter(manifests: list[Manifest]) -> None:
+    """If tainted nodes and old replicas counted, new replicas would find no node. With a hard rule, one node
+    full of other work would keep all other nodes at one replica.
+    """
+    for name in DEPLOYMENTS:
+        constraints = pods(manifests)[name]["topologySpreadConstraints"]
+        keys = [constraint["topologyKey"] for constraint in constraints]
+        assert keys == ["topology.kubernetes.io/zone", "kubernetes.io/hostname"], name
+        for constraint in constraints:
+            assert selects(constraint["labelSelector"], pod_labels(manifests)[name])
+            assert constraint["nodeTaintsPolicy"] == "Honor", name
+            assert constraint["matchLabelKeys"] == ["pod-template-hash"], name
+            assert constraint["whenUnsatisfiable"] == "ScheduleAnyway", name
+
+
+def test_database_and_broker_never_have_two_members_on_one_node() -> None:
+    """They hold the data: losing two of three loses the majority, so a member waits instead, and a drain
+    takes one member of the broker at a time. Its operator creates no disruption budget.
+    """
+    manifests = rendered()
+    database = named(manifests, "Cluster")["studio-db"]["spec"]["affinity"]
+    assert database["podAntiAffinityType"] == "required"
+    assert database["topologyKey"] == "kubernetes.io/hostname"
+    broker = named(manifests, "RabbitmqCluster")["studio-broker"]["spec"]
+    [rule] = broker["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert rule["topologyKey"] == "kubernetes.io/hostname"
+    budget = named(manifests, "PodDisruptionBudget")["studio-broker"]["spec"]
+    assert budget["maxUnavailable"] <= (broker["replicas"] - 1) // 2
+    assert budget["selector"]["matchLabels"] == {"app.kubernetes.io/name": "studio-broker"}
+
+
+def _violations(pod: Any) -> Iterator[str]:
+    """What the pod security level `restricted` asks of a pod, as far as our pods can fail it."""
+    context = pod.get("securityContext", {})
+    if context.get("runAsUser") == 0:
+        yield "the pod runs as root"
+    for container in (*pod.get("initContainers", ()), *pod["containers"]):
+        own = context | container.get("securityContext", {})
+        name = container["name"]
+        if own.get("runAsNonRoot") is not True or own.get("runAsUser") == 0:
+            yield f"{name} may run as root"
+        if own.get("seccompProfile", {}).get("type") not in ("RuntimeDefault", "Localhost"):
+            yield f"{name} has no seccomp profile"
+        if own.get("allowPrivilegeEscalation") is not False:
+            yield f"{name} may gain privileges"
+        capabilities = own.get("capabilities", {})
+        added = set(capabilities.get("add", ())) - {"NET_BIND_SERVICE"}
+        if "ALL" not in capabilities.get("drop", ()) or added:
+            yield f"{name} has capabilities"
+
+
+def test_every_pod_is_restricted_and_ours_cannot_write(manifests: list[Manifest]) -> None:
+    """The namespace enforces it; this test finds it before anything is applied."""
+    for name, pod in pods(manifests).items():
+        assert list(_violations(pod)) == [] and pod["automountServiceAccountToken"] is False, name
+        if name in (*DEPLOYMENTS, "migrate"):
+            assert all(each["securityContext"]["readOnlyRootFilesystem"] for each in pod["containers"])
+
+
+def _merged(one: Any, other: Any) -> Any:
+    """A strategic merge as the operator does it: maps by key, lists of named things by name."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        both = {name: _merged(one[name], other[name]) for name in one.keys() & other.keys()}
+        return copy.deepcopy({**one, **other, **both})
+    if isinstance(one, list) and isinstance(other, list) and all("name" in item for item in (*one, *other)):
+        names = {item["name"]: item for item in one}
+        for item in other:
+            names[item["name"]] = _merged(names.get(item["name"], {}), item)
+        return list(names.values())
+    return copy.deepcopy(other)
+
+
+def test_the_brokers_pods_are_restricted_whatever_the_operator_sets() -> None:
+    """The override keeps the pod's user and containers. The operator's own pod would be refused, and so would
+    a misspelt container, which becomes a second one.
+    """
+    cluster = named(rendered(), "RabbitmqCluster")["studio-broker"]["spec"]
+    override = cluster["override"]["statefulSet"]["spec"]["template"]["spec"]
+    assert len(list(_violations(OPERATORS_POD))) == 8
+    pod = _merged(OPERATORS_POD, override)
+    assert list(_violations(pod)) == [] and pod["securityContext"]["runAsUser"] == 999
+    for kind in ("initContainers", "containers"):
+        assert [one["name"] for one in pod[kind]] == [one["name"] for one in OPERATORS_POD[kind]]
+        misspelt = copy.deepcopy(override)
+        misspelt[kind][0]["name"] = "broker"
+        assert list(_violations(_merged(OPERATORS_POD, misspelt))) != []

@@ -1,8 +1,9 @@
 """Old code keeps running during and after a migration: this test refuses what would break it.
 
-The rule, and how a column is renamed or dropped over two releases, is in docs/operating.md. A statement that
-is safe after all is marked in the comment above it: `-- old code survives: <why>`. Functions live in
-services/<name>/functions: their signatures stay as they are, and none is dropped while old code may call it.
+The rule, and how a column is renamed or dropped over two releases, is in docs/operating/upgrade-and-
+restore.md. A statement that is safe after all is marked in the comment above it: `-- old code survives:
+<why>`. Functions live in services/<name>/functions: their signatures stay as they are, and none is dropped
+while old code may call it.
 """
 
 import re
@@ -44,7 +45,7 @@ FILES = sorted({path for service in SERVICES for _, path in migration_files(serv
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.parent.name}/{path.name}")
 def test_a_migration_leaves_old_code_running(path: Path) -> None:
-    """During a roll-out both versions use the new schema."""
+    """During a rollout both versions use the new schema."""
     assert breaking(path.read_text()) == []
 
 

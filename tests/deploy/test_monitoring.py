@@ -1,21 +1,28 @@
-"""What Prometheus scrapes exists and is reachable, and every alert can be acted on."""
+"""What Prometheus scrapes exists and is reachable, every alert can be acted on, and Grafana's files have none
+of the mistakes that it would show as empty panels.
+"""
 
+import json
 import re
+from itertools import combinations
 from typing import Any
 
 import promql_parser
 import pytest
 import yaml
 
-from tests.deploy.generated import PROMETHEUS, stale
-from tests.deploy.manifests import DEPLOYMENTS, named, overlay
+from tests.deploy.chart import DEPLOYMENTS, FOREIGN_PODS, Manifest, named, pod_labels, pods, rendered
 from tests.deploy.network_reachability import reached_from, selects
-from tests.deploy.promql import metrics_in, uncounted
-from tests.deploy.test_cluster import FOREIGN_PODS, pod_labels
+from tests.deploy.promql import DASHBOARD, metrics_in, queries, uncounted
 from tests.harness.system import ROOT
 
-MANIFESTS = overlay("production")
-OPERATING = (ROOT / "docs" / "operating.md").read_text()
+RUNBOOK = "docs/operating/runbook.md"
+GRAFANA = ROOT / "deploy" / "grafana"
+BOARD: Any = json.loads(DASHBOARD.read_text())
+COMPOSE: Any = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+[SOURCE] = yaml.safe_load((GRAFANA / "provisioning/datasources/prometheus.yml").read_text())["datasources"]
+[PROVIDER] = yaml.safe_load((GRAFANA / "provisioning/dashboards/studio.yml").read_text())["providers"]
+PANELS = [panel for panel in BOARD["panels"] if panel["type"] != "row"]
 # Ports that the operators give to their containers, by name.
 FOREIGN_PORTS = {
     "studio-database": ("database", "metrics", 9187),
@@ -25,24 +32,29 @@ OTHERS_METRICS = ("kubelet_", "cnpg_", "barman_cloud_", "rabbitmq_")
 
 
 def _alerts(name: str) -> list[Any]:
-    groups = yaml.safe_load((PROMETHEUS / name).read_text())["groups"]
+    groups = yaml.safe_load((ROOT / "deploy" / "prometheus" / name).read_text())["groups"]
     return [rule for group in groups for rule in group["rules"]]
 
 
 ALERTS = [*_alerts("alerts.yml"), *_alerts("cluster-alerts.yml")]
 
 
-def test_every_service_is_scraped_where_it_shows_its_metrics() -> None:
+@pytest.fixture
+def manifests() -> list[Manifest]:
+    return rendered()
+
+
+def test_every_service_is_scraped_where_it_shows_its_metrics(manifests: list[Manifest]) -> None:
     """Once each, by a port that the pod has and the policies open, under the job name of the alerts."""
-    policies = list(named(MANIFESTS, "NetworkPolicy").values())
-    labels = pod_labels(MANIFESTS)
+    policies = list(named(manifests, "NetworkPolicy").values())
+    labels = pod_labels(manifests)
     scraped = []
-    for monitor in named(MANIFESTS, "PodMonitor").values():
+    for monitor in named(manifests, "PodMonitor").values():
         for service in DEPLOYMENTS:
             if not selects(monitor["spec"]["selector"], labels[service]):
                 continue
             [endpoint] = monitor["spec"]["podMetricsEndpoints"]
-            [container] = named(MANIFESTS, "Deployment")[service]["spec"]["template"]["spec"]["containers"]
+            [container] = pods(manifests)[service]["containers"]
             [port] = [p["containerPort"] for p in container["ports"] if p["name"] == endpoint["port"]]
             assert reached_from(policies, {"studio/monitoring": "true"}, labels[service], port), service
             rules = {rule["targetLabel"]: rule for rule in endpoint["relabelings"]}
@@ -52,38 +64,27 @@ def test_every_service_is_scraped_where_it_shows_its_metrics() -> None:
 
 
 @pytest.mark.parametrize("name", FOREIGN_PORTS)
-def test_database_and_broker_are_scraped_on_their_operators_ports(name: str) -> None:
+def test_database_and_broker_are_scraped_on_their_operators_ports(
+    manifests: list[Manifest], name: str
+) -> None:
     """If a policy forgets the port, the target is always down."""
     pod, port, number = FOREIGN_PORTS[name]
-    monitor = named(MANIFESTS, "PodMonitor")[name]["spec"]
+    monitor = named(manifests, "PodMonitor")[name]["spec"]
     assert selects(monitor["selector"], FOREIGN_PODS[pod])
     [endpoint] = monitor["podMetricsEndpoints"]
     assert endpoint["port"] == port
     assert endpoint["relabelings"] == [{"targetLabel": "job", "replacement": name}]
-    policies = list(named(MANIFESTS, "NetworkPolicy").values())
+    policies = list(named(manifests, "NetworkPolicy").values())
     assert reached_from(policies, {"studio/monitoring": "true"}, FOREIGN_PODS[pod], number)
 
 
-def test_the_cluster_has_the_alerts_that_compose_has_and_those_of_its_operators() -> None:
-    """Generated from the same files; `make check` fails if they are stale."""
-    rules = named(MANIFESTS, "PrometheusRule")
+def test_the_cluster_has_the_alerts_that_compose_has_and_those_of_its_operators(
+    manifests: list[Manifest],
+) -> None:
+    """From the same files."""
+    rules = named(manifests, "PrometheusRule")
     found = [rule for each in rules.values() for group in each["spec"]["groups"] for rule in group["rules"]]
     assert found == ALERTS
-    assert stale() == []
-
-
-def test_a_rule_file_that_was_not_made_anew_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    """The check can fail."""
-    for name in ("make_rules.py", "alerts.yml", "cluster-alerts.yml"):
-        (tmp_path / "prometheus").mkdir(exist_ok=True)
-        (tmp_path / "prometheus" / name).write_text((PROMETHEUS / name).read_text())
-    made = tmp_path / "kubernetes" / "overlays" / "production" / "alerts.yaml"
-    made.parent.mkdir(parents=True)
-    made.write_text((ROOT / "deploy/kubernetes/overlays/production/alerts.yaml").read_text())
-    monkeypatch.setattr("tests.deploy.generated.PROMETHEUS", tmp_path / "prometheus")
-    assert stale() == []
-    (tmp_path / "prometheus" / "alerts.yml").write_text("groups: []\n")
-    assert len(stale()) == 1
 
 
 @pytest.mark.parametrize("rule", ALERTS, ids=lambda rule: rule["alert"])
@@ -91,10 +92,12 @@ def test_every_alert_leads_to_a_paragraph_that_ends_in_a_command(rule: Any) -> N
     """The alert has a summary, and its link leads to an explanation and the first command."""
     name = rule["alert"]
     assert rule["annotations"]["summary"] and rule["labels"]["severity"] in ("page", "ticket", "info")
-    found = re.search(rf"^### ([^\n]*\b{name}\b[^\n]*)\n(.*?)(?=^#|\Z)", OPERATING, re.DOTALL | re.MULTILINE)
-    assert found, f"docs/operating.md does not explain {name}"
+    found = re.search(
+        rf"^### ([^\n]*\b{name}\b[^\n]*)\n(.*?)(?=^#|\Z)", (ROOT / RUNBOOK).read_text(), re.S | re.M
+    )
+    assert found, f"{RUNBOOK} does not explain {name}"
     anchor = re.sub(r"[^\w -]", "", found[1].lower()).replace(" ", "-")
-    assert rule["annotations"]["runbook_url"] == f"docs/operating.md#{anchor}"
+    assert rule["annotations"]["runbook_url"] == f"{RUNBOOK}#{anchor}"
     command = re.search(
         r"```sh\n((?:studioctl|kubectl|psql) [^\n]+)\n```\s*(?:The following[^`]*)?\Z", found[2]
     )
@@ -109,13 +112,15 @@ def test_the_clusters_alerts_ask_only_what_operators_export() -> None:
 
 
 @pytest.mark.parametrize("rule", _alerts("cluster-alerts.yml"), ids=lambda rule: rule["alert"])
-def test_the_clusters_alerts_look_at_our_own_database_and_broker(rule: Any) -> None:
+def test_the_clusters_alerts_look_at_our_own_database_and_broker(
+    manifests: list[Manifest], rule: Any
+) -> None:
     """Another cluster of the same operator would hide a missing member of ours, or raise our alert."""
     jobs = {"cnpg_": "studio-database", "barman_": "studio-database", "rabbitmq_": "studio-broker"}
     for prefix, job in jobs.items():
         if metrics := [name for name in metrics_in(rule["expr"]) if name.startswith(prefix)]:
             assert f'{metrics[0]}{{job="{job}"}}' in rule["expr"]
-            assert job in named(MANIFESTS, "PodMonitor"), "its relabeling sets the job"
+            assert job in named(manifests, "PodMonitor"), "its relabeling sets the job"
 
 
 @pytest.mark.parametrize("rule", ALERTS, ids=lambda rule: rule["alert"])
@@ -148,12 +153,12 @@ def test_disks_backups_and_members_are_watched() -> None:
         assert metric in text
 
 
-def test_partners_come_in_by_tls_alone_and_only_to_the_partner_port() -> None:
+def test_partners_come_in_by_tls_alone_and_only_to_the_partner_port(manifests: list[Manifest]) -> None:
     """Plain HTTP is redirected to HTTPS; the operators' port has no route from outside."""
-    [gateway] = named(MANIFESTS, "Gateway").values()
+    [gateway] = named(manifests, "Gateway").values()
     listeners = {listener["name"]: listener for listener in gateway["spec"]["listeners"]}
     assert listeners["https"]["tls"]["certificateRefs"] and listeners["https"]["protocol"] == "HTTPS"
-    routes = named(MANIFESTS, "HTTPRoute")
+    routes = named(manifests, "HTTPRoute")
     for route in routes.values():
         [parent] = route["spec"]["parentRefs"]
         backends = [each for rule in route["spec"]["rules"] for each in rule.get("backendRefs", ())]
@@ -161,5 +166,58 @@ def test_partners_come_in_by_tls_alone_and_only_to_the_partner_port() -> None:
             assert not backends
         else:
             assert backends == [{"name": "gateway", "port": 80}]
-    service = named(MANIFESTS, "Service")["gateway"]["spec"]
+    service = named(manifests, "Service")["gateway"]["spec"]
     assert service["ports"] == [{"name": "http", "port": 80, "targetPort": "http"}]
+
+
+def test_what_is_provisioned_is_mounted_where_it_says() -> None:
+    """With a missing path Grafana would start healthy and empty."""
+    mounts = dict(volume.split(":")[:2] for volume in COMPOSE["grafana"]["volumes"] if volume[0] == ".")
+    assert mounts["./deploy/grafana/provisioning"] == "/etc/grafana/provisioning"
+    assert mounts["./deploy/grafana/dashboards"] == PROVIDER["options"]["path"]
+    assert PROVIDER["type"] == "file" and PROVIDER["name"] and BOARD["uid"] and BOARD["title"]
+
+
+def test_the_datasource_is_the_prometheus_beside_it() -> None:
+    """By the name and port under which Grafana reaches it, on a network that both are in."""
+    assert SOURCE["url"] == "http://prometheus:9090" and SOURCE["type"] == "prometheus"
+    assert set(COMPOSE["prometheus"]["networks"]) & set(COMPOSE["grafana"]["networks"])
+
+
+@pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel["title"])
+def test_every_panel_asks_the_datasource_that_exists(panel: Any) -> None:
+    """An unknown uid shows 'No data' and no error."""
+    wanted = {"type": SOURCE["type"], "uid": SOURCE["uid"]}
+    assert panel["datasource"] == wanted and panel["targets"]
+    assert [target["datasource"] for target in panel["targets"]] == [wanted] * len(panel["targets"])
+    assert len({target["refId"] for target in panel["targets"]}) == len(panel["targets"])
+    assert panel["type"] in ("timeseries", "stat", "gauge", "table", "bargauge", "heatmap")
+
+
+def test_panels_have_ids_of_their_own_and_do_not_cover_one_another() -> None:
+    """Twenty-four columns."""
+    assert len({panel["id"] for panel in BOARD["panels"]}) == len(BOARD["panels"])
+    places = [(panel["title"], panel["gridPos"]) for panel in BOARD["panels"]]
+    assert all(place["x"] + place["w"] <= 24 for _, place in places)
+    for (one, a), (other, b) in combinations(places, 2):
+        side_by_side = a["x"] + a["w"] <= b["x"] or b["x"] + b["w"] <= a["x"]
+        above = a["y"] + a["h"] <= b["y"] or b["y"] + b["h"] <= a["y"]
+        assert side_by_side or above, (one, other)
+
+
+def test_legends_name_labels_that_the_query_keeps() -> None:
+    """`{{status}}` over a sum without that label would be empty."""
+    for panel in PANELS:
+        for target in panel["targets"]:
+            names = [
+                part.partition("}}")[0].strip() for part in target.get("legendFormat", "").split("{{")[1:]
+            ]
+            keeps_all = " by (" not in target["expr"]
+            assert keeps_all or all(name in target["expr"] for name in names), (panel["title"], names)
+
+
+def test_every_query_can_be_read() -> None:
+    """Panels and alert rules alike; that the metrics exist is tested on the running system."""
+    assert len(list(queries())) > 20
+    for where, query in queries():
+        assert promql_parser.parse(query), where

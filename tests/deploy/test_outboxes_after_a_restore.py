@@ -4,7 +4,7 @@ from typing import Any
 
 import asyncpg
 
-from services.cli.offline_sequences import advance_in_database
+from services.cli.database import advance_in_database
 from shared.events.outbox import LoggedRow, add_events, delete_logged, partition_of
 from shared.wire import new_id
 from tests.harness.database_layout import open_database

@@ -1,19 +1,29 @@
-"""Backups are taken and kept, and the drill that restores one in a cluster does what it says."""
+"""In a cluster: backups are taken and kept, the drill that restores one does what it says, and a restored
+database has another name, which everything that depends on it follows.
+"""
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.deploy import crds
+from tests.deploy import custom_resources
 from tests.deploy.__main__ import problems
-from tests.deploy.kustomizing import read
-from tests.deploy.manifests import KUBERNETES, Manifest, named, overlay
+from tests.deploy.chart import KUBERNETES, Manifest, is_valid, named, read, rendered
 from tests.harness.system import ROOT
 
 CHECKS = (ROOT / "deploy" / "restore-checks.sql").read_text()
+OLD, NEW = "studio-db", "studio-db-2"
+RESTORED = {
+    "database.name": NEW,
+    "database.cluster.recovery": {"from": OLD, "to": "2026-11-15T12:00:00Z"},
+}
+# The owner's password has a name of its own, and the disk alert watches every cluster's volumes.
+OTHER_MEANINGS = re.compile(r"studio-db-owner|studio-db-\.\+")
 DRILL: list[Manifest] = json.loads(
     json.dumps(read(KUBERNETES / "restore-drill.yaml")).replace("SOURCE_CLUSTER", "studio-db")
 )
@@ -21,7 +31,7 @@ DRILL: list[Manifest] = json.loads(
 
 def test_every_wal_segment_is_archived_and_old_ones_go() -> None:
     """Without a retention the archive fills up; without nightly backups nothing can be restored."""
-    manifests = overlay("production")
+    manifests = rendered()
     [plugin] = named(manifests, "Cluster")["studio-db"]["spec"]["plugins"]
     assert plugin["isWALArchiver"] is True
     store = named(manifests, "ObjectStore")[plugin["parameters"]["barmanObjectName"]]["spec"]
@@ -35,10 +45,10 @@ def test_every_wal_segment_is_archived_and_old_ones_go() -> None:
 def test_the_drill_restores_what_production_backs_up() -> None:
     """The same image, a large enough volume, the same store and production's archive name."""
     assert problems(DRILL) == []
-    if crds.why_not() is None:
-        assert crds.problems(DRILL) == []
+    if custom_resources.why_not() is None:
+        assert custom_resources.schema_problems(DRILL) == []
     drill = named(DRILL, "Cluster")["studio-db-drill"]["spec"]
-    production = named(overlay("production"), "Cluster")["studio-db"]
+    production = named(rendered(), "Cluster")["studio-db"]
     for field in ("imageName", "storage", "walStorage"):
         assert drill[field] == production["spec"][field]
     most = production["spec"]["postgresql"]["parameters"]["max_connections"]
@@ -46,7 +56,7 @@ def test_the_drill_restores_what_production_backs_up() -> None:
     [source] = drill["externalClusters"]
     parameters = source["plugin"]["parameters"]
     assert parameters["serverName"] == source["name"] == production["metadata"]["name"]
-    assert parameters["barmanObjectName"] in named(overlay("production"), "ObjectStore")
+    assert parameters["barmanObjectName"] in named(rendered(), "ObjectStore")
 
 
 def _drill(
@@ -91,3 +101,56 @@ def test_the_drill_restores_the_backups_of_the_current_cluster(tmp_path: Path, c
     _drill(tmp_path, "2026-11-15T12:00:00Z", CLUSTER=cluster)
     given = (tmp_path / "given").read_text()
     assert f"serverName: {cluster}}}" in given and "SOURCE_CLUSTER" not in given
+
+
+def _trace(manifests: list[Manifest]) -> list[str]:
+    """What still names the old cluster, apart from the new one's source."""
+    cluster = named(manifests, "Cluster")[NEW]["spec"]
+    assert cluster["bootstrap"].pop("recovery")["source"] == OLD
+    [source] = cluster.pop("externalClusters")
+    assert source["name"] == source["plugin"]["parameters"]["serverName"] == OLD
+    text = OTHER_MEANINGS.sub("", json.dumps(manifests))
+    return re.findall(rf".{{60}}\b{OLD}\b(?!-2).{{20}}", text)
+
+
+def test_everything_follows_the_restored_databases_name() -> None:
+    """Every connection checks the certificate: with the old cluster's authority all would be refused."""
+    assert is_valid(RESTORED)
+    found = rendered(given=RESTORED)
+    assert problems(found) == [] and _trace(found) == []
+    behind = rendered(given=RESTORED)
+    selector = named(behind, "PodMonitor")["studio-database"]["spec"]["selector"]
+    selector["matchLabels"] = {"cnpg.io/cluster": OLD}
+    assert len(_trace(behind)) == 1, "the check can fail"
+
+
+def test_the_urls_name_a_service_that_every_cluster_has_in_its_certificate() -> None:
+    """So no secret changes with a restore."""
+    manifests = rendered(given=RESTORED)
+    service = named(manifests, "Service")["database"]["spec"]["selector"]
+    assert service == {"cnpg.io/cluster": NEW, "cnpg.io/instanceRole": "primary"}
+    valid = named(manifests, "Cluster")[NEW]["spec"]["certificates"]["serverAltDNSNames"]
+    hosts = set(re.findall(r"@([a-z.-]+):5432", (KUBERNETES / "secrets.example.yaml").read_text()))
+    assert hosts == {"database.studio.svc"} <= set(valid)
+
+
+def test_no_tool_deletes_the_damaged_database() -> None:
+    """It leaves the manifests, but somebody may still need to read it."""
+    kept = named(rendered(), "Cluster")[OLD]["metadata"]["annotations"]
+    assert kept["helm.sh/resource-policy"] == "keep"
+    assert kept["kustomize.toolkit.fluxcd.io/prune"] == "disabled"
+    assert kept["argocd.argoproj.io/sync-options"] == "Prune=false"
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"database.name": "other-db"},
+        {"database.cluster.recovery": {"from": OLD}},
+        {"database.cluster.recovery": {"from": OLD, "to": "now"}},
+    ],
+    ids=["name", "no time", "no moment"],
+)
+def test_a_restore_that_cannot_work_is_refused(bad: dict[str, Any]) -> None:
+    """A name that the alerts do not watch, and half a recovery."""
+    assert not is_valid(RESTORED | bad)

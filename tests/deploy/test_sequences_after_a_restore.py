@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
-from services.cli.offline_sequences import STATEMENT, advance_in_database
+from services.cli.database import STATEMENT, advance_in_database
 from services.webhooks.actions.advance_sequences import advance_sequences
 from services.webhooks.wire.operators import AdvanceSequences
 from shared.background import Wakeup
@@ -22,7 +22,6 @@ from shared.events.outbox import add_events
 from shared.events.relay import Relay
 from shared.servers.postgres import find_postgres
 from shared.wire import new_id
-from tests.deploy.manifests import named, overlay
 from tests.harness.database_layout import open_database
 from tests.harness.eventually import eventually
 from tests.harness.pgbouncer import running_pgbouncer
@@ -58,7 +57,8 @@ async def test_events_in_a_restored_outbox_get_numbers_after_the_jump(database_u
             await receiver.until_count(6)
         assert await numbers(receiver) == {(n, n) for n in range(1, 7)}
 
-        # As in docs/operating.md: the database is made anew. Its partitions cannot be dropped one by one.
+        # As in docs/operating/upgrade-and-restore.md: the database is made anew. The tables of its days
+        # cannot be dropped one by one.
         server = urlsplit(database_url)._replace(path="/postgres").geturl()
         await end_sessions(server, urlsplit(database_url).path.lstrip("/"))
         options = ("--create", "--clean", "--if-exists", "--exit-on-error")
@@ -166,13 +166,6 @@ async def test_the_role_of_a_service_may_not_advance(database_url: str) -> None:
         assert await conn.fetchval("SELECT last_sequence FROM webhooks.event_counters") == 5
     finally:
         await conn.close()
-
-
-def test_applying_the_production_overlay_starts_no_service_that_was_scaled_to_zero() -> None:
-    """So the restored database can be made before the sequences are advanced, and services come last."""
-    deployments = named(overlay("production"), "Deployment")
-    assert len(deployments) == 6
-    assert [name for name, found in deployments.items() if "replicas" in found["spec"]] == []
 
 
 async def write_to_outbox(database_url: str, event: Event) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from services.webhooks.rules.days import KEPT
 from shared.wire import now
-from tests.deploy.manifests import named, overlay
+from tests.deploy.chart import named, rendered
 from tests.harness.compressed_days import keep_days
 from tests.harness.eventually import eventually
 from tests.harness.receiver import Receiver, receiving
@@ -30,7 +30,7 @@ def _gib(text: str) -> float:
 
 def test_the_production_volumes_fit_the_rate_that_they_name() -> None:
     """Change the rate, and the volumes must follow; twice as large would be waste."""
-    manifests = overlay("production")
+    manifests = rendered()
     database = named(manifests, "Cluster")["studio-db"]
     rate = float(database["metadata"]["annotations"]["studio/sized-for-events-per-second"])
     needed = SIZING["sizes"](rate)
@@ -47,16 +47,16 @@ def test_the_production_volumes_fit_the_rate_that_they_name() -> None:
 def test_the_script_counts_with_the_retention_that_the_code_has() -> None:
     """And with the base that postgresql.conf and rabbitmq.conf give."""
     assert SIZING["DAYS_KEPT"] == KEPT.days
-    manifests = overlay("production")
+    manifests = rendered()
     parameters = named(manifests, "Cluster")["studio-db"]["spec"]["postgresql"]["parameters"]
     assert parameters["max_wal_size"] == f"{SIZING['WAL_BASE_GIB']}GB"
     config = named(manifests, "RabbitmqCluster")["studio-broker"]["spec"]["rabbitmq"]["additionalConfig"]
     assert f"disk_free_limit.absolute = {SIZING['QUEUE_BASE_GIB']}GB" in config
 
 
-def test_the_handbook_shows_what_the_script_computes() -> None:
-    """The table in docs/operating.md is for reading; these are its numbers."""
-    text = (ROOT / "docs" / "operating.md").read_text()
+def test_the_page_shows_what_the_script_computes() -> None:
+    """The table in docs/operating/scale.md is for reading; these are its numbers."""
+    text = (ROOT / "docs" / "operating" / "scale.md").read_text()
     rows = re.findall(r"^\| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", text, re.MULTILINE)
     assert len(rows) == 3
     for rate, *shown in rows:

@@ -1,10 +1,8 @@
 """Versions are the same everywhere, and the preflight refuses a cluster that is too old."""
 
-import copy
 import json
 import re
 import runpy
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -13,12 +11,9 @@ from typing import Any
 
 import pytest
 import yaml
+from packaging.version import Version
 
-from tests.deploy.chart import CHART, values
-from tests.deploy.kustomizing import build
-from tests.deploy.manifests import KUBERNETES, OVERLAYS, Manifest, named, overlay, pods
-from tests.deploy.templates import rendered
-from tests.deploy.test_chart import SCHEMA
+from tests.deploy.chart import CHART, KUBERNETES, VARIANTS, Manifest, is_valid, named, pods, rendered, values
 from tests.harness.containers import POSTGRES_IMAGE, RABBITMQ_IMAGE
 from tests.harness.system import ROOT
 
@@ -37,11 +32,7 @@ def _default(image: str) -> str:
     return found[1]
 
 
-def _images(name: str) -> set[str]:
-    return _images_of(overlay(name))
-
-
-def _images_of(found: list[Manifest]) -> set[str]:
+def _images(found: list[Manifest]) -> set[str]:
     images = {container["image"] for pod in pods(found).values() for container in pod["containers"]}
     images |= {each["spec"]["imageName"] for each in named(found, "Cluster").values()}
     return images | {each["spec"]["image"] for each in named(found, "RabbitmqCluster").values()}
@@ -54,7 +45,7 @@ def _version(image: str) -> str:
 def test_no_image_has_a_tag_that_moves() -> None:
     """`latest` or a bare major version can change at any time, on one node and not on another."""
     images = {_default(service["image"]) for service in COMPOSE.values()}
-    for image in images.union(*map(_images, OVERLAYS)):
+    for image in images.union(*(_images(rendered(name)) for name in VARIANTS)):
         assert PINNED.search(image), image
 
 
@@ -62,21 +53,21 @@ def test_compose_kubernetes_and_tests_run_the_same_postgres_and_rabbitmq() -> No
     """What is tested is what runs."""
     postgres, rabbitmq = (_version(_default(COMPOSE[name]["image"])) for name in ("postgres", "rabbitmq"))
     assert (_version(POSTGRES_IMAGE), _version(RABBITMQ_IMAGE)) == (postgres, rabbitmq)
-    for name in OVERLAYS:
-        images = _images(name)
+    for name in VARIANTS:
+        images = _images(rendered(name))
         assert {_version(each) for each in images if "postgres" in each} == {postgres}
         assert {_version(each) for each in images if "rabbitmq" in each} == {rabbitmq}
 
 
 def test_our_image_has_the_version_of_the_code() -> None:
-    """In compose, in both overlays and in the chart; no digest unless somebody sets one."""
-    ours = f"studio-partner-api:{VERSION}"
-    assert _default(COMPOSE["gateway"]["image"]) == ours
-    for name in OVERLAYS:
-        assert {each for each in _images(name) if each.startswith("studio-partner-api")} == {ours}
+    """In compose and in the chart; Python writes 1.0.0rc0 where tags and charts say 1.0.0-rc."""
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
-    assert (chart["version"], chart["appVersion"]) == (VERSION, VERSION)
-    assert values("production")["image"] == {"name": "studio-partner-api", "tag": VERSION, "digest": ""}
+    tag = chart["appVersion"]
+    assert (Version(tag), chart["version"]) == (Version(VERSION), tag)
+    assert _default(COMPOSE["gateway"]["image"]) == f"studio-partner-api:{tag}"
+    image = {"name": "studio-partner-api", "tag": tag, "digest": "", "pullSecrets": []}
+    assert values()["image"] == image
+    assert (ROOT / "CHANGELOG.md").read_text().count(f"\n## [{tag}]\n") == 1
 
 
 def test_the_base_image_is_one_argument_of_the_build_and_of_compose() -> None:
@@ -90,35 +81,11 @@ def test_the_base_image_is_one_argument_of_the_build_and_of_compose() -> None:
 
 def test_every_image_of_the_chart_can_be_pinned_by_a_digest() -> None:
     """Ours by `image.digest`, the servers' by a digest after their version; the schema accepts both."""
-    found = copy.deepcopy(values("production"))
-    found["image"]["digest"] = DIGEST
+    given = {"image.digest": DIGEST}
     for part in ("database", "broker"):
-        found[part]["cluster"]["image"] += f"@{DIGEST}"
-    assert SCHEMA.is_valid(found)
-    made = [each for each in yaml.safe_load_all(rendered(CHART, "studio", found)) if each]
-    assert all(image.endswith(f"@{DIGEST}") for image in _images_of(made))
-
-
-def test_one_digest_in_the_overlay_pins_every_pod_of_ours(tmp_path: Path) -> None:
-    """As its comment says: `digest` in place of `newTag`."""
-    shutil.copytree(KUBERNETES, tmp_path / "kubernetes")
-    folder = tmp_path / "kubernetes" / "overlays" / "production"
-    text = (folder / "kustomization.yaml").read_text()
-    (folder / "kustomization.yaml").write_text(text.replace(f'newTag: "{VERSION}"', f"digest: {DIGEST}"))
-    images = {pod["containers"][0]["image"] for pod in pods(build(folder)).values()}
-    assert images == {f"studio-partner-api@{DIGEST}"}
-
-
-@pytest.mark.parametrize("name", OVERLAYS)
-def test_the_migration_job_has_a_name_per_version_and_stays(name: str) -> None:
-    """A job is immutable: with a fixed name no upgrade could be applied by kubectl, Flux or Argo CD."""
-    [job] = named(overlay(name), "Job").values()
-    assert job["metadata"]["name"] == f"migrate-{VERSION.replace('.', '-')}"
-    assert "ttlSecondsAfterFinished" not in job["spec"], "it would be run again at each reconciliation"
-    annotations = job["metadata"]["annotations"]
-    assert not any("argocd.argoproj.io/hook" in each for each in annotations), "hooks run at every sync"
-    assert annotations["kustomize.toolkit.fluxcd.io/force"] == "enabled"
-    assert "Force=true" in annotations["argocd.argoproj.io/sync-options"]
+        given[f"{part}.cluster.image"] = values()[part]["cluster"]["image"] + f"@{DIGEST}"
+    assert is_valid(given)
+    assert all(image.endswith(f"@{DIGEST}") for image in _images(rendered(given=given)))
 
 
 GOOD = {
@@ -195,6 +162,8 @@ def test_the_minimum_versions_are_written_down() -> None:
     said = runpy.run_path(str(PREFLIGHT))
     least = {name: minimum for name, (_, minimum, _) in said["OPERATORS"].items()}
     least |= {"Kubernetes": said["KUBERNETES"], "Gateway API": said["GATEWAY_API"]}
-    table = dict(re.findall(r"^\| ([^|]+?) \| (\d[\d.]*) \|", (ROOT / "docs/operating.md").read_text(), re.M))
+    table = dict(
+        re.findall(r"^\| ([^|]+?) \| (\d[\d.]*) \|", (ROOT / "docs/operating/install.md").read_text(), re.M)
+    )
     assert {name: table.get(name) for name in least} == least
     assert table["Postgres"] == "15" and table["RabbitMQ"] == "3.10"

@@ -1,14 +1,14 @@
 """What README and docs name exists: files, headings, `make` targets, `studioctl` commands and options."""
 
-import argparse
 import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from services.cli.arguments import parser
+from services.cli.main import application
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
@@ -66,20 +66,13 @@ def unknown_commands(page: Path) -> list[str]:
 
 def is_command(words: list[str]) -> bool:
     """Every word that chooses a command is one, and every option belongs to the command."""
-    current = parser()
-    while (commands := subcommands(current)) is not None and words and words[0] in commands:
-        current, words = commands[words[0]], words[1:]
-    if subcommands(current) is not None and words and not words[0].startswith("-"):
+    current: Any = application()
+    while words and words[0] in getattr(current, "commands", {}):
+        current, words = current.commands[words[0]], words[1:]
+    if hasattr(current, "commands") and words and not words[0].startswith("-"):
         return False
-    options = {option for action in current._actions for option in action.option_strings} | {"--json"}
+    options = {name for one in current.params for name in (*one.opts, *one.secondary_opts)} | {"--help"}
     return all(word.partition("=")[0] in options for word in words if word.startswith("--"))
-
-
-def subcommands(current: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser] | None:
-    for action in current._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            return dict(action.choices)
-    return None
 
 
 def name_of(page: Path) -> str:

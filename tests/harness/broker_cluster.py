@@ -19,7 +19,7 @@ from tests.harness.newer_rabbitmq import fetch_rabbitmq_4
 NODES = 3
 POLL_SECONDS = 0.5
 LOG_LINES = 60
-# As in deploy/kubernetes/overlays/production/broker.yaml. A quorum queue has three members by default.
+# As in deploy/helm/templates/broker.yaml. A quorum queue has three members by default.
 SETTINGS = """\
 cluster_partition_handling = pause_minority
 cluster_formation.peer_discovery_backend = rabbit_peer_discovery_classic_config

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from shared.settings import SECRETS, SettingsProblem, read_settings
-from tests.deploy.kustomizing import read
-from tests.deploy.manifests import KUBERNETES
+from tests.deploy.chart import KUBERNETES, read
 
 EXAMPLE = {
     name: value

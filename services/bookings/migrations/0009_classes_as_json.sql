@@ -45,7 +45,7 @@ BEGIN
 END $$;
 
 -- Postgres computes them again only when one of the named columns is set: never for a booking. Adding them writes
--- the table anew, once, and nobody reads or books a class meanwhile: docs/operating.md says for how long.
+-- the table anew, once, and nobody reads or books a class meanwhile.
 ALTER TABLE classes
     ADD COLUMN json_head text GENERATED ALWAYS AS (class_json_head(
         id, title, description, class_type_id, location_id, room_id, instructor_id, start_time, end_time,

@@ -7,14 +7,10 @@ nothing, and importing it a week later extends the timetable.
 from collections.abc import Iterator
 from datetime import date
 
-from services.cli.demo.attendance import attendance_lines
-from services.cli.demo.fixed import FIXED_CLASSES
 from services.cli.demo.forms import form_lines, lead_lines, submission_lines
-from services.cli.demo.ids import STUDIO_ID, Line
 from services.cli.demo.people import member_lines, membership_lines, purchase_lines
-from services.cli.demo.products import product_lines
-from services.cli.demo.studio import studio_lines
-from services.cli.demo.timetable import class_lines, sessions
+from services.cli.demo.studio import STUDIO_ID, Line, product_lines, studio_lines
+from services.cli.demo.timetable import FIXED_CLASSES, attendance_lines, class_lines, sessions
 
 __all__ = ["STUDIO_ID", "demo_lines"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from services.cli.demo.ids import Line, day, demo_id, line
+from services.cli.demo.studio import Line, day, demo_id, line
 
 INTAKE: Final = "new-client-intake"
 FEEDBACK: Final = "class-feedback"

@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from services.cli.demo.ids import Line, day, demo_id, line
-from services.cli.demo.products import PRODUCTS
-from services.cli.demo.studio import BROOKLYN, CHICAGO
+from services.cli.demo.studio import BROOKLYN, CHICAGO, PRODUCTS, Line, day, demo_id, line
 
 # The first ten have an active membership, the next ten have credits; each of the rest is a special case.
 SUBSCRIBERS: Final = (

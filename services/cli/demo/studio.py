@@ -1,9 +1,39 @@
-"""The studio itself, its locations, rooms, class types and instructors."""
+"""The studio itself, its locations, rooms, class types, instructors and products.
+
+Ids and timestamps are the same on every machine and every day.
+"""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Final
+from uuid import UUID, uuid5
 
-from services.cli.demo.ids import STUDIO_ID, Line, demo_id, line
+from msgspec import Struct
+
+Line = dict[str, object]
+
+NAMESPACE: Final = UUID("6f0d7c0e-5f3c-5b0a-9a3e-7d4a3f9c2b11")
+
+
+def demo_id(kind: str, name: str) -> str:
+    return str(uuid5(NAMESPACE, f"{kind}/{name}"))
+
+
+STUDIO_ID: Final = demo_id("studio", "demo")
+
+
+def line(kind: str, name: str, /, **fields: object) -> Line:
+    return {"object": kind, "id": demo_id(kind, name), "studio_id": STUDIO_ID, **fields}
+
+
+def instant(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def day(month: int, day_of_month: int, hour: int = 15) -> str:
+    """A timestamp in the studio's past. It is fixed, so that a second import changes nothing."""
+    return instant(datetime(2026, month, day_of_month, hour, tzinfo=UTC))
+
 
 BROOKLYN: Final = "brooklyn"
 CHICAGO: Final = "chicago"
@@ -88,3 +118,65 @@ def _location(key: str, name: str, city: str, state: str, *, is_primary: bool) -
         active=True,
         is_primary=is_primary,
     )
+
+
+class DemoPrice(Struct, frozen=True):
+    amount: str
+    interval: str = ""
+    default: bool = True
+    active: bool = True
+
+
+class DemoProduct(Struct, frozen=True):
+    name: str
+    product_type: str
+    prices: tuple[DemoPrice, ...]
+    credits_granted: int | None = None
+    active: bool = True
+    client_visible: bool = True
+
+
+PRODUCTS: dict[str, DemoProduct] = {
+    "intro-3": DemoProduct("Intro Pack: 3 Classes", "package", (DemoPrice("49.00"),), 3),
+    "pack-5": DemoProduct("5-Class Pack", "package", (DemoPrice("110.00"),), 5),
+    "pack-10": DemoProduct(
+        "10-Class Pack",
+        "package",
+        (DemoPrice("200.00"), DemoPrice("180.00", default=False, active=False)),
+        10,
+    ),
+    "unlimited": DemoProduct(
+        "Unlimited Membership",
+        "membership",
+        (DemoPrice("169.00", "month"), DemoPrice("1690.00", "year", default=False)),
+    ),
+    "staff-guest": DemoProduct("Guest of Staff", "package", (DemoPrice("0.00"),), 1, client_visible=False),
+    "summer-pass": DemoProduct("Summer Pass 2026", "package", (DemoPrice("99.00"),), 6, active=False),
+}
+
+
+def product_lines() -> Iterator[Line]:
+    for key, product in PRODUCTS.items():
+        yield line(
+            "product",
+            key,
+            key=key,
+            name=product.name,
+            product_type=product.product_type,
+            active=product.active,
+            client_visible=product.client_visible,
+            credits_granted=product.credits_granted,
+            prices=[_price(key, number, price) for number, price in enumerate(product.prices)],
+        )
+
+
+def _price(key: str, number: int, price: DemoPrice) -> Line:
+    return {
+        "id": demo_id("price", f"{key}/{number}"),
+        "amount": price.amount,
+        "currency": "USD",
+        "price_type": "recurring" if price.interval else "one_time",
+        "interval": price.interval,
+        "default": price.default,
+        "active": price.active,
+    }

@@ -1,17 +1,17 @@
-"""The weekly timetable, and two weeks of classes made from it.
+"""The weekly timetable, two weeks of classes made from it, and who attends them.
 
 A slot is in its location's local time: the seven o'clock class stays at seven all year.
 """
 
 from collections.abc import Iterable, Iterator
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from services.cli.demo.ids import Line, demo_id, instant, line
-from services.cli.demo.studio import CLASS_TYPES, ROOMS, TIMEZONES
+from services.cli.demo.people import PACK_HOLDERS, SUBSCRIBERS, member_id
+from services.cli.demo.studio import BROOKLYN, CLASS_TYPES, ROOMS, TIMEZONES, Line, demo_id, instant, line
 
 DAYS: Final = 14
 WEEKDAYS: Final = frozenset({0, 1, 2, 3, 4})
@@ -119,3 +119,111 @@ def class_lines(coming: Iterable[Session]) -> Iterator[Line]:
                 order=number + 1,
                 available=number >= slot.booked,
             )
+
+
+# Earlier than the first day of any demo that contains the class, so no booking is made in the future.
+BOOKED_BEFORE = timedelta(days=DAYS + 1)
+
+
+def attendance_lines(coming: Iterable[Session]) -> Iterator[Line]:
+    for session in coming:
+        names = attending(session)
+        for number, name in enumerate(names):
+            waiting = number + 1 - session.slot.booked
+            if waiting <= 0:
+                yield _booking(session, name, number)
+                continue
+            yield _booking(session, name, number, position=waiting)
+            yield line(
+                "waitlist",
+                f"{session.name}/{name}",
+                class_id=session.id,
+                member_id=member_id(name),
+                position=waiting,
+                status="waiting",
+                converted_to_booking=False,
+            )
+
+
+def attending(session: Session) -> list[str]:
+    """Different members each day. Only subscribers book classes that cost credits, so nobody owes any."""
+    pool = SUBSCRIBERS if session.slot.credit_cost else (*SUBSCRIBERS, *PACK_HOLDERS)
+    first = session.on.toordinal() * 3
+    wanted = session.slot.booked + session.slot.waiting
+    return [pool[(first + number) % len(pool)] for number in range(wanted)]
+
+
+def _booking(session: Session, name: str, number: int, *, position: int | None = None) -> Line:
+    first = session.booked_from or session.start - BOOKED_BEFORE
+    booked_at = instant(first + timedelta(minutes=7 * number))
+    spot = session.spot_labels[number] if session.spot_labels else None
+    return line(
+        "booking",
+        f"{session.name}/{name}",
+        class_id=session.id,
+        member_id=member_id(name),
+        status="waitlisted" if position else "confirmed",
+        booking_source="partner_api" if number % 2 else "studio",
+        class_spot_id=demo_id("class_spot", f"{session.name}/{spot}") if spot else None,
+        waitlist_position=position,
+        created_at=booked_at,
+        updated_at=booked_at,
+    )
+
+
+# The ids of the timetable's classes change from day to day. The samples in the reference need ids that every
+# demo has, and classes that can still be booked.
+_DAY: Final = date(2036, 6, 21)
+_BOOKED: Final = datetime(2026, 6, 1, 15, tzinfo=UTC)
+
+
+def _session(slot: Slot) -> Session:
+    start = datetime.combine(_DAY, slot.at, ZoneInfo(TIMEZONES[BROOKLYN]))
+    return Session(slot, _DAY, start, booked_from=_BOOKED)
+
+
+OPEN_CLASS: Final = _session(
+    Slot(
+        key="reformer-retreat",
+        weekdays=frozenset(),
+        at=time(9, 30),
+        minutes=90,
+        class_type="reformer",
+        room="brooklyn-reformer",
+        instructor="jonas",
+        capacity=8,
+        allow_waitlist=True,
+        spots=True,
+        booked=3,
+    )
+)
+FULL_CLASS: Final = _session(
+    Slot(
+        key="restore-retreat",
+        weekdays=frozenset(),
+        at=time(15),
+        minutes=90,
+        class_type="restore",
+        room="brooklyn-main",
+        instructor="maya",
+        capacity=2,
+        allow_waitlist=True,
+        booked=2,
+        waiting=1,
+    )
+)
+FIXED_CLASSES: Final = (OPEN_CLASS, FULL_CLASS)
+
+# Made by `services/cli/demo_samples.py`: an import brings none of these.
+ENDPOINT_ID: Final = demo_id("webhook_endpoint", "demo")
+EVENT_ID: Final = demo_id("event", "booking.created")
+DELIVERY_ID: Final = demo_id("webhook_delivery", "demo")
+RECOVERY_ID: Final = demo_id("webhook_recovery", "demo")
+IDEMPOTENCY_KEY: Final = "demo-booking-0001"
+KEY_ID: Final = demo_id("key", "demo")
+STAFF_TOKEN_ID: Final = demo_id("staff_token", "demo")
+
+
+def spot_id(label: str) -> str:
+    """A spot of the open class."""
+    return demo_id("class_spot", f"{OPEN_CLASS.name}/{label}")

@@ -8,7 +8,7 @@ from pathlib import Path
 import services.gateway
 import services.webhooks
 from services.cli.openapi.document import document_bytes
-from services.cli.openapi.event_types import event_types_bytes
+from services.cli.openapi.events import event_types_bytes
 from services.cli.openapi.guides import guides_bytes
 from services.cli.openapi.operator_document import operator_document_bytes
 

@@ -46,8 +46,8 @@ class Sample(Struct, frozen=True):
     credential: Credential
     headers: dict[str, str]
     body: Any = None
-    # The media type of the answer; None if it has no body.
-    answer: str | None = JSON
+    # The media type of the response; None if it has no body.
+    response: str | None = JSON
 
 
 def code_samples(
@@ -75,7 +75,7 @@ def _sample(method: str, path: str, operation: Json, shared_parameters: Json, ap
         path += f"?{urlencode(query)}"
     headers = {}
     if any(one["name"] == "Idempotency-Key" for one in parameters):
-        # One for each operation. It is fixed, so that a sample which is run twice is answered the same.
+        # One for each operation. It is fixed, so that a sample that is run twice gets the same response.
         headers["Idempotency-Key"] = operation["operationId"].replace("_", "-") + "-0001"
     content = operation.get("requestBody", {}).get("content", {})
     body = None
@@ -83,9 +83,9 @@ def _sample(method: str, path: str, operation: Json, shared_parameters: Json, ap
         body = described.get("example")
         if body is not None:
             headers["Content-Type"] = media
-    good = next(answer for status, answer in operation["responses"].items() if status.startswith("2"))
-    answer = next(iter(good.get("content", {})), None)
-    return Sample(method, f"{api.base_url}{path}", api.credential, headers, body, answer)
+    good = next(response for status, response in operation["responses"].items() if status.startswith("2"))
+    media_type = next(iter(good.get("content", {})), None)
+    return Sample(method, f"{api.base_url}{path}", api.credential, headers, body, media_type)
 
 
 def _resolved(parameter: Json, shared: Json) -> Json:
@@ -118,9 +118,9 @@ def python(sample: Sample) -> str:
     elif sample.body is not None:
         lines.append(f"    data=json.dumps({_literal(sample.body, 4, _PYTHON_WORDS)}).encode(),")
     lines += [")", "with urllib.request.urlopen(request) as response:"]
-    read = {JSON: ", json.load(response)", None: ""}.get(sample.answer, ", response.read().decode()")
+    read = {JSON: ", json.load(response)", None: ""}.get(sample.response, ", response.read().decode()")
     lines.append(f"    print(response.status{read})")
-    return "\n".join(lines if sample.answer == JSON or sample.body is not None else lines[1:])
+    return "\n".join(lines if sample.response == JSON or sample.body is not None else lines[1:])
 
 
 def javascript(sample: Sample) -> str:
@@ -134,8 +134,8 @@ def javascript(sample: Sample) -> str:
         lines.append(f"  body: {_text(sample.body)},")
     elif sample.body is not None:
         lines.append(f"  body: JSON.stringify({_literal(sample.body, 2, {})}),")
-    answer = {JSON: ", await response.json()", None: ""}.get(sample.answer, ", await response.text()")
-    return "\n".join([*lines, "});", f"console.log(response.status{answer});"])
+    read = {JSON: ", await response.json()", None: ""}.get(sample.response, ", await response.text()")
+    return "\n".join([*lines, "});", f"console.log(response.status{read});"])
 
 
 def _sent_text(body: Any) -> str:

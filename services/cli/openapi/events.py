@@ -1,4 +1,4 @@
-"""The `webhooks` section: one entry per row of the table of event kinds, all in the same envelope."""
+"""Events: the `webhooks` section of the document, and the response of `GET /event-types`."""
 
 from functools import cache
 from typing import Any
@@ -8,9 +8,8 @@ from msgspec import Struct
 
 from services.cli.openapi.examples import example_of
 from services.cli.openapi.operations import operations
-from services.cli.openapi.request_examples import FORM_ID, SUBMISSION_ID
-from services.cli.openapi.schemas import Schemas
-from services.cli.openapi.webhook_examples import event_example
+from services.cli.openapi.schemas import REF, Schemas
+from services.cli.openapi.written_examples import FORM_ID, SUBMISSION_ID, event_example
 from services.webhooks.wire.events import EventRead
 from shared.events.event import Kind
 from shared.events.kinds import KINDS
@@ -21,15 +20,15 @@ _UUID: Json = {"type": "string", "format": "uuid"}
 
 @cache
 def resources() -> dict[str, type[Struct]]:
-    """The struct of each resource, by its `object`: what the GET of one of them answers."""
+    """The struct of each resource, by its `object`: what the GET of one of them returns."""
     found: dict[str, type[Struct]] = {}
     for operation in operations():
-        answer = operation.route.answer
-        if operation.method != "GET" or not (isinstance(answer, type) and issubclass(answer, Struct)):
+        returned = operation.route.answer
+        if operation.method != "GET" or not (isinstance(returned, type) and issubclass(returned, Struct)):
             continue
-        for field in msgspec.structs.fields(answer):
+        for field in msgspec.structs.fields(returned):
             if field.name == "object" and field.default != "list":
-                found.setdefault(str(field.default), answer)
+                found.setdefault(str(field.default), returned)
     return found
 
 
@@ -143,3 +142,45 @@ def kind_example(kind: Kind) -> Json:
     if kind.resource == "instructor":
         example["data"]["active"] = True
     return example
+
+
+DEFS = "#/$defs/"
+
+
+def event_types_bytes() -> bytes:
+    """Deterministic, like the OpenAPI document."""
+    named = [kind for operation in operations() for kind in operation.types]
+    schemas = Schemas([*named, *event_types()])
+    components = schemas.components()
+    data = [
+        {
+            "object": "event_type",
+            "name": kind.name,
+            "description": kind.description,
+            "scope": kind.scope,
+            "schema": self_contained(event_schema(kind, schemas), components),
+            "example": kind_example(kind),
+        }
+        for kind in KINDS.values()
+    ]
+    return msgspec.json.encode({"object": "list", "data": data}) + b"\n"
+
+
+def self_contained(schema: Json, components: Json) -> Json:
+    """A schema without references to other documents: everything it refers to is in its own `$defs`."""
+    named: set[str] = set()
+    todo: list[Any] = [schema]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, list):
+            todo += part
+        elif isinstance(part, dict):
+            reference = part.get("$ref")
+            name = reference.removeprefix(REF) if isinstance(reference, str) else None
+            if name and name not in named:
+                named.add(name)
+                todo.append(components[name])
+            todo += part.values()
+    whole = {**schema, "$defs": {name: components[name] for name in sorted(named)}} if named else schema
+    local: Json = msgspec.json.decode(msgspec.json.encode(whole).replace(REF.encode(), DEFS.encode()))
+    return local

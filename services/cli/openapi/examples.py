@@ -2,19 +2,114 @@
 
 from datetime import date
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
 from services.bookings.wire.bookings import Booking
 from services.cli.demo import demo_lines
-from services.cli.openapi.request_examples import EXAMPLES
-from services.cli.openapi.webhook_examples import WEBHOOK_EXAMPLES, event_example
+from services.cli.demo.people import PACK_HOLDERS
+from services.cli.demo.studio import BROOKLYN, demo_id
+from services.cli.demo.timetable import (
+    DELIVERY_ID,
+    ENDPOINT_ID,
+    EVENT_ID,
+    FULL_CLASS,
+    IDEMPOTENCY_KEY,
+    RECOVERY_ID,
+    attending,
+)
+from services.cli.openapi.written_examples import (
+    BOOKING_ID,
+    CANCELLATION,
+    CLASS_ID,
+    EXAMPLES,
+    FORM_ID,
+    LEAD_ID,
+    MEMBER_ID,
+    SUBMISSION_ID,
+    WEBHOOK_EXAMPLES,
+    event_example,
+)
 from services.webhooks.wire.event_types import EventTypeTable
 from services.webhooks.wire.events import EventPage, EventRead
 from shared.events.kinds import BookingCreated
 from shared.http.pages import Page
+from shared.wire import API_VERSION
+
+ErrorFields = tuple[str | None, dict[str, object]]
+
+TERMS = (
+    "late_cancel",
+    "free_cancel_until",
+    "late_fee_amount",
+    "late_fee_currency",
+    "late_fee_status",
+    "credit_forfeited",
+    "credits_forfeited",
+    "credits_restored",
+)
+_SEATS: dict[str, object] = {"capacity": 12, "booked_count": 12, "allow_waitlist": True, "waitlist_count": 2}
+
+EXAMPLE_FIELDS: dict[str, ErrorFields] = {
+    "invalid_cursor": ("cursor", {}),
+    "unsupported_api_version": ("X-API-Version", {"supported": [API_VERSION]}),
+    "insufficient_scope": (None, {"required_scope": "members:write", "granted_scopes": ["members:read"]}),
+    "class_full": ("class_id", _SEATS),
+    "waitlist_not_allowed": ("class_id", {**_SEATS, "allow_waitlist": False, "waitlist_count": 0}),
+    "waitlist_full": ("class_id", _SEATS),
+    "already_booked": ("member_id", {"booking_id": BOOKING_ID}),
+    "already_waitlisted": ("member_id", {"booking_id": BOOKING_ID}),
+    "class_not_bookable": ("class_id", {"reason": "started"}),
+    "spot_required": ("class_spot_id", {}),
+    "spot_taken": ("class_spot_id", {}),
+    "member_not_eligible": ("member_id", {"reasons": ["no_membership_or_credits"]}),
+    "booking_already_cancelled": (None, {"receipt": CANCELLATION}),
+    "booking_not_cancellable": (None, {"status": "checked_in"}),
+    "cancellation_terms_changed": (None, {key: CANCELLATION[key] for key in TERMS}),
+    "member_exists": ("email", {"member_id": MEMBER_ID}),
+    "slug_taken": ("slug", {"slug": "new-client-intake"}),
+    "invalid_state_transition": (
+        "status",
+        {"from": "published", "to": "draft", "allowed": ["archived"]},
+    ),
+    "form_not_published": ("form_id", {"status": "draft"}),
+    "form_closed": ("form_id", {"closes_at": "2026-08-01T00:00:00Z"}),
+    "submission_limit_reached": ("form_id", {"max_submissions": 100}),
+    "already_submitted": ("submitter_email", {"submission_id": SUBMISSION_ID}),
+    "recovery_in_progress": (None, {"recovery_id": RECOVERY_ID}),
+    "lead_exists": ("email", {"lead_id": LEAD_ID}),
+}
+MESSAGES: dict[str, str] = {
+    "unsupported_api_version": "The version in X-API-Version is not supported.",
+    "insufficient_scope": "This request requires the scope members:write, which the key does not have.",
+    "invalid_state_transition": "published cannot become draft.",
+}
+
+
+PATH_EXAMPLES: Final = {
+    "location_id": demo_id("location", BROOKLYN),
+    "room_id": demo_id("room", "brooklyn-main"),
+    "class_type_id": demo_id("class_type", "flow"),
+    "instructor_id": demo_id("instructor", "maya"),
+    "product_id": demo_id("product", "intro-3"),
+    "class_id": CLASS_ID,
+    "member_id": MEMBER_ID,
+    "membership_id": demo_id("membership", "Ava Bennett"),
+    "booking_id": BOOKING_ID,
+    "waitlist_id": demo_id("waitlist", f"{FULL_CLASS.name}/{attending(FULL_CLASS)[-1]}"),
+    "key": IDEMPOTENCY_KEY,
+    "purchase_id": demo_id("purchase", f"{PACK_HOLDERS[0]}/intro-3"),
+    "form_id": FORM_ID,
+    "submission_id": SUBMISSION_ID,
+    "lead_id": LEAD_ID,
+    "endpoint_id": ENDPOINT_ID,
+    "delivery_id": DELIVERY_ID,
+    "recovery_id": RECOVERY_ID,
+    "event_id": EVENT_ID,
+}
+
 
 DAY = date(2026, 8, 3)
 

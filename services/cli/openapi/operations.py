@@ -1,12 +1,11 @@
-"""Joins every row of the routing table with the route of the service that owns it."""
+"""Joins every row of the routing table with the route of the service that owns it, and names it."""
 
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
 from services.bookings import app as bookings
 from services.catalog import app as catalog
-from services.cli.openapi.operation_ids import operation_id
 from services.forms import app as forms
 from services.gateway.errors import SessionCannotMakeSessions
 from services.gateway.wire.console_session import ConsoleSession, ConsoleSessionCreate
@@ -16,6 +15,41 @@ from services.webhooks import app as webhooks
 from shared.http.pages import Page
 from shared.http.routes import NoQuery, Route
 from shared.routing import ROUTES, PartnerRoute
+
+SPECIAL: Final = {
+    ("GET", "/key"): "get_key",
+    ("GET", "/studio"): "get_studio",
+    ("GET", "/classes/{class_id}/spots"): "list_class_spots",
+    ("POST", "/bookings/preview"): "preview_booking",
+    ("DELETE", "/bookings/{booking_id}"): "cancel_booking",
+    ("GET", "/bookings/{booking_id}/cancellation-preview"): "preview_cancellation",
+    ("GET", "/waitlist/{waitlist_id}"): "get_waitlist_entry",
+    ("POST", "/leads/{lead_id}/update"): "update_lead_by_post",
+    ("POST", "/webhook-endpoints/{endpoint_id}/rotate-secret"): "rotate_webhook_secret",
+    ("GET", "/webhook-endpoints/{endpoint_id}/recoveries/{recovery_id}"): "get_webhook_recovery",
+    ("GET", "/webhook-endpoints/{endpoint_id}/deliveries"): "list_webhook_deliveries",
+}
+VERBS: Final = {"POST": "create", "PUT": "update", "PATCH": "update", "DELETE": "delete"}
+
+
+def operation_id(method: str, path: str) -> str:
+    if (method, path) in SPECIAL:
+        return SPECIAL[method, path]
+    words = [part.replace("-", "_") for part in path.strip("/").split("/") if not part.startswith("{")]
+    last = words[-1]
+    if method == "GET":
+        return f"get_{singular(last)}" if path.endswith("}") else f"list_{last}"
+    if method == "POST" and len(words) > 1 and singular(last) == last:
+        return f"{last}_{singular(words[-2])}"
+    return f"{VERBS[method]}_{singular(last)}"
+
+
+def singular(noun: str) -> str:
+    if noun.endswith("ies"):
+        return noun[:-3] + "y"
+    if noun.endswith("sses"):
+        return noun[:-2]
+    return noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun
 
 
 async def _answered_by_the_gateway(context: Any, call: Any) -> Any:

@@ -1,16 +1,15 @@
 """The operators' API as an OpenAPI document of its own."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 
 import msgspec
 
 from services.cli.openapi.code_samples import Api, Credential, code_samples
-from services.cli.openapi.descriptions import TEXTS as PARTNER_TEXTS
 from services.cli.openapi.descriptions.operators import TEXTS
-from services.cli.openapi.error_responses import BODY_ERRORS, ERROR_TYPES, LIMIT_PROBLEM, error_example
-from services.cli.openapi.headers import COMMON_HEADERS, HEADERS, headers
+from services.cli.openapi.descriptions.partners import TEXTS as PARTNER_TEXTS
 from services.cli.openapi.operator_examples import BY_OPERATION, NDJSON_LINE, PARAMETERS, operator_example
 from services.cli.openapi.operator_operations import (
     NDJSON,
@@ -19,11 +18,20 @@ from services.cli.openapi.operator_operations import (
     operator_operations,
 )
 from services.cli.openapi.parameters import SHARED_PARAMETERS, parameters
+from services.cli.openapi.responses import (
+    BODY_ERRORS,
+    COMMON_HEADERS,
+    ERROR_TYPES,
+    HEADERS,
+    LIMIT_PROBLEM,
+    described_errors,
+    errors_by_status,
+    headers,
+)
 from services.cli.openapi.schemas import Schemas
 from services.gateway.errors import BadOperatorToken
 from shared import errors
 from shared.errors import DomainError
-from shared.http.error_mapping import status_of
 from shared.http.roles import InsufficientRole
 from shared.http.routes import NoQuery, Route
 from shared.routing import OPERATOR_PREFIX
@@ -48,7 +56,7 @@ and its own token. `studioctl` is a client of it.
   The samples read the token from the environment variable `STUDIO_OPERATOR_TOKEN`.
 - **Roles.** Each operation names the lowest role that may call it. An operator may do everything, a manager
   everything that staff may.
-- **Studios** are named in the path by slug or id. What belongs to another studio is answered 404.
+- **Studios** are named in the path by slug or id. What belongs to another studio gets a 404.
 - **Lists and errors** have the same form as in the partner API.
 """
 STATUS_TEXTS = {
@@ -79,8 +87,10 @@ def operator_document() -> Json:
     known = operator_operations()
     schemas = Schemas([*(kind for operation in known for kind in operation.types), *ERROR_TYPES])
     paths: dict[str, Json] = defaultdict(dict)
+    shared_errors: Json = {}
     for operation in known:
-        paths[operation.route.path][operation.route.method.lower()] = _operation(operation, schemas)
+        described = _operation(operation, schemas, shared_errors)
+        paths[operation.route.path][operation.route.method.lower()] = described
     used = {operation.tag for operation in known}
     components = schemas.components({**PARTNER_TEXTS, **TEXTS})
     return {
@@ -106,12 +116,13 @@ def operator_document() -> Json:
             },
             "parameters": {name: SHARED_PARAMETERS[name] for name in ("ApiVersion", "RequestId")},
             "headers": {name: HEADERS[name] for name in COMMON_HEADERS},
+            "responses": dict(sorted(shared_errors.items())),
             "schemas": components,
         },
     }
 
 
-def _operation(operation: OperatorOperation, schemas: Schemas) -> Json:
+def _operation(operation: OperatorOperation, schemas: Schemas, shared_errors: Json) -> Json:
     route = operation.route
     described: Json = {
         "operationId": operation.id,
@@ -119,7 +130,7 @@ def _operation(operation: OperatorOperation, schemas: Schemas) -> Json:
         "description": f"{operation.description}\n\nRequired role: `{route.role}`.",
         "tags": [operation.tag],
         "parameters": _parameters(operation, schemas),
-        "responses": _responses(route, schemas),
+        "responses": _responses(route, schemas, shared_errors),
         "x-required-role": route.role,
     }
     if route.path == "/import":
@@ -142,15 +153,15 @@ def _parameters(operation: OperatorOperation, schemas: Schemas) -> list[Json]:
     return found
 
 
-def _responses(route: Route[Any], schemas: Schemas) -> Json:
+def _responses(route: Route[Any], schemas: Schemas, shared_errors: Json) -> Json:
     good: Json = {"description": HTTPStatus(route.status).phrase + ".", "headers": headers(*COMMON_HEADERS)}
     if route.answer is not None and route.status != HTTPStatus.NO_CONTENT:
         media = NDJSON if route.answer is str else "application/json"
         good["content"] = {media: _content(route.answer, schemas)}
-    by_status: dict[int, dict[str, type[DomainError]]] = {}
-    for kind in _errors(route):
-        by_status.setdefault(status_of(kind)[0], {}).setdefault(kind.code, kind)
-    bad = {str(status): _error(status, by_status[status]) for status in sorted(by_status)}
+    bad = {
+        str(status): _error_response(status, kinds, shared_errors)
+        for status, kinds in errors_by_status(_errors(route)).items()
+    }
     return {str(route.status): good, **bad}
 
 
@@ -170,16 +181,14 @@ def _errors(route: Route[Any]) -> list[type[DomainError]]:
     return [*kinds, *(kind for kind in route.errors if kind is not errors.InsufficientScope)]
 
 
-def _error(status: int, kinds: dict[str, type[DomainError]]) -> Json:
-    schema = "ValidationError" if status == 422 else "Error"
-    examples = {code: {"value": error_example(kind, LIMIT_PROBLEM)} for code, kind in kinds.items()}
-    content = {"schema": {"$ref": f"#/components/schemas/{schema}"}, "examples": examples}
-    return {
-        "description": STATUS_TEXTS[status],
-        "headers": headers(*COMMON_HEADERS),
-        "content": {"application/json": content},
-        "x-error-codes": list(kinds),
-    }
+def _error_response(status: int, kinds: Sequence[type[DomainError]], shared_errors: Json) -> Json:
+    """A status with one code is the same in every operation, so it is described once."""
+    described = described_errors(STATUS_TEXTS[status], kinds, LIMIT_PROBLEM, COMMON_HEADERS)
+    if len(kinds) > 1:
+        return described
+    name = "".join(word.capitalize() for word in kinds[0].code.split("_"))
+    shared_errors[name] = described
+    return {"$ref": f"#/components/responses/{name}"}
 
 
 def _content(kind: Any, schemas: Schemas) -> Json:

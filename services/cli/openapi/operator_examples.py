@@ -4,15 +4,12 @@ from typing import Any, Final
 
 import msgspec
 
-from services.cli.demo.attendance import attending
-from services.cli.demo.fixed import EVENT_ID, FULL_CLASS, KEY_ID, OPEN_CLASS, STAFF_TOKEN_ID
 from services.cli.demo.forms import ANSWERED
-from services.cli.demo.ids import STUDIO_ID, demo_id
 from services.cli.demo.people import NEWCOMER, email_of, member_id
-from services.cli.demo.studio import BROOKLYN
-from services.cli.openapi.examples import example_of
-from services.cli.openapi.path_examples import PATH_EXAMPLES
-from services.cli.openapi.request_examples import BOOKING_ID, LEAD_ID, MEMBER_ID
+from services.cli.demo.studio import BROOKLYN, STUDIO_ID, demo_id
+from services.cli.demo.timetable import EVENT_ID, FULL_CLASS, KEY_ID, OPEN_CLASS, STAFF_TOKEN_ID, attending
+from services.cli.openapi.examples import PATH_EXAMPLES, example_of
+from services.cli.openapi.written_examples import BOOKING_ID, LEAD_ID, MEMBER_ID
 from shared.events.bus import EVENT_LOG
 from shared.http.pages import Page
 

@@ -6,8 +6,8 @@ from msgspec import Struct, structs
 
 from services.bookings import app as bookings
 from services.catalog import app as catalog
-from services.cli.openapi.descriptions.operator_operations import OPERATIONS
-from services.cli.openapi.operation_ids import operation_id
+from services.cli.openapi.descriptions.operators import OPERATIONS
+from services.cli.openapi.operations import operation_id
 from services.forms import app as forms
 from services.gateway.routes.operator import table
 from services.gateway.routes.operator.exports import ExportOf
@@ -81,7 +81,7 @@ EXPORT: Route[Any] = Route(
     description=(
         "Import lines of everything in the studio, in an order that can be imported, including credits, "
         "charges, receipts and versions. Keys, endpoints and events are not exported. With `member_id`, only "
-        "what is stored about that person. The answer is complete only if its last chunk arrives."
+        "what is stored about that person. The response is complete only if its last chunk arrives."
     ),
     query=ExportOf,
     answer=str,

@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from services.cli.openapi.descriptions.parameters import TEXTS
-from services.cli.openapi.headers import ETAG
-from services.cli.openapi.path_examples import PATH_EXAMPLES
+from services.cli.openapi.descriptions.partners import PARAMETERS
+from services.cli.openapi.examples import PATH_EXAMPLES
+from services.cli.openapi.responses import ETAG
 from services.cli.openapi.schemas import Schemas
 from shared.http.routes import MAX_KEY_LENGTH, MIN_KEY_LENGTH, NoQuery, Route
 from shared.wire import API_VERSION
@@ -53,7 +53,7 @@ SHARED_PARAMETERS: Json = {
         "in": "header",
         "required": True,
         "description": (
-            "A new key for each operation, the same key for its retries. The first answer is replayed for "
+            "A new key for each operation, the same key for its retries. The first response is replayed for "
             "24 hours."
         ),
         "schema": _KEY_SCHEMA,
@@ -64,18 +64,13 @@ SHARED_PARAMETERS: Json = {
         "in": "header",
         "required": False,
         "description": (
-            "The `ETag` of the answer that you hold, several of them separated by commas, or `*`. If one of "
-            "them is the tag of the current answer, the answer is 304 without a body."
+            "The `ETag` of the response that you hold, several of them separated by commas, or `*`. If one "
+            "of them is the tag of the current response, you get a 304 without a body."
         ),
         "schema": {"type": "string"},
         "example": ETAG,
     },
 }
-
-
-def is_conditional(route: Route[Any]) -> bool:
-    """Only partners get an `ETag`."""
-    return route.method == "GET" and route.tagged
 
 
 def parameters(route: Route[Any], schemas: Schemas, *, conditional: bool = False) -> list[Json]:
@@ -119,5 +114,5 @@ def _query_parameter(name: str, field: Json, required: bool) -> Json:
     if "anyOf" in schema:
         kinds = [kind for kind in schema.pop("anyOf") if kind != {"type": "null"}]
         schema = {**kinds[0], **schema} if len(kinds) == 1 else {**schema, "anyOf": kinds}
-    about = field.get("description", schema.pop("description", "")) or TEXTS.get(name, "")
+    about = field.get("description", schema.pop("description", "")) or PARAMETERS.get(name, "")
     return {"name": name, "in": "query", "required": required, "description": about, "schema": schema}

@@ -1,32 +1,151 @@
-"""JSON Schemas of the structs. Lists are named after their items; in answers every field is required."""
+"""JSON Schemas of the structs, in words that validators and code generators understand.
+
+Lists are named after their items. In responses every field is required. In requests no schema has a
+`default`: generators make the field required then, so the value stands in the description.
+"""
 
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
-from services.cli.openapi.descriptions import TEXTS, describe
-from services.cli.openapi.request_schemas import (
-    REF,
-    default_in_words,
-    default_is_always_present,
-    portable_pattern,
-    reachable,
-    say_what_is_accepted,
-)
-from services.cli.openapi.schema_names import public_name
+from services.cli.openapi.descriptions import describe
+from services.cli.openapi.descriptions.partners import TEXTS
 from shared.errors import Problem
 from shared.events.event import EventResource
 from shared.http.error_mapping import ErrorBody, ErrorInfo, ValidationErrorBody
 from shared.http.pages import Page
 from shared.wire import Body, Query, Resource
 
+RENAMED: Final = {
+    "OwnKey": "Key",
+    "RateLimit": "KeyRateLimit",
+    "LoggedRequest": "Request",
+    "BookingCreate": "PartnerBookingCreate",
+    "Cancellation": "MembershipCancellation",
+    "Pause": "MembershipPause",
+    # The body that asks for one; only staff send it.
+    "MembershipPause": "MembershipPauseRequest",
+    "FieldType": "FormFieldType",
+    "Operator": "ConditionalOperator",
+    "Endpoint": "WebhookEndpoint",
+    "EndpointCreate": "WebhookEndpointCreate",
+    "EndpointUpdate": "WebhookEndpointUpdate",
+    "EndpointWithSecret": "WebhookEndpointWithSecret",
+    "RotateSecret": "WebhookSecretRotate",
+    "Recover": "WebhookRecover",
+    "Recovery": "WebhookRecovery",
+    "Delivery": "WebhookDelivery",
+    "Attempt": "WebhookAttempt",
+    "EventRead": "Event",
+    "EventPage": "EventList",
+    "EventTypeRead": "EventType",
+    "EventTypeTable": "EventTypes",
+    "EventObject": "EventData",
+    "ErrorBody": "Error",
+    "ValidationErrorBody": "ValidationError",
+    "Problem": "ValidationProblem",
+}
+
+
+def public_name(name: str) -> str:
+    return RENAMED.get(name, name)
+
+
 Json = dict[str, Any]
+REF = "#/components/schemas/"
+
+# msgspec searches with Python's `re`, whose `$` allows a newline. JSON Schema's does not, and the regular
+# expressions of Go and Rust know no lookahead.
+_PYTHON_END = r"(?![\s\S])"
+NO_NUL = r"^[^\x00]*$"
+# The years of `shared.http.value_checks`, which are checked in bodies only.
+YEARS_OF_BODIES = "^(19[7-9]|2[0-9]{2})[0-9]-.*$"
+_WITHOUT_NUL = {r"\S": r"^[^\x00]*[^\s\x00][^\x00]*$"}
+# Their own syntax has no NUL.
+_CHECKED_FORMATS = frozenset({"uuid", "date-time", "email"})
+
+
+def portable_pattern(pattern: str) -> str:
+    if pattern.endswith(_PYTHON_END):
+        pattern = pattern.removesuffix(_PYTHON_END) + "$"
+    return _WITHOUT_NUL.get(pattern, pattern)
+
+
+def reachable(components: Json, roots: Iterable[str]) -> set[str]:
+    """The roots, and the components that they refer to."""
+    found: set[str] = set()
+    todo = list(roots)
+    while todo:
+        name = todo.pop()
+        if name in components and name not in found:
+            found.add(name)
+            todo += _references(components[name])
+    return found
+
+
+def _references(part: Any) -> Iterator[str]:
+    if isinstance(part, dict):
+        if isinstance(part.get("$ref"), str):
+            yield part["$ref"].removeprefix(REF)
+        for value in part.values():
+            yield from _references(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from _references(value)
+
+
+def say_what_is_accepted(schema: Any, *, in_body: bool) -> None:
+    """Adds to every string of a request what is refused everywhere, in place.
+
+    That is NUL, and in a body an instant in a year that nobody means.
+    """
+    if isinstance(schema, list):
+        for part in schema:
+            say_what_is_accepted(part, in_body=in_body)
+        return
+    if not isinstance(schema, dict):
+        return
+    if schema.get("type") == "string" and not _has_own_syntax(schema):
+        schema["pattern"] = NO_NUL
+    if schema.get("format") == "date-time" and in_body:
+        schema["pattern"] = YEARS_OF_BODIES
+    if schema.get("type") == "object" and "properties" not in schema:
+        schema["propertyNames"] = {"pattern": NO_NUL}
+    for name, part in schema.items():
+        if name not in ("example", "examples", "propertyNames"):
+            say_what_is_accepted(part, in_body=in_body)
+
+
+def _has_own_syntax(schema: Json) -> bool:
+    return schema.get("format") in _CHECKED_FORMATS or bool({"pattern", "enum", "const"} & schema.keys())
+
+
+def default_in_words(schema: Json) -> None:
+    """Of an object that is sent: each property's `default` becomes a sentence of its description."""
+    for prop in schema.get("properties", {}).values():
+        default = prop.pop("default", None)
+        if default not in (None, "", [], {}):
+            said = msgspec.json.encode(default).decode().strip('"')
+            prop["description"] = f"{prop.get('description', '')} Default: `{said}`.".strip()
+
+
+def default_is_always_present(schema: Json) -> None:
+    """Of an object in a response: what has a default is never left out."""
+    properties = schema.get("properties", {})
+    required = schema.get("required", [])
+    always = [name for name, prop in properties.items() if "default" in prop or name in required]
+    for prop in properties.values():
+        prop.pop("default", None)
+    if always:
+        schema["required"] = always
+
+
 _BRACKETS = str.maketrans("[]", "__")
 _PAGE = re.compile(r"Page_(\w+)_\Z")
-_ANSWERS = (Resource, Page, ErrorBody, ErrorInfo, ValidationErrorBody, Problem, EventResource)
+_RESPONSES = (Resource, Page, ErrorBody, ErrorInfo, ValidationErrorBody, Problem, EventResource)
 
 
 class Schemas:
@@ -41,9 +160,9 @@ class Schemas:
         tidied = {_name(name): _tidy(schema) for name, schema in components.items()}
         self._components: dict[str, Json] = dict(sorted(tidied.items()))
         self._queries = {_target(self._by_type[repr(kind)]) for kind in unique if _is(kind, (Query,))}
-        answers = {public_name(kind.__name__) for kind in _structs(unique) if _is(kind, _ANSWERS)}
+        returned = {public_name(kind.__name__) for kind in _structs(unique) if _is(kind, _RESPONSES)}
         for name, schema in self._components.items():
-            if name in answers or name.endswith("List"):
+            if name in returned or name.endswith("List"):
                 _always_present(schema)
         self._requests = reachable(
             self._components,
@@ -127,7 +246,7 @@ def _tidy(schema: Any) -> Any:
 
 
 def _always_present(schema: Json) -> None:
-    """In an answer a default is only the constant value of a field. The field is never missing."""
+    """In a response a default is only the constant value of a field. The field is never missing."""
     if "properties" in schema:
         schema["required"] = list(schema["properties"])
         for field in schema["properties"].values():

@@ -1,46 +1,49 @@
 """The command line: an example for each command, completion, and readable error messages."""
 
-import argparse
+import os
+import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC
+from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 
-from services.cli.arguments import parser
-from services.cli.completion import script, subcommands
+from services.cli.local_commands import Service
+from services.cli.main import application, completion_script, run_command
+from services.cli.requests import AN_ID
 from services.cli.values import duration, in_zone, moment, span
+from shared.settings import SERVICES
 from tests.harness.system import ROOT, environment_for
 
 
-def leaves(current: argparse.ArgumentParser, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    below = subcommands(current)
+def leaves(current: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    below = getattr(current, "commands", {})
     if not below:
         yield words
     for name, one in below.items():
         yield from leaves(one, (*words, name))
 
 
-def parser_of(words: tuple[str, ...]) -> argparse.ArgumentParser:
-    current = parser()
-    for word in words:
-        current = subcommands(current)[word]
-    return current
-
-
-COMMANDS = sorted(leaves(parser()))
+COMMANDS = sorted(leaves(application()))
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_every_command_shows_an_example_that_it_would_take(words: tuple[str, ...]) -> None:
+def test_every_command_shows_an_example_that_it_would_take(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
     """`--help` ends in one line to copy; it begins with the command and parses."""
-    text = parser_of(words).format_help()
-    example = text.partition("example:\n  studioctl ")[2].strip()
+    assert run_command([*words, "--help"]) == 0
+    example = re.split(r"example:\n +studioctl ", capsys.readouterr().out)[1].strip()
     typed = shlex.split(example.partition(" > ")[0])
     assert tuple(typed[: len(words)]) == words
-    assert parser().parse_args(typed).run is not None
+    command: Any = application()
+    for word in words:
+        command = command.commands[word]
+    assert command.make_context(" ".join(words), typed[len(words) :]).params is not None
 
 
 def test_the_desks_commands_are_all_there() -> None:
@@ -71,32 +74,58 @@ def test_an_unreadable_value_is_explained_in_words(
     words: list[str], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Exit code 2, and no regular expression in the message."""
-    with pytest.raises(SystemExit) as ended:
-        parser().parse_args(words)
+    code = run_command(words)
     said = capsys.readouterr().err
-    assert ended.value.code == 2
+    assert code == 2
     assert told in said
     assert "regex" not in said and "[a-z" not in said
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ["memberships", "pause", AN_ID, "--for", "3d", "--until", "2026-08-03"],
+            "--for or --until, not both",
+        ),
+        (["clients", "set", "Partner Inc"], "--rate, --burst or both"),
+        (["classes", "change", AN_ID], "at least one change"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused_before_anything_is_sent(
+    words: list[str],
+    told: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """Wrong usage is exit code 2, also where no system is running."""
+    monkeypatch.setenv("STUDIO_HOME", str(tmp_path))
+    assert run_command(words) == 2
+    assert told in capsys.readouterr().err
 
 
 def test_durations_are_read_and_written_the_same_way() -> None:
     """24h in, 24h out."""
     for text in ("45s", "30m", "24h", "7d"):
         assert span(duration(text)) == text
-    assert in_zone(moment("2026-08-03T18:30+02:00"), UTC) == "2026-08-03T18:30:00+02:00"
-    assert in_zone(moment("2026-08-03"), UTC) == "2026-08-03T00:00:00+00:00"
+    assert in_zone(moment("2026-08-03T18:30+02:00"), UTC).isoformat() == "2026-08-03T18:30:00+02:00"
+    assert in_zone(moment("2026-08-03"), UTC).isoformat() == "2026-08-03T00:00:00+00:00"
 
 
 def completed(*words: str) -> list[str]:
     """What bash offers after these words, the last one half typed."""
     typed = " ".join(shlex.quote(word) for word in ("studioctl", *words))
-    shell = f"""{script(parser(), "bash")}
+    shell = f"""{completion_script("bash")}
 COMP_WORDS=({typed})
 COMP_CWORD={len(words)}
-_studioctl
+_studioctl_completion studioctl
 printf '%s\\n' "${{COMPREPLY[@]}}"
 """
-    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=True)
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", shell], env={"PATH": path}, capture_output=True, text=True, check=True
+    )
     return done.stdout.split()
 
 
@@ -108,12 +137,18 @@ def test_the_shell_completes_commands_and_options() -> None:
     assert "--overlap" in completed("keys", "rotate", "--")
     assert "--studio" in completed("--json", "classes", "list", "--s")
     assert {"gateway", "webhooks"} <= set(completed("serve", ""))
+    assert completed("keys", "list", "--js") == ["--json"]
+
+
+def test_every_service_can_be_served() -> None:
+    """The command line has its own list: it must not load the settings for `--help`."""
+    assert get_args(Service) == SERVICES
 
 
 def test_version_and_completion_need_no_running_system() -> None:
     """Both answer from the installed package alone."""
     environment = environment_for(ROOT / "nowhere")
-    for words in (["--version"], ["completion", "bash"], ["completion", "zsh"]):
+    for words in (["--version"], *(["completion", shell] for shell in ("bash", "zsh", "fish"))):
         argv = [sys.executable, "-m", "services.cli.main", *words]
         done = subprocess.run(argv, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
         assert "studioctl" in done.stdout

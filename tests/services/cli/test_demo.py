@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from services.cli.demo import STUDIO_ID, demo_lines
-from services.cli.demo.fixed import FIXED_CLASSES
+from services.cli.demo.timetable import FIXED_CLASSES
 
 MONDAY = date(2026, 8, 3)
 BEFORE_SPRING = date(2027, 3, 8)  # the clocks go forward on the 14th

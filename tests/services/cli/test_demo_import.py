@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from services.cli.demo import STUDIO_ID, demo_lines
-from services.cli.demo.fixed import FIXED_CLASSES
+from services.cli.demo.timetable import FIXED_CLASSES
 from tests.harness.demo import demo_with_new_ids
 from tests.harness.http import Client
 from tests.harness.system import System

@@ -7,7 +7,7 @@ import aiohttp
 import msgspec
 
 from services.cli.demo import STUDIO_ID, demo_lines
-from services.cli.demo.fixed import EVENT_ID, FIXED_CLASSES, IDEMPOTENCY_KEY
+from services.cli.demo.timetable import EVENT_ID, FIXED_CLASSES, IDEMPOTENCY_KEY
 from services.cli.demo_key import DEMO_KEY
 from services.cli.demo_samples import add_samples
 from services.cli.secrets import with_secrets

@@ -41,7 +41,7 @@ def test_a_link_between_guides_stays_in_the_reference() -> None:
 
 def test_the_changelog_contains_what_concerns_partners() -> None:
     """Deployments, commands and inner repairs are left out, and so is a version with nothing else."""
-    assert MADE["changelog"]["sections"][-1]["title"] == "0.1.0"
+    assert MADE["changelog"]["sections"][-1]["title"] == "1.0.0-rc"
     shown = " ".join(texts(MADE["changelog"]))
     assert "`GET /event-types`" in shown
     assert not re.search(r"studioctl|Helm|Kubernetes|Postgres|make \w+|STUDIO_", shown)

@@ -45,7 +45,8 @@ def test_an_operation_tells_the_scope_that_the_gateway_asks_for() -> None:
         scope = scopes[key]
         if scope == ANY_KEY:
             assert operation["x-required-scope"] is None
-            assert "403" not in operation["responses"]
+            refused = operation["responses"].get("403")
+            assert refused is None or refused["x-error-codes"] == ["console_session_not_allowed"]
             continue
         assert operation["x-required-scope"] == scope
         assert operation["security"] == [{"ServiceKey": [scope]}]
@@ -151,12 +152,26 @@ def test_the_committed_file_is_fresh() -> None:
 
 
 def test_every_get_names_its_tag_and_its_304() -> None:
-    """Partners can use conditional requests only if they are documented."""
+    """Partners can use conditional requests only if they are documented. A preview has none."""
     for path, methods in DOCUMENT["paths"].items():
         for method, operation in methods.items():
             names = [parameter.get("$ref", "").rsplit("/", 1)[-1] for parameter in operation["parameters"]]
             answers = operation["responses"]
-            conditional = method == "get"
+            conditional = method == "get" and path != "/bookings/{booking_id}/cancellation-preview"
             assert ("IfNoneMatch" in names) == conditional, path
             assert ("304" in answers) == conditional, path
             assert not conditional or {"ETag", "Cache-Control"} <= set(answers["200"]["headers"]), path
+
+
+def test_what_a_session_is_refused_with_is_in_the_document() -> None:
+    """401 at every operation, because each takes the cookie; 403 where sessions are made."""
+    shared = DOCUMENT["components"]["responses"]
+
+    def codes(operation: Any, status: str) -> list[str]:
+        listed = operation["responses"].get(status, {})
+        found: list[str] = shared.get(listed.get("$ref", "").rpartition("/")[2], listed)["x-error-codes"]
+        return found
+
+    for operation in OPERATIONS.values():
+        assert "console_session_ended" in codes(operation, "401"), operation["operationId"]
+    assert codes(OPERATIONS["POST", "/console-sessions"], "403") == ["console_session_not_allowed"]

@@ -2,7 +2,8 @@
 
 import re
 
-from services.cli.openapi.descriptions import TEXTS, undescribed
+from services.cli.openapi.descriptions import undescribed
+from services.cli.openapi.descriptions.partners import TEXTS
 from services.cli.openapi.document import document
 
 

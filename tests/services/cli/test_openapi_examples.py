@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker  # type: ignore[import-untyped]
 
 from services.cli.openapi.document import document
-from services.cli.openapi.error_examples import MESSAGES
+from services.cli.openapi.examples import MESSAGES
 from services.cli.openapi.operator_document import operator_document
 from shared.errors import DomainError
 

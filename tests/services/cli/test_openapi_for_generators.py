@@ -10,7 +10,7 @@ import pytest
 
 from services.cli.openapi.document import document
 from services.cli.openapi.operator_document import operator_document
-from services.cli.openapi.request_schemas import default_in_words, default_is_always_present
+from services.cli.openapi.schemas import default_in_words, default_is_always_present
 from shared.http.routes import checked_key
 from shared.wire import UUID_PATTERN
 

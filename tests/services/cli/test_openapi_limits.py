@@ -15,9 +15,9 @@ import pytest
 import services
 import shared
 from services.cli.openapi.__main__ import STATIC
-from services.cli.openapi.limits import LIMITS, LIMITS_IN_WORDS
+from services.cli.openapi.document import LIMITS, LIMITS_IN_WORDS
 from services.cli.openapi.operations import operations
-from services.cli.openapi.request_schemas import NO_NUL, YEARS_OF_BODIES, portable_pattern
+from services.cli.openapi.schemas import NO_NUL, YEARS_OF_BODIES, portable_pattern
 from services.gateway.rules.rate_limit import FailedKeyLimits
 from shared.emails import normalize_email
 from shared.http.value_checks import value_problems
@@ -30,6 +30,7 @@ LIMIT_NAME = re.compile(
 REFUSING = re.compile(
     r"(shared\.(errors|phones|emails|wire|http\.(routes|decoding|json_limits|value_checks|body_problems)))"
     r"|services\.(bookings|catalog|forms|webhooks)\.(rules|wire|actions)\..*"
+    r"|services\.gateway\.(rules\.rate_limit|actions\.open_console)"
 )
 # Limits that refuse nobody: what the server keeps, reads or does at a time.
 OWN = {

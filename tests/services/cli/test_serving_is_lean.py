@@ -17,6 +17,12 @@ from services.cli.main import run_command
 run_command(["keys", "list"])
 print(*sys.modules, sep="\\n")
 """
+HELP = """
+import sys
+from services.cli.main import run_command
+run_command(["--help"])
+print(*sys.modules, sep="\\n")
+"""
 
 
 def loaded(code: str) -> set[str]:
@@ -45,3 +51,10 @@ def test_a_command_of_the_operators_api_loads_no_web_framework() -> None:
     modules = loaded(LIST_KEYS)
     assert "services.cli.operator_client" in modules
     assert not {"litestar", "granian", "asyncpg", "aiohttp", "services.gateway", "rich.console"} & modules
+
+
+def test_help_and_completion_load_nothing_but_the_table_of_commands() -> None:
+    """A shell starts `studioctl` for each Tab, so it must not load what only a running command needs."""
+    modules = loaded(HELP)
+    assert "services.cli.desk_requests" in modules
+    assert not {"shared", "msgspec", "structlog", "rich", "asyncio", "http.client", "ssl"} & modules

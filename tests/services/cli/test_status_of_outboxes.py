@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from services.cli.status_screen import status_lines
+from services.cli.output import status_lines
 
 
 def shown(**figures: Any) -> str:

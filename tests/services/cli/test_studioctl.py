@@ -61,10 +61,28 @@ async def test_a_key_from_birth_to_revocation(system: System) -> None:
     assert "key" not in shown
     rotated = (await studioctl(system, "--json", "keys", "rotate", made["id"], "--overlap", "2h")).json()
     assert rotated["client_id"] == made["client_id"]
-    revoked = (await studioctl(system, "keys", "revoke", "--json", made["id"])).json()
+    revoked = (await studioctl(system, "keys", "revoke", "--json", made["id"], "--yes")).json()
     assert revoked["revoked_at"] is not None
     listed = (await studioctl(system, "keys", "list", "--studio", system.studio_id)).json()["data"]
     assert [key["id"] for key in listed] == [made["id"], rotated["id"]]
+
+
+async def test_a_script_says_yes_to_what_cannot_be_undone(system: System) -> None:
+    """Without a terminal there is nobody to ask: without --yes nothing is done, with exit code 2."""
+    key = await system.issue()
+    client = system.partner(key["key"])
+    person = {"email": f"kept-{system.studio_id}@example.com", "first_name": "Ada"}
+    lead = (await client.post("/leads", person)).json()
+    member = (await client.post("/members", person | {"last_name": "King", "phone": "+12125550123"})).json()
+    for words in (
+        ("keys", "revoke", key["id"]),
+        ("members", "erase", member["id"]),
+        ("leads", "erase", lead["id"]),
+    ):
+        done = await studioctl(system, *words)
+        assert (done.code, done.out, "--yes" in done.err) == (2, "", True), words
+    for path in (f"/members/{member['id']}", f"/leads/{lead['id']}"):
+        assert (await client.get(path)).json()["email"] == person["email"]
 
 
 async def test_a_clients_rate_is_set_by_name_or_id(system: System) -> None:
@@ -125,10 +143,10 @@ async def test_erasing_a_person_is_counted_and_cannot_be_found_again(system: Sys
     lead = (await client.post("/leads", {"email": email, "first_name": "Ada"})).json()
     body = {"email": email, "first_name": "Ada", "last_name": "King", "phone": "+12125550123"}
     member = (await client.post("/members", body)).json()
-    done = await studioctl(system, "members", "erase", member["id"])
+    done = await studioctl(system, "members", "erase", member["id"], "--yes")
     assert done.code == 0, done.err
     assert done.json()["studio_id"] == system.studio_id
     assert email not in done.out
     for path in (f"/members/{member['id']}", f"/leads/{lead['id']}", "/members", "/leads", "/events"):
         assert email.encode() not in (await client.get(path)).body, path
-    assert (await studioctl(system, "leads", "erase", member["id"])).code == 1
+    assert (await studioctl(system, "leads", "erase", member["id"], "--yes")).code == 1

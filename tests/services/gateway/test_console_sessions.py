@@ -4,11 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from http.cookies import SimpleCookie
-from typing import Any
 
 import pytest
 
-from services.cli.openapi.document import document
 from services.gateway.actions.delete_expired_sessions import delete_expired_sessions
 from services.gateway.actions.open_console import MAX_OPEN_LINKS
 from services.gateway.rules.key_text import make_link, make_session
@@ -179,23 +177,6 @@ async def test_a_session_cannot_make_sessions(system: System) -> None:
     client = with_session(system, await session_of(system, await system.key()))
     refused = await client.post("/console-sessions")
     assert (refused.status, refused.code) == (403, "console_session_not_allowed")
-
-
-def test_what_a_session_is_refused_with_is_in_the_document() -> None:
-    """401 at every operation, because each takes the cookie; 403 where sessions are made."""
-    described = document()
-    shared = described["components"]["responses"]
-
-    def codes(operation: Any, status: str) -> list[str]:
-        listed = operation["responses"].get(status, {})
-        found: list[str] = shared.get(listed.get("$ref", "").rpartition("/")[2], listed)["x-error-codes"]
-        return found
-
-    for methods in described["paths"].values():
-        for operation in methods.values():
-            assert "console_session_ended" in codes(operation, "401"), operation["operationId"]
-    post = described["paths"]["/console-sessions"]["post"]
-    assert codes(post, "403") == ["console_session_not_allowed"]
 
 
 async def test_revoking_the_key_ends_its_sessions(system: System) -> None:

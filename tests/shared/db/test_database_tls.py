@@ -30,7 +30,7 @@ def authority(tmp_path: Path) -> Path:
 async def test_a_database_without_a_certificate_is_refused_where_one_is_required(
     database_url: str, authority: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The settings of the production overlay reach the driver through the environment, not the URL."""
+    """The chart's settings reach the driver through the environment, not the URL."""
     monkeypatch.setenv("PGSSLMODE", "verify-full")
     monkeypatch.setenv("PGSSLROOTCERT", str(authority))
     with pytest.raises(ConnectionError, match="SSL"):

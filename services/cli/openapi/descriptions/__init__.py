@@ -6,13 +6,9 @@ precedence, because it is next to the rule. A property without a description fai
 
 from typing import Any
 
-from services.cli.openapi.descriptions import bookings, common, errors, forms, people, schedule, webhooks
+from services.cli.openapi.descriptions.partners import TEXTS
 
 Json = dict[str, Any]
-
-TEXTS: dict[str, str] = {}
-for _part in (common, schedule, people, bookings, forms, webhooks, errors):
-    TEXTS.update(_part.TEXTS)
 
 
 def describe(components: Json, texts: dict[str, str] = TEXTS) -> None:
