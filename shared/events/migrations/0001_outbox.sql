@@ -14,11 +14,6 @@ CREATE TABLE outbox (
 -- Emptied and filled all day: without this its dead rows would slow the relay down.
 ALTER TABLE outbox SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 
--- The same hash as `partition_of` in Python.
-CREATE FUNCTION outbox_partition(p_studio uuid) RETURNS smallint LANGUAGE sql IMMUTABLE AS $$
-    SELECT (get_byte(sha256(convert_to(p_studio::text, 'UTF8')), 0) % 16)::smallint
-$$;
-
 -- Who works on which partition: the relay of an outbox, the consumer of the event log. Both times are the database's.
 -- A lease counts only while it is close to that clock, on either side, so that a clock which was set back cannot keep
 -- a dead replica's leases alive.
