@@ -13,6 +13,8 @@ import pytest
 
 from services.cli.secrets import with_secrets
 from shared.db.migrate import migrate
+from shared.events.bus import EVENT_LOG
+from shared.events.bus.rabbit import RabbitBus
 from shared.servers.ports import free_port
 from shared.settings import Settings
 from tests.harness.servers import Postgres, Rabbit
@@ -97,6 +99,9 @@ async def test_a_service_that_loses_its_broker_is_degraded_and_goes_on_answering
     tmp_path: Path, database_url: str, amqp_url: str, rabbit: Rabbit
 ) -> None:
     """Not ready would take every replica out of a cluster at once, and all forms with them."""
+    # The event log's service has been there once, and has declared the queues.
+    declared = await RabbitBus(amqp_url, "webhooks").link(EVENT_LOG, "webhooks", lambda reply: None)
+    await declared.close()
     process = _service(tmp_path, "forms", STUDIO_DATABASE_URL=database_url, STUDIO_AMQP_URL=amqp_url)
     try:
         process.start()
