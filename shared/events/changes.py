@@ -62,12 +62,10 @@ def change_events(
     *,
     special: Callable[[Any, Any], Kind | None] = lambda old, now: None,
     leave_out: Collection[str] = (),
-    aggregate: str | None = None,
 ) -> list[Event]:
     """The events of a bulk write, from what partners saw before and after it. Keys are studio and id.
 
     `special` returns the kind of a change that has one of its own, without old values, instead of `updated`.
-    `aggregate` names the resource whose events these have to stay in order with, such as `{class_id}`.
     """
     events: list[Event] = []
     for (studio_id, resource_id), now in after.items():
@@ -83,7 +81,6 @@ def change_events(
             data=now.data,
             previous=previous if old else UNSET,
             active=now.active,
-            aggregate=aggregate.format(**structs.asdict(now.data)) if aggregate else None,
         )
         if old is None:
             events.append(event)

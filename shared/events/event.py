@@ -67,7 +67,6 @@ class Kind(Struct, frozen=True, kw_only=True):
         moved_to: str | None = None,
         request_id: str | None = None,
         traceparent: str | None = None,
-        aggregate: str | None = None,
         created_at: datetime | None = None,
     ) -> "Event":
         at = created_at or now()
@@ -84,7 +83,6 @@ class Kind(Struct, frozen=True, kw_only=True):
             moved_to=moved_to,
             request_id=request_id,
             traceparent=traceparent,
-            aggregate=aggregate,
             created_at=at,
         )
 
@@ -92,8 +90,8 @@ class Kind(Struct, frozen=True, kw_only=True):
 class Event(Struct, kw_only=True, frozen=True):
     """`data` is the resource as its GET shows it, a struct or ready JSON; `previous` its fields before.
 
-    `traceparent`, `audience` and `moved_to` are never shown to a partner. Events with the same `aggregate`,
-    by default the resource, are published in the order in which they were written.
+    `traceparent`, `audience` and `moved_to` are never shown to a partner. Events of a resource
+    are sent in the order in which they were written.
     """
 
     kind: Kind
@@ -107,7 +105,6 @@ class Event(Struct, kw_only=True, frozen=True):
     moved_to: str | None = None
     request_id: str | None = None
     traceparent: str | None = None
-    aggregate: str | None = None
     id: str
     created_at: datetime
 

@@ -22,7 +22,7 @@ BOOKINGS = Counter("studio_bookings_total", "Booking requests by outcome.", ["ou
 REPLAYS = Counter("studio_idempotency_replays_total", "Writes answered with a stored answer.", ["service"])
 OUTBOX_AGE = Gauge("studio_outbox_age_seconds", "Age of the oldest event not yet logged.", ["service"])
 OUTBOX_EVENTS = Gauge(
-    "studio_outbox_events", "Events that the event log has not acknowledged, by state.", ["service", "state"]
+    "studio_outbox_events", "Events that the event log does not have yet, by state.", ["service", "state"]
 )
 PUBLISHED = Counter("studio_events_published_total", "Events confirmed by the bus.", ["service"])
 QUEUE_MESSAGES = Gauge("studio_queue_messages", "Messages in a queue.", ["queue", "state"])

@@ -106,7 +106,6 @@ def _class_full(caller: Caller, facts: BookingFacts) -> OutboxRow:
             data=Raw(b"null"),
             request_id=caller.request_id or None,
             traceparent=caller.traceparent,
-            aggregate=f"class:{class_.id}",
             created_at=facts.now,
         )
     )

@@ -36,7 +36,6 @@ def booking_event(
         previous=previous,
         request_id=caller.request_id or None,
         traceparent=caller.traceparent,
-        aggregate=f"class:{booking.class_id}",
         created_at=now,
     )
 
@@ -49,7 +48,6 @@ def waitlist_event(caller: Caller, entry: WaitlistRow, now: datetime) -> Event:
         data=entry.to_wire(),
         request_id=caller.request_id or None,
         traceparent=caller.traceparent,
-        aggregate=f"class:{entry.class_id}",
         created_at=now,
     )
 
@@ -65,7 +63,6 @@ def class_event(
         previous=previous,
         request_id=caller.request_id or None,
         traceparent=caller.traceparent,
-        aggregate=f"class:{class_.id}",
         created_at=now,
     )
 

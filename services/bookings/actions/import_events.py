@@ -77,9 +77,7 @@ class SeatChanges:
         classes, now_booked, now_waiting = await self._read(conn)
         await add_events(conn, _class_events(self._before[0], classes))
         await add_events(conn, _booking_events(bookings, now_booked))
-        waitlist = change_events(
-            kinds.WaitlistUpdated, kinds.WaitlistUpdated, entries, now_waiting, aggregate="class:{class_id}"
-        )
+        waitlist = change_events(kinds.WaitlistUpdated, kinds.WaitlistUpdated, entries, now_waiting)
         await add_events(conn, [*waitlist, *_gone(kinds.WaitlistUpdated, entries, now_waiting)])
 
     async def _read(self, conn: Connection) -> tuple[ShownById, ShownById, ShownById]:
@@ -98,7 +96,6 @@ def _class_events(before: ShownById, after: ShownById) -> list[Event]:
         after,
         special=_class_cancelled,
         leave_out=COUNTS,
-        aggregate="class:{id}",
     )
     for key, now in after.items():
         old = before.get(key)
@@ -111,7 +108,6 @@ def _class_events(before: ShownById, after: ShownById) -> list[Event]:
                 location_id=now.location_id,
                 resource=EventResource("class", key[1], now.version),
                 data=now.data,
-                aggregate=f"class:{key[1]}",
             )
         )
     return result
@@ -139,7 +135,6 @@ def _booking_events(before: ShownById, after: ShownById) -> list[Event]:
         after,
         special=_booking_status,
         leave_out=("waitlist_position",),
-        aggregate="class:{class_id}",
     )
     return [*events, *_gone(kinds.BookingUpdated, before, after)]
 

@@ -1,4 +1,4 @@
-"""Store events and one delivery per subscribed endpoint in one transaction, then acknowledge the bus."""
+"""Store events and one delivery per subscribed endpoint in one transaction, then return to the bus."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -128,14 +128,14 @@ def _permissions(service: str) -> Permissions:
 PERMISSIONS = {service: _permissions(service) for service in SERVICES}
 
 
-def definitions(passwords: Mapping[str, str], *, vhost: str = "/", salt: bytes | None = None) -> Any:
-    """For brokers that import users when they start. With a fixed `salt` the result is always the same."""
+def definitions(passwords: Mapping[str, str], *, vhost: str = "/") -> Any:
+    """For brokers that import their users when they start."""
     return {
         "vhosts": [{"name": vhost}],
         "users": [
             {
                 "name": broker_user(service),
-                "password_hash": _hashed(passwords[service], salt or os.urandom(4)),
+                "password_hash": _hashed(passwords[service], os.urandom(4)),
                 "hashing_algorithm": "rabbit_password_hashing_sha256",
                 "tags": "",
             }
