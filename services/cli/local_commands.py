@@ -73,7 +73,7 @@ def migrate(
 
 
 def demo(call: Call) -> None:
-    from services.cli.demo_key import load_demo
+    from services.cli.load_demo import load_demo
 
     call.show(load_demo(call.operators))
 

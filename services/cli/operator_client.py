@@ -24,16 +24,6 @@ class OperatorClient:
         self._connection = kind(parts.hostname or "127.0.0.1", parts.port, timeout=600)
         self._headers = {"Authorization": f"Bearer {token}"}
 
-    @classmethod
-    def for_settings(cls, settings: Settings) -> "OperatorClient":
-        """For the system named in the environment, or the one that runs from this home."""
-        if not settings.operator_tokens:
-            raise CommandFailed(
-                f"There is no operator token: set STUDIO_OPERATOR_TOKEN, or run `studioctl up` first "
-                f"(its home is {settings.home})."
-            )
-        return cls(_operator_url(settings), settings.operator_tokens[0])
-
     def get(self, path: str, **query: str | None) -> Any:
         return self.request("GET", path, query=query)
 
@@ -88,7 +78,14 @@ class OperatorClient:
 
 
 def client_for(settings: Settings) -> OperatorClient:
-    return OperatorClient.for_settings(with_secrets(settings, make=False))
+    """For the system named in the environment, or the one that runs from this home."""
+    settings = with_secrets(settings, make=False)
+    if not settings.operator_tokens:
+        raise CommandFailed(
+            f"There is no operator token: set STUDIO_OPERATOR_TOKEN, or run `studioctl up` first "
+            f"(its home is {settings.home})."
+        )
+    return OperatorClient(_operator_url(settings), settings.operator_tokens[0])
 
 
 def _operator_url(settings: Settings) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, MutableMapping
 from contextlib import asynccontextmanager, suppress
+from importlib import import_module
 from typing import Any, Literal
 
 from litestar.types import ASGIApp
@@ -107,18 +108,5 @@ async def _apps(settings: Settings, service: str) -> AsyncIterator[list[ASGIApp]
 
 def _opener(service: str) -> OpenService:
     """Only the service's own code is imported."""
-    if service == "catalog":
-        from services.catalog.app import open_service as open_catalog
-
-        return open_catalog
-    if service == "bookings":
-        from services.bookings.app import open_service as open_bookings
-
-        return open_bookings
-    if service == "forms":
-        from services.forms.app import open_service as open_forms
-
-        return open_forms
-    from services.webhooks.app import open_service as open_webhooks
-
-    return open_webhooks
+    opener: OpenService = import_module(f"services.{service}.app").open_service
+    return opener

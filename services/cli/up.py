@@ -13,8 +13,7 @@ import structlog
 
 from services.all_in_one import open_all
 from services.cli.database import run_async
-from services.cli.demo_key import demo_console, demo_key
-from services.cli.demo_samples import add_samples
+from services.cli.load_demo import demo_console, demo_key
 from services.cli.operator_client import RUN_FILE
 from services.cli.output import step
 from services.cli.secrets import with_secrets, write_private
@@ -77,9 +76,7 @@ async def run_up(settings: Settings, *, demo: bool, verbose: bool) -> None:
         run_file = settings.home / RUN_FILE
         write_private(run_file, json.dumps({"operator_url": operator_url}))
         stack.callback(run_file.unlink, missing_ok=True)
-        key = await asyncio.to_thread(demo_key, settings, operator_url) if demo else None
-        if demo:
-            await add_samples(settings, operator_url)
+        key = await demo_key(settings, operator_url) if demo else None
         console = await asyncio.to_thread(demo_console, settings, operator_url) if demo else None
         stopped = catch_stop_signals()
         seconds, log_path = time.monotonic() - began, file.path if file else None

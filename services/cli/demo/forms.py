@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from services.cli.demo.people import email_of
 from services.cli.demo.studio import Line, day, demo_id, line
 
 INTAKE: Final = "new-client-intake"
@@ -53,10 +54,6 @@ CONVERTED: Final = "Ruby Larsen"
 ANSWERED: Final = ("Robin Castillo", "Quinn Farrell")
 
 
-def _email(name: str) -> str:
-    return f"{name.lower().replace(' ', '.')}@example.com"
-
-
 def form_lines() -> Iterator[Line]:
     yield line(
         "form",
@@ -95,7 +92,7 @@ def lead_lines() -> Iterator[Line]:
         yield line(
             "lead",
             name,
-            email=_email(name),
+            email=email_of(name),
             first_name=name.split(" ", 1)[0],
             source=source,
             status=status,
@@ -128,7 +125,7 @@ def submission_lines() -> Iterator[Line]:
             "form_submission",
             name,
             form_id=demo_id("form", INTAKE),
-            submitter_email=_email(name),
+            submitter_email=email_of(name),
             submitter_name=name,
             data=answers,
             status="reviewed" if hurt else "pending",

@@ -214,7 +214,7 @@ FULL_CLASS: Final = _session(
 )
 FIXED_CLASSES: Final = (OPEN_CLASS, FULL_CLASS)
 
-# Made by `services/cli/demo_samples.py`: an import brings none of these.
+# Made by `services/cli/load_demo.py`: an import brings none of these.
 ENDPOINT_ID: Final = demo_id("webhook_endpoint", "demo")
 EVENT_ID: Final = demo_id("event", "booking.created")
 DELIVERY_ID: Final = demo_id("webhook_delivery", "demo")

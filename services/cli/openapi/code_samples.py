@@ -11,11 +11,8 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
-from shared.routing import PREFIX
-
 Json = dict[str, Any]
 
-ORIGIN: Final = "http://127.0.0.1:8080"
 JSON: Final = "application/json"
 _PYTHON_WORDS: Final = {None: "None", True: "True", False: "False"}
 
@@ -35,9 +32,6 @@ class Api(Struct, frozen=True):
     credential: Credential
 
 
-PARTNERS: Final = Api(f"{ORIGIN}{PREFIX}", Credential("X-Service-Key", "STUDIO_KEY"))
-
-
 class Sample(Struct, frozen=True):
     """What a request sends. `headers` are those besides the credential's."""
 
@@ -50,9 +44,7 @@ class Sample(Struct, frozen=True):
     response: str | None = JSON
 
 
-def code_samples(
-    method: str, path: str, operation: Json, shared_parameters: Json, api: Api = PARTNERS
-) -> list[Json]:
+def code_samples(method: str, path: str, operation: Json, shared_parameters: Json, api: Api) -> list[Json]:
     sample = _sample(method, path, operation, shared_parameters, api)
     return [
         {"lang": "Shell", "label": "curl", "source": curl(sample)},

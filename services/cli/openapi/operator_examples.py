@@ -1,37 +1,16 @@
-"""Examples of the operators' API: what the samples name, send and receive, from the demo studio."""
+"""Hand-written examples of the operators' API: bodies and responses."""
 
 from typing import Any, Final
 
 import msgspec
 
-from services.cli.demo.forms import ANSWERED
 from services.cli.demo.people import NEWCOMER, email_of, member_id
 from services.cli.demo.studio import BROOKLYN, STUDIO_ID, demo_id
-from services.cli.demo.timetable import EVENT_ID, FULL_CLASS, KEY_ID, OPEN_CLASS, STAFF_TOKEN_ID, attending
-from services.cli.openapi.examples import PATH_EXAMPLES, example_of
+from services.cli.demo.timetable import EVENT_ID, KEY_ID, OPEN_CLASS, STAFF_TOKEN_ID, attending
 from services.cli.openapi.written_examples import BOOKING_ID, LEAD_ID, MEMBER_ID
 from shared.events.bus import EVENT_LOG
-from shared.http.pages import Page
 
 STUDIO: Final = "demo"
-PARAMETERS: Final = {
-    **PATH_EXAMPLES,
-    "studio": STUDIO,
-    "client": "demo",
-    "key_id": KEY_ID,
-    "token_id": STAFF_TOKEN_ID,
-    "queue": EVENT_LOG.name,
-}
-# Where a query field makes the sample work or clearer, and where a write needs a row that nothing else uses.
-BY_OPERATION: Final[dict[str, dict[str, str]]] = {
-    "list_export": {"studio": STUDIO},
-    "import_lines": {"studio": STUDIO},
-    "cancel_class": {"class_id": FULL_CLASS.id},
-    "reject_submission": {"submission_id": demo_id("form_submission", ANSWERED[1])},
-    "erase_member": {"member_id": member_id(NEWCOMER), "studio": STUDIO},
-    "erase_lead": {"lead_id": demo_id("lead", "Noor Haddad"), "studio": STUDIO},
-}
-
 _KEY: Final[dict[str, Any]] = {
     "id": KEY_ID,
     "object": "key",
@@ -67,7 +46,7 @@ _LINE: Final = {
 }
 NDJSON_LINE: Final = msgspec.json.encode(_LINE).decode()
 _SERVICE: Final = {"status": "ready", "parts": {"database": "ok", "bus": "ok"}}
-EXAMPLES: Final[dict[str, Any]] = {
+OPERATOR_EXAMPLES: Final[dict[str, Any]] = {
     "OperatorStudio": {
         "id": STUDIO_ID,
         "object": "studio",
@@ -216,14 +195,3 @@ EXAMPLES: Final[dict[str, Any]] = {
     "Requeue": {"ids": None},
     "Requeued": {"requeued": 1},
 }
-
-
-def operator_example(kind: Any) -> Any:
-    """An example of our own, otherwise the partners'. None for a type that is neither's."""
-    if kind is str:
-        return NDJSON_LINE + "\n"
-    name = getattr(getattr(kind, "__origin__", kind), "__name__", "")
-    if getattr(kind, "__origin__", None) is Page:
-        item = operator_example(kind.__args__[0])
-        return {"object": "list", "data": [item], "has_more": True, "next_cursor": item["id"]}
-    return EXAMPLES[name] if name in EXAMPLES else example_of(kind)

@@ -3,11 +3,12 @@
 import re
 from typing import Any
 
-from services.cli.openapi.descriptions.partners import PARAMETERS
-from services.cli.openapi.examples import PATH_EXAMPLES
+from services.cli.openapi.descriptions import PARAMETERS
+from services.cli.openapi.examples import BY_OPERATION, PATH_EXAMPLES
+from services.cli.openapi.operations import Operation
 from services.cli.openapi.responses import ETAG
 from services.cli.openapi.schemas import Schemas
-from shared.http.routes import MAX_KEY_LENGTH, MIN_KEY_LENGTH, NoQuery, Route
+from shared.http.routes import MAX_KEY_LENGTH, MIN_KEY_LENGTH, NoQuery
 from shared.wire import API_VERSION
 
 Json = dict[str, Any]
@@ -20,6 +21,7 @@ _KEY_SCHEMA: Json = {
 }
 # The gateway answers 404 to an encoded slash, in any path.
 _KEY_IN_PATH: Json = {**_KEY_SCHEMA, "pattern": "^[ -.0-~]*$"}
+_ID_SCHEMA: Json = {"type": "string", "format": "uuid"}
 # Names of studios, clients and queues; printable characters of any script.
 _NAME_SCHEMA: Json = {"type": "string", "minLength": 1, "pattern": "^[^\\x00-\\x1f\\x7f]*$"}
 
@@ -73,37 +75,32 @@ SHARED_PARAMETERS: Json = {
 }
 
 
-def parameters(route: Route[Any], schemas: Schemas, *, conditional: bool = False) -> list[Json]:
-    found = [_path_parameter(name) for name in _IN_PATH.findall(route.path)]
+def parameters(operation: Operation, schemas: Schemas, *, conditional: bool) -> list[Json]:
+    route = operation.route
+    examples = BY_OPERATION.get(operation.id, {})
+    found = [_path_parameter(name, PATH_EXAMPLES | examples) for name in _IN_PATH.findall(route.path)]
     if route.query is not NoQuery:
         fields = schemas.resolved(route.query)
         required = fields.get("required", [])
-        found += [
-            _query_parameter(name, field, name in required) for name, field in fields["properties"].items()
-        ]
+        for name, field in fields["properties"].items():
+            example = {"example": examples[name]} if name in examples else {}
+            found.append(_query_parameter(name, field, name in required) | example)
     own = ["IdempotencyKey"] if route.idempotent else ["IfNoneMatch"] if conditional else []
     names = [*own, "ApiVersion", "RequestId"]
     return found + [{"$ref": f"#/components/parameters/{name}"} for name in names]
 
 
-def _path_parameter(name: str) -> Json:
-    example = {"example": PATH_EXAMPLES[name]} if name in PATH_EXAMPLES else {}
-    return _described(name) | example
-
-
-def _described(name: str) -> Json:
-    if name.endswith("_id"):
-        noun = name.removesuffix("_id").replace("_", " ")
-        schema: Json = {"type": "string", "format": "uuid"}
-        return {
-            "name": name,
-            "in": "path",
-            "required": True,
-            "description": f"Id of the {noun}.",
-            "schema": schema,
-        }
-    about, named = _NAMED[name]
-    return {"name": name, "in": "path", "required": True, "description": about, "schema": named}
+def _path_parameter(name: str, examples: dict[str, str]) -> Json:
+    id_of = f"Id of the {name.removesuffix('_id').replace('_', ' ')}."
+    about, schema = _NAMED.get(name, (id_of, _ID_SCHEMA))
+    return {
+        "name": name,
+        "in": "path",
+        "required": True,
+        "description": about,
+        "schema": schema,
+        "example": examples[name],
+    }
 
 
 def _query_parameter(name: str, field: Json, required: bool) -> Json:
