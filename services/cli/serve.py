@@ -13,7 +13,7 @@ from services.cli.command import CommandFailed
 from services.cli.database import run_async
 from services.cli.secrets import with_secrets
 from shared.db.migrate import until_applied
-from shared.events.bus.factory import open_bus
+from shared.events.bus import open_bus
 from shared.http.server import Address, Listener, catch_stop_signals, listening, tune_garbage_collector
 from shared.http.service import OpenService
 from shared.http.startup_placeholder import StartupPlaceholder

@@ -9,10 +9,9 @@ from typing import Any
 import services.gateway
 import services.webhooks
 from services.cli.openapi.build import document_json
-from services.cli.openapi.document import document
+from services.cli.openapi.document import document, operator_document
 from services.cli.openapi.events import event_types_bytes
 from services.cli.openapi.guides import guides
-from services.cli.openapi.operator_document import operator_document
 
 STATIC = Path(services.gateway.__path__[0]) / "static"
 DOCUMENTS: dict[str, Callable[[], dict[str, Any]]] = {

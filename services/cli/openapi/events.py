@@ -6,11 +6,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from services.cli.openapi.descriptions import PARTNER_TEXTS
-from services.cli.openapi.examples import example_of
+from services.cli.openapi.examples import event_example, example_of
 from services.cli.openapi.operations import operations
-from services.cli.openapi.schemas import REF, Schemas, reachable, references
-from services.cli.openapi.written_examples import FORM_ID, SUBMISSION_ID, event_example
+from services.cli.openapi.schemas import PARTNER_TEXTS, REF, Schemas, reachable, references
+from services.cli.openapi.written_examples import FORM_ID, SUBMISSION_ID
 from services.webhooks.wire.events import EventRead
 from shared.events.event import Kind
 from shared.events.kinds import KINDS

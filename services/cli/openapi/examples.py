@@ -9,9 +9,8 @@ from msgspec import Struct
 
 from services.bookings.wire.bookings import Booking
 from services.cli.demo import demo_lines
-from services.cli.demo.forms import ANSWERED
-from services.cli.demo.people import NEWCOMER, PACK_HOLDERS, member_id
-from services.cli.demo.studio import BROOKLYN, demo_id
+from services.cli.demo.people import ANSWERED, NEWCOMER, PACK_HOLDERS, member_id
+from services.cli.demo.studio import BROOKLYN, STUDIO_ID, demo_id
 from services.cli.demo.timetable import (
     DELIVERY_ID,
     ENDPOINT_ID,
@@ -23,7 +22,6 @@ from services.cli.demo.timetable import (
     STAFF_TOKEN_ID,
     attending,
 )
-from services.cli.openapi.operator_examples import NDJSON_LINE, OPERATOR_EXAMPLES, STUDIO
 from services.cli.openapi.written_examples import (
     BOOKING_ID,
     CANCELLATION,
@@ -32,9 +30,11 @@ from services.cli.openapi.written_examples import (
     FORM_ID,
     LEAD_ID,
     MEMBER_ID,
+    NDJSON_LINE,
+    OPERATOR_EXAMPLES,
+    STUDIO,
     SUBMISSION_ID,
     WEBHOOK_EXAMPLES,
-    event_example,
 )
 from services.webhooks.wire.event_types import EventTypeTable
 from services.webhooks.wire.events import EventPage, EventRead
@@ -161,6 +161,22 @@ def example_of(kind: Any) -> Any:
     return msgspec.json.decode(
         msgspec.json.encode(msgspec.json.decode(msgspec.json.encode(line), type=origin))
     )
+
+
+def event_example(kind: str, resource: dict[str, Any], *, located: bool) -> dict[str, Any]:
+    return {
+        "id": demo_id("event", kind),
+        "object": "event",
+        "type": kind,
+        "created_at": "2026-08-03T15:04:05Z",
+        "api_version": API_VERSION,
+        "studio_id": STUDIO_ID,
+        "location_id": demo_id("location", BROOKLYN) if located else None,
+        "sequence": 4711,
+        "resource": {"object": resource["object"], "id": resource["id"], "version": 1},
+        "request_id": None,
+        "data": {"object": resource},
+    }
 
 
 def _event_type() -> dict[str, Any]:

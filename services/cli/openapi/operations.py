@@ -6,7 +6,7 @@ from msgspec import Struct, structs
 
 from services.bookings import app as bookings
 from services.catalog import app as catalog
-from services.cli.openapi.descriptions import OPERATIONS
+from services.cli.openapi.schemas import OPERATIONS
 from services.forms import app as forms
 from services.gateway.errors import SessionCannotMakeSessions
 from services.gateway.routes.operator import table

@@ -13,18 +13,7 @@ from aio_pika.exceptions import AMQPError, DeliveryError
 from pamqp import commands
 
 from shared.background import end_tasks
-from shared.events.bus.broker import (
-    Misconfigured,
-    close_quietly,
-    declare_all,
-    expect,
-    open_connection,
-    queue_depth,
-    refuse_old_broker,
-    short_channel,
-)
-from shared.events.bus.intake import Intake
-from shared.events.bus.protocol import (
+from shared.events.bus import (
     Batch,
     BusError,
     Handler,
@@ -36,8 +25,17 @@ from shared.events.bus.protocol import (
     encode_message,
     reply_decoder,
 )
+from shared.events.bus.broker import (
+    Misconfigured,
+    close_quietly,
+    declare_all,
+    expect,
+    open_connection,
+    refuse_old_broker,
+)
+from shared.events.bus.intake import Intake
 from shared.events.bus.rabbit_consumer import Consumer
-from shared.events.bus.topology import Queue, declares, reply_queue
+from shared.events.bus.topology import Queue, declares
 from shared.wire import new_id
 
 log = structlog.get_logger("bus")
@@ -89,11 +87,17 @@ class RabbitBus:
         return self._consumers[queue.name].lost_seconds()
 
     async def depth(self, queue: Queue) -> int:
+        """On a connection of its own: an operator's request is rare and must not disturb others."""
+        waiting = 0
         try:
-            async with short_channel(self.url) as channel:
-                return await queue_depth(channel, queue)
+            async with asyncio.timeout(30), await open_connection(self.url) as connection:
+                channel = await connection.channel()
+                for number in queue.all_partitions:
+                    found = await channel.declare_queue(queue.partition(number), passive=True)
+                    waiting += found.declaration_result.message_count or 0
         except BROKER_PROBLEMS as problem:
             raise BusError(f"not connected: {type(problem).__name__}") from problem
+        return waiting
 
     def problem(self) -> str | None:
         problems = (consumer.problem() for consumer in self._consumers.values())
@@ -131,7 +135,7 @@ class RabbitLink:
             await declare_all(channel)
         else:
             await expect(channel, self._queue, 0)
-        self._replies = reply_queue(service, new_id())
+        self._replies = f"{service}.replies.{new_id()}"
         queue = await channel.declare_queue(self._replies, exclusive=True, auto_delete=True)
         await queue.bind(self._queue.replies, routing_key=self._replies)
         await queue.consume(self._replied, no_ack=True)
