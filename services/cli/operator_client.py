@@ -45,7 +45,7 @@ class OperatorClient:
                 to.write(part)
             to.flush()
         except http.client.HTTPException:
-            raise CommandFailed("The answer was cut off; what was written is not complete.") from None
+            raise CommandFailed("The response was cut off; what was written is not complete.") from None
 
     def request(
         self, method: str, path: str, body: bytes | None = None, *, query: dict[str, Any] | None = None
@@ -54,7 +54,7 @@ class OperatorClient:
         try:
             raw = response.read()
         except (OSError, http.client.HTTPException) as problem:
-            raise self._no_answer(problem) from None
+            raise self._unreachable(problem) from None
         if response.status >= 400:
             raise CommandFailed(_refusal(response.status, raw))
         return json.loads(raw) if raw else None
@@ -71,9 +71,9 @@ class OperatorClient:
             self._connection.request(method, target, body, headers)
             return self._connection.getresponse()
         except (OSError, http.client.HTTPException) as problem:
-            raise self._no_answer(problem) from None
+            raise self._unreachable(problem) from None
 
-    def _no_answer(self, problem: Exception) -> CommandFailed:
+    def _unreachable(self, problem: Exception) -> CommandFailed:
         return CommandFailed(f"The operators' API at {self.url} does not answer: {problem}")
 
 
