@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from services.bookings.wire import bookings, classes
 from services.cli.openapi.build import Reference
-from services.cli.openapi.code_samples import Api, Credential
+from services.cli.openapi.code_samples import Api
 from services.cli.openapi.events import event_types, webhooks
 from services.cli.openapi.operations import operations, operator_operations
 from services.cli.openapi.responses import ERROR_TYPES, Responses
@@ -225,7 +225,7 @@ PARTNERS = Reference(
     texts=PARTNER_TEXTS,
     responses=RESPONSES,
     response_order=["NotModified", *_SHARED].index,
-    api=Api(f"{ORIGIN}{PREFIX}", Credential("X-Service-Key", "STUDIO_KEY")),
+    api=Api(f"{ORIGIN}{PREFIX}", "X-Service-Key", "STUDIO_KEY"),
 )
 
 
@@ -318,8 +318,7 @@ OPERATORS = Reference(
     responses=OPERATOR_RESPONSES,
     response_order=str,
     api=Api(
-        f"{OPERATOR_ORIGIN}{OPERATOR_PREFIX}",
-        Credential("Authorization", "STUDIO_OPERATOR_TOKEN", prefix="Bearer "),
+        f"{OPERATOR_ORIGIN}{OPERATOR_PREFIX}", "Authorization", "STUDIO_OPERATOR_TOKEN", prefix="Bearer "
     ),
 )
 
