@@ -10,7 +10,7 @@ from services.forms import app as forms
 from services.gateway.app import OPERATOR_TIMEOUT, Gateway, open_gateway
 from services.gateway.upstream import AsgiUpstream, Upstream
 from services.webhooks import app as webhooks
-from shared.events.bus.factory import open_bus
+from shared.events.bus import open_bus
 from shared.http.service import OpenService, Service
 from shared.settings import Settings
 

@@ -71,9 +71,11 @@ class Command(NamedTuple):
     example: str = ""
 
 
-def command(name: str, about: str, run: Callable[..., int | None], example: str = "") -> Command:
-    """A command that a function runs. The arguments are those of the function, after the call."""
-    return Command(name, about, run, list(inspect.signature(run).parameters.values())[1:], example)
+def command(name: str, run: Callable[..., int | None], example: str = "") -> Command:
+    """A command that a function runs: its docstring and its arguments, after the call."""
+    about = (run.__doc__ or "").rstrip(".")
+    arguments = list(inspect.signature(run).parameters.values())[1:]
+    return Command(name, about[:1].lower() + about[1:], run, arguments, example)
 
 
 def _remember_json(context: typer.Context, given: bool) -> None:

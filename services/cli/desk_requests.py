@@ -4,22 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from services.cli.output import when
-from services.cli.requests import (
-    AN_ID,
-    ID,
-    LIST,
-    MEMBER,
-    ONE,
-    STUDIO,
-    YES,
-    Desk,
-    Fields,
-    Request,
-    changes_nothing,
-    flag,
-    option,
-    required,
-)
+from services.cli.requests import AN_ID, LIMIT, Desk, Fields, Request, changes_nothing, flag, option, required
 from services.cli.values import (
     amount,
     an_id,
@@ -32,23 +17,25 @@ from services.cli.values import (
     positive,
 )
 
-_REASON = option("reason", "--reason")
-_LOCATION = option("location_id", "--location", an_id, metavar="ID")
+_REASON = option("--reason")
+_LOCATION = option("--location", an_id, field="location_id")
+_MEMBER = option("--member", email_or_id, field="member_id")
 _BookingStatus = Literal["confirmed", "waitlisted", "checked_in", "no_show", "cancelled", "expired"]
-_TITLE = option("title", "--title")
-_START = option("start", "--start", moment, "2026-08-03T18:30 is the studio's own time", metavar="TIME")
-_DURATION = option("duration", "--duration", duration, "how long it lasts", metavar="60m")
-_CAPACITY = option("capacity", "--capacity", count, metavar="N")
+_NEEDED = (
+    option("--title"),
+    option("--start", moment, "2026-08-03T18:30 is the studio's own time"),
+    option("--duration", duration, "how long it lasts", metavar="60m"),
+    option("--capacity", count),
+)
 _CLASS = (
     _LOCATION,
-    option("room_id", "--room", an_id, metavar="ID"),
-    option("instructor_id", "--instructor", an_id, metavar="ID"),
-    option("class_type_id", "--class-type", an_id, metavar="ID"),
-    option("allow_waitlist", "--waitlist/--no-waitlist", bool, "whether people may wait"),
-    option("waitlist_capacity", "--waitlist-capacity", count, "how many may wait", metavar="N"),
-    option("credit_cost", "--credits", count, "what a booking costs", metavar="N"),
-    option("visible", "--visible/--no-visible", bool, "whether it can be booked"),
-    STUDIO,
+    option("--room", an_id, field="room_id"),
+    option("--instructor", an_id, field="instructor_id"),
+    option("--class-type", an_id, field="class_type_id"),
+    option("--waitlist/--no-waitlist", bool, "whether people may wait", field="allow_waitlist"),
+    option("--waitlist-capacity", count, "how many may wait"),
+    option("--credits", count, "what a booking costs", field="credit_cost"),
+    option("--visible/--no-visible", bool, "whether it can be booked", field="visible"),
 )
 
 
@@ -116,7 +103,7 @@ DESK_REQUESTS = (
         "members list",
         "list members, oldest first",
         "GET /studios/{studio}/members",
-        (option("email", "--email", help="only the member with this email"), *LIST),
+        (option("--email", help="only the member with this email"), LIMIT),
         "--email ada@example.com",
         ("id", "name", "email", "phone", "credits", "suspended"),
     ),
@@ -124,19 +111,18 @@ DESK_REQUESTS = (
         "members show",
         "show a member",
         "GET /studios/{studio}/members/{member_id}",
-        (MEMBER, STUDIO),
-        "ada@example.com",
+        example="ada@example.com",
     ),
     Request(
         "classes list",
         "list classes from today on",
         "GET /studios/{studio}/classes",
         (
-            option("starts_after", "--since", moment, "first day or time (today)", metavar="TIME"),
-            option("starts_before", "--until", moment, "last day or time", metavar="TIME"),
-            option("status", "--status", Literal["scheduled", "completed", "cancelled"]),
+            option("--since", moment, "first day or time (today)", field="starts_after"),
+            option("--until", moment, "last day or time", field="starts_before"),
+            option("--status", Literal["scheduled", "completed", "cancelled"]),
             _LOCATION,
-            *LIST,
+            LIMIT,
         ),
         "--until 2026-08-10",
         ("id", "start_time", "title", "booked_count", "capacity", "status"),
@@ -146,7 +132,7 @@ DESK_REQUESTS = (
         "classes create",
         "schedule a class",
         "POST /studios/{studio}/classes",
-        (*map(required, (_TITLE, _START, _DURATION, _CAPACITY)), *_CLASS),
+        (*map(required, _NEEDED), *_CLASS),
         "--title Yoga --start 2026-08-03T18:30 --duration 60m --capacity 12 --waitlist",
         prepare=_new_times,
     ),
@@ -154,11 +140,7 @@ DESK_REQUESTS = (
         "classes change",
         "change a class; omitted options stay unchanged",
         "PATCH /studios/{studio}/classes/{id}",
-        (
-            ID,
-            *(_TITLE, _START, _DURATION, _CAPACITY, *_CLASS),
-            option("status", "--status", Literal["scheduled", "completed"]),
-        ),
+        (*_NEEDED, *_CLASS, option("--status", Literal["scheduled", "completed"])),
         f"{AN_ID} --capacity 15",
         prepare=_changed_times,
         check=_no_change,
@@ -167,7 +149,7 @@ DESK_REQUESTS = (
         "classes cancel",
         "cancel a class with all its bookings, without fees",
         "POST /studios/{studio}/classes/{id}/cancel",
-        (*ONE, _REASON, YES),
+        (_REASON,),
         f'{AN_ID} --reason "storm"',
         question=_class_and_bookings,
     ),
@@ -176,33 +158,22 @@ DESK_REQUESTS = (
         "classes roster",
         "list who comes to a class and who waits",
         "GET /studios/{studio}/classes/{id}/roster",
-        (
-            ID,
-            option("status", "--status", _BookingStatus, "all but cancelled and expired, by default"),
-            *LIST,
-        ),
-        AN_ID,
-        ("id", "member_name", "status", "waitlist_position", "member_email"),
+        (option("--status", _BookingStatus, "all but cancelled and expired, by default"), LIMIT),
+        columns=("id", "member_name", "status", "waitlist_position", "member_email"),
         order_by=lambda row: row["waitlist_position"] or 0,
     ),
-    Request(
-        "bookings check-in", "check a member in", "POST /studios/{studio}/bookings/{id}/check-in", ONE, AN_ID
-    ),
+    Request("bookings check-in", "check a member in", "POST /studios/{studio}/bookings/{id}/check-in"),
     Request(
         "bookings no-show",
         "mark a no-show, once the class has started",
         "POST /studios/{studio}/bookings/{id}/no-show",
-        ONE,
-        AN_ID,
     ),
-    Request(
-        "bookings undo", "undo a check-in", "POST /studios/{studio}/bookings/{id}/undo-check-in", ONE, AN_ID
-    ),
+    Request("bookings undo", "undo a check-in", "POST /studios/{studio}/bookings/{id}/undo-check-in"),
     Request(
         "bookings cancel",
         "cancel a booking under the studio's policy",
         "POST /studios/{studio}/bookings/{id}/cancel",
-        (*ONE, _REASON, YES),
+        (_REASON,),
         f"{AN_ID} --yes",
         question=_cost_of_cancelling,
     ),
@@ -210,7 +181,7 @@ DESK_REQUESTS = (
         "memberships list",
         "list a member's memberships",
         "GET /studios/{studio}/members/{member_id}/memberships",
-        (MEMBER, *LIST),
+        (LIMIT,),
         "ada@example.com",
         ("id", "status", "auto_renew", "product_id"),
     ),
@@ -219,9 +190,8 @@ DESK_REQUESTS = (
         "pause a membership",
         "POST /studios/{studio}/memberships/{id}/pause",
         (
-            *ONE,
-            option("length", "--for", duration, "it resumes by itself", metavar="30d"),
-            option("resumes_at", "--until", moment, "it resumes then", metavar="TIME"),
+            option("--for", duration, "it resumes by itself", field="length", metavar="30d"),
+            option("--until", moment, "it resumes then", field="resumes_at"),
             _REASON,
         ),
         f"{AN_ID} --for 30d",
@@ -232,19 +202,12 @@ DESK_REQUESTS = (
         "memberships resume",
         "resume a paused membership",
         "POST /studios/{studio}/memberships/{id}/resume",
-        ONE,
-        AN_ID,
     ),
     Request(
         "memberships cancel",
         "cancel a membership",
         "POST /studios/{studio}/memberships/{id}/cancel",
-        (
-            *ONE,
-            flag("at_period_end", "--at-period-end", "at the end of the paid period instead of now"),
-            _REASON,
-            YES,
-        ),
+        (flag("--at-period-end", "at the end of the paid period instead of now"), _REASON),
         f"{AN_ID} --at-period-end",
         question=_end_of_membership,
     ),
@@ -253,14 +216,13 @@ DESK_REQUESTS = (
         "record a purchase; a completed one grants its credits",
         "POST /studios/{studio}/purchases",
         (
-            required(option("member_id", "--member", email_or_id, metavar="EMAIL|ID")),
-            required(option("product_id", "--product", an_id, metavar="ID")),
-            option("quantity", "--quantity", positive, "1 by default", metavar="N"),
-            option("amount_total", "--amount", amount, "the total", metavar="49.90"),
-            option("currency", "--currency", currency, metavar="EUR"),
-            option("status", "--status", Literal["completed", "pending"], "completed by default"),
-            option("location_id", "--location", an_id, "where it was bought", metavar="ID"),
-            STUDIO,
+            required(_MEMBER),
+            required(option("--product", an_id, field="product_id")),
+            option("--quantity", positive, "1 by default"),
+            option("--amount", amount, "the total", field="amount_total", metavar="49.90"),
+            option("--currency", currency, metavar="EUR"),
+            option("--status", Literal["completed", "pending"], "completed by default"),
+            option("--location", an_id, "where it was bought", field="location_id"),
         ),
         f"--member ada@example.com --product {AN_ID} --amount 49.90 --currency EUR",
     ),
@@ -268,7 +230,7 @@ DESK_REQUESTS = (
         "purchases list",
         "list purchases, oldest first",
         "GET /studios/{studio}/purchases",
-        (option("member_id", "--member", email_or_id, metavar="EMAIL|ID"), *LIST),
+        (_MEMBER, LIMIT),
         "--member ada@example.com",
         ("id", "created_at", "product_key", "quantity", "amount_total", "currency", "status"),
     ),

@@ -32,6 +32,7 @@ def up(
         bool, Option("--verbose", help="show the request log here instead of in a file")
     ] = False,
 ) -> None:
+    """Run everything in one process, on an embedded Postgres."""
     from services.cli.output import step
 
     # Takes seconds where nothing is compiled yet, and longer on a busy machine.
@@ -49,6 +50,7 @@ def serve(
         Option(help="webhooks: the event log or the dispatcher alone, to scale them apart"),
     ] = None,
 ) -> None:
+    """Run one service, for compose and Kubernetes."""
     leave_out_yaml()
     from services.cli.serve import serve
 
@@ -67,13 +69,15 @@ def migrate(
         Argument(metavar="[SERVICE ...]", help=f"some of {', '.join(get_args(Service))}; all by default"),
     ] = None,
 ) -> None:
+    """Create schemas and roles, apply migrations."""
     from services.cli.database import migrate_schemas
 
     call.show({"object": "migrations", "applied": migrate_schemas(call.settings, services or ())})
 
 
 def demo(call: Call) -> None:
-    from services.cli.demo_key import load_demo
+    """Load the demo studio (idempotent)."""
+    from services.cli.load_demo import load_demo
 
     call.show(load_demo(call.operators))
 
@@ -85,6 +89,7 @@ def import_file(
     no_events: Annotated[bool, Option("--no-events", help="create no events: for a first load")] = False,
     dry_run: Annotated[bool, Option("--dry-run", help="check every line, store nothing")] = False,
 ) -> int:
+    """Import NDJSON, one resource per line, as the API returns it."""
     from services.cli.import_file import import_path
 
     report = import_path(call.operators, file, studio, dry_run=dry_run, send_events=not no_events)
@@ -95,10 +100,12 @@ def import_file(
 
 
 def export(call: Call, studio: Annotated[str, Option(metavar="SLUG|ID")]) -> None:
+    """Print a studio as NDJSON for `import`, without keys, endpoints and events."""
     call.operators.copy("/export", sys.stdout.buffer, studio=studio)
 
 
 def export_member(call: Call, member: Member, studio: Studio = None) -> None:
+    """Print the data stored about a member, one row per line, to give to the member."""
     desk = open_desk(call, studio)
     call.operators.copy(
         "/export", sys.stdout.buffer, studio=desk.studio["id"], member_id=desk.member_id(member)
@@ -106,10 +113,12 @@ def export_member(call: Call, member: Member, studio: Studio = None) -> None:
 
 
 def erase_member(call: Call, id: Id, studio: SearchedStudio = None, yes: Yes = False) -> None:
+    """Anonymize a person everywhere; counts stay correct."""
     _erase(call, "member", id, studio, yes)
 
 
 def erase_lead(call: Call, id: Id, studio: SearchedStudio = None, yes: Yes = False) -> None:
+    """Anonymize a person everywhere; counts stay correct."""
     _erase(call, "lead", id, studio, yes)
 
 
@@ -126,6 +135,7 @@ def listen(
     secret: Annotated[str | None, Option(help="sign with this secret instead of a new one")] = None,
     count: Annotated[int | None, Option(parser=positive, metavar="N", help="stop after N events")] = None,
 ) -> None:
+    """Show events as they happen, and forward them while developing."""
     from services.cli.listen import listen
 
     listen(call, forward_to=forward_to, studio=studio, events=events, secret=secret, count=count)
@@ -142,6 +152,7 @@ def console(
     ] = None,
     open: Annotated[bool, Option("--open", help="open it in a browser")] = False,
 ) -> None:
+    """Print the operators' console, or a link into a client's console."""
     if client is None:
         response: Any = {"object": "console", "url": f"{call.operators.url}/console"}
     else:
@@ -159,6 +170,7 @@ def console(
 
 
 def list_queues(call: Call) -> None:
+    """List queues with waiting and parked messages."""
     from services.cli.output import queue_lines
 
     response = call.operators.get("/queues")
@@ -169,6 +181,7 @@ def list_queues(call: Call) -> None:
 
 
 def status(call: Call) -> int:
+    """Services, outbox age, queue depth, dead deliveries, and what to type next."""
     from services.cli.output import status_lines
 
     response = call.operators.get("/status")
@@ -195,6 +208,7 @@ def advance_sequences(
     by: Annotated[int | None, Option(parser=jump, metavar="N", help="how many (1,000,000)")] = None,
     yes: Yes = False,
 ) -> None:
+    """Skip the numbers used since the backup; run once after a restore."""
     by = by or 1_000_000
     confirm(f"Every studio's sequences will skip {by:,} numbers, for good.", yes=yes)
     if offline:
@@ -206,60 +220,26 @@ def advance_sequences(
 
 
 def completion(call: Call, shell: Annotated[Literal["bash", "zsh", "fish"], Argument()]) -> None:
+    """Print a script that completes commands in your shell."""
     from services.cli.main import completion_script
 
     print(completion_script(shell))
 
 
 LOCAL_COMMANDS = (
-    command("up", "run everything in one process, on an embedded Postgres", up, "--port 9000"),
-    command("serve", "run one service, for compose and Kubernetes", serve, "bookings"),
-    command("migrate", "create schemas and roles, apply migrations", migrate),
-    command("demo", "load the demo studio (idempotent)", demo),
-    command(
-        "import",
-        "import NDJSON, one resource per line, as the API returns it",
-        import_file,
-        "data.ndjson --studio mine",
-    ),
-    command(
-        "export",
-        "print a studio as NDJSON for `import`, without keys, endpoints and events",
-        export,
-        "--studio mine > mine.ndjson",
-    ),
-    command(
-        "members export",
-        "print the data stored about a member, one row per line, to give to the member",
-        export_member,
-        "ada@example.com > ada.ndjson",
-    ),
-    command("members erase", "anonymize a person everywhere; counts stay correct", erase_member, AN_ID),
-    command("leads erase", "anonymize a person everywhere; counts stay correct", erase_lead, AN_ID),
-    command(
-        "webhooks listen",
-        "show events as they happen, and forward them while developing",
-        listen,
-        "--forward-to http://127.0.0.1:9000/hook",
-    ),
-    command(
-        "console",
-        "print the operators' console, or a link into a client's console",
-        console,
-        '--client "Partner Inc"',
-    ),
-    command("queues list", "list queues with waiting and parked messages", list_queues),
-    command("status", "services, outbox age, queue depth, dead deliveries, and what to type next", status),
-    command(
-        "sequences advance",
-        "skip the numbers used since the backup; run once after a restore",
-        advance_sequences,
-        "--offline --yes",
-    ),
-    command(
-        "completion",
-        "print a script that completes commands in your shell",
-        completion,
-        "bash > ~/.local/share/bash-completion/completions/studioctl",
-    ),
+    command("up", up, "--port 9000"),
+    command("serve", serve, "bookings"),
+    command("migrate", migrate),
+    command("demo", demo),
+    command("import", import_file, "data.ndjson --studio mine"),
+    command("export", export, "--studio mine > mine.ndjson"),
+    command("members export", export_member, "ada@example.com > ada.ndjson"),
+    command("members erase", erase_member, AN_ID),
+    command("leads erase", erase_lead, AN_ID),
+    command("webhooks listen", listen, "--forward-to http://127.0.0.1:9000/hook"),
+    command("console", console, '--client "Partner Inc"'),
+    command("queues list", list_queues),
+    command("status", status),
+    command("sequences advance", advance_sequences, "--offline --yes"),
+    command("completion", completion, "bash > ~/.local/share/bash-completion/completions/studioctl"),
 )

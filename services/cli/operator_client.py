@@ -24,16 +24,6 @@ class OperatorClient:
         self._connection = kind(parts.hostname or "127.0.0.1", parts.port, timeout=600)
         self._headers = {"Authorization": f"Bearer {token}"}
 
-    @classmethod
-    def for_settings(cls, settings: Settings) -> "OperatorClient":
-        """For the system named in the environment, or the one that runs from this home."""
-        if not settings.operator_tokens:
-            raise CommandFailed(
-                f"There is no operator token: set STUDIO_OPERATOR_TOKEN, or run `studioctl up` first "
-                f"(its home is {settings.home})."
-            )
-        return cls(_operator_url(settings), settings.operator_tokens[0])
-
     def get(self, path: str, **query: str | None) -> Any:
         return self.request("GET", path, query=query)
 
@@ -55,7 +45,7 @@ class OperatorClient:
                 to.write(part)
             to.flush()
         except http.client.HTTPException:
-            raise CommandFailed("The answer was cut off; what was written is not complete.") from None
+            raise CommandFailed("The response was cut off; what was written is not complete.") from None
 
     def request(
         self, method: str, path: str, body: bytes | None = None, *, query: dict[str, Any] | None = None
@@ -64,7 +54,7 @@ class OperatorClient:
         try:
             raw = response.read()
         except (OSError, http.client.HTTPException) as problem:
-            raise self._no_answer(problem) from None
+            raise self._unreachable(problem) from None
         if response.status >= 400:
             raise CommandFailed(_refusal(response.status, raw))
         return json.loads(raw) if raw else None
@@ -81,14 +71,21 @@ class OperatorClient:
             self._connection.request(method, target, body, headers)
             return self._connection.getresponse()
         except (OSError, http.client.HTTPException) as problem:
-            raise self._no_answer(problem) from None
+            raise self._unreachable(problem) from None
 
-    def _no_answer(self, problem: Exception) -> CommandFailed:
+    def _unreachable(self, problem: Exception) -> CommandFailed:
         return CommandFailed(f"The operators' API at {self.url} does not answer: {problem}")
 
 
 def client_for(settings: Settings) -> OperatorClient:
-    return OperatorClient.for_settings(with_secrets(settings, make=False))
+    """For the system named in the environment, or the one that runs from this home."""
+    settings = with_secrets(settings, make=False)
+    if not settings.operator_tokens:
+        raise CommandFailed(
+            f"There is no operator token: set STUDIO_OPERATOR_TOKEN, or run `studioctl up` first "
+            f"(its home is {settings.home})."
+        )
+    return OperatorClient(_operator_url(settings), settings.operator_tokens[0])
 
 
 def _operator_url(settings: Settings) -> str:

@@ -1,15 +1,17 @@
 """Commands that send one request to the operators' API and print the response."""
 
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_origin
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import typer
 from typer import Option
 
 from services.cli.command import Call, Command, CommandFailed, confirm
-from services.cli.values import Id, Limit, Member, Studio, Yes, in_zone
+from services.cli.values import METAVARS, Id, Limit, Member, Studio, Yes, in_zone
 
 if TYPE_CHECKING:
     from services.cli.operator_client import OperatorClient
@@ -36,20 +38,31 @@ class Argument(NamedTuple):
 
 
 def option(
-    field: str, name: str, kind: Any = str, help: str = "", *, metavar: str | None = None, default: Any = None
+    name: str,
+    kind: Any = str,
+    help: str | None = None,
+    *,
+    field: str = "",
+    metavar: str | None = None,
+    default: Any = None,
 ) -> Argument:
-    """`kind` is a type, or the function that reads the value. An option is left out unless it is given."""
+    """`kind` is a type, or the function that reads the value. An option is left out unless it is given.
+
+    It fills the field of its own name if no other is given.
+    """
     is_type = isinstance(kind, type) or get_origin(kind) is Literal
-    described = Option(name, parser=None if is_type else kind, metavar=metavar, help=help or None)
-    return Argument(field, Annotated[(kind if is_type else str) | None, described], default)
+    metavar = metavar or (None if is_type else METAVARS.get(kind))
+    described = Option(name, parser=None if is_type else kind, metavar=metavar, help=help)
+    known = field or name.removeprefix("--").replace("-", "_")
+    return Argument(known, Annotated[(kind if is_type else str) | None, described], default)
 
 
 def required(argument: Argument) -> Argument:
     return argument._replace(default=inspect.Parameter.empty)
 
 
-def flag(field: str, name: str, help: str) -> Argument:
-    return option(field, name, bool, help, default=False)
+def flag(name: str, help: str) -> Argument:
+    return option(name, bool, help, default=False)
 
 
 def changes_nothing(given: Fields, *named: str) -> bool:
@@ -57,34 +70,39 @@ def changes_nothing(given: Fields, *named: str) -> bool:
     return all(value is None for field, value in given.items() if field not in named)
 
 
-ID = Argument("id", Id)
-MEMBER = Argument("member_id", Member)
 STUDIO = Argument("studio", Studio, None)
 LIMIT = Argument("limit", Limit, "50")
 YES = Argument("yes", Yes, False)
-NAME = required(option("name", "--name"))
-ONE = (ID, STUDIO)
-LIST = (STUDIO, LIMIT)
+NAME = required(option("--name"))
+# Typed in this place instead of being an option.
+IN_PATH = {
+    "id": Id,
+    "member_id": Member,
+    "client": Annotated[str, typer.Argument(metavar="CLIENT", help="name or id")],
+    "queue": Annotated[str, typer.Argument(metavar="QUEUE")],
+}
+_IN_BRACES = re.compile(r"\{(\w+)\}")
 
 
 class Request(NamedTuple):
     """A command and what it sends, for example `GET /keys/{id}`.
 
     A path with `{studio}` belongs to a desk: --studio may be omitted if there is only one, and times are in
-    its zone. Arguments that are not in the path are sent as the query of a GET, otherwise as the body.
+    its zone. The other fields of a path are arguments. Options are sent as the query of a GET, otherwise as
+    the body.
     """
 
     name: str
     about: str
     sends: str
-    arguments: tuple[Argument, ...] = ()
-    # What follows the name in the example.
+    options: tuple[Argument, ...] = ()
+    # What follows the name in the example; a plain id if the path has one.
     example: str = ""
     # Of a list, on a terminal.
     columns: tuple[str, ...] = ()
     # Replaces what was typed by what is sent, where they differ.
     prepare: Callable[["Desk", Fields], None] | None = None
-    # Asked before what cannot be undone.
+    # Asked before what cannot be undone, unless --yes is given.
     question: str | Callable[["Desk", Fields], str] = ""
     # What is wrong with the options together: a sentence, or nothing.
     check: Callable[[Fields], str] = lambda given: ""
@@ -95,12 +113,23 @@ class Request(NamedTuple):
         return self.sends.partition(" ")[2]
 
     @property
+    def fields_in_path(self) -> list[str]:
+        return _IN_BRACES.findall(self.path)
+
+    @property
     def command(self) -> Command:
         def run(call: Call, **given: Any) -> None:
             send(self, call, given)
 
-        arguments = [argument.parameter for argument in self.arguments]
-        return Command(self.name, self.about, run, arguments, self.example)
+        fields = self.fields_in_path
+        arguments = [Argument(field, IN_PATH[field]) for field in fields if field != "studio"]
+        arguments += self.options
+        if "studio" in fields:
+            arguments.append(STUDIO)
+        if self.question:
+            arguments.append(YES)
+        example = self.example or (AN_ID if "id" in fields else "")
+        return Command(self.name, self.about, run, [one.parameter for one in arguments], example)
 
 
 class Desk:
@@ -152,7 +181,7 @@ def _zone(name: str | None) -> tzinfo:
 def send(row: Request, call: Call, given: Fields) -> None:
     if wrong := row.check(given):
         raise CommandFailed(wrong, exit_code=2)
-    is_desk = "{studio}" in row.path
+    is_desk = "studio" in row.fields_in_path
     desk = open_desk(call, given.pop("studio")) if is_desk else Desk(call.operators, None)
     yes = given.pop("yes", True)
     if row.question and not yes:
@@ -162,7 +191,7 @@ def send(row: Request, call: Call, given: Fields) -> None:
         row.prepare(desk, given)
     fields = dict(_sent(desk, given))
     path = row.path.format_map(fields | {"studio": desk.studio.get("id")})
-    rest = {field: value for field, value in fields.items() if f"{{{field}}}" not in row.path}
+    rest = {field: value for field, value in fields.items() if field not in row.fields_in_path}
     response = _request(row, desk.operators, path, rest)
     if row.order_by is not None:
         response["data"].sort(key=row.order_by)
@@ -184,8 +213,7 @@ def _request(row: Request, operators: "OperatorClient", path: str, fields: Field
     if method == "GET":
         query = {field: str(value) for field, value in fields.items()}
         return rows(operators, path, query) if "limit" in query else operators.get(path, **query)
-    takes_body = any(f"{{{one.field}}}" not in row.path and one.field != "yes" for one in row.arguments)
-    return operators.send(method, path, fields if takes_body else None)
+    return operators.send(method, path, fields if row.options else None)
 
 
 def rows(operators: "OperatorClient", path: str, query: dict[str, str]) -> Fields:

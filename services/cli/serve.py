@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, MutableMapping
 from contextlib import asynccontextmanager, suppress
+from importlib import import_module
 from typing import Any, Literal
 
 from litestar.types import ASGIApp
@@ -12,7 +13,7 @@ from services.cli.command import CommandFailed
 from services.cli.database import run_async
 from services.cli.secrets import with_secrets
 from shared.db.migrate import until_applied
-from shared.events.bus.factory import open_bus
+from shared.events.bus import open_bus
 from shared.http.server import Address, Listener, catch_stop_signals, listening, tune_garbage_collector
 from shared.http.service import OpenService
 from shared.http.startup_placeholder import StartupPlaceholder
@@ -107,18 +108,5 @@ async def _apps(settings: Settings, service: str) -> AsyncIterator[list[ASGIApp]
 
 def _opener(service: str) -> OpenService:
     """Only the service's own code is imported."""
-    if service == "catalog":
-        from services.catalog.app import open_service as open_catalog
-
-        return open_catalog
-    if service == "bookings":
-        from services.bookings.app import open_service as open_bookings
-
-        return open_bookings
-    if service == "forms":
-        from services.forms.app import open_service as open_forms
-
-        return open_forms
-    from services.webhooks.app import open_service as open_webhooks
-
-    return open_webhooks
+    opener: OpenService = import_module(f"services.{service}.app").open_service
+    return opener

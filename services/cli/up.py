@@ -13,12 +13,12 @@ import structlog
 
 from services.all_in_one import open_all
 from services.cli.database import run_async
-from services.cli.demo_key import demo_console, demo_key
-from services.cli.demo_samples import add_samples
+from services.cli.load_demo import demo_console, demo_key
 from services.cli.operator_client import RUN_FILE
 from services.cli.output import step
 from services.cli.secrets import with_secrets, write_private
 from services.gateway.app import gateway_addresses, gateway_listeners
+from shared.background import end_tasks
 from shared.db.migrate import migrate
 from shared.http.server import catch_stop_signals, listening, refuse_taken_ports
 from shared.observability.log import set_up_logging
@@ -77,9 +77,7 @@ async def run_up(settings: Settings, *, demo: bool, verbose: bool) -> None:
         run_file = settings.home / RUN_FILE
         write_private(run_file, json.dumps({"operator_url": operator_url}))
         stack.callback(run_file.unlink, missing_ok=True)
-        key = await asyncio.to_thread(demo_key, settings, operator_url) if demo else None
-        if demo:
-            await add_samples(settings, operator_url)
+        key = await demo_key(settings, operator_url) if demo else None
         console = await asyncio.to_thread(demo_console, settings, operator_url) if demo else None
         stopped = catch_stop_signals()
         seconds, log_path = time.monotonic() - began, file.path if file else None
@@ -90,41 +88,36 @@ async def run_up(settings: Settings, *, demo: bool, verbose: bool) -> None:
 
 @asynccontextmanager
 async def open_database(settings: Settings) -> AsyncIterator[str]:
-    """The URL of the database: the given one, or an embedded Postgres for as long as the block runs."""
+    """The URL of the database: the given one, or an embedded Postgres for as long as the block runs.
+
+    If Postgres ends, it is started again. The services wait for the new server and continue.
+    """
     if settings.database_url is not None:
         yield settings.database_url
         return
     with step("Starting Postgres"):
         server = await asyncio.to_thread(EmbeddedPostgres.start, settings.home)
     log.info("postgres_started", origin=server.origin, port=server.port, data=str(server.data))
-    supervised = _SupervisedPostgres(server, settings.home)
-    supervision = asyncio.create_task(supervised.restart_when_ended())
+
+    async def restart_when_ended() -> None:
+        nonlocal server
+        while True:
+            await asyncio.sleep(1)
+            if server.alive:
+                continue
+            print(f"Postgres ended (its log is {server.log}); starting it again.", file=sys.stderr)
+            await asyncio.to_thread(server.stop)
+            try:
+                server = await asyncio.to_thread(EmbeddedPostgres.start, settings.home)
+            except ServerProblem as problem:
+                print(problem, file=sys.stderr)
+
+    supervision = asyncio.create_task(restart_when_ended())
     try:
         yield server.url
     finally:
-        supervision.cancel()
-        await asyncio.gather(supervision, return_exceptions=True)
-        await asyncio.to_thread(supervised.server.stop)
-
-
-class _SupervisedPostgres:
-    """Starts Postgres again if it ends. The services wait for the new server and continue."""
-
-    def __init__(self, server: EmbeddedPostgres, home: Path) -> None:
-        self.server = server
-        self._home = home
-
-    async def restart_when_ended(self) -> None:
-        while True:
-            await asyncio.sleep(1)
-            if self.server.alive:
-                continue
-            print(f"Postgres ended (its log is {self.server.log}); starting it again.", file=sys.stderr)
-            await asyncio.to_thread(self.server.stop)
-            try:
-                self.server = await asyncio.to_thread(EmbeddedPostgres.start, self._home)
-            except ServerProblem as problem:
-                print(problem, file=sys.stderr)
+        await end_tasks([supervision])
+        await asyncio.to_thread(server.stop)
 
 
 def welcome(

@@ -4,8 +4,9 @@ A bad value is explained in words; Typer prints the explanation and exits with c
 """
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Argument, BadParameter, Option
 
@@ -129,6 +130,14 @@ def currency(text: str) -> str:
     return text.upper()
 
 
+# What the help shows in the place of such a value.
+METAVARS: dict[Callable[[str], Any], str] = {
+    an_id: "ID",
+    email_or_id: "EMAIL|ID",
+    moment: "TIME",
+    count: "N",
+    positive: "N",
+}
 Id = Annotated[str, Argument(parser=an_id, metavar="ID")]
 Member = Annotated[str, Argument(parser=email_or_id, metavar="EMAIL|ID")]
 Studio = Annotated[str | None, Option(metavar="SLUG|ID", help="needed when there is more than one")]

@@ -10,7 +10,7 @@ from services.forms.routes import routes
 from shared.background import Wakeup, running
 from shared.db.database import Database
 from shared.events.bus import NEW_MEMBERS, Bus, Message
-from shared.events.leases import until_written
+from shared.events.leases import check_writable
 from shared.events.relay import Relay
 from shared.http.caller import CallerVerifier
 from shared.http.health import OptionalCheck
@@ -35,7 +35,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Fo
         await convert_leads(service, messages)
 
     try:
-        await bus.subscribe(NEW_MEMBERS, members_joined, ready=partial(until_written, db, NEW_MEMBERS.name))
+        await bus.subscribe(NEW_MEMBERS, members_joined, ready=partial(check_writable, db, NEW_MEMBERS.name))
         async with running(relay.loops):
             yield build_service(
                 "forms",

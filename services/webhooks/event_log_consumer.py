@@ -9,7 +9,7 @@ from services.webhooks.store import parked
 from shared.background import Loop
 from shared.db.database import Connection
 from shared.events.bus import EVENT_LOG, NEW_MEMBERS, Message, Refused
-from shared.events.leases import RENEW_SECONDS, UNABLE_SECONDS, Leases, until_written
+from shared.events.leases import RENEW_SECONDS, UNABLE_SECONDS, Leases, check_writable
 from shared.events.relay import Relay
 
 
@@ -42,7 +42,7 @@ class EventLogConsumer:
         await self._service.bus.subscribe(
             EVENT_LOG,
             self._handle,
-            ready=partial(until_written, self._service.db, EVENT_LOG.name),
+            ready=partial(check_writable, self._service.db, EVENT_LOG.name),
             park=self._park,
         )
 

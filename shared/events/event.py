@@ -32,7 +32,7 @@ class Audience(StrEnum):
     """The resource has left the event's location: for keys that cannot see where it is now."""
 
 
-class Kind(Struct, frozen=True, kw_only=True):
+class Kind(Struct, frozen=True):
     """A row of the table in shared/events/kinds.py. Calling it makes an event.
 
     `resource` is the `object` of the resource. `scopes`: any of them is enough; none: no scope is needed.
@@ -41,9 +41,9 @@ class Kind(Struct, frozen=True, kw_only=True):
     """
 
     name: str
+    description: str
     resource: str
     scopes: tuple[str, ...]
-    description: str
     location_bound: bool = False
     thin: tuple[str, ...] = ()
     example: dict[str, Any] = field(default_factory=dict)

@@ -109,15 +109,7 @@ ON CONFLICT (role, replica) DO UPDATE SET seen_at = excluded.seen_at
 NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
-async def until_written(database: Database, role: str) -> None:
-    """Returns once the database takes a write. Waits as long as that takes."""
-    pause = 0.1
-    while True:
-        try:
-            async with database.transaction() as conn:
-                await conn.execute(WRITE, role, NOBODY)
-            return
-        except Exception as problem:
-            log.info("waiting_for_the_database", role=role, error=type(problem).__name__)
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, 2.0)
+async def check_writable(database: Database, role: str) -> None:
+    """Raises unless the database takes a write."""
+    async with database.transaction() as conn:
+        await conn.execute(WRITE, role, NOBODY)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from shared.db.asynchronous_commit import ASYNCHRONOUS_COMMIT
 from shared.db.database import Connection
@@ -54,17 +54,8 @@ ORDER BY place
 
 async def add_rows(conn: Connection, rows: Sequence[OutboxRow]) -> None:
     """In the given order. The caller's transaction decides whether they ever happened."""
-    if not rows:
-        return
-    await conn.execute(
-        ADD_ROWS,
-        [row.partition for row in rows],
-        [row.event_id for row in rows],
-        [row.studio_id for row in rows],
-        [row.type for row in rows],
-        [row.envelope for row in rows],
-        [row.traceparent for row in rows],
-    )
+    if rows:
+        await conn.execute(ADD_ROWS, *map(list, zip(*map(structs.astuple, rows), strict=True)))
 
 
 async def add_events(conn: Connection, events: Iterable[Event]) -> None:
@@ -118,22 +109,9 @@ WHERE outbox.partition = logged.partition AND outbox.id = logged.id
 """  # noqa: S608
 
 
-class LoggedRow(Struct, frozen=True):
-    """A row whose event the event log has."""
-
-    partition: int
-    id: int
-    event_id: str
-
-
-async def delete_logged(conn: Connection, rows: Sequence[LoggedRow]) -> None:
-    in_order = sorted(rows, key=lambda row: (row.partition, row.id))
-    await conn.execute(
-        DELETE,
-        [row.partition for row in in_order],
-        [row.id for row in in_order],
-        [row.event_id for row in in_order],
-    )
+async def delete_logged(conn: Connection, rows: Iterable[tuple[int, int, str]]) -> None:
+    """Rows whose events the event log has: partition, id and event id of each."""
+    await conn.execute(DELETE, *map(list, zip(*sorted(rows), strict=True)))
 
 
 POSITION = """
@@ -191,9 +169,9 @@ class Backlog(Struct, frozen=True):
     `COUNTED` of each partition are counted. With more of them, `waiting` is an estimate.
     """
 
-    waiting: int
-    overdue: int
-    age_seconds: float
+    waiting: int = 0
+    overdue: int = 0
+    age_seconds: float = 0.0
 
 
 async def backlog(conn: Connection) -> Backlog:

@@ -5,7 +5,7 @@ from typing import Any
 import asyncpg
 
 from services.cli.database import advance_in_database
-from shared.events.outbox import LoggedRow, add_events, delete_logged, partition_of
+from shared.events.outbox import add_events, delete_logged, partition_of
 from shared.wire import new_id
 from tests.harness.database_layout import open_database
 from tests.shared.events.staged_bus import STUDIO
@@ -21,9 +21,9 @@ async def test_replies_from_after_the_backup_delete_nothing(database_url: str) -
         row_id = await conn.fetchval("SELECT id FROM outbox")
     partition = partition_of(STUDIO)
     async with db.connection() as conn:
-        await delete_logged(conn, [LoggedRow(partition, row_id, new_id())])
+        await delete_logged(conn, [(partition, row_id, new_id())])
         assert await conn.fetchval("SELECT count(*) FROM outbox") == 1
-        await delete_logged(conn, [LoggedRow(partition, row_id, written.id)])
+        await delete_logged(conn, [(partition, row_id, written.id)])
         assert await conn.fetchval("SELECT count(*) FROM outbox") == 0, "the control"
     await db.close()
 

@@ -6,7 +6,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from services.cli.demo_key import demo_console
+from services.cli.load_demo import demo_console
 from services.cli.secrets import with_secrets
 from shared.servers.ports import free_port
 from shared.settings import Settings

@@ -22,8 +22,7 @@ from services.catalog.actions import import_lines as catalog_import
 from services.catalog.app import routes as catalog_routes
 from services.catalog.context import Catalog
 from services.catalog.wire import import_lines as catalog_lines
-from services.cli.openapi.operations import OWN_ROUTES
-from services.cli.openapi.operator_operations import EXPORT, IMPORT
+from services.cli.openapi.operations import EXPORT, IMPORT, OWN_ROUTES
 from services.forms.actions import import_lines as forms_import
 from services.forms.app import routes as forms_routes
 from services.forms.context import Forms

@@ -10,10 +10,10 @@ from services.bookings.store import locks, members, memberships
 from services.bookings.wire.erasure import Erased
 from shared.db.database import Connection
 from shared.emails import normalized_emails
+from shared.events.anonymize import anonymize_outbox
 from shared.events.event import Event, EventResource
 from shared.events.kinds import MemberErased, MembershipUpdated
 from shared.events.outbox import add_events
-from shared.events.outbox_erasure import anonymize_outbox
 from shared.http.caller import Caller
 from shared.http.erasure import PersonToErase
 from shared.wire import encode

@@ -7,8 +7,14 @@ nothing, and importing it a week later extends the timetable.
 from collections.abc import Iterator
 from datetime import date
 
-from services.cli.demo.forms import form_lines, lead_lines, submission_lines
-from services.cli.demo.people import member_lines, membership_lines, purchase_lines
+from services.cli.demo.people import (
+    form_lines,
+    lead_lines,
+    member_lines,
+    membership_lines,
+    purchase_lines,
+    submission_lines,
+)
 from services.cli.demo.studio import STUDIO_ID, Line, product_lines, studio_lines
 from services.cli.demo.timetable import FIXED_CLASSES, attendance_lines, class_lines, sessions
 

@@ -38,6 +38,7 @@ def day(month: int, day_of_month: int, hour: int = 15) -> str:
 BROOKLYN: Final = "brooklyn"
 CHICAGO: Final = "chicago"
 TIMEZONES: Final = {BROOKLYN: "America/New_York", CHICAGO: "America/Chicago"}
+STATES: Final = {BROOKLYN: "NY", CHICAGO: "IL"}
 
 # name, location, capacity
 ROOMS: Final = {
@@ -89,8 +90,10 @@ def studio_lines() -> Iterator[Line]:
         "late_fee_currency": "USD",
         "forfeit_credit": True,
     }
-    yield _location(BROOKLYN, "Northlight Brooklyn", "Brooklyn", "NY", is_primary=True)
-    yield _location(CHICAGO, "Northlight Chicago", "Chicago", "IL", is_primary=False)
+    for key, state in STATES.items():
+        city, zone, primary = key.capitalize(), TIMEZONES[key], key == BROOKLYN
+        place = {"city": city, "state": state, "timezone": zone, "active": True, "is_primary": primary}
+        yield line("location", key, name=f"Northlight {city}", **place)
     for key, (name, location, capacity) in ROOMS.items():
         place = demo_id("location", location)
         yield line("room", key, location_id=place, name=name, capacity=capacity, active=True)
@@ -105,19 +108,6 @@ def studio_lines() -> Iterator[Line]:
         )
     for key, (name, tagline, tags, active) in INSTRUCTORS.items():
         yield line("instructor", key, name=name, tagline=tagline, tags=tags, active=active)
-
-
-def _location(key: str, name: str, city: str, state: str, *, is_primary: bool) -> Line:
-    return line(
-        "location",
-        key,
-        name=name,
-        city=city,
-        state=state,
-        timezone=TIMEZONES[key],
-        active=True,
-        is_primary=is_primary,
-    )
 
 
 class DemoPrice(Struct, frozen=True):

@@ -183,38 +183,17 @@ def _session(slot: Slot) -> Session:
 
 
 OPEN_CLASS: Final = _session(
-    Slot(
-        key="reformer-retreat",
-        weekdays=frozenset(),
-        at=time(9, 30),
-        minutes=90,
-        class_type="reformer",
-        room="brooklyn-reformer",
-        instructor="jonas",
-        capacity=8,
-        allow_waitlist=True,
-        spots=True,
-        booked=3,
-    )
-)
+    _slot("reformer-retreat", (), "09:30", 90, "reformer", "brooklyn-reformer", "jonas", 8, True,
+          spots=True, booked=3)
+)  # fmt: skip
 FULL_CLASS: Final = _session(
-    Slot(
-        key="restore-retreat",
-        weekdays=frozenset(),
-        at=time(15),
-        minutes=90,
-        class_type="restore",
-        room="brooklyn-main",
-        instructor="maya",
-        capacity=2,
-        allow_waitlist=True,
-        booked=2,
-        waiting=1,
+    _slot(
+        "restore-retreat", (), "15:00", 90, "restore", "brooklyn-main", "maya", 2, True, booked=2, waiting=1
     )
 )
 FIXED_CLASSES: Final = (OPEN_CLASS, FULL_CLASS)
 
-# Made by `services/cli/demo_samples.py`: an import brings none of these.
+# Made by `services/cli/load_demo.py`: an import brings none of these.
 ENDPOINT_ID: Final = demo_id("webhook_endpoint", "demo")
 EVENT_ID: Final = demo_id("event", "booking.created")
 DELIVERY_ID: Final = demo_id("webhook_delivery", "demo")

@@ -4,19 +4,20 @@ import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import services.gateway
 import services.webhooks
-from services.cli.openapi.document import document_bytes
+from services.cli.openapi.build import document_json
+from services.cli.openapi.document import document, operator_document
 from services.cli.openapi.events import event_types_bytes
-from services.cli.openapi.guides import guides_bytes
-from services.cli.openapi.operator_document import operator_document_bytes
+from services.cli.openapi.guides import guides
 
 STATIC = Path(services.gateway.__path__[0]) / "static"
-DOCUMENTS: dict[str, Callable[[], bytes]] = {
-    "openapi.json": document_bytes,
-    "operators.json": operator_document_bytes,
-    "guides.json": guides_bytes,
+DOCUMENTS: dict[str, Callable[[], dict[str, Any]]] = {
+    "openapi.json": document,
+    "operators.json": operator_document,
+    "guides.json": guides,
 }
 EVENT_TYPES = Path(services.webhooks.__path__[0]) / "event_types.json"
 
@@ -30,9 +31,9 @@ def main(
     choice.add_argument("--check", action="store_true", help="exit 1 when one of them is stale")
     options = parser.parse_args(arguments)
     if not options.write and not options.check:
-        sys.stdout.buffer.write(document_bytes())
+        sys.stdout.buffer.write(document_json(document()))
         return 0
-    made = {folder / name: document() for name, document in DOCUMENTS.items()}
+    made = {folder / name: document_json(make()) for name, make in DOCUMENTS.items()}
     made[event_types] = event_types_bytes()
     if options.write:
         folder.mkdir(parents=True, exist_ok=True)

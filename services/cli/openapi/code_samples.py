@@ -11,48 +11,36 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
-from shared.routing import PREFIX
-
 Json = dict[str, Any]
 
-ORIGIN: Final = "http://127.0.0.1:8080"
 JSON: Final = "application/json"
 _PYTHON_WORDS: Final = {None: "None", True: "True", False: "False"}
 
 
-class Credential(Struct, frozen=True):
-    """The header that a caller is known by, and the environment variable that its value is read from."""
+class Api(Struct, frozen=True):
+    """Where the samples of one document are sent, the header that a caller is known by, and the environment
+    variable that its value is read from.
+    """
 
+    base_url: str
     header: str
     variable: str
     prefix: str = ""
 
 
-class Api(Struct, frozen=True):
-    """What the samples of one document have in common."""
-
-    base_url: str
-    credential: Credential
-
-
-PARTNERS: Final = Api(f"{ORIGIN}{PREFIX}", Credential("X-Service-Key", "STUDIO_KEY"))
-
-
 class Sample(Struct, frozen=True):
-    """What a request sends. `headers` are those besides the credential's."""
+    """What a request sends. `headers` are those besides the caller's."""
 
     method: str
     url: str
-    credential: Credential
+    api: Api
     headers: dict[str, str]
     body: Any = None
     # The media type of the response; None if it has no body.
     response: str | None = JSON
 
 
-def code_samples(
-    method: str, path: str, operation: Json, shared_parameters: Json, api: Api = PARTNERS
-) -> list[Json]:
+def code_samples(method: str, path: str, operation: Json, shared_parameters: Json, api: Api) -> list[Json]:
     sample = _sample(method, path, operation, shared_parameters, api)
     return [
         {"lang": "Shell", "label": "curl", "source": curl(sample)},
@@ -85,7 +73,7 @@ def _sample(method: str, path: str, operation: Json, shared_parameters: Json, ap
             headers["Content-Type"] = media
     good = next(response for status, response in operation["responses"].items() if status.startswith("2"))
     media_type = next(iter(good.get("content", {})), None)
-    return Sample(method, f"{api.base_url}{path}", api.credential, headers, body, media_type)
+    return Sample(method, f"{api.base_url}{path}", api, headers, body, media_type)
 
 
 def _resolved(parameter: Json, shared: Json) -> Json:
@@ -96,7 +84,7 @@ def _resolved(parameter: Json, shared: Json) -> Json:
 
 def curl(sample: Sample) -> str:
     start = "curl -sS -w '\\n'" + ("" if sample.method == "GET" else f" -X {sample.method}")
-    known = sample.credential
+    known = sample.api
     lines = [f'{start} "{sample.url}"', f'-H "{known.header}: {known.prefix}${known.variable}"']
     lines += [f'-H "{name}: {value}"' for name, value in sample.headers.items()]
     if sample.body is not None:
@@ -108,7 +96,7 @@ def curl(sample: Sample) -> str:
 def python(sample: Sample) -> str:
     lines = ["import json", "import os", "import urllib.request", "", "request = urllib.request.Request("]
     lines += [f"    {_text(sample.url)},", f"    method={_text(sample.method)},", "    headers={"]
-    known = sample.credential
+    known = sample.api
     prefix = f"{_text(known.prefix)} + " if known.prefix else ""
     lines.append(f"        {_text(known.header)}: {prefix}os.environ[{_text(known.variable)}],")
     lines += [f"        {_text(name)}: {_text(value)}," for name, value in sample.headers.items()]
@@ -125,7 +113,7 @@ def python(sample: Sample) -> str:
 
 def javascript(sample: Sample) -> str:
     lines = [f"const response = await fetch({_text(sample.url)}, {{", f"  method: {_text(sample.method)},"]
-    known = sample.credential
+    known = sample.api
     prefix = f"{_text(known.prefix)} + " if known.prefix else ""
     lines += ["  headers: {", f"    {_text(known.header)}: {prefix}process.env.{known.variable},"]
     lines += [f"    {_text(name)}: {_text(value)}," for name, value in sample.headers.items()]

@@ -1,41 +1,40 @@
-"""The partners' document as a whole: overview, limits, tags, paths, webhooks, components."""
+"""Both documents as a whole: overview, limits and groups of operations."""
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from services.bookings.wire import bookings, classes
-from services.cli.openapi.code_samples import code_samples
+from services.cli.openapi.build import Reference
+from services.cli.openapi.code_samples import Api
 from services.cli.openapi.events import event_types, webhooks
-from services.cli.openapi.operations import Operation, operations
-from services.cli.openapi.parameters import SHARED_PARAMETERS, parameters
-from services.cli.openapi.responses import (
-    ERROR_TYPES,
-    HEADERS,
-    NOT_MODIFIED,
-    is_conditional,
-    request_body,
-    responses,
-    shared_responses,
-)
-from services.cli.openapi.schemas import Schemas
+from services.cli.openapi.operations import operations, operator_operations
+from services.cli.openapi.responses import ERROR_TYPES, Responses
+from services.cli.openapi.schemas import OPERATOR_TEXTS, PARTNER_TEXTS, Schemas
 from services.forms.rules import answer_values, json_limits, lead_metadata, slugs
 from services.forms.rules.field_checks import texts
 from services.forms.wire import forms
 from services.gateway.actions import open_console
+from services.gateway.errors import (
+    BadOperatorToken,
+    ConsoleSessionEnded,
+    ExpiredKey,
+    InvalidKey,
+    MissingKey,
+    RevokedKey,
+)
 from services.gateway.rules import rate_limit
 from services.gateway.rules.rate_limit import BYTES_PER_TOKEN, LARGE_BODY, FailedKeyLimits
 from services.webhooks.actions import create_endpoint
 from services.webhooks.rules import urls
 from shared import errors, phones, wire
+from shared.errors import DomainError
 from shared.http import decoding, routes
 from shared.http import json_limits as body_limits
 from shared.http.value_checks import EARLIEST, LATEST
 from shared.phones import PHONE_RULE
-from shared.routing import ANY_KEY, PREFIX
+from shared.routing import OPERATOR_PREFIX, PREFIX
 from shared.wire import API_VERSION
 
 
@@ -115,10 +114,6 @@ def limits_table() -> str:
     return f"{head}{rows}\n\n{LIMITS_IN_WORDS}"
 
 
-def limits_by_text() -> dict[str, int | float]:
-    return {limit.text: limit.value for limit in LIMITS}
-
-
 OVERVIEW = """\
 The API gives partners access to a fitness studio's data over HTTP and JSON: the studio and its locations,
 the schedule, products, forms, leads, members, bookings, the waitlist and purchases.
@@ -145,16 +140,7 @@ the schedule, products, forms, leads, members, bookings, the waitlist and purcha
   for at least 12 months with `Deprecation`, `Sunset` and `Link` headers.
 """
 
-PHONES = f"## Phone numbers\n\n{PHONE_RULE}\n"
-
-INFO: dict[str, Any] = {
-    "title": "Studio Partner API",
-    "version": API_VERSION,
-    "summary": "A studio's schedule, members, bookings and more, for its partners.",
-    "description": f"{OVERVIEW}\n{PHONES}\n{limits_table()}",
-    "license": {"name": "MIT", "identifier": "MIT"},
-}
-
+ORIGIN = "http://127.0.0.1:8080"
 GROUPS = {
     "Key": "The API key that a request is made with.",
     "Studio": "The studio and its locations.",
@@ -173,67 +159,171 @@ GROUPS = {
 }
 
 
-def tags(names: Iterable[str]) -> list[dict[str, str]]:
-    """In the order in which the operations use them."""
-    return [{"name": name, "description": GROUPS.get(name, "")} for name in dict.fromkeys(names)]
+_SHARED: dict[str, tuple[type[DomainError], ...]] = {
+    "UnsupportedVersion": (errors.UnsupportedApiVersion,),
+    "BadListRequest": (errors.UnsupportedApiVersion, errors.InvalidCursor),
+    "Unauthenticated": (MissingKey, InvalidKey, ExpiredKey, RevokedKey, ConsoleSessionEnded),
+    "InsufficientScope": (errors.InsufficientScope,),
+    "NotFound": (errors.NotFound,),
+    "BodyTooLarge": (errors.BodyTooLarge,),
+    "UnsupportedMediaType": (errors.UnsupportedMediaType,),
+    "ValidationFailed": (errors.Invalid,),
+    "RateLimited": (errors.RateLimited,),
+    "InternalError": (DomainError,),
+    "Unavailable": (errors.Unavailable,),
+    "UpstreamTimeout": (errors.UpstreamTimeout,),
+}
+_NAMES = {tuple(kind.code for kind in kinds): name for name, kinds in _SHARED.items()}
+
+RESPONSES = Responses(
+    errors=(
+        errors.UnsupportedApiVersion,
+        *_SHARED["Unauthenticated"],
+        errors.RateLimited,
+        DomainError,
+        errors.Unavailable,
+        errors.UpstreamTimeout,
+    ),
+    texts={
+        400: "The cursor is not valid, or the requested version is not supported.",
+        401: "The key is missing, unknown, expired or revoked, or the console session has ended.",
+        403: "The key lacks the required scope, or a console session may not do this.",
+        404: "There is no such resource in the studio, or it is in a location that the key may not see.",
+        409: "The current state does not allow the operation; `code` says why.",
+        413: "The body is too large.",
+        415: "The body is not JSON.",
+        422: "The request is not valid; `detail` lists each problem and its location.",
+        429: "Too many requests from this client.",
+        500: "Something went wrong on our side.",
+        503: "A part of the system is unavailable; nothing was done.",
+        504: "There was no response in time, so the outcome is unknown. Retry with the same Idempotency-Key.",
+    },
+    shared_name=lambda kinds: _NAMES.get(tuple(kind.code for kind in kinds)),
+    for_partners=True,
+)
+PARTNERS = Reference(
+    head={
+        "info": {
+            "title": "Studio Partner API",
+            "version": API_VERSION,
+            "summary": "A studio's schedule, members, bookings and more, for its partners.",
+            "description": f"{OVERVIEW}\n## Phone numbers\n\n{PHONE_RULE}\n\n{limits_table()}",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "x-limits": {limit.text: limit.value for limit in LIMITS},
+    },
+    prefix=PREFIX,
+    security_schemes={
+        "ServiceKey": {
+            "type": "apiKey",
+            "in": "header",
+            "name": "X-Service-Key",
+            "description": "Only from a server. A key is bound to one studio and a set of scopes.",
+        }
+    },
+    groups=GROUPS,
+    texts=PARTNER_TEXTS,
+    responses=RESPONSES,
+    response_order=["NotModified", *_SHARED].index,
+    api=Api(f"{ORIGIN}{PREFIX}", "X-Service-Key", "STUDIO_KEY"),
+)
 
 
-Json = dict[str, Any]
-
-
-def document() -> Json:
+def document() -> dict[str, Any]:
     known = operations()
     types = [kind for operation in known for kind in operation.types]
     schemas = Schemas([*types, *ERROR_TYPES, *event_types()])
-    paths: dict[str, Json] = defaultdict(dict)
-    for operation in known:
-        paths[operation.path][operation.method.lower()] = _operation(operation, schemas)
-    return {
-        "openapi": "3.1.0",
-        "info": INFO,
-        "x-limits": limits_by_text(),
-        "servers": [{"url": PREFIX, "description": "The host that served this document."}],
-        "security": [{"ServiceKey": []}],
-        "tags": tags([operation.tag for operation in known]),
-        "paths": dict(paths),
-        "webhooks": webhooks(schemas),
-        "components": {
-            "securitySchemes": {
-                "ServiceKey": {
-                    "type": "apiKey",
-                    "in": "header",
-                    "name": "X-Service-Key",
-                    "description": "Only from a server. A key is bound to one studio and a set of scopes.",
-                }
-            },
-            "parameters": SHARED_PARAMETERS,
-            "headers": HEADERS,
-            "responses": {"NotModified": NOT_MODIFIED, **shared_responses()},
-            "schemas": schemas.components(),
-        },
-    }
+    return PARTNERS.build(known, schemas, {"webhooks": webhooks(schemas)})
 
 
-def _operation(operation: Operation, schemas: Schemas) -> Json:
-    route = operation.route
-    scope = operation.scope
-    needs = "Any valid key may call this." if scope == ANY_KEY else f"Required scope: `{scope}`."
-    described: Json = {
-        "operationId": operation.id,
-        "summary": route.summary,
-        "description": "\n\n".join(part for part in (route.description, needs) if part),
-        "tags": [operation.tag],
-        "parameters": parameters(route, schemas, conditional=is_conditional(route)),
-        "responses": responses(operation, schemas),
-        "security": [{"ServiceKey": [] if scope == ANY_KEY else [scope]}],
-        "x-required-scope": None if scope == ANY_KEY else scope,
-    }
-    if route.body is not None:
-        described["requestBody"] = request_body(route, schemas)
-    samples = code_samples(operation.method, operation.path, described, SHARED_PARAMETERS)
-    return described | {"x-codeSamples": samples}
+OPERATOR_ORIGIN = "http://127.0.0.1:8081"
+OPERATOR_OVERVIEW = """\
+For those who run the system and for a studio's desk. It has its own port, on loopback unless set otherwise,
+and its own token. `studioctl` is a client of it.
+
+- **Token.** Send `Authorization: Bearer …`: the operator token, or a staff token (`stf_…`), which belongs to
+  one studio and has the role `staff` or `manager`. A refused token is 401; guesses are limited per address.
+  The samples read the token from the environment variable `STUDIO_OPERATOR_TOKEN`.
+- **Roles.** Each operation names the lowest role that may call it. An operator may do everything, a manager
+  everything that staff may.
+- **Studios** are named in the path by slug or id. What belongs to another studio gets a 404.
+- **Lists and errors** have the same form as in the partner API.
+"""
+OPERATOR_GROUPS = {
+    "Studios": "Studios, and the keys and clients of their partners.",
+    "Staff tokens": "Tokens of a studio's staff.",
+    "Import": "Importing and exporting a studio's data.",
+    "System": "The state of the services, the queues, and what a restore needs.",
+    "People": "Erasing a person's data.",
+    "Schedule": "Classes of a studio.",
+    "Bookings": "Rosters, check-in and cancellations.",
+    "Waitlist": "Members who are waiting for a seat.",
+    "Members": "Members and memberships.",
+    "Purchases": "What members bought.",
+    "Staff": "What a desk changes.",
+    "Forms": "Forms of a studio.",
+    "Form submissions": "Answers to forms, and their review.",
+    "Leads": "Leads with phone and notes.",
+    "Webhooks": "Endpoints, deliveries and events of a studio.",
+}
 
 
-def document_bytes() -> bytes:
-    """Deterministic: the same code gives the same bytes on every machine."""
-    return msgspec.json.format(msgspec.json.encode(document()), indent=1) + b"\n"
+def _shared_name(kinds: Sequence[type[DomainError]]) -> str | None:
+    """A status with one code is the same in every operation, so it is described once."""
+    return "".join(word.capitalize() for word in kinds[0].code.split("_")) if len(kinds) == 1 else None
+
+
+OPERATOR_RESPONSES = Responses(
+    errors=(
+        errors.UnsupportedApiVersion,
+        BadOperatorToken,
+        errors.RateLimited,
+        DomainError,
+        errors.Unavailable,
+        errors.UpstreamTimeout,
+    ),
+    texts={
+        400: "The cursor is unknown, or the requested version is not supported.",
+        401: "The token is missing or unknown.",
+        403: "The token's role is too low.",
+        404: "The resource does not exist or belongs to another studio.",
+        409: "The current state does not allow the operation; `code` says why.",
+        413: "The body is too large.",
+        415: "The body is not JSON.",
+        422: "The request is not valid; `detail` lists each problem and its location.",
+        429: "Too many refused tokens from this address.",
+        500: "Something went wrong on our side.",
+        503: "A service is unreachable; nothing was done there.",
+        504: "A service did not answer in time: the outcome is unknown.",
+    },
+    shared_name=_shared_name,
+    for_partners=False,
+)
+OPERATORS = Reference(
+    head={
+        "info": {
+            "title": "Studio operators' API",
+            "version": API_VERSION,
+            "summary": "Studios, keys, imports, a desk's work and the state of the system.",
+            "description": OPERATOR_OVERVIEW,
+            "license": {"name": "MIT", "identifier": "MIT"},
+        }
+    },
+    prefix=OPERATOR_PREFIX,
+    security_schemes={
+        "Token": {"type": "http", "scheme": "bearer", "description": "The operator token or a staff token."}
+    },
+    groups=OPERATOR_GROUPS,
+    texts=PARTNER_TEXTS | OPERATOR_TEXTS,
+    responses=OPERATOR_RESPONSES,
+    response_order=str,
+    api=Api(
+        f"{OPERATOR_ORIGIN}{OPERATOR_PREFIX}", "Authorization", "STUDIO_OPERATOR_TOKEN", prefix="Bearer "
+    ),
+)
+
+
+def operator_document() -> dict[str, Any]:
+    known = operator_operations()
+    schemas = Schemas([*(kind for operation in known for kind in operation.types), *ERROR_TYPES])
+    return OPERATORS.build(known, schemas, {})

@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from services.cli.openapi.examples import example_of
+from services.cli.openapi.examples import event_example, example_of
 from services.cli.openapi.operations import operations
-from services.cli.openapi.schemas import REF, Schemas
-from services.cli.openapi.written_examples import FORM_ID, SUBMISSION_ID, event_example
+from services.cli.openapi.schemas import PARTNER_TEXTS, REF, Schemas, reachable, references
+from services.cli.openapi.written_examples import FORM_ID, SUBMISSION_ID
 from services.webhooks.wire.events import EventRead
 from shared.events.event import Kind
 from shared.events.kinds import KINDS
@@ -24,7 +24,9 @@ def resources() -> dict[str, type[Struct]]:
     found: dict[str, type[Struct]] = {}
     for operation in operations():
         returned = operation.route.answer
-        if operation.method != "GET" or not (isinstance(returned, type) and issubclass(returned, Struct)):
+        if operation.route.method != "GET" or not (
+            isinstance(returned, type) and issubclass(returned, Struct)
+        ):
             continue
         for field in msgspec.structs.fields(returned):
             if field.name == "object" and field.default != "list":
@@ -151,7 +153,7 @@ def event_types_bytes() -> bytes:
     """Deterministic, like the OpenAPI document."""
     named = [kind for operation in operations() for kind in operation.types]
     schemas = Schemas([*named, *event_types()])
-    components = schemas.components()
+    components = schemas.components(PARTNER_TEXTS)
     data = [
         {
             "object": "event_type",
@@ -168,19 +170,7 @@ def event_types_bytes() -> bytes:
 
 def self_contained(schema: Json, components: Json) -> Json:
     """A schema without references to other documents: everything it refers to is in its own `$defs`."""
-    named: set[str] = set()
-    todo: list[Any] = [schema]
-    while todo:
-        part = todo.pop()
-        if isinstance(part, list):
-            todo += part
-        elif isinstance(part, dict):
-            reference = part.get("$ref")
-            name = reference.removeprefix(REF) if isinstance(reference, str) else None
-            if name and name not in named:
-                named.add(name)
-                todo.append(components[name])
-            todo += part.values()
+    named = reachable(components, references(schema))
     whole = {**schema, "$defs": {name: components[name] for name in sorted(named)}} if named else schema
     local: Json = msgspec.json.decode(msgspec.json.encode(whole).replace(REF.encode(), DEFS.encode()))
     return local

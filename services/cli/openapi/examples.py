@@ -9,15 +9,17 @@ from msgspec import Struct
 
 from services.bookings.wire.bookings import Booking
 from services.cli.demo import demo_lines
-from services.cli.demo.people import PACK_HOLDERS
-from services.cli.demo.studio import BROOKLYN, demo_id
+from services.cli.demo.people import ANSWERED, NEWCOMER, PACK_HOLDERS, member_id
+from services.cli.demo.studio import BROOKLYN, STUDIO_ID, demo_id
 from services.cli.demo.timetable import (
     DELIVERY_ID,
     ENDPOINT_ID,
     EVENT_ID,
     FULL_CLASS,
     IDEMPOTENCY_KEY,
+    KEY_ID,
     RECOVERY_ID,
+    STAFF_TOKEN_ID,
     attending,
 )
 from services.cli.openapi.written_examples import (
@@ -28,12 +30,15 @@ from services.cli.openapi.written_examples import (
     FORM_ID,
     LEAD_ID,
     MEMBER_ID,
+    NDJSON_LINE,
+    OPERATOR_EXAMPLES,
+    STUDIO,
     SUBMISSION_ID,
     WEBHOOK_EXAMPLES,
-    event_example,
 )
 from services.webhooks.wire.event_types import EventTypeTable
 from services.webhooks.wire.events import EventPage, EventRead
+from shared.events.bus import EVENT_LOG
 from shared.events.kinds import BookingCreated
 from shared.http.pages import Page
 from shared.wire import API_VERSION
@@ -108,14 +113,33 @@ PATH_EXAMPLES: Final = {
     "delivery_id": DELIVERY_ID,
     "recovery_id": RECOVERY_ID,
     "event_id": EVENT_ID,
+    "studio": STUDIO,
+    "client": "demo",
+    "key_id": KEY_ID,
+    "token_id": STAFF_TOKEN_ID,
+    "queue": EVENT_LOG.name,
+}
+# Where a query field makes the sample work or clearer, and where a write needs a row that nothing else uses.
+BY_OPERATION: Final[dict[str, dict[str, str]]] = {
+    "list_export": {"studio": STUDIO},
+    "import_lines": {"studio": STUDIO},
+    "cancel_class": {"class_id": FULL_CLASS.id},
+    "reject_submission": {"submission_id": demo_id("form_submission", ANSWERED[1])},
+    "erase_member": {"member_id": member_id(NEWCOMER), "studio": STUDIO},
+    "erase_lead": {"lead_id": demo_id("lead", "Noor Haddad"), "studio": STUDIO},
 }
 
 
-DAY = date(2026, 8, 3)
+DAY: Final = date(2026, 8, 3)
+REQUEST_ID: Final = "5e1f7c1e-6a0c-4b7d-9a41-3f2f7f9b0c55"
+WRITTEN: Final = EXAMPLES | WEBHOOK_EXAMPLES | OPERATOR_EXAMPLES
+assert len(WRITTEN) == len(EXAMPLES) + len(WEBHOOK_EXAMPLES) + len(OPERATOR_EXAMPLES)
 
 
 def example_of(kind: Any) -> Any:
     """None if there is no example."""
+    if kind is str:
+        return NDJSON_LINE + "\n"
     origin = getattr(kind, "__origin__", kind)
     if origin is Page:
         item = example_of(kind.__args__[0])
@@ -128,9 +152,8 @@ def example_of(kind: Any) -> Any:
         return _page(example_of(EventRead)) | {"latest_sequence": 4711}
     if origin is EventTypeTable:
         return {"object": "list", "data": [_event_type()]}
-    written = EXAMPLES | WEBHOOK_EXAMPLES
-    if origin.__name__ in written:
-        return written[origin.__name__]
+    if origin.__name__ in WRITTEN:
+        return WRITTEN[origin.__name__]
     tag = next((field.default for field in msgspec.structs.fields(origin) if field.name == "object"), None)
     line = _first_lines().get(tag) if isinstance(tag, str) else None
     if line is None:
@@ -138,6 +161,22 @@ def example_of(kind: Any) -> Any:
     return msgspec.json.decode(
         msgspec.json.encode(msgspec.json.decode(msgspec.json.encode(line), type=origin))
     )
+
+
+def event_example(kind: str, resource: dict[str, Any], *, located: bool) -> dict[str, Any]:
+    return {
+        "id": demo_id("event", kind),
+        "object": "event",
+        "type": kind,
+        "created_at": "2026-08-03T15:04:05Z",
+        "api_version": API_VERSION,
+        "studio_id": STUDIO_ID,
+        "location_id": demo_id("location", BROOKLYN) if located else None,
+        "sequence": 4711,
+        "resource": {"object": resource["object"], "id": resource["id"], "version": 1},
+        "request_id": None,
+        "data": {"object": resource},
+    }
 
 
 def _event_type() -> dict[str, Any]:

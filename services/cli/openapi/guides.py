@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
@@ -28,11 +27,10 @@ _LINK: Final = re.compile(r"\]\(([^)]+)\)")
 _PLACES: Final = {Path(file).name: f"#{name}" for name, file in GUIDES.items()}
 
 
-def guides_bytes() -> bytes:
-    """Deterministic, like the OpenAPI document."""
+def guides() -> Json:
     made = {name: guide(name, (ROOT / file).read_text("utf-8")) for name, file in GUIDES.items()}
     made["changelog"] = changelog((ROOT / CHANGELOG).read_text("utf-8"))
-    return msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n"
+    return made
 
 
 def guide(name: str, text: str) -> Json:

@@ -1,21 +1,31 @@
-"""Joins every row of the routing table with the route of the service that owns it, and names it."""
+"""Every operation of both documents, read from the routes that answer it, so that none is missing."""
 
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from services.bookings import app as bookings
 from services.catalog import app as catalog
+from services.cli.openapi.schemas import OPERATIONS
 from services.forms import app as forms
 from services.gateway.errors import SessionCannotMakeSessions
+from services.gateway.routes.operator import table
+from services.gateway.routes.operator.exports import ExportOf
+from services.gateway.routes.operator.imports import ImportAnswer, ImportQuery
 from services.gateway.wire.console_session import ConsoleSession, ConsoleSessionCreate
 from services.gateway.wire.key import OwnKey
 from services.gateway.wire.request import LoggedRequest, RequestsQuery
 from services.webhooks import app as webhooks
+from shared.errors import DomainError, InsufficientScope, NotFound
 from shared.http.pages import Page
+from shared.http.roles import InsufficientRole
 from shared.http.routes import NoQuery, Route
-from shared.routing import ROUTES, PartnerRoute
+from shared.routing import ANY_KEY, OF_A_STUDIO, OPERATOR_PREFIX, ROUTES, STAFF_ROUTES, PartnerRoute
 
+Json = dict[str, Any]
+STAFF: Final = "/staff"
+
+# Where the rule below does not give a good name.
 SPECIAL: Final = {
     ("GET", "/key"): "get_key",
     ("GET", "/studio"): "get_studio",
@@ -28,6 +38,12 @@ SPECIAL: Final = {
     ("POST", "/webhook-endpoints/{endpoint_id}/rotate-secret"): "rotate_webhook_secret",
     ("GET", "/webhook-endpoints/{endpoint_id}/recoveries/{recovery_id}"): "get_webhook_recovery",
     ("GET", "/webhook-endpoints/{endpoint_id}/deliveries"): "list_webhook_deliveries",
+    # Of operators.
+    ("GET", OF_A_STUDIO): "get_studio",
+    ("GET", "/events/position"): "get_event_position",
+    ("GET", "/status"): "get_status",
+    ("POST", "/import"): "import_lines",
+    ("POST", "/queues/{queue}/parked/requeue"): "requeue_parked",
 }
 VERBS: Final = {"POST": "create", "PUT": "update", "PATCH": "update", "DELETE": "delete"}
 
@@ -97,32 +113,47 @@ OWN_ROUTES: tuple[Route[Any], ...] = (
         tag="Key",
     ),
 )
+IMPORT: Route[Any] = Route(
+    method="POST",
+    path="/import",
+    handler=_answered_by_the_gateway,
+    summary="Import NDJSON of any size",
+    description=(
+        "One resource per line, as the API returns it; `object` names its kind. Good lines are stored if "
+        "others are bad. Each bad line is reported by number and reason."
+    ),
+    query=ImportQuery,
+    answer=ImportAnswer,
+    errors=(NotFound,),
+    role="manager",
+)
+EXPORT: Route[Any] = Route(
+    method="GET",
+    path="/export",
+    handler=_answered_by_the_gateway,
+    summary="Export a studio as NDJSON",
+    description=(
+        "Import lines of everything in the studio, in an order that can be imported, including credits, "
+        "charges, receipts and versions. Keys, endpoints and events are not exported. With `member_id`, only "
+        "what is stored about that person. The response is complete only if its last chunk arrives."
+    ),
+    query=ExportOf,
+    answer=str,
+    errors=(NotFound,),
+    role="manager",
+)
 
 
 class Operation(Struct, frozen=True):
-    """One method of one path."""
+    """One method of one path, as it is served."""
 
     id: str
-    row: PartnerRoute
     route: Route[Any]
-
-    @property
-    def method(self) -> str:
-        return self.row.method
-
-    @property
-    def path(self) -> str:
-        return self.row.path
-
-    @property
-    def scope(self) -> str:
-        return self.row.scope
-
-    @property
-    def tag(self) -> str:
-        if self.route.tag or not self.path.startswith("/webhook-"):
-            return self.route.tag or self.path.split("/")[1].replace("-", " ").capitalize()
-        return "Webhooks"
+    tag: str
+    description: str
+    # The scope or the role that it needs.
+    access: Json
+    access_errors: tuple[type[DomainError], ...]
 
     @property
     def types(self) -> list[Any]:
@@ -132,21 +163,85 @@ class Operation(Struct, frozen=True):
         return query + [kind for kind in (route.body, route.answer) if kind is not None]
 
 
+def _service_routes() -> list[Route[Any]]:
+    return [*catalog.routes(), *bookings.routes(), *forms.routes(), *webhooks.routes()]
+
+
 def partner_routes() -> dict[tuple[str, str], Route[Any]]:
-    """The services' routes for partners, by method and path, without staff and internal routes."""
-    found = {(route.method, route.path): route for route in OWN_ROUTES}
-    for routes in (catalog.routes(), bookings.routes(), forms.routes(), webhooks.routes()):
-        for route in routes:
-            if not route.staff and not route.internal:
-                found[route.method, route.path] = route
-    return found
+    """The routes for partners, by method and path, without staff and internal routes."""
+    partners = [route for route in _service_routes() if not route.staff and not route.internal]
+    return {(route.method, route.path): route for route in (*OWN_ROUTES, *partners)}
 
 
 def operations() -> list[Operation]:
-    """In the order of the routing table."""
+    """The partners', in the order of the routing table."""
     routes = partner_routes()
-    return [
-        Operation(operation_id(row.method, row.path), row, routes[row.method, row.path])
-        for row in ROUTES
-        if (row.method, row.path) in routes
+    places = [(row, (row.method, row.path)) for row in ROUTES]
+    return [_partner_operation(row, routes[place]) for row, place in places if place in routes]
+
+
+def _partner_operation(row: PartnerRoute, route: Route[Any]) -> Operation:
+    scopes = [] if row.scope == ANY_KEY else [row.scope]
+    needs = f"Required scope: `{row.scope}`." if scopes else "Any valid key may call this."
+    noun = "webhooks" if row.path.startswith("/webhook-") else row.path.split("/")[1].replace("-", " ")
+    return Operation(
+        id=operation_id(row.method, row.path),
+        route=route,
+        tag=route.tag or noun.capitalize(),
+        description="\n\n".join(part for part in (route.description, needs) if part),
+        access={"security": [{"ServiceKey": scopes}], "x-required-scope": scopes[0] if scopes else None},
+        access_errors=(InsufficientScope,) if scopes else (),
+    )
+
+
+_OPERATOR_TAGS: Final = {
+    "studios": "Studios",
+    "clients": "Studios",
+    "keys": "Studios",
+    "usage": "Studios",
+    "import": "Import",
+    "export": "Import",
+    "members": "People",
+    "leads": "People",
+    "webhook-endpoints": "Webhooks",
+    "webhook-deliveries": "Webhooks",
+    "events": "Webhooks",
+}
+
+
+def operator_operations() -> list[Operation]:
+    own = [structs.replace(route, path=route.path.removeprefix(OPERATOR_PREFIX)) for route in table.routes()]
+    staff = [
+        structs.replace(route, path=reached_at(route.method, route.path))
+        for route in _service_routes()
+        if route.staff
     ]
+    return [_operator_operation(route) for route in (*own, IMPORT, EXPORT, *staff)]
+
+
+def _operator_operation(route: Route[Any]) -> Operation:
+    below = route.path.removeprefix(OF_A_STUDIO)
+    known_id = operation_id(route.method, below or route.path)
+    noun = below.strip("/").split("/")[0] or "studios"
+    about = route.description or OPERATIONS[known_id]
+    return Operation(
+        id=known_id,
+        # Staff need a role instead of a key's scopes.
+        route=structs.replace(
+            route, errors=tuple(kind for kind in route.errors if kind is not InsufficientScope)
+        ),
+        tag=route.tag or _OPERATOR_TAGS.get(noun, "System"),
+        description=f"{about}\n\nRequired role: `{route.role}`.",
+        access={"x-required-role": route.role},
+        access_errors=() if route.role == "staff" else (InsufficientRole,),
+    )
+
+
+def reached_at(method: str, path: str) -> str:
+    """The path at which the gateway serves a staff route."""
+    below = path.removeprefix(STAFF)
+    forwarded = {(route.method, route.path) for route in STAFF_ROUTES}
+    for served in (OF_A_STUDIO + below, below):
+        if (method, served) in forwarded:
+            return served
+    raise ValueError(f"{method} {path} is not in the routing table")

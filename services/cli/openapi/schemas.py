@@ -1,23 +1,19 @@
 """JSON Schemas of the structs, in words that validators and code generators understand.
 
 Lists are named after their items. In responses every field is required. In requests no schema has a
-`default`: generators make the field required then, so the value stands in the description.
+`default`: generators make the field required then, so the value stands in the description. Descriptions come
+from partners.toml and operators.toml.
 """
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-from msgspec import Struct
 
-from services.cli.openapi.descriptions import describe
-from services.cli.openapi.descriptions.partners import TEXTS
-from shared.errors import Problem
-from shared.events.event import EventResource
-from shared.http.error_mapping import ErrorBody, ErrorInfo, ValidationErrorBody
-from shared.http.pages import Page
-from shared.wire import Body, Query, Resource
+from shared.wire import Body, Query
 
 RENAMED: Final = {
     "OwnKey": "Key",
@@ -55,6 +51,46 @@ def public_name(name: str) -> str:
 
 
 Json = dict[str, Any]
+_FOLDER = Path(__file__).parent
+_PARTNERS: dict[str, dict[str, str]] = tomllib.loads((_FOLDER / "partners.toml").read_text("utf-8"))
+_OPERATORS: dict[str, dict[str, str]] = tomllib.loads((_FOLDER / "operators.toml").read_text("utf-8"))
+# Of query parameters, by name.
+PARAMETERS = _PARTNERS.pop("parameters")
+# Of operations in the operators' reference, by id.
+OPERATIONS = _OPERATORS.pop("operations")
+
+
+def _by_property(tables: dict[str, dict[str, str]]) -> dict[str, str]:
+    """By `Schema.property`, or by `property` alone for those of any schema."""
+    found = dict(tables.pop("any"))
+    for schemas, texts in tables.items():
+        for schema in schemas.split(", "):
+            found |= {f"{schema}.{name}": text for name, text in texts.items()}
+    return found
+
+
+PARTNER_TEXTS = _by_property(_PARTNERS)
+OPERATOR_TEXTS = _by_property(_OPERATORS)
+
+
+def describe(components: Json, texts: dict[str, str]) -> None:
+    """Adds the texts to the components' properties, in place."""
+    for schema, definition in components.items():
+        for name, prop in definition.get("properties", {}).items():
+            text = texts.get(f"{schema}.{name}") or texts.get(name)
+            if text and not prop.get("description"):
+                definition["properties"][name] = {"description": text, **prop}
+
+
+def undescribed(components: Json) -> list[str]:
+    return [
+        f"{schema}.{name}"
+        for schema, definition in components.items()
+        for name, prop in definition.get("properties", {}).items()
+        if not prop.get("description")
+    ]
+
+
 REF = "#/components/schemas/"
 
 # msgspec searches with Python's `re`, whose `$` allows a newline. JSON Schema's does not, and the regular
@@ -82,19 +118,19 @@ def reachable(components: Json, roots: Iterable[str]) -> set[str]:
         name = todo.pop()
         if name in components and name not in found:
             found.add(name)
-            todo += _references(components[name])
+            todo += references(components[name])
     return found
 
 
-def _references(part: Any) -> Iterator[str]:
+def references(part: Any) -> Iterator[str]:
     if isinstance(part, dict):
         if isinstance(part.get("$ref"), str):
             yield part["$ref"].removeprefix(REF)
         for value in part.values():
-            yield from _references(value)
+            yield from references(value)
     elif isinstance(part, list):
         for value in part:
-            yield from _references(value)
+            yield from references(value)
 
 
 def say_what_is_accepted(schema: Any, *, in_body: bool) -> None:
@@ -145,7 +181,6 @@ def default_is_always_present(schema: Json) -> None:
 
 _BRACKETS = str.maketrans("[]", "__")
 _PAGE = re.compile(r"Page_(\w+)_\Z")
-_RESPONSES = (Resource, Page, ErrorBody, ErrorInfo, ValidationErrorBody, Problem, EventResource)
 
 
 class Schemas:
@@ -160,16 +195,15 @@ class Schemas:
         tidied = {_name(name): _tidy(schema) for name, schema in components.items()}
         self._components: dict[str, Json] = dict(sorted(tidied.items()))
         self._queries = {_target(self._by_type[repr(kind)]) for kind in unique if _is(kind, (Query,))}
-        returned = {public_name(kind.__name__) for kind in _structs(unique) if _is(kind, _RESPONSES)}
-        for name, schema in self._components.items():
-            if name in returned or name.endswith("List"):
-                _always_present(schema)
         self._requests = reachable(
             self._components,
             (_target(self._by_type[repr(kind)]) for kind in unique if _is(kind, (Body, Query))),
         )
-        for name in self._requests:
-            say_what_is_accepted(self._components[name], in_body=name not in self._queries)
+        for name, schema in self._components.items():
+            if name in self._requests:
+                say_what_is_accepted(schema, in_body=name not in self._queries)
+            else:
+                default_is_always_present(schema)
 
     def of(self, kind: Any) -> Json:
         return self._by_type[repr(kind)]
@@ -177,35 +211,18 @@ class Schemas:
     def resolved(self, kind: Any) -> Json:
         return self._components[_target(self.of(kind))]
 
-    def components(self, texts: dict[str, str] = TEXTS) -> Json:
+    def components(self, texts: dict[str, str]) -> Json:
         """All but those of query strings, each property with its description."""
         found = {name: schema for name, schema in self._components.items() if name not in self._queries}
         describe(found, texts)
-        for name, schema in found.items():
-            if name in self._requests:
-                default_in_words(schema)
-            else:
-                default_is_always_present(schema)
+        for name in self._requests & found.keys():
+            default_in_words(found[name])
         return found
 
 
 def _is(kind: Any, bases: tuple[type, ...]) -> bool:
     origin = getattr(kind, "__origin__", kind)
     return isinstance(origin, type) and issubclass(origin, bases)
-
-
-def _structs(types: Iterable[Any]) -> set[type[Struct]]:
-    """The structs among the types, and those nested in them."""
-    seen: set[Any] = set()
-    todo = list(types)
-    while todo:
-        kind = todo.pop()
-        todo.extend(getattr(kind, "__args__", ()))
-        struct = getattr(kind, "__origin__", kind)
-        if _is(struct, (Struct,)) and struct not in seen:
-            seen.add(struct)
-            todo.extend(field.type for field in msgspec.structs.fields(struct))
-    return seen
 
 
 def _name(name: str) -> str:
@@ -243,12 +260,3 @@ def _tidy(schema: Any) -> Any:
             key: value for key, value in tidied.items() if key not in ("type", "format", "pattern")
         }
     return tidied
-
-
-def _always_present(schema: Json) -> None:
-    """In a response a default is only the constant value of a field. The field is never missing."""
-    if "properties" in schema:
-        schema["required"] = list(schema["properties"])
-        for field in schema["properties"].values():
-            if isinstance(field, dict):
-                field.pop("default", None)

@@ -5,8 +5,8 @@ from services.forms.context import Forms
 from services.forms.store import erasure
 from services.forms.wire.erasure import Erased
 from shared.emails import normalized_emails
+from shared.events.anonymize import anonymize_outbox
 from shared.events.outbox import add_events
-from shared.events.outbox_erasure import anonymize_outbox
 from shared.http.caller import Caller
 from shared.http.erasure import PersonToErase
 

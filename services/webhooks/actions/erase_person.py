@@ -17,8 +17,7 @@ from services.webhooks.store.erasure import Mention
 from services.webhooks.wire.events import read_logged
 from services.webhooks.wire.operators import Erased
 from shared.errors import Unavailable
-from shared.events.anonymize import person_in, without_person
-from shared.events.outbox_erasure import anonymize_outbox
+from shared.events.anonymize import anonymize_outbox, person_in, without_person
 from shared.http.caller import Caller
 from shared.http.erasure import PersonToErase
 from shared.wire import encode

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 
 import aio_pika
 from aio_pika import ExchangeType
@@ -11,7 +11,7 @@ from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractQueue
 from aio_pika.exceptions import ChannelNotFoundEntity, ChannelPreconditionFailed
 from yarl import URL
 
-from shared.events.bus.protocol import BusError
+from shared.events.bus import BusError
 from shared.events.bus.topology import QUEUE_ARGUMENTS, QUEUES, Queue
 
 CONNECT_TIMEOUT = 5.0
@@ -91,20 +91,3 @@ def _naming(kind: str, name: str) -> Iterator[None]:
             f"They cannot be changed: stop the consumers, delete it (rabbitmqctl delete_{kind} {name}) and "
             "start again; it is made anew, and what was in it is sent again from the outboxes."
         ) from problem
-
-
-@contextlib.asynccontextmanager
-async def short_channel(url: str) -> AsyncIterator[AbstractChannel]:
-    """On a connection of its own, for an operator's request. These are rare and must not disturb others."""
-    async with asyncio.timeout(30):
-        connection = await open_connection(url)
-        async with connection, connection.channel() as channel:
-            yield channel
-
-
-async def queue_depth(channel: AbstractChannel, queue: Queue) -> int:
-    waiting = 0
-    for number in queue.all_partitions:
-        found = await channel.declare_queue(queue.partition(number), passive=True)
-        waiting += found.declaration_result.message_count or 0
-    return waiting

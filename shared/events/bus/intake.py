@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import structlog
 
 from shared.db.unavailable import is_unavailable
-from shared.events.bus.protocol import Batch, Handler, Message, Park, Poison, Refused, Reply, Stored
+from shared.events.bus import Batch, Handler, Message, Park, Poison, Refused, Reply, Stored
 from shared.events.bus.topology import Queue
 
 log = structlog.get_logger("bus")
@@ -46,23 +46,22 @@ class Intake:
             self._last.clear()
             raise
         return [
-            self._reply(batch, refused) if is_accepted else _start_over(batch)
+            _reply(batch, refused) if is_accepted else Reply(batch.partition, batch.session, start_over=True)
             for batch, is_accepted in zip(batches, accepted, strict=True)
         ]
 
     def _follows(self, batch: Batch) -> bool:
         """Whether it is the next batch of its session, or an earlier one again."""
         session = (batch.partition, batch.session)
-        last = self._last.pop(session, 0)
-        follows = batch.number <= last + 1
-        if last or follows:
-            # The session that was used last is last in the dict.
-            self._last[session] = max(last, batch.number) if follows else last
-            if len(self._last) > MOST_SESSIONS:
-                del self._last[next(iter(self._last))]
-        if not follows:
+        last = self._last.get(session, 0)
+        if batch.number > last + 1:
             log.info("session_starts_over", queue=self.queue.name, partition=batch.partition, last=last)
-        return follows
+            return False
+        if len(self._last) == MOST_SESSIONS:
+            # Nearly all of them have ended. Those that go on start over.
+            self._last.clear()
+        self._last[session] = max(last, batch.number)
+        return True
 
     async def _handle(self, messages: Sequence[Message]) -> dict[str, str]:
         """By event id, why messages can never be handled: one by one, if all of them together fail."""
@@ -92,19 +91,16 @@ class Intake:
             return _text(f"{type(problem).__name__}: {problem}")
         return None
 
-    def _reply(self, batch: Batch, refused: dict[str, str]) -> Reply:
-        return Reply(
-            batch.partition,
-            batch.session,
-            [Stored(one.row_id, one.id) for one in batch.messages if one.id not in refused],
-            [Refused(one.row_id, one.id, refused[one.id]) for one in batch.messages if one.id in refused],
-        )
+
+def _reply(batch: Batch, refused: dict[str, str]) -> Reply:
+    return Reply(
+        batch.partition,
+        batch.session,
+        [Stored(one.row_id, one.id) for one in batch.messages if one.id not in refused],
+        [Refused(one.row_id, one.id, refused[one.id]) for one in batch.messages if one.id in refused],
+    )
 
 
 def _text(reason: str) -> str:
     """What a column of type text takes, whatever was quoted from the message."""
     return reason[:500].encode(errors="replace").replace(b"\0", b"?").decode()
-
-
-def _start_over(batch: Batch) -> Reply:
-    return Reply(batch.partition, batch.session, start_over=True)

@@ -13,18 +13,7 @@ from aio_pika.exceptions import AMQPError, DeliveryError
 from pamqp import commands
 
 from shared.background import end_tasks
-from shared.events.bus.broker import (
-    Misconfigured,
-    close_quietly,
-    declare_all,
-    expect,
-    open_connection,
-    queue_depth,
-    refuse_old_broker,
-    short_channel,
-)
-from shared.events.bus.intake import Intake
-from shared.events.bus.protocol import (
+from shared.events.bus import (
     Batch,
     BusError,
     Handler,
@@ -33,11 +22,13 @@ from shared.events.bus.protocol import (
     Park,
     Ready,
     Reply,
+    broker,
     encode_message,
     reply_decoder,
 )
+from shared.events.bus.intake import Intake
 from shared.events.bus.rabbit_consumer import Consumer
-from shared.events.bus.topology import Queue, declares, reply_queue
+from shared.events.bus.topology import Queue, declares
 from shared.wire import new_id
 
 log = structlog.get_logger("bus")
@@ -66,7 +57,7 @@ class RabbitBus:
                 await link.open(self.url, service)
         except BaseException as problem:
             await link.close()
-            if isinstance(problem, Misconfigured):
+            if isinstance(problem, broker.Misconfigured):
                 self._misconfigured = str(problem)
                 raise
             if isinstance(problem, BROKER_PROBLEMS):
@@ -89,11 +80,17 @@ class RabbitBus:
         return self._consumers[queue.name].lost_seconds()
 
     async def depth(self, queue: Queue) -> int:
+        """On a connection of its own: an operator's request is rare and must not disturb others."""
+        waiting = 0
         try:
-            async with short_channel(self.url) as channel:
-                return await queue_depth(channel, queue)
+            async with asyncio.timeout(30), await broker.open_connection(self.url) as connection:
+                channel = await connection.channel()
+                for number in queue.all_partitions:
+                    found = await channel.declare_queue(queue.partition(number), passive=True)
+                    waiting += found.declaration_result.message_count or 0
         except BROKER_PROBLEMS as problem:
             raise BusError(f"not connected: {type(problem).__name__}") from problem
+        return waiting
 
     def problem(self) -> str | None:
         problems = (consumer.problem() for consumer in self._consumers.values())
@@ -122,16 +119,16 @@ class RabbitLink:
         return self._failed or self._channel is None or self._channel.is_closed
 
     async def open(self, url: str, service: str) -> None:
-        self._connection = await open_connection(url)
+        self._connection = await broker.open_connection(url)
         self._channel = channel = await self._connection.channel(
             publisher_confirms=True, on_return_raises=True
         )
-        await refuse_old_broker(channel)
+        await broker.refuse_old_broker(channel)
         if declares(service):
-            await declare_all(channel)
+            await broker.declare_all(channel)
         else:
-            await expect(channel, self._queue, 0)
-        self._replies = reply_queue(service, new_id())
+            await broker.expect(channel, self._queue, 0)
+        self._replies = f"{service}.replies.{new_id()}"
         queue = await channel.declare_queue(self._replies, exclusive=True, auto_delete=True)
         await queue.bind(self._queue.replies, routing_key=self._replies)
         await queue.consume(self._replied, no_ack=True)
@@ -168,7 +165,7 @@ class RabbitLink:
 
     async def close(self) -> None:
         self._failed = True
-        await close_quietly(self._connection)
+        await broker.close_quietly(self._connection)
         await end_tasks(self._publishing)
 
     async def _replied(self, message: AbstractIncomingMessage) -> None:

@@ -12,9 +12,9 @@ from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractIncomingMe
 from pamqp import commands
 
 from shared.background import Backoff, end_tasks
+from shared.events.bus import Batch, BusError, Ready, batch_decoder, encode_message
 from shared.events.bus.broker import close_quietly, declare, declare_all, expect, open_connection
 from shared.events.bus.intake import Intake
-from shared.events.bus.protocol import Batch, Ready, batch_decoder, encode_message
 
 log = structlog.get_logger("bus")
 
@@ -26,10 +26,6 @@ AT_ONCE = 32
 # Consumers have been silently dead after a broker restart, and queues and bindings can be deleted: we look
 # regularly.
 WATCH_SECONDS = 5.0
-
-
-class ConsumerLost(Exception):
-    """The connection, a channel or a subscription is gone: start over."""
 
 
 class Arrived(msgspec.Struct, frozen=True):
@@ -45,6 +41,7 @@ class Consumer:
         self._intake = intake
         self._ready = ready
         self._declares = declares
+        self._find = declare if declares else expect
         self._wanted = self.queue.all_partitions if self.queue.partitions == 1 else frozenset[int]()
         self._reassigned = asyncio.Event()
         self._arrived: asyncio.Queue[Arrived] = asyncio.Queue()
@@ -145,7 +142,7 @@ class Consumer:
         try:
             async with asyncio.timeout(WATCH_SECONDS):
                 await channel.set_qos(prefetch_count=PREFETCH)
-                queue = await self._declared(channel, number)
+                queue = await self._find(channel, self.queue, number)
 
                 async def receive(message: AbstractIncomingMessage) -> None:
                     try:
@@ -161,16 +158,13 @@ class Consumer:
             while True:
                 await asyncio.sleep(WATCH_SECONDS)
                 async with asyncio.timeout(WATCH_SECONDS):
-                    found = await self._declared(channel, number)
+                    found = await self._find(channel, self.queue, number)
                 if not found.declaration_result.consumer_count:
-                    raise ConsumerLost("the broker knows no consumer of ours")
+                    raise BusError("the broker knows no consumer of ours")
                 backoff.reset()
         finally:
             # Messages that are not acknowledged go back to the queue, and another replica may have them.
             await close_quietly(channel)
-
-    async def _declared(self, channel: AbstractChannel, number: int):  # type: ignore[no-untyped-def]
-        return await (declare if self._declares else expect)(channel, self.queue, number)
 
     async def _handle(self, replies: AbstractChannel) -> None:
         """Store, reply, acknowledge. An exception ends the connection."""
@@ -210,4 +204,4 @@ async def _closed(connection: AbstractConnection, replies: AbstractChannel) -> N
     replies.close_callbacks.add(lambda *_: lost.set(), weak=False)
     if not connection.is_closed and not replies.is_closed:
         await lost.wait()
-    raise ConsumerLost("the connection was closed")
+    raise BusError("the connection was closed")

@@ -76,10 +76,6 @@ def declares(service: str) -> bool:
     return service == EVENT_LOG.service
 
 
-def reply_queue(service: str, replica: str) -> str:
-    return f"{service}.replies.{replica}"
-
-
 class Permissions(Struct, frozen=True):
     """Regular expressions over the names of exchanges and queues, as RabbitMQ expects them."""
 

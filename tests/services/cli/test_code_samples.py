@@ -10,10 +10,7 @@ import asyncpg
 import pytest
 from msgspec import Struct
 
-from services.cli.openapi.code_samples import ORIGIN
-from services.cli.openapi.document import document
-from services.cli.openapi.operator_document import ORIGIN as OPERATOR_ORIGIN
-from services.cli.openapi.operator_document import operator_document
+from services.cli.openapi.document import OPERATOR_ORIGIN, ORIGIN, document, operator_document
 from services.cli.secrets import with_secrets
 from shared.servers.ports import free_port
 from shared.settings import Settings

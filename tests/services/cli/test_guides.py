@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from services.cli.openapi.guides import GUIDES, ROOT, blocks_of, changelog, guides_bytes
+from services.cli.openapi.guides import GUIDES, ROOT, blocks_of, changelog, guides
 
-MADE: dict[str, Any] = json.loads(guides_bytes())
+MADE: dict[str, Any] = json.loads(json.dumps(guides()))
 
 
 def texts(value: Any) -> list[str]:

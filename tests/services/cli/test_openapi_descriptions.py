@@ -1,33 +1,38 @@
-"""Every property of the reference says what it is, for a reader who does not know our code."""
+"""Every property of both references says what it is, for a reader who does not know our code."""
 
 import re
+from typing import Any
 
-from services.cli.openapi.descriptions import undescribed
-from services.cli.openapi.descriptions.partners import TEXTS
-from services.cli.openapi.document import document
+import pytest
 
+from services.cli.openapi.document import document, operator_document
+from services.cli.openapi.schemas import OPERATOR_TEXTS, PARTNER_TEXTS, undescribed
 
-def test_every_property_of_every_schema_has_a_description() -> None:
-    """A partner never has to guess what a field means."""
-    assert undescribed(document()["components"]["schemas"]) == []
-
-
-def test_every_text_is_used() -> None:
-    """A text for a property that no longer exists would go stale unnoticed."""
-    schemas = document()["components"]["schemas"]
-    texts = {
-        prop["description"] for schema in schemas.values() for prop in schema.get("properties", {}).values()
-    }
-    unused = {name for name, text in TEXTS.items() if not any(told.startswith(text) for told in texts)}
-    assert unused == set()
+BOTH = pytest.mark.parametrize(
+    ("schemas", "texts"),
+    [
+        (document()["components"]["schemas"], PARTNER_TEXTS),
+        (operator_document()["components"]["schemas"], OPERATOR_TEXTS),
+    ],
+    ids=["partners", "operators"],
+)
 
 
-def test_descriptions_speak_to_partners() -> None:
+@BOTH
+def test_every_property_has_a_description_and_every_text_is_used(schemas: Any, texts: dict[str, str]) -> None:
+    """Nobody has to guess what a field means, and a text for a property that is gone is found."""
+    assert undescribed(schemas) == []
+    shown = {prop["description"] for one in schemas.values() for prop in one.get("properties", {}).values()}
+    assert {name for name, text in texts.items() if not any(one.startswith(text) for one in shown)} == set()
+
+
+@BOTH
+def test_descriptions_speak_to_their_readers(schemas: Any, texts: dict[str, str]) -> None:
     """No word of our own code, and whole sentences."""
-    schemas = document()["components"]["schemas"]
+    own = r"\b(struct|msgspec|asyncpg|TODO)\b" + (r"|\boutbox\b" if texts is PARTNER_TEXTS else "")
     for name, schema in schemas.items():
         for key, prop in schema.get("properties", {}).items():
             text = prop["description"]
             assert text[0].isupper() or text[0] in "`1", (name, key, text)
             assert text.endswith("."), (name, key, text)
-            assert not re.search(r"\b(struct|msgspec|outbox|asyncpg|TODO)\b", text), (name, key, text)
+            assert not re.search(own, text), (name, key, text)

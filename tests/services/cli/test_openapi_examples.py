@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker  # type: ignore[import-untyped]
 
-from services.cli.openapi.document import document
+from services.cli.openapi.document import document, operator_document
 from services.cli.openapi.examples import MESSAGES
-from services.cli.openapi.operator_document import operator_document
 from shared.errors import DomainError
 
 Content = dict[str, Any]

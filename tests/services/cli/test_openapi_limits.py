@@ -93,7 +93,7 @@ def test_every_bound_of_a_body_or_a_query_is_in_the_document(document: Any) -> N
     bodies = queries = 0
     for operation in operations():
         route = operation.route
-        shown = document["paths"][operation.path][operation.method.lower()]
+        shown = document["paths"][operation.route.path][operation.route.method.lower()]
         if route.body is not None:
             (ref,), known = msgspec.json.schema_components([route.body], ref_template="{name}")
             sent = shown["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
@@ -105,7 +105,7 @@ def test_every_bound_of_a_body_or_a_query_is_in_the_document(document: Any) -> N
         (_,), known = msgspec.json.schema_components([route.query], ref_template="{name}")
         told = {one["name"]: one["schema"] for one in shown.get("parameters", ()) if one.get("in") == "query"}
         for name, field in known[route.query.__name__].get("properties", {}).items():
-            assert all_bounds(field) == all_bounds(told[name]), (operation.path, name)
+            assert all_bounds(field) == all_bounds(told[name]), (operation.route.path, name)
             queries += len(all_bounds(field))
     assert (bodies > 60, queries > 15) == (True, True), (bodies, queries)
 

@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from msgspec import Struct
 
+from services.cli.output import status_lines
 from tests.harness import import_lines
+from tests.harness.console import exchange, token_in
 from tests.harness.system import ROOT, System
 
 
@@ -150,3 +153,41 @@ async def test_erasing_a_person_is_counted_and_cannot_be_found_again(system: Sys
     for path in (f"/members/{member['id']}", f"/leads/{lead['id']}", "/members", "/leads", "/events"):
         assert email.encode() not in (await client.get(path)).body, path
     assert (await studioctl(system, "leads", "erase", member["id"], "--yes")).code == 1
+
+
+async def test_console_prints_the_operators_page_or_a_clients_link(system: System) -> None:
+    """The link opens one session; an unknown client is refused."""
+    page = (await studioctl(system, "console")).json()
+    assert page["url"] == f"{system.running.operator_url}/console"
+    issued = await system.issue(client="Console client")
+    words = ("console", "--client", issued["client_id"], "--expires-in", "10m")
+    made = (await studioctl(system, *words)).json()
+    assert (await exchange(system, token_in(made["url"]))).status == 200
+    unknown = await studioctl(system, "console", "--client", "nobody at all")
+    assert unknown.code == 1 and "There is no such client" in unknown.err
+
+
+async def test_audit_list_tells_what_was_changed(system: System) -> None:
+    """Oldest first, so the newest is on the last page; the entry names the key that was made."""
+    issued = await system.issue()
+    listed = (await studioctl(system, "audit", "list", "--since", "10m", "--limit", "200")).json()
+    assert set(listed["data"][0]) == {"id", "object", "at", "actor", "action", "target", "request_id"}
+    while listed["has_more"]:
+        cursor = listed["next_cursor"]
+        listed = (await system.operator.get("/audit", limit=200, cursor=cursor)).json()
+    assert ("keys.create", issued["id"]) in {(row["action"], row["target"]) for row in listed["data"]}
+
+
+@pytest.mark.parametrize(
+    ("waiting", "overdue", "text"),
+    [
+        (0, 0, "outbox empty"),
+        (3, 0, "outbox 3 waiting, oldest 90s"),
+        (5, 2, "outbox 5 waiting (2 overdue), oldest 90s"),
+    ],
+    ids=["empty", "waiting", "overdue"],
+)
+def test_the_events_that_are_not_logged_yet_are_shown(waiting: int, overdue: int, text: str) -> None:
+    """How many, how old, and how many of them should have arrived by now."""
+    figures = {"outbox_waiting": waiting, "outbox_overdue": overdue, "outbox_age_seconds": 90.0}
+    assert text in next(iter(status_lines({"bookings": {"status": "ready", "figures": figures}})))

@@ -16,8 +16,7 @@ import pytest
 from msgspec import Struct
 
 from services.cli.demo import STUDIO_ID
-from services.cli.openapi.document import document
-from services.cli.openapi.operator_document import operator_document
+from services.cli.openapi.document import document, operator_document
 from services.gateway.rules.audit_action import action_of
 from shared.routing import STAFF_ROUTES, OperatorRoute
 from shared.wire import new_id

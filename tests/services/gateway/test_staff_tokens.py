@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from services.cli.openapi.operator_operations import OperatorOperation, operator_operations
+from services.cli.openapi.operations import Operation, operator_operations
 from services.gateway.access import OperatorAccess
 from services.gateway.rules.key_text import hash_secret, make_staff_token
 from services.gateway.store import staff_tokens, studios
@@ -60,7 +60,7 @@ async def staff_of(system: System) -> Staff:
     return Staff(own, other, {role: client_with(system, text) for role, text in tokens.items()}, key)
 
 
-async def call(client: Client, operation: OperatorOperation, studio: str, **ids: str) -> Reply:
+async def call(client: Client, operation: Operation, studio: str, **ids: str) -> Reply:
     """With unknown ids unless some are given, so that nothing is found or changed."""
     route = operation.route
     values = {"studio": studio, "queue": "nothing", "client": new_id()} | ids

@@ -13,7 +13,7 @@ from shared.events import relay as relay_module
 from shared.events.bus import BusError, Reply, Stored
 from shared.events.event import Event
 from shared.events.outbox import add_event, add_events, partition_of
-from shared.events.relay import WINDOW
+from shared.events.session import WINDOW
 from shared.wire import new_id
 from tests.shared.events.staged_bus import STUDIO, StagedBus, event, left, relay, until_idle, versions, write
 

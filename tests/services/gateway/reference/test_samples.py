@@ -2,8 +2,7 @@
 
 from playwright.async_api import expect
 
-from services.cli.openapi.code_samples import ORIGIN
-from services.cli.openapi.document import document
+from services.cli.openapi.document import ORIGIN, document
 from tests.harness.browser import Tab
 from tests.harness.system import RunningSystem
 

@@ -4,8 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from shared.events.bus import Bus
-from shared.events.bus.factory import open_bus
+from shared.events.bus import Bus, open_bus
 from tests.shared.events.bus.notebook import Sender
 
 

@@ -3,9 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-import pytest
-
-from shared.events.bus import EVENT_LOG, NEW_MEMBERS, Bus, BusError, Message, Poison
+from shared.events.bus import EVENT_LOG, NEW_MEMBERS, Bus, Message, Poison
 from shared.events.bus.memory import MemoryBus
 from tests.harness.eventually import until
 from tests.shared.events.bus.notebook import Notebook, Sender, at_once
@@ -89,7 +87,14 @@ async def test_nothing_is_parked_or_lost_while_the_database_is_unavailable(bus: 
     assert notebook.parked == []
 
 
-async def test_in_process_nothing_is_sent_before_there_is_a_consumer() -> None:
-    """There is no broker to keep it: the outbox row has to stay."""
-    with pytest.raises(BusError):
-        await MemoryBus().link(EVENT_LOG, "bookings", lambda reply: None)
+async def test_in_process_what_is_sent_waits_for_its_consumer() -> None:
+    """Services are opened one after another. Without a reply the outbox keeps its rows."""
+    bus, notebook = MemoryBus(), Notebook()
+    sender = Sender(bus)
+    await sender.send("m1")
+    await asyncio.sleep(0)
+    assert (sender.replies, await bus.depth(EVENT_LOG)) == ([], 1)
+    await _consume(bus, notebook)
+    await until(lambda: sender.stored == ["m1"])
+    assert (notebook.seen, await bus.depth(EVENT_LOG)) == (["m1"], 0)
+    await bus.close()

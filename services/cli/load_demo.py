@@ -1,18 +1,23 @@
-"""What the samples in the reference need and an import cannot bring, made once after the demo studio.
+"""The demo studio of `up`: loaded by the regular import, with a key, and with what the samples need.
 
-For partners, a booking under a known idempotency key, and a webhook endpoint with an event, a delivery and a
+An import cannot bring everything that the samples in the reference refer to. This is made once after it: for
+partners, a booking under a known idempotency key, and a webhook endpoint with an event, a delivery and a
 recovery. The endpoint gets no deliveries by itself: nothing listens there. For operators, a key and a staff
 token with fixed ids. Their secrets are not kept, so nobody can use them.
 """
 
 import asyncio
+import io
 import json
 import urllib.error
 import urllib.request
-from typing import Final
+from datetime import UTC, datetime
+from typing import Any, Final
 
 from msgspec import Raw, structs
 
+from services.cli.command import CommandFailed
+from services.cli.demo import demo_lines
 from services.cli.demo.people import member_id
 from services.cli.demo.studio import BROOKLYN, STUDIO_ID, demo_id
 from services.cli.demo.timetable import (
@@ -27,8 +32,10 @@ from services.cli.demo.timetable import (
     attending,
     spot_id,
 )
-from services.cli.demo_key import DEMO_KEY, load_demo
+from services.cli.import_file import import_stream
 from services.cli.operator_client import OperatorClient
+from services.cli.output import step
+from services.cli.secrets import write_private
 from services.gateway.rules.key_text import NewKey, hash_secret, make_key, make_staff_token
 from services.gateway.store import clients, keys, staff_tokens
 from services.webhooks.actions.log_events import add_to_log
@@ -46,8 +53,9 @@ from shared.events.kinds import BookingCreated
 from shared.http.caller import Caller
 from shared.routing import PREFIX, SCOPES
 from shared.settings import Settings
-from shared.wire import now
+from shared.wire import encode, now
 
+DEMO_KEY: Final = "demo_key.json"
 OPERATOR: Final = Caller(studio_id=STUDIO_ID, actor="operator")
 BOOKED: Final = demo_id("booking", f"{OPEN_CLASS.name}/{attending(OPEN_CLASS)[0]}")
 ENDPOINT: Final = {
@@ -59,15 +67,62 @@ ENDPOINT: Final = {
 }
 
 
-async def add_samples(settings: Settings, operator_url: str) -> None:
+def load_demo(client: OperatorClient, *, progress: bool = True) -> dict[str, Any]:
+    file = io.BytesIO(b"".join(encode(line) + b"\n" for line in demo_lines(datetime.now(UTC).date())))
+    size = file.getbuffer().nbytes
+    report = import_stream(client, file, None, size=size, progress=progress, send_events=False)
+    if report["rejected_count"]:
+        raise CommandFailed(f"The demo studio was not loaded completely: {report['rejected'][0]['reason']}")
+    return report
+
+
+async def demo_key(settings: Settings, operator_url: str) -> str:
+    """The demo studio's key, created with the studio on the first start and stored for later ones."""
+    client = OperatorClient(operator_url, settings.operator_tokens[0])
+    key = await asyncio.to_thread(_stored_key, settings, client)
+    await _add_operator_samples(settings)
+    await _add_partner_samples(settings, client)
+    return key
+
+
+def _stored_key(settings: Settings, client: OperatorClient) -> str:
+    path = settings.home / DEMO_KEY
+    known = {studio["id"] for studio in client.get("/studios")["data"]}
+    if STUDIO_ID not in known or not path.exists():
+        # If no key is stored, an earlier start was interrupted while loading. Loading again does no harm.
+        with step("Loading the demo studio"):
+            load_demo(client, progress=False)
+    if path.exists():
+        kept: dict[str, str] = json.loads(path.read_text())
+        key = next((key for key in client.get("/keys")["data"] if key["id"] == kept["id"]), None)
+        if key is not None and _is_live(key):
+            return kept["key"]
+    issued = client.post("/keys", {"studio": STUDIO_ID, "name": "demo", "scopes": ["all"]})
+    write_private(path, json.dumps({"id": issued["id"], "key": issued["key"]}) + "\n")
+    return str(issued["key"])
+
+
+def _is_live(key: dict[str, Any]) -> bool:
+    expires = key["expires_at"]
+    return key["revoked_at"] is None and (expires is None or datetime.fromisoformat(expires) > now())
+
+
+def demo_console(settings: Settings, operator_url: str) -> str:
+    """A link into the demo client's console."""
+    client = OperatorClient(operator_url, settings.operator_tokens[0])
+    kept: dict[str, str] = json.loads((settings.home / DEMO_KEY).read_text())
+    key = client.get(f"/keys/{kept['id']}")
+    return str(client.post(f"/clients/{key['client_id']}/console-sessions")["url"])
+
+
+async def _add_partner_samples(settings: Settings, client: OperatorClient) -> None:
     assert settings.database_url is not None
-    await add_operator_samples(settings)
     db = await Database.connect(settings.database_url, "webhooks", size=1)
     try:
         async with db.connection() as conn:
             if await get_event(conn, DayTables(), OPERATOR, EVENT_ID) is not None:
                 return
-        made = await asyncio.to_thread(_book, settings, operator_url)
+        made = await asyncio.to_thread(_book, settings, client)
         if made is None:
             return
         caller, booking = made
@@ -77,23 +132,18 @@ async def add_samples(settings: Settings, operator_url: str) -> None:
         await db.close()
 
 
-def _book(settings: Settings, operator_url: str) -> tuple[Caller, bytes] | None:
+def _book(settings: Settings, client: OperatorClient) -> tuple[Caller, bytes] | None:
     """The demo key as a caller, and a booking of the demo studio as partners see it.
 
     None where the demo was changed so that this is not possible any more: a start must not fail for samples.
     """
     kept = json.loads((settings.home / DEMO_KEY).read_text())
-    operator = OperatorClient(operator_url, settings.operator_tokens[0])
-    key = operator.get(f"/keys/{kept['id']}")
+    key = client.get(f"/keys/{kept['id']}")
     base = f"http://{settings.host}:{settings.port_of('gateway')}{PREFIX}"
     headers = {"X-Service-Key": kept["key"]}
     body = {"class_id": OPEN_CLASS.id, "member_id": member_id("Liam Carter"), "class_spot_id": spot_id("R4")}
     write = headers | {"Content-Type": "application/json", "Idempotency-Key": IDEMPOTENCY_KEY}
     booking = _read(urllib.request.Request(f"{base}/bookings/{BOOKED}", headers=headers))
-    if booking is None:
-        # The demo is from a version that did not have these classes.
-        load_demo(operator, progress=False)
-        booking = _read(urllib.request.Request(f"{base}/bookings/{BOOKED}", headers=headers))
     _read(urllib.request.Request(f"{base}/bookings", json.dumps(body).encode(), write))
     caller = Caller(
         studio_id=STUDIO_ID, client_id=key["client_id"], key_id=key["id"], scopes=frozenset(SCOPES)
@@ -158,18 +208,18 @@ NAME: Final = "For the samples in the reference"
 KNOWN: Final = "SELECT 1 FROM keys WHERE id = $1"
 
 
-async def add_operator_samples(settings: Settings) -> None:
+async def _add_operator_samples(settings: Settings) -> None:
     assert settings.database_url is not None
     db = await Database.connect(settings.database_url, "gateway", size=1)
     try:
         async with db.transaction() as conn:
             if await conn.fetchval(KNOWN, KEY_ID) is None:
-                await _add(conn)
+                await _add_key_and_token(conn)
     finally:
         await db.close()
 
 
-async def _add(conn: Connection) -> None:
+async def _add_key_and_token(conn: Connection) -> None:
     key, token = make_key(test=False, known_id=KEY_ID), make_staff_token(STAFF_TOKEN_ID)
     await keys.add(
         conn,
