@@ -29,8 +29,9 @@ from shared.observability.tracing import trace_id_of
 
 log = structlog.get_logger("relay")
 
-# Replies are collected for this long, so that one statement deletes many rows.
-DELETE_SECONDS = 0.02
+# Replies are collected for this long, so that one statement deletes many rows. Less if rows wait for them.
+DELETE_SECONDS = 0.2
+ROOM_SECONDS = 0.02
 # How often the floors rise, and how often everything is read from the first row.
 SETTLE_SECONDS = 0.5
 READ_ALL_SECONDS = 60.0
@@ -69,6 +70,8 @@ class Relay:
         self._logged: dict[int, tuple[int, int, str]] = {}
         self._refused: dict[int, Refused] = {}
         self._waking = False
+        # The last read left rows behind, because the window had no room for them.
+        self._cut_short = False
         self._settled = SettledIds()
         self._settled_at = float("-inf")
         self._read_all_at = time.monotonic() + READ_ALL_SECONDS
@@ -164,6 +167,7 @@ class Relay:
                     session.read_all()
         sessions = self._sessions.values()
         wanted = [(session, session.id, *limit) for session in sessions for limit in session.limits()]
+        self._cut_short = len(wanted) < sum(len(session.streams) for session in sessions)
         if not wanted:
             return [], False
         sent = [*self._logged, *self._refused, *(row_id for one in sessions for row_id in one.in_flight)]
@@ -178,6 +182,7 @@ class Relay:
                 continue
             session.was_read(stream, rows, limit)
             is_full = len(rows) == limit
+            self._cut_short |= is_full
             if bound is not None:
                 session.raise_floor(stream, min(bound, rows[-1]["id"]) if is_full else bound)
             if rows:
@@ -201,7 +206,8 @@ class Relay:
                 session.replied([one.row_id for one in reply.stored] + [one.row_id for one in reply.refused])
         if not self._waking:
             self._waking = True
-            asyncio.get_running_loop().call_later(DELETE_SECONDS, self.wakeup.wake)
+            pause = ROOM_SECONDS if self._cut_short or reply.start_over else DELETE_SECONDS
+            asyncio.get_running_loop().call_later(pause, self.wakeup.wake)
 
     async def _delete_logged(self, conn: Connection) -> None:
         self._waking = False
