@@ -92,8 +92,8 @@ def studio_lines() -> Iterator[Line]:
     }
     for key, state in STATES.items():
         city, zone, primary = key.capitalize(), TIMEZONES[key], key == BROOKLYN
-        place = {"city": city, "state": state, "timezone": zone, "active": True, "is_primary": primary}
-        yield line("location", key, name=f"Northlight {city}", **place)
+        fields = {"city": city, "state": state, "timezone": zone, "active": True, "is_primary": primary}
+        yield line("location", key, name=f"Northlight {city}", **fields)
     for key, (name, location, capacity) in ROOMS.items():
         place = demo_id("location", location)
         yield line("room", key, location_id=place, name=name, capacity=capacity, active=True)
