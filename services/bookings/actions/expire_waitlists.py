@@ -1,10 +1,9 @@
-"""Expires the waitlist of every class that has started, and gives out seats that an earlier version left."""
+"""Expires the waitlist of every class that has started."""
 
 from services.bookings.actions.class_changes import ClassChanges
 from services.bookings.actions.process_due import process_due
-from services.bookings.actions.promote_waitlist import promote_waitlist
 from services.bookings.context import Bookings
-from services.bookings.store import classes, studios
+from services.bookings.store import classes
 from services.bookings.wire.bookings import BookingStatus
 from services.bookings.wire.waitlist import WaitlistStatus
 from shared.events.kinds import BookingExpired
@@ -14,12 +13,6 @@ from shared.http.caller import Caller
 async def expire_waitlists(service: Bookings) -> bool:
     """One step of the loop."""
     await process_due(service, classes.started_with_waitlist, expire_waitlist, failed="waitlist_not_expired")
-    return False
-
-
-async def promote_stuck_waitlists(service: Bookings) -> bool:
-    """One step of a slow loop: it reads every class with a waitlist, and usually finds nothing to do."""
-    await process_due(service, classes.with_seats_to_give, promote_waiting, failed="waitlist_not_promoted")
     return False
 
 
@@ -34,16 +27,5 @@ async def expire_waitlist(service: Bookings, caller: Caller, class_id: str) -> N
             booking = changes.bookings[entry.booking_id]
             changes.set_status(booking, BookingStatus.EXPIRED)
             changes.add_event(BookingExpired, booking)
-        await changes.save(conn)
-    service.wakeup.notify()
-
-
-async def promote_waiting(service: Bookings, caller: Caller, class_id: str) -> None:
-    async with service.db.transaction() as conn:
-        changes = await ClassChanges.lock(conn, caller, class_id)
-        if changes is None:
-            return
-        await changes.load_waitlist(conn)
-        await promote_waitlist(conn, changes, await studios.policy(conn, caller))
         await changes.save(conn)
     service.wakeup.notify()

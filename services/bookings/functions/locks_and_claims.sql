@@ -1,5 +1,4 @@
 -- Every lock of this service, and how a booking claims its idempotency key. store/locks.py has the lock order.
--- `start_booking` (migration 0006) stays in the database for versions before batched bookings.
 
 -- The advisory lock of an idempotency key.
 CREATE OR REPLACE FUNCTION key_lock(p_studio uuid, p_client text, p_key text) RETURNS bigint

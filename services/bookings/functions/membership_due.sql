@@ -8,3 +8,6 @@ BEGIN
         CASE WHEN NEW.status = 'active' AND NOT NEW.auto_renew THEN NEW.ends_at END) END;
     RETURN NEW;
 END $$;
+
+CREATE OR REPLACE TRIGGER memberships_due BEFORE INSERT OR UPDATE ON memberships
+    FOR EACH ROW EXECUTE FUNCTION set_membership_due();

@@ -25,8 +25,8 @@ t.instructor_id::text, t.start_time, t.end_time, t.capacity, t.booked_count,
 greatest(0, t.capacity - t.booked_count) AS available_count, t.allow_waitlist, t.spot_selection_mode,
 t.status, t.visible
 """
-# The JSON stored in each row (functions/class_json.sql) around the current counts: one value per row instead
-# of the 16 columns above, and the same bytes as an encoded `Class`. `||` took a fifth longer than concat.
+# The JSON that the row stores, around the current counts: one value per row instead of the 16 columns above,
+# and the same bytes as an encoded `Class`. `||` took a fifth longer than concat.
 WIRE_JSON = """
 concat(t.json_head, t.booked_count, ',"available_count":', greatest(0, t.capacity - t.booked_count),
     t.json_tail) AS json
@@ -164,23 +164,3 @@ async def started_with_waitlist(
 ) -> list[asyncpg.Record]:
     """Across all studios, for the loop that expires waitlists."""
     return await conn.fetch(STARTED_WITH_WAITLIST, most, *(after or (None, None, None)))
-
-
-WITH_SEATS_TO_GIVE = """
-SELECT studio_id, id, start_time FROM classes
-WHERE waitlist_count > 0 AND capacity > booked_count AND status = 'scheduled'
-  AND start_time > clock_timestamp()
-  AND ($2::timestamptz IS NULL OR start_time >= $2 AND (start_time, studio_id, id) > ($2, $3::uuid, $4::uuid))
-ORDER BY start_time, studio_id, id LIMIT $1
-"""
-
-
-async def with_seats_to_give(
-    conn: Connection, most: int, after: tuple[datetime, str, str] | None
-) -> list[asyncpg.Record]:
-    """Of every studio: classes with free seats and a waitlist, which only earlier versions left behind.
-
-    The index is the one of classes with a waitlist. One whose condition named `booked_count` would have to be
-    updated, and all the others with it, by every booking.
-    """
-    return await conn.fetch(WITH_SEATS_TO_GIVE, most, *(after or (None, None, None)))

@@ -36,7 +36,7 @@ def _shown(rows: Sequence[asyncpg.Record], make: Callable[[dict[str, Any]], Any]
     return found
 
 
-MEMBERS = _of_keys("members", members.WIRE_COLUMNS) + " AND t.role IN ('member', 'user', 'lead')"
+MEMBERS = _of_keys("members", members.WIRE_COLUMNS)
 MEMBERSHIPS = _of_keys("memberships", memberships.WIRE_COLUMNS, "state_version")
 PURCHASES = _of_keys("purchases", purchases.WIRE_COLUMNS, location="t.location_id")
 CLASSES = _of_keys("classes", classes.WIRE_COLUMNS, location="t.location_id")

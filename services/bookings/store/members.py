@@ -6,7 +6,7 @@ from typing import Any
 import asyncpg
 
 from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_page, wire_values
-from services.bookings.wire.members import Member, MemberCreate, MemberRole, StaffMember
+from services.bookings.wire.members import Member, MemberCreate, StaffMember
 from shared.db.database import Connection
 from shared.http.caller import Caller
 from shared.wire import PageQuery
@@ -16,12 +16,10 @@ t.id, t.name, t.first_name, t.last_name, t.email, t.role, t.membership_type, t.m
 t.membership_end_date, t.created_at
 """
 TABLE = ListedTable(table="members", columns=WIRE_COLUMNS, located=False)
-# Earlier imports took any role.
-PROFILES = [("t.role = ANY({}::text[])", [role.value for role in MemberRole])]
 
 
 async def list_page(conn: Connection, caller: Caller, query: PageQuery, *, email: str | None) -> list[Member]:
-    filters = Filters(narrow={"email": email}, where=PROFILES)
+    filters = Filters(narrow={"email": email})
     rows = await fetch_page(conn, caller, TABLE, filters, cursor=query.cursor, limit=query.limit)
     return [Member(**wire_values(row)) for row in rows]
 
@@ -33,15 +31,12 @@ STAFF_TABLE = ListedTable(table="members", columns=STAFF_COLUMNS, located=False)
 async def list_for_staff(
     conn: Connection, caller: Caller, query: PageQuery, *, email: str | None
 ) -> list[StaffMember]:
-    filters = Filters(narrow={"email": email}, where=PROFILES)
+    filters = Filters(narrow={"email": email})
     rows = await fetch_page(conn, caller, STAFF_TABLE, filters, cursor=query.cursor, limit=query.limit)
     return [StaffMember(**wire_values(row)) for row in rows]
 
 
-STAFF_GET = f"""
-SELECT {STAFF_COLUMNS} FROM members t
-WHERE t.studio_id = $1 AND t.id = $2 AND t.role IN ('member', 'user', 'lead')
-"""  # noqa: S608
+STAFF_GET = f"SELECT {STAFF_COLUMNS} FROM members t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608
 
 
 async def get_for_staff(conn: Connection, caller: Caller, member_id: str) -> StaffMember | None:
@@ -49,10 +44,7 @@ async def get_for_staff(conn: Connection, caller: Caller, member_id: str) -> Sta
     return StaffMember(**dict(row)) if row else None
 
 
-GET = f"""
-SELECT {WIRE_COLUMNS} FROM members t
-WHERE t.studio_id = $1 AND t.id = $2 AND t.role IN ('member', 'user', 'lead')
-"""  # noqa: S608
+GET = f"SELECT {WIRE_COLUMNS} FROM members t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608
 
 
 async def get(conn: Connection, caller: Caller, member_id: str) -> Member | None:

@@ -27,7 +27,7 @@ EXPORTED = {"catalog": catalog.SECTIONS, "bookings": bookings.SECTIONS, "forms":
 # Computed from other columns, derived again by the import, or not the studio's own.
 LEFT_OUT = {
     "bookings.bookings": {"location_id", "placeholder"},
-    "bookings.classes": {"booked_count", "waitlist_count", "promotion_due", "json_head", "json_tail"},
+    "bookings.classes": {"booked_count", "waitlist_count", "json_head", "json_tail"},
     "bookings.memberships": {"due_at"},
     "bookings.waitlist": {"imported_as", "location_id", "placeholder"},
     "bookings.studios": {"timezone"},
