@@ -15,7 +15,7 @@ from shared.events.kinds import MemberErased, MembershipUpdated
 from shared.events.outbox import add_events
 from shared.events.outbox_erasure import anonymize_outbox
 from shared.http.caller import Caller
-from shared.http.erasure import PersonToErase
+from shared.transfer.routes import PersonToErase
 from shared.wire import encode
 
 

@@ -1,32 +1,17 @@
-"""The events of an import, from what partners saw before and after its lines were written."""
+"""The events of imported classes, bookings and waitlist entries: what partners saw before and after."""
 
 from collections.abc import Awaitable, Callable
 
 from services.bookings.actions.event_builders import COUNTS
 from services.bookings.store import import_shown as shown
-from services.bookings.store.import_locks import Lines, classes_of
+from services.bookings.store.import_locks import classes_of
 from services.bookings.wire.bookings import Booking, BookingStatus
 from services.bookings.wire.classes import Class, ClassStatus
 from shared.db.database import Connection
 from shared.events import kinds
 from shared.events.changes import Shown, ShownById, change_events
 from shared.events.event import Event, EventResource, Kind
-from shared.events.outbox import add_events
-
-Writer = Callable[[Connection, Lines], Awaitable[None]]
-Read = Callable[[Connection, Lines], Awaitable[ShownById]]
-
-
-def with_events(write: Writer, read: Read, created: Kind, updated: Kind) -> Writer:
-    """Runs `write` and adds the events of what it has changed, in the same transaction."""
-
-    async def write_and_tell(conn: Connection, lines: Lines) -> None:
-        before = await read(conn, lines)
-        await write(conn, lines)
-        await add_events(conn, change_events(created, updated, before, await read(conn, lines)))
-
-    return write_and_tell
-
+from shared.transfer.importing import Row, Rows
 
 # The kind of a booking's new status. Any other change of a booking is `booking.updated`.
 BY_STATUS = {
@@ -38,54 +23,50 @@ BY_STATUS = {
 }
 
 
-class SeatChanges:
-    """The classes, bookings and waitlist entries that a batch of lines may change."""
+async def watch_seats(conn: Connection, rows: Rows) -> Callable[[], Awaitable[list[Event]]]:
+    """Call it under the locks of the classes, and what it returns after everything that the lines cause."""
+    classes, bookings, entries = await _read(conn, rows, await _affected(conn, rows))
 
-    def __init__(self, lines: Lines) -> None:
-        self._lines = lines
-        self._affected: Lines = []
-        self._before: tuple[ShownById, ShownById, ShownById] = {}, {}, {}
-
-    async def read_before(self, conn: Connection) -> None:
-        """Call it under the locks of the classes."""
-        self._affected = await self._named(conn)
-        self._before = await self._read(conn)
-
-    async def _named(self, conn: Connection) -> Lines:
-        """The rows of the lines, and the other halves of those that are or were on a waitlist."""
-        others = await shown.partners(conn, self._lines)
-        return [
-            {
-                "studio_id": line["studio_id"],
-                "id": line["id"],
-                "class_id": line.get("class_id") or line["id"],
-                "whole": "class_id" not in line,
-                "other": others.get((str(line["studio_id"]), str(line["id"])), []),
-            }
-            for line in self._lines
-        ]
-
-    async def add_events(self, conn: Connection) -> None:
-        """Call it after everything that the lines have caused."""
-        bookings, entries = self._before[1], self._before[2]
+    async def events() -> list[Event]:
         # Bookings that were promoted or cancelled have left the waitlist, so they are looked up by id.
         # Entries that the lines created may have left it too.
-        self._affected = await self._named(conn) + [
+        affected = await _affected(conn, rows)
+        affected += [
             {"studio_id": studio, "id": one, "class_id": None, "whole": False, "other": []}
             for studio, one in (*bookings, *entries)
         ]
-        classes, now_booked, now_waiting = await self._read(conn)
-        await add_events(conn, _class_events(self._before[0], classes))
-        await add_events(conn, _booking_events(bookings, now_booked))
-        waitlist = change_events(kinds.WaitlistUpdated, kinds.WaitlistUpdated, entries, now_waiting)
-        await add_events(conn, [*waitlist, *_gone(kinds.WaitlistUpdated, entries, now_waiting)])
+        now_classes, now_booked, now_waiting = await _read(conn, rows, affected)
+        return [
+            *_class_events(classes, now_classes),
+            *_booking_events(bookings, now_booked),
+            *change_events(kinds.WaitlistUpdated, kinds.WaitlistUpdated, entries, now_waiting),
+            *_renamed(entries, now_waiting),
+        ]
 
-    async def _read(self, conn: Connection) -> tuple[ShownById, ShownById, ShownById]:
-        return (
-            await shown.shown_classes(conn, classes_of(self._lines)),
-            await shown.shown_bookings(conn, self._affected),
-            await shown.shown_entries(conn, self._affected),
-        )
+    return events
+
+
+async def _affected(conn: Connection, rows: Rows) -> list[Row]:
+    """The rows of the lines, and the other halves of those that are or were on a waitlist."""
+    others = await shown.other_halves(conn, rows)
+    return [
+        {
+            "studio_id": row["studio_id"],
+            "id": row["id"],
+            "class_id": row.get("class_id") or row["id"],
+            "whole": "class_id" not in row,
+            "other": others.get((row["studio_id"], row["id"]), []),
+        }
+        for row in rows
+    ]
+
+
+async def _read(conn: Connection, rows: Rows, affected: Rows) -> tuple[ShownById, ShownById, ShownById]:
+    return (
+        await shown.shown_classes(conn, classes_of(rows)),
+        await shown.shown_bookings(conn, affected),
+        await shown.shown_entries(conn, affected),
+    )
 
 
 def _class_events(before: ShownById, after: ShownById) -> list[Event]:
@@ -128,7 +109,7 @@ def _is_full(class_: Shown) -> bool:
 
 
 def _booking_events(before: ShownById, after: ShownById) -> list[Event]:
-    events = change_events(
+    return change_events(
         kinds.BookingCreated,
         kinds.BookingUpdated,
         before,
@@ -136,22 +117,21 @@ def _booking_events(before: ShownById, after: ShownById) -> list[Event]:
         special=_booking_status,
         leave_out=("waitlist_position",),
     )
-    return [*events, *_gone(kinds.BookingUpdated, before, after)]
 
 
 def _booking_status(old: Booking, now: Booking) -> Kind | None:
     return BY_STATUS.get(now.status) if old.status is not now.status else None
 
 
-def _gone(kind: Kind, before: ShownById, after: ShownById) -> list[Event]:
-    """For a placeholder that its own line has replaced: `{id, object}`. A GET returns 404."""
+def _renamed(before: ShownById, after: ShownById) -> list[Event]:
+    """For the former id of an entry that its own line has named: `{id, object}`. A GET returns 404."""
     return [
-        kind(
+        kinds.WaitlistUpdated(
             studio_id=studio_id,
             location_id=old.location_id,
-            resource=EventResource(kind.resource, resource_id, old.version + 1),
-            data={"id": resource_id, "object": kind.resource},
+            resource=EventResource("waitlist", entry_id, old.version + 1),
+            data={"id": entry_id, "object": "waitlist"},
         )
-        for (studio_id, resource_id), old in before.items()
-        if (studio_id, resource_id) not in after
+        for (studio_id, entry_id), old in before.items()
+        if (studio_id, entry_id) not in after
     ]

@@ -217,7 +217,6 @@ CREATE INDEX purchases_to_grant ON purchases (studio_id, product_id)
     WHERE status = 'completed' AND credits_granted IS NULL;
 
 -- `location_id` is the class's, carried along so that a location-limited list is one index scan per location.
--- `placeholder` rows stand in for the other half of an imported waitlist pair until its own line comes.
 CREATE TABLE bookings (
     studio_id       uuid        NOT NULL,
     id              uuid        NOT NULL,
@@ -230,7 +229,6 @@ CREATE TABLE bookings (
     class_spot_id   uuid,
     credits_charged integer     NOT NULL DEFAULT 0 CHECK (credits_charged >= 0),
     promoted_at     timestamptz,
-    placeholder     boolean     NOT NULL DEFAULT false,
     created_at      timestamptz NOT NULL,
     updated_at      timestamptz NOT NULL,
     version         integer     NOT NULL DEFAULT 1,
@@ -238,7 +236,6 @@ CREATE TABLE bookings (
     FOREIGN KEY (studio_id, class_id) REFERENCES classes (studio_id, id),
     FOREIGN KEY (studio_id, member_id) REFERENCES members (studio_id, id),
     FOREIGN KEY (studio_id, class_id, class_spot_id) REFERENCES class_spots (studio_id, class_id, id),
-    CONSTRAINT bookings_placeholder_waits CHECK (NOT placeholder OR status = 'waitlisted'),
     CONSTRAINT bookings_one_per_spot EXCLUDE USING btree
         (studio_id WITH =, class_id WITH =, class_spot_id WITH =)
         WHERE (status IN ('confirmed', 'checked_in') AND class_spot_id IS NOT NULL) DEFERRABLE
@@ -264,7 +261,6 @@ CREATE TABLE waitlist (
     position    integer     NOT NULL CHECK (position >= 1),
     status      text        NOT NULL CHECK (
         status IN ('waiting', 'converted', 'cancelled', 'expired', 'skipped')),
-    placeholder boolean     NOT NULL DEFAULT false,
     imported_as integer,
     created_at  timestamptz NOT NULL,
     updated_at  timestamptz NOT NULL,
@@ -273,7 +269,6 @@ CREATE TABLE waitlist (
     FOREIGN KEY (studio_id, class_id) REFERENCES classes (studio_id, id),
     FOREIGN KEY (studio_id, member_id) REFERENCES members (studio_id, id),
     FOREIGN KEY (studio_id, booking_id) REFERENCES bookings (studio_id, id),
-    CONSTRAINT waitlist_placeholder_waits CHECK (NOT placeholder OR status = 'waiting'),
     CONSTRAINT waitlist_one_per_position EXCLUDE USING btree
         (studio_id WITH =, class_id WITH =, position WITH =) WHERE (status = 'waiting') DEFERRABLE
 );

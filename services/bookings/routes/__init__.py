@@ -1,7 +1,7 @@
 """Routes decode a request, call one action and return its result."""
 
 from services.bookings.actions.erase_person import erase_person
-from services.bookings.actions.import_lines import check_lines, import_lines
+from services.bookings.actions.import_lines import IMPORT
 from services.bookings.context import Bookings
 from services.bookings.routes import (
     bookings,
@@ -15,9 +15,9 @@ from services.bookings.routes import (
 )
 from services.bookings.store import export_lines
 from services.bookings.wire.erasure import Erased
-from shared.http.internal_routes import erase_route, export_route, import_routes
 from shared.http.outbox_status import OUTBOX_STATUS
 from shared.http.routes import Route
+from shared.transfer.routes import erase_route, export_route, import_routes
 
 
 def routes() -> list[Route[Bookings]]:
@@ -30,7 +30,7 @@ def routes() -> list[Route[Bookings]]:
         *purchases.ROUTES,
         *staff.ROUTES,
         *staff_reads.ROUTES,
-        *import_routes(import_lines, check_lines),
+        *import_routes(IMPORT, Bookings),
         export_route(export_lines.SECTIONS),
         erase_route(erase_person, Erased),
         OUTBOX_STATUS,

@@ -1,13 +1,15 @@
 """Reads what import lines refer to or may collide with, for rules/import_refusals.py. Takes no locks."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from services.bookings.rules.import_refusals import Known, KnownBooking, KnownEntry
-from services.bookings.store.import_locks import Lines
 from services.bookings.wire import import_lines as wire
 from shared.db.database import Connection
+from shared.transfer.importing import Line, Rows
+from shared.transfer.lines import Earlier
 
 _LINES = """
 WITH line AS MATERIALIZED (
@@ -45,7 +47,7 @@ BOOKINGS = f"""{_LINES}, named AS (
     UNION SELECT b.studio_id, b.id FROM line JOIN bookings b USING (studio_id, class_id, class_spot_id)
     WHERE b.status IN ('confirmed', 'checked_in')
 )
-SELECT b.studio_id, b.id, b.class_id, b.member_id, b.status, b.class_spot_id, b.placeholder,
+SELECT b.studio_id, b.id, b.class_id, b.member_id, b.status, b.class_spot_id,
     c.id IS NOT NULL AS has_receipt
 FROM named JOIN bookings b USING (studio_id, id)
 LEFT JOIN cancellations c ON c.studio_id = b.studio_id AND c.booking_id = b.id
@@ -55,7 +57,7 @@ ENTRIES = f"""{_LINES}, named AS (
     UNION SELECT w.studio_id, w.id FROM line JOIN waitlist w USING (studio_id, class_id, member_id)
     WHERE w.status = 'waiting'
 )
-SELECT w.studio_id, w.id, w.class_id, w.member_id, w.booking_id, w.status, w.placeholder
+SELECT w.studio_id, w.id, w.class_id, w.member_id, w.booking_id, w.status
 FROM named JOIN waitlist w USING (studio_id, id)
 """  # noqa: S608
 RECEIPTS = f"""{_LINES}
@@ -64,11 +66,10 @@ WHERE (c.studio_id, c.id) IN (SELECT studio_id, receipt_id FROM line)
 """  # noqa: S608
 
 
-async def read_known(conn: Connection, lines: list[tuple[str, Any]]) -> Known:
-    """For lines with their studios."""
+async def read_known(conn: Connection, lines: Sequence[Line], earlier: Sequence[Earlier]) -> Known:
     known = Known()
-    given = [_named_by(studio_id, line) for studio_id, line in lines]
-    kinds = {type(line) for _, line in lines}
+    given = [_named_by(line.studio_id, line.value) for line in lines]
+    kinds = {type(line.value) for line in lines}
     if kinds - {wire.ImportedClass, *WITHOUT_REFERENCES}:
         for row in await conn.fetch(MEMBERS, given):
             known.add_member(row["studio_id"], row["id"], row["email"])
@@ -79,13 +80,15 @@ async def read_known(conn: Connection, lines: list[tuple[str, Any]]) -> Known:
         known.classes = {(row["studio_id"], row["id"]) for row in await conn.fetch(CLASSES, given)}
     if kinds & {wire.ImportedBooking, wire.ImportedEntry}:
         await _read_seats(conn, given, known)
+    for line in earlier:
+        known.add_earlier(line.kind, line.studio_id, line.id)
     return known
 
 
 WITHOUT_REFERENCES = (wire.ImportedStudio, wire.ImportedLocation, wire.ImportedProduct, wire.ImportedSpot)
 
 
-async def _read_seats(conn: Connection, given: Lines, known: Known) -> None:
+async def _read_seats(conn: Connection, given: Rows, known: Known) -> None:
     for row in await conn.fetch(SPOTS, given):
         known.spots[row["studio_id"], row["id"]] = row["class_id"]
     for row in await conn.fetch(BOOKINGS, given):

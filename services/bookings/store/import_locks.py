@@ -1,8 +1,12 @@
 """Locks the classes or members of a whole import batch, in the order of store/locks.py."""
 
-from shared.db.database import Connection
+from collections.abc import Awaitable, Callable
 
-Lines = list[dict[str, object]]
+from shared.db.database import Connection
+from shared.transfer.importing import Rows
+
+# An import gives up its locks, and answers 503, rather than make partners wait behind what it waits for.
+LOCK_TIMEOUT = "SET LOCAL lock_timeout = '3s'"
 
 LOCK_CLASSES = """
 SELECT 1 FROM classes c
@@ -39,24 +43,37 @@ ORDER BY m.studio_id, m.id FOR NO KEY UPDATE
 """
 
 
-def classes_of(lines: Lines) -> set[tuple[str, str]]:
-    """Studio and class id, from lines of classes, spots, bookings and waitlist entries."""
-    return {(str(line["studio_id"]), str(line.get("class_id") or line["id"])) for line in lines}
+def classes_of(rows: Rows) -> set[tuple[str, str]]:
+    """Studio and class id, from rows of classes, spots, bookings and waitlist entries."""
+    return {(row["studio_id"], row.get("class_id") or row["id"]) for row in rows}
 
 
-async def lock_classes_and_members(conn: Connection, lines: Lines) -> None:
+async def lock_classes_and_members(conn: Connection, rows: Rows) -> None:
     """Locks the classes, and every member whom the lines may promote, cancel or give credits back."""
-    await lock_rows(conn, LOCK_CLASSES, classes_of(lines))
+    await lock_rows(conn, LOCK_CLASSES, classes_of(rows))
     touched = [
-        {name: line.get(name) for name in ("studio_id", "id", "member_id")}
+        {name: row.get(name) for name in ("studio_id", "id", "member_id")}
         | {
-            "class_id": line.get("class_id") or line["id"],
-            "cancels": "class_id" not in line and line["status"] == "cancelled",
+            "class_id": row.get("class_id") or row["id"],
+            "cancels": "class_id" not in row and row["status"] == "cancelled",
         }
-        for line in lines
+        for row in rows
     ]
     await conn.execute(LOCK_MEMBERS_OF_CLASSES, touched)
 
 
+def lock_members(column: str) -> Callable[[Connection, Rows], Awaitable[None]]:
+    async def lock(conn: Connection, rows: Rows) -> None:
+        await lock_rows(conn, LOCK_MEMBERS, {(row["studio_id"], row[column]) for row in rows})
+
+    return lock
+
+
+async def no_lock(conn: Connection, rows: Rows) -> None:
+    """Copies belong to nobody here, but their writes may wait for members."""
+    await conn.execute(LOCK_TIMEOUT)
+
+
 async def lock_rows(conn: Connection, statement: str, rows: set[tuple[str, str]]) -> None:
+    await conn.execute(LOCK_TIMEOUT)
     await conn.execute(statement, [studio for studio, _ in rows], [row_id for _, row_id in rows])

@@ -37,15 +37,14 @@ WITH class AS (
     UPDATE classes SET status = $3, booked_count = $4, waitlist_count = $5, version = $6
     WHERE studio_id = $1 AND id = $2
 ), booking AS (
-    UPDATE bookings b SET status = n.status, placeholder = b.placeholder AND n.status = 'waitlisted',
+    UPDATE bookings b SET status = n.status,
         class_spot_id = n.class_spot_id, version = n.version, credits_charged = n.credits_charged,
         promoted_at = n.promoted_at, updated_at = n.updated_at
     FROM jsonb_to_recordset($7) AS n (id uuid, status text, class_spot_id uuid, version int,
                                       credits_charged int, promoted_at timestamptz, updated_at timestamptz)
     WHERE b.studio_id = $1 AND b.id = n.id
 ), entry AS (
-    UPDATE waitlist w SET position = n.position, status = n.status, version = n.version, updated_at = $10,
-        placeholder = w.placeholder AND n.status = 'waiting'
+    UPDATE waitlist w SET position = n.position, status = n.status, version = n.version, updated_at = $10
     FROM jsonb_to_recordset($8) AS n (id uuid, position int, status text, version int)
     WHERE w.studio_id = $1 AND w.id = n.id
 ), credit AS (

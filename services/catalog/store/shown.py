@@ -1,7 +1,6 @@
 """Reads the resources of an import's lines as partners see them, before and after the lines are written."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 from msgspec import UNSET, Struct
 
@@ -14,7 +13,7 @@ from services.catalog.wire.studio import Studio
 from shared.db.database import Connection
 from shared.events.changes import Shown, ShownById
 from shared.http.caller import Caller
-from shared.http.importing import Decoded
+from shared.transfer.importing import Rows, keys_of
 
 
 def _read(table: str, struct: type[Struct], *more: str, key: str = "studio_id") -> str:
@@ -34,26 +33,29 @@ STATEMENTS: dict[type[Struct], str] = {
 }
 
 
-async def read_shown(conn: Connection, struct: type[Struct], lines: Sequence[Decoded[Any]]) -> ShownById:
-    keys = [line.studio_id for line in lines], [line.value.id for line in lines]
-    shown: ShownById = {}
-    for row in await conn.fetch(STATEMENTS[struct], *keys):
-        data = struct(**{name: row[name] for name in struct.__struct_fields__ if name != "object"})
-        location = {Location: row["id"], Room: row["location_id"] if struct is Room else None}.get(struct)
-        active = row["active"] if struct is Instructor else UNSET
-        key = str(row["studio_id"]), str(row["id"])
-        shown[key] = Shown(data=data, version=row["version"], location_id=location, active=active)
-    return shown
+def read_as(struct: type[Struct]) -> Callable[[Connection, Rows], Awaitable[ShownById]]:
+    async def read(conn: Connection, rows: Rows) -> ShownById:
+        shown: ShownById = {}
+        for row in await conn.fetch(STATEMENTS[struct], *keys_of(rows)):
+            data = struct(**{name: row[name] for name in struct.__struct_fields__ if name != "object"})
+            location = {Location: row["id"], Room: row["location_id"] if struct is Room else None}.get(struct)
+            active = row["active"] if struct is Instructor else UNSET
+            shown[row["studio_id"], row["id"]] = Shown(
+                data=data, version=row["version"], location_id=location, active=active
+            )
+        return shown
+
+    return read
 
 
 VERSIONS = "SELECT id, version FROM products WHERE studio_id = $1 AND id = ANY ($2::uuid[])"
 
 
-async def read_products(conn: Connection, lines: Sequence[Decoded[Any]]) -> ShownById:
+async def read_products(conn: Connection, rows: Rows) -> ShownById:
     shown: ShownById = {}
-    for studio_id in {line.studio_id for line in lines}:
+    for studio_id in {row["studio_id"] for row in rows}:
         caller = Caller(studio_id=studio_id, actor="operator")
-        ids = [line.value.id for line in lines if line.studio_id == studio_id]
+        ids = [row["id"] for row in rows if row["studio_id"] == studio_id]
         versions = {row["id"]: row["version"] for row in await conn.fetch(VERSIONS, studio_id, ids)}
         for product in await products.of_ids(conn, caller, ids):
             shown[studio_id, product.id] = Shown(data=product, version=versions[product.id])

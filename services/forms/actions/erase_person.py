@@ -8,7 +8,7 @@ from shared.emails import normalized_emails
 from shared.events.outbox import add_events
 from shared.events.outbox_erasure import anonymize_outbox
 from shared.http.caller import Caller
-from shared.http.erasure import PersonToErase
+from shared.transfer.routes import PersonToErase
 
 
 async def erase_person(service: Forms, caller: Caller, person: PersonToErase) -> Erased:

@@ -20,7 +20,7 @@ from shared.errors import Unavailable
 from shared.events.anonymize import person_in, without_person
 from shared.events.outbox_erasure import anonymize_outbox
 from shared.http.caller import Caller
-from shared.http.erasure import PersonToErase
+from shared.transfer.routes import PersonToErase
 from shared.wire import encode
 
 # How many events one transaction searches, and how many it rewrites at most.

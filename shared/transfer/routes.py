@@ -1,18 +1,17 @@
 """Routes that only the gateway calls, on behalf of an operator. They are the same in every service."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar
 
 from msgspec import structs
 
 from shared.db.database import Database
-from shared.db.dry_run import dry_run
 from shared.http.caller import Caller
-from shared.http.erasure import PersonToErase
-from shared.http.exporting import ExportPage, ExportQuery, Section, export_page
-from shared.http.importing import ImportLine, ImportReport
 from shared.http.routes import Call, Route
-from shared.wire import Query
+from shared.transfer.exporting import ExportPage, ExportQuery, Section, export_page
+from shared.transfer.importing import Import, Importing, check_lines, import_lines
+from shared.transfer.lines import ImportLine, ImportReport
+from shared.wire import Body, Id, Query
 
 
 class HasDatabase(Protocol):
@@ -21,9 +20,8 @@ class HasDatabase(Protocol):
 
 
 C = TypeVar("C")
-D = TypeVar("D", bound=HasDatabase)
+D = TypeVar("D", bound=Importing)
 E = TypeVar("E")
-C_contra = TypeVar("C_contra", contravariant=True)
 
 # Far above the largest batch that the gateway sends: 8 MiB, and one line of 4 MiB more.
 MAX_BATCH_BYTES = 64 * 1024 * 1024
@@ -35,36 +33,14 @@ class ImportQuery(Query, frozen=True, kw_only=True):
     send_events: bool = True
 
 
-class ImportLines(Protocol[C_contra]):
-    def __call__(
-        self, service: C_contra, lines: Sequence[ImportLine], /, *, send_events: bool
-    ) -> Awaitable[ImportReport]: ...
-
-
-class CheckLines(Protocol[C_contra]):
-    def __call__(self, service: C_contra, lines: Sequence[ImportLine], /) -> Awaitable[ImportReport]: ...
-
-
-def import_routes(import_lines: ImportLines[D], check_lines: CheckLines[D] | None = None) -> list[Route[D]]:
-    """The import and its dry run: `check_lines`, or else an import that is rolled back."""
+def import_routes(plan: Import, service_type: type[D]) -> list[Route[D]]:
+    """The import and its dry run."""
 
     async def import_batch(service: D, call: Call[ImportQuery, list[ImportLine]]) -> ImportReport:
-        return await import_lines(service, call.body, send_events=call.query.send_events)
+        return await import_lines(service, plan, call.body, send_events=call.query.send_events)
 
-    async def check_batch(service: D, call: Call[None, list[ImportLine]]) -> ImportReport:
-        """Lines without a number were checked before. They are sent for the lines that refer to them."""
-        if check_lines is not None:
-            return await check_lines(service, call.body)
-        earlier = [line for line in call.body if line.number < 1]
-        lines = [line for line in call.body if line.number >= 1]
-
-        async def check(db: Database) -> ImportReport:
-            service_in_dry_run: D = structs.replace(cast(Any, service), db=db)
-            if earlier:
-                await import_lines(service_in_dry_run, earlier, send_events=False)
-            return await import_lines(service_in_dry_run, lines, send_events=False)
-
-        return await dry_run(service.db, check)
+    async def check_batch(service: D, call: Call[ImportQuery, list[ImportLine]]) -> ImportReport:
+        return await check_lines(service, plan, call.body)
 
     def route(path: str, handler: Callable[..., Awaitable[ImportReport]], summary: str) -> Route[D]:
         return Route(
@@ -98,6 +74,19 @@ def export_route(sections: Sequence[Section]) -> Route[Any]:
         answer=ExportPage,
         internal=True,
     )
+
+
+class PersonToErase(Body, frozen=True, kw_only=True):
+    """The members and leads that are this person, and the emails that may find more of them.
+
+    The event log knows that all of these are erased. If the emails find anybody else, a service names them
+    and erases nobody: the log must know first, because an erased row no longer shows whose it was.
+    """
+
+    studio_id: Id
+    member_ids: tuple[Id, ...] = ()
+    lead_ids: tuple[Id, ...] = ()
+    emails: tuple[str, ...] = ()
 
 
 def erase_route(
