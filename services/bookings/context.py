@@ -6,7 +6,6 @@ from typing import Any
 from msgspec import Struct, field
 
 from services.bookings.actions.batching import Batcher
-from services.bookings.page_tags import PageTags
 from shared.background import Wakeup
 from shared.db.database import Database
 from shared.http.answer import Answer
@@ -19,4 +18,3 @@ class Bookings(Struct, frozen=True, kw_only=True):
     # The country of each time zone, for phone numbers written without their country code.
     regions: Mapping[str, str] = field(default_factory=read_regions)
     batcher: Batcher[Any, Answer] = field(default_factory=Batcher)
-    page_tags: PageTags = field(default_factory=PageTags)

@@ -73,7 +73,7 @@ class Import(Struct, frozen=True, kw_only=True):
     """The import of one service. `lines` is the union of the structs that it can read.
 
     `to_row` makes a row of a struct and of the JSON as it was written, or raises Invalid or ValueError.
-    `timezones_of` gives the country of phone numbers without a country code.
+    `timezones_of` gives the country of phone numbers without a country code. `finish` is called at the end.
     """
 
     lines: Any
@@ -81,6 +81,7 @@ class Import(Struct, frozen=True, kw_only=True):
     steps: tuple[Step, ...]
     refuse: Refuse
     timezones_of: Callable[[Connection, set[str]], Awaitable[dict[str, str]]] | None = None
+    finish: Callable[[Connection], Awaitable[None]] | None = None
 
 
 class Importing(Protocol):
@@ -101,11 +102,12 @@ async def import_lines(
         kinds = tuple(importer.line for importer in step.importers)
         if group := [line for line in usable if isinstance(line.value, kinds)]:
             reasons |= await _run_step(service.db, plan, step, group, send_events=send_events)
-    others = _not_stored_here(plan, usable)
-    if others:
-        async with service.db.connection() as conn:
-            reasons |= await plan.refuse(conn, others, [])
     service.wakeup.notify()
+    async with service.db.connection() as conn:
+        if others := _not_stored_here(plan, usable):
+            reasons |= await plan.refuse(conn, others, [])
+        if plan.finish is not None:
+            await plan.finish(conn)
     return _report(lines, reasons)
 
 

@@ -91,4 +91,5 @@ IMPORT = Import(
     ),
     refuse=_refuse,
     timezones_of=studios.timezones_of,
+    finish=import_seats.analyze_grown,
 )

@@ -11,8 +11,6 @@ from services.bookings.store.keyset_pages import (
     ListedTable,
     LookUp,
     fetch_json_page,
-    fetch_page_version,
-    fetch_versioned_page,
 )
 from services.bookings.wire.classes import Class, ClassesQuery, ClassStatus
 from shared.db.database import Connection
@@ -38,17 +36,6 @@ async def list_json(conn: Connection, caller: Caller, query: ClassesQuery) -> Js
     """Classes as encoded JSON; `limit + 1` of them if there are more."""
     filters, cursor, limit = _filters(query), query.cursor, query.page_size
     return await fetch_json_page(conn, caller, TABLE, filters, cursor=cursor, limit=limit)
-
-
-async def list_versioned(conn: Connection, caller: Caller, query: ClassesQuery) -> tuple[JsonRows, str]:
-    """The same with the page's version (page_tags.py)."""
-    filters, cursor, limit = _filters(query), query.cursor, query.page_size
-    return await fetch_versioned_page(conn, caller, TABLE, filters, cursor=cursor, limit=limit)
-
-
-async def page_version(conn: Connection, caller: Caller, query: ClassesQuery) -> str:
-    filters, cursor, limit = _filters(query), query.cursor, query.page_size
-    return await fetch_page_version(conn, caller, TABLE, filters, cursor=cursor, limit=limit)
 
 
 def _filters(query: ClassesQuery) -> Filters:

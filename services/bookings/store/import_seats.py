@@ -222,3 +222,8 @@ async def classes_to_reconcile(conn: Connection, classes: set[tuple[str, str]]) 
     """Classes with free seats and a waitlist, and cancelled classes that still have bookings."""
     rows = await conn.fetch(TO_RECONCILE, [studio for studio, _ in classes], [id_ for _, id_ in classes])
     return [(row["studio_id"], row["id"]) for row in rows]
+
+
+async def analyze_grown(conn: Connection) -> None:
+    """After an import: otherwise bookings would scan tables that were small when they were last analyzed."""
+    await conn.execute("SELECT analyze_grown()")

@@ -6,7 +6,6 @@ One statement with `$3 IS NULL OR …` per filter would get one plan for all com
 from typing import Any
 
 import asyncpg
-import msgspec
 from msgspec import Struct
 
 from shared.db.database import Connection
@@ -48,9 +47,6 @@ class Filters(Struct, kw_only=True):
 
 
 _JOINED = "convert_to(string_agg(shown.json, ','), 'UTF8')"
-_ROW_VERSION = "concat(t.id, t.xmin) AS row_version"
-# With the server's start: a restored database may count its transactions from an earlier number again.
-_VERSION = "md5(concat(pg_postmaster_start_time(), string_agg(shown.row_version, ',')))"
 
 
 async def fetch_page(
@@ -69,26 +65,6 @@ async def fetch_json_page(
     row = await conn.fetchrow(f"SELECT {_JOINED}, count(*) FROM ({sql}) shown", *args)  # noqa: S608
     assert row is not None
     return JsonRows(row[0] or b"", row[1])
-
-
-async def fetch_versioned_page(
-    conn: Connection, caller: Caller, listed: ListedTable, filters: Filters, *, cursor: str | None, limit: int
-) -> tuple[JsonRows, str]:
-    """The same with the page's version, of one snapshot."""
-    versioned = msgspec.structs.replace(listed, columns=f"{listed.columns}, {_ROW_VERSION}")
-    sql, args = await _page_query(conn, caller, versioned, filters, cursor, limit)
-    row = await conn.fetchrow(f"SELECT {_JOINED}, count(*), {_VERSION} FROM ({sql}) shown", *args)  # noqa: S608
-    assert row is not None
-    return JsonRows(row[0] or b"", row[1]), row[2]
-
-
-async def fetch_page_version(
-    conn: Connection, caller: Caller, listed: ListedTable, filters: Filters, *, cursor: str | None, limit: int
-) -> str:
-    """The version alone: which rows the page has, and which transaction last wrote each."""
-    versions = msgspec.structs.replace(listed, columns=_ROW_VERSION)
-    sql, args = await _page_query(conn, caller, versions, filters, cursor, limit)
-    return str(await conn.fetchval(f"SELECT {_VERSION} FROM ({sql}) shown", *args))  # noqa: S608
 
 
 async def _page_query(
