@@ -6,7 +6,6 @@ from services.bookings.store import members, studios
 from services.bookings.wire.members import Member, MemberCreate
 from shared.emails import normalize_email
 from shared.errors import Problem
-from shared.events.event import EventResource
 from shared.events.kinds import MemberCreated
 from shared.events.outbox import add_event
 from shared.http.caller import Caller
@@ -26,17 +25,7 @@ async def create_member(service: Bookings, caller: Caller, body: MemberCreate) -
             raise MemberExists(param="email", details={"member_id": known})
         member = await members.get(conn, caller, member_id)
         assert member is not None
-        await add_event(
-            conn,
-            MemberCreated(
-                studio_id=caller.studio_id,
-                resource=EventResource("member", member_id, 1),
-                data=member,
-                request_id=caller.request_id or None,
-                traceparent=caller.traceparent,
-                created_at=created,
-            ),
-        )
+        await add_event(conn, caller.event(MemberCreated, member_id, 1, member, at=created))
     service.wakeup.notify()
     return member
 

@@ -22,7 +22,6 @@ from services.bookings.store.waitlist_row import WaitlistRow
 from services.bookings.wire.bookings import BookingCreate, BookingStatus
 from services.bookings.wire.waitlist import WaitlistStatus
 from shared.errors import NotFound
-from shared.events.event import EventResource
 from shared.events.kinds import BookingCreated, ClassFull
 from shared.events.outbox import OutboxRow, row_of
 from shared.http.answer import Answer
@@ -98,17 +97,9 @@ def _class_full(caller: Caller, facts: BookingFacts) -> OutboxRow:
     do not contain all its fields, and reading it would be another round trip.
     """
     class_ = facts.class_
-    row = row_of(
-        ClassFull(
-            studio_id=caller.studio_id,
-            location_id=class_.location_id,
-            resource=EventResource("class", class_.id, class_.version + 1),
-            data=Raw(b"null"),
-            request_id=caller.request_id or None,
-            traceparent=caller.traceparent,
-            created_at=facts.now,
-        )
-    )
+    location, version = class_.location_id, class_.version + 1
+    event = caller.event(ClassFull, class_.id, version, Raw(b"null"), location_id=location, at=facts.now)
+    row = row_of(event)
     return replace(row, envelope=row.envelope.removesuffix(b"null}}"))
 
 

@@ -10,7 +10,7 @@ from services.bookings.store import locks, members, memberships
 from services.bookings.wire.erasure import Erased
 from shared.db.database import Connection
 from shared.emails import normalized_emails
-from shared.events.event import Event, EventResource
+from shared.events.event import Event
 from shared.events.kinds import MemberErased, MembershipUpdated
 from shared.events.outbox import add_events
 from shared.events.outbox_erasure import anonymize_outbox
@@ -55,13 +55,7 @@ async def _events(
     conn: Connection, caller: Caller, member_id: str, version: int, changed: list[str]
 ) -> list[Event]:
     """Without the old values, since those are being erased."""
-    erased = MemberErased(
-        studio_id=caller.studio_id,
-        resource=EventResource("member", member_id, version),
-        data={"id": member_id, "object": "member"},
-        request_id=caller.request_id or None,
-        traceparent=caller.traceparent,
-    )
+    erased = caller.event(MemberErased, member_id, version, {"id": member_id, "object": "member"})
     found = [await memberships.get(conn, caller, membership_id) for membership_id in changed]
     updated = [membership_event(MembershipUpdated, caller, one) for one in found if one is not None]
     return [erased, *updated]

@@ -1,6 +1,5 @@
 """Staff record a purchase; a completed one grants its credits in the same transaction."""
 
-from services.bookings.actions.event_builders import purchase_event
 from services.bookings.context import Bookings
 from services.bookings.errors import PurchaseExists
 from services.bookings.store import locks, purchases
@@ -24,6 +23,7 @@ async def record_purchase(service: Bookings, caller: Caller, body: PurchaseCreat
         await purchases.grant_credits(conn, caller.studio_id, [body.member_id])
         purchase = await purchases.get(conn, caller, purchase_id)
         assert purchase is not None
-        await add_event(conn, purchase_event(PurchaseCreated, caller, purchase, 1, body.location_id))
+        event = caller.event(PurchaseCreated, purchase_id, 1, purchase, location_id=body.location_id)
+        await add_event(conn, event)
     service.wakeup.notify()
     return purchase
