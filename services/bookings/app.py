@@ -3,9 +3,11 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from services.bookings.actions.expire_waitlists import expire_waitlists
-from services.bookings.actions.prune_idempotency_keys import prune_idempotency_keys
-from services.bookings.actions.update_due_memberships import update_due_memberships
+from services.bookings.actions.due_work import (
+    expire_waitlists,
+    prune_idempotency_keys,
+    update_due_memberships,
+)
 from services.bookings.context import Bookings
 from services.bookings.routes import routes
 from shared.background import Loop, Wakeup, running

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
-from services.forms.actions.convert_leads import convert_leads
+from services.forms.actions.leads import convert_leads
 from services.forms.context import Forms
 from services.forms.routes import routes
 from shared.background import Wakeup, running

@@ -17,7 +17,7 @@ from msgspec import Raw
 from services.bookings.actions import import_lines as bookings_import
 from services.bookings.app import routes as bookings_routes
 from services.bookings.context import Bookings
-from services.catalog.actions import import_lines as catalog_import
+from services.catalog import actions as catalog_import
 from services.catalog.app import routes as catalog_routes
 from services.catalog.context import Catalog
 from services.cli.openapi.operations import OWN_ROUTES

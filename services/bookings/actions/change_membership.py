@@ -5,10 +5,10 @@ from datetime import datetime
 from services.bookings.actions.event_builders import membership_event
 from services.bookings.context import Bookings
 from services.bookings.errors import InvalidStateTransition
-from services.bookings.rules.membership_dates import status_at
+from services.bookings.rules.eligibility import status_at
 from services.bookings.rules.transitions import MEMBERSHIP
 from services.bookings.store import locks, memberships
-from services.bookings.wire.memberships import (
+from services.bookings.wire.members import (
     Cancellation,
     Membership,
     MembershipCancel,

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from services.bookings.actions.event_builders import booking_event, waitlist_event
 from services.bookings.actions.idempotency import REPLAYABLE_ERRORS, IdempotentRequest, error_answer
+from services.bookings.context import Bookings
 from services.bookings.errors import refusal
 from services.bookings.rules.booking_decision import (
     Refusal,
@@ -13,14 +14,21 @@ from services.bookings.rules.booking_decision import (
     decide_booking,
     facts_after,
     knows_spot,
+    run_checks,
 )
 from services.bookings.rules.booking_facts import BookingFacts, ClassFacts, LiveBooking, SpotFacts
-from services.bookings.store.booking_row import BookingRow
+from services.bookings.store import claim_and_lock
+from services.bookings.store.bookings import BookingRow
 from services.bookings.store.claim_and_lock import StoredFacts
 from services.bookings.store.insert_bookings import Outcome
-from services.bookings.store.waitlist_row import WaitlistRow
-from services.bookings.wire.bookings import BookingCreate, BookingStatus
-from services.bookings.wire.waitlist import WaitlistStatus
+from services.bookings.store.waitlist import WaitlistRow
+from services.bookings.wire.bookings import (
+    BookingCreate,
+    BookingPreview,
+    BookingStatus,
+    PreviewCheck,
+    WaitlistStatus,
+)
 from shared.errors import NotFound
 from shared.events.kinds import BookingCreated, ClassFull
 from shared.events.outbox import OutboxRow, row_of
@@ -154,3 +162,23 @@ def build_rows(
         status=WaitlistStatus.WAITING,
     )
     return booking, entry
+
+
+async def preview_booking(service: Bookings, caller: Caller, body: BookingCreate) -> BookingPreview:
+    async with service.db.connection() as conn:
+        stored = await claim_and_lock.read_facts(conn, caller, body.class_id, body.member_id)
+    facts = require_facts(stored, caller, body)
+    decision = decide_booking(facts, join_waitlist=body.join_waitlist, spot_id=body.class_spot_id)
+    checks = run_checks(facts, join_waitlist=body.join_waitlist, spot_id=body.class_spot_id)
+    return BookingPreview(
+        outcome="refused"
+        if isinstance(decision, Refusal)
+        else "waitlisted"
+        if isinstance(decision, WaitlistPlace)
+        else "confirmed",
+        waitlist_position=decision.position if isinstance(decision, WaitlistPlace) else None,
+        code=decision.check.code if isinstance(decision, Refusal) else None,
+        checks=[
+            PreviewCheck(code=check.code, passed=check.passed, details=check.details) for check in checks
+        ],
+    )

@@ -5,10 +5,10 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from services.bookings.store.booking_row import BookingRow
-from services.bookings.store.waitlist_row import WaitlistRow
+from services.bookings.store.bookings import BookingRow
+from services.bookings.store.waitlist import WaitlistRow
 from services.bookings.wire.classes import Class
-from services.bookings.wire.memberships import Membership
+from services.bookings.wire.members import Membership
 from shared.events.event import Event, Kind
 from shared.events.kinds import WaitlistUpdated
 from shared.http.caller import Caller

@@ -1,7 +1,7 @@
 """Classes and their spots, for partners."""
 
 from services.bookings.context import Bookings
-from services.bookings.store import classes, spots, studios
+from services.bookings.store import classes, studios
 from services.bookings.wire.classes import Class, ClassesQuery, ClassSpot
 from shared.errors import InvalidCursor, NotFound
 from shared.http.answer import Answer
@@ -33,7 +33,7 @@ async def list_spots(service: Bookings, call: Call[PageQuery, None]) -> Page[Cla
         class_ = await classes.get(conn, call.caller, call.path["class_id"])
         if class_ is None:
             raise NotFound
-        return page_of(await spots.list_page(conn, call.caller, class_.id, call.query), call.query.limit)
+        return page_of(await classes.list_spots(conn, call.caller, class_.id, call.query), call.query.limit)
 
 
 ROUTES: list[Route[Bookings]] = [

@@ -1,11 +1,17 @@
-"""Members and memberships, for partners."""
+"""Members, memberships and purchases, for partners."""
 
-from services.bookings.actions.create_member import check_member, create_member
+from services.bookings.actions.members import check_member, create_member
 from services.bookings.context import Bookings
 from services.bookings.errors import MemberExists
-from services.bookings.store import members, memberships
-from services.bookings.wire.members import Member, MemberCreate, MembersQuery
-from services.bookings.wire.memberships import Membership
+from services.bookings.store import members, memberships, purchases
+from services.bookings.wire.members import (
+    Member,
+    MemberCreate,
+    Membership,
+    MembersQuery,
+    Purchase,
+    PurchasesQuery,
+)
 from shared.emails import normalize_email
 from shared.errors import Invalid, InvalidCursor, NotFound, Problem
 from shared.http.pages import Page, page_of
@@ -54,6 +60,19 @@ async def get_membership(service: Bookings, call: Call[None, None]) -> Membershi
     if membership is None:
         raise NotFound
     return membership
+
+
+async def list_purchases(service: Bookings, call: Call[PurchasesQuery, None]) -> Page[Purchase]:
+    async with service.db.connection() as conn:
+        return page_of(await purchases.list_page(conn, call.caller, call.query), call.query.limit)
+
+
+async def get_purchase(service: Bookings, call: Call[None, None]) -> Purchase:
+    async with service.db.connection() as conn:
+        purchase = await purchases.get(conn, call.caller, call.path["purchase_id"])
+    if purchase is None:
+        raise NotFound
+    return purchase
 
 
 ROUTES: list[Route[Bookings]] = [
@@ -108,5 +127,25 @@ ROUTES: list[Route[Bookings]] = [
         answer=Membership,
         errors=(NotFound,),
         tag="Members",
+    ),
+    Route(
+        method="GET",
+        path="/purchases",
+        handler=list_purchases,
+        summary="List purchases",
+        description="Oldest first. A key limited to locations sees only purchases made there.",
+        query=PurchasesQuery,
+        answer=Page[Purchase],
+        errors=(InvalidCursor,),
+        tag="Purchases",
+    ),
+    Route(
+        method="GET",
+        path="/purchases/{purchase_id}",
+        handler=get_purchase,
+        summary="Get a purchase",
+        answer=Purchase,
+        errors=(NotFound,),
+        tag="Purchases",
     ),
 ]

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from services.bookings.rules.transitions import SEATED
 from services.bookings.wire import import_lines as wire
-from services.bookings.wire.bookings import BookingStatus
-from services.bookings.wire.waitlist import WaitlistStatus
+from services.bookings.wire.bookings import BookingStatus, WaitlistStatus
 from shared.transfer.lines import already_taken, unknown_reference
 
 Key = tuple[str, str]

@@ -1,4 +1,4 @@
-"""Reads, lists and writes class sessions."""
+"""Reads, lists and writes class sessions, and lists their spots."""
 
 from datetime import datetime
 from typing import Any
@@ -6,16 +6,12 @@ from typing import Any
 import asyncpg
 
 from services.bookings.rules.class_times import clamp_to_supported_years
-from services.bookings.store.keyset_pages import (
-    Filters,
-    ListedTable,
-    LookUp,
-    fetch_json_page,
-)
-from services.bookings.wire.classes import Class, ClassesQuery, ClassStatus
+from services.bookings.store.keyset_pages import Filters, ListedTable, LookUp, fetch_json_page
+from services.bookings.wire.classes import Class, ClassesQuery, ClassSpot, ClassStatus
 from shared.db.database import Connection
 from shared.http.caller import Caller
-from shared.http.pages import JsonRows
+from shared.http.pages import JsonRows, resolve_cursor
+from shared.wire import PageQuery
 
 WIRE_COLUMNS = """
 t.id::text, t.title, t.description, t.class_type_id::text, t.location_id::text, t.room_id::text,
@@ -151,3 +147,21 @@ async def started_with_waitlist(
 ) -> list[asyncpg.Record]:
     """Across all studios, for the loop that expires waitlists."""
     return await conn.fetch(STARTED_WITH_WAITLIST, most, *(after or (None, None, None)))
+
+
+LIST_SPOTS = """
+SELECT s.id, s.class_id, s.label, s.sort_order AS order, NOT EXISTS (
+    SELECT FROM bookings b WHERE b.studio_id = $1 AND b.class_id = $2 AND b.class_spot_id = s.id
+      AND b.status IN ('confirmed', 'checked_in')) AS available
+FROM class_spots s
+WHERE s.studio_id = $1 AND s.class_id = $2 AND ($3::int IS NULL OR (s.sort_order, s.id) > ($3, $4::uuid))
+ORDER BY s.sort_order, s.id LIMIT $5
+"""
+SPOT_CURSOR = "SELECT sort_order, id FROM class_spots WHERE studio_id = $1 AND class_id = $2 AND id = $3"
+
+
+async def list_spots(conn: Connection, caller: Caller, class_id: str, query: PageQuery) -> list[ClassSpot]:
+    after = await resolve_cursor(conn, SPOT_CURSOR, query.cursor, caller.studio_id, class_id)
+    order, last = (after["sort_order"], after["id"]) if after else (None, None)
+    rows = await conn.fetch(LIST_SPOTS, caller.studio_id, class_id, order, last, query.limit + 1)
+    return [ClassSpot(**dict(row)) for row in rows]

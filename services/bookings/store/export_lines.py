@@ -4,7 +4,7 @@ from shared.transfer.exporting import Section, section
 
 
 def money(column: str) -> str:
-    """As wire/money.py writes it."""
+    """As `format_money` writes it."""
     return (
         f"(CASE WHEN {column} = round({column}, 2) THEN round({column}, 2) "
         f"ELSE trim_scale({column}) END)::text"

@@ -3,7 +3,7 @@
 `old` is the stored row: it fills in what a line leaves out and the wire does not show.
 """
 
-from services.bookings.store.import_locks import LOCK_MEMBERS, lock_rows
+from services.bookings.store.import_checks import LOCK_MEMBERS, lock_rows
 from services.bookings.store.purchases import grant_credits
 from shared.db.database import Connection
 from shared.transfer.importing import Rows

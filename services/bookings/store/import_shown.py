@@ -7,10 +7,9 @@ import asyncpg
 import msgspec
 
 from services.bookings.store import bookings, classes, members, memberships, purchases, waitlist
-from services.bookings.wire.bookings import Booking
+from services.bookings.wire.bookings import Booking, WaitlistEntry
 from services.bookings.wire.classes import Class
 from services.bookings.wire.members import Member
-from services.bookings.wire.waitlist import WaitlistEntry
 from shared.db.database import Connection
 from shared.events.changes import Shown, ShownById
 from shared.transfer.importing import Rows, keys_of

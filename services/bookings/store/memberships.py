@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from services.bookings.rules.booking_facts import MembershipFacts
 from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_page, wire_values
-from services.bookings.wire.memberships import Cancellation, Membership, MembershipStatus, Pause
+from services.bookings.wire.members import Cancellation, Membership, MembershipStatus, Pause
 from shared.db.database import Connection
 from shared.http.caller import Caller
 from shared.wire import PageQuery

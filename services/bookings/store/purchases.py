@@ -3,8 +3,8 @@
 from typing import Any
 
 from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_page, wire_values
-from services.bookings.wire.money import format_money, parse_money
-from services.bookings.wire.purchases import Purchase, PurchaseCreate, PurchasesQuery
+from services.bookings.wire.field_types import format_money, parse_money
+from services.bookings.wire.members import Purchase, PurchaseCreate, PurchasesQuery
 from shared.db.database import Connection
 from shared.http.caller import Caller
 

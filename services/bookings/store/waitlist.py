@@ -1,10 +1,42 @@
 """Reads and lists waitlist entries."""
 
+import asyncpg
+import msgspec
+from msgspec import Struct
+
 from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_page, wire_values
-from services.bookings.store.waitlist_row import WAITLIST_COLUMNS, WaitlistRow, waitlist_row
-from services.bookings.wire.waitlist import WaitlistEntry, WaitlistQuery, WaitlistStatus
+from services.bookings.wire.bookings import WaitlistEntry, WaitlistQuery, WaitlistStatus
 from shared.db.database import Connection
 from shared.http.caller import Caller
+
+
+class WaitlistRow(Struct, kw_only=True):
+    id: str
+    class_id: str
+    member_id: str
+    booking_id: str
+    location_id: str | None
+    position: int
+    status: WaitlistStatus
+    version: int = 1
+
+    def to_wire(self) -> WaitlistEntry:
+        return WaitlistEntry(
+            id=self.id,
+            class_id=self.class_id,
+            member_id=self.member_id,
+            position=self.position,
+            status=self.status,
+            converted_to_booking=self.status is WaitlistStatus.CONVERTED,
+        )
+
+
+WAITLIST_COLUMNS = "id, class_id, member_id, booking_id, location_id, position, status, version"
+
+
+def waitlist_row(record: asyncpg.Record) -> WaitlistRow:
+    return msgspec.convert(dict(record), WaitlistRow)
+
 
 WIRE_COLUMNS = """
 t.id, t.class_id, t.member_id, t.position, t.status, t.status = 'converted' AS converted_to_booking

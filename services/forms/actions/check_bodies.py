@@ -7,9 +7,8 @@ from msgspec import UNSET
 
 from services.forms.context import Forms
 from services.forms.rules.answers import malformed_answers
-from services.forms.rules.form_json import form_problems
-from services.forms.rules.lead_metadata import metadata_problems, sent_metadata, size_problems
-from services.forms.rules.merge_patch import merge_patch
+from services.forms.rules.form_definition import form_problems
+from services.forms.rules.lead_metadata import merge_patch, metadata_problems, sent_metadata, size_problems
 from services.forms.store import studios
 from services.forms.wire.leads import metadata_sent
 from shared.errors import Problem

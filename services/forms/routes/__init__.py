@@ -1,11 +1,11 @@
 """Routes decode a request, call one action and return its result."""
 
-from services.forms.actions.erase_person import erase_person
 from services.forms.actions.import_lines import IMPORT
+from services.forms.actions.leads import erase_person
 from services.forms.context import Forms
-from services.forms.routes import forms, leads, staff, submissions
+from services.forms.routes import forms, leads, staff
 from services.forms.store import export_lines
-from services.forms.wire.erasure import Erased
+from services.forms.wire.leads import Erased
 from shared.http.outbox_status import OUTBOX_STATUS
 from shared.http.routes import Route
 from shared.transfer.routes import erase_route, export_route, import_routes
@@ -14,7 +14,6 @@ from shared.transfer.routes import erase_route, export_route, import_routes
 def routes() -> list[Route[Forms]]:
     return [
         *forms.ROUTES,
-        *submissions.ROUTES,
         *leads.ROUTES,
         *staff.ROUTES,
         *import_routes(IMPORT, Forms),

@@ -1,4 +1,4 @@
-"""Leads in the database."""
+"""Leads in the database, and the events that have converted some."""
 
 from typing import Any
 
@@ -137,3 +137,19 @@ def lead_of(row: Any) -> StaffLead:
         version=row["version"],
         updated_at=row["updated_at"],
     )
+
+
+# 30 days is far longer than any redelivery takes. Each insert deletes a few old rows.
+INSERT_EVENT = """
+WITH old AS (
+    DELETE FROM consumed_events WHERE event_id IN (
+        SELECT event_id FROM consumed_events WHERE consumed_at < now() - interval '30 days'
+        ORDER BY consumed_at LIMIT 10 FOR UPDATE SKIP LOCKED)
+)
+INSERT_EVENT INTO consumed_events (event_id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING event_id
+"""
+
+
+async def is_new_event(conn: Connection, event_id: str) -> bool:
+    """True once per event. Call it in the transaction that applies the event."""
+    return await conn.fetchval(INSERT_EVENT, event_id) is not None

@@ -3,11 +3,9 @@
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
-from services.bookings.wire.bookings import BookingStatus
+from services.bookings.wire.bookings import BookingStatus, WaitlistStatus
 from services.bookings.wire.classes import ClassStatus
-from services.bookings.wire.memberships import MembershipStatus
-from services.bookings.wire.purchases import PurchaseStatus
-from services.bookings.wire.waitlist import WaitlistStatus
+from services.bookings.wire.members import MembershipStatus, PurchaseStatus
 from services.cli.demo import STUDIO_ID, demo_lines
 from shared.wire import new_id
 from tests.services.bookings.consistency import CHECKS, inconsistencies

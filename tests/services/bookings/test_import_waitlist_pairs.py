@@ -4,9 +4,8 @@ import random
 
 import pytest
 
-from services.bookings.actions.expire_waitlists import expire_waitlists
-from services.bookings.wire.bookings import BookingStatus
-from services.bookings.wire.waitlist import WaitlistStatus
+from services.bookings.actions.due_work import expire_waitlists
+from services.bookings.wire.bookings import BookingStatus, WaitlistStatus
 from shared.wire import new_id
 from tests.services.bookings.consistency import CHECKS
 from tests.services.bookings.import_samples import a_class, a_member, soon

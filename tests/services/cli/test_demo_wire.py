@@ -6,23 +6,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from services.bookings.wire.bookings import Booking
+from services.bookings.wire.bookings import Booking, WaitlistEntry
 from services.bookings.wire.classes import Class, ClassSpot
 from services.bookings.wire.import_lines import AnyImported as BookingsLine
-from services.bookings.wire.members import Member
-from services.bookings.wire.memberships import Membership
-from services.bookings.wire.purchases import Purchase
-from services.bookings.wire.waitlist import WaitlistEntry
-from services.catalog.wire.class_type import ClassType
+from services.bookings.wire.members import Member, Membership, Purchase
 from services.catalog.wire.import_lines import AnyImported as CatalogLine
-from services.catalog.wire.instructor import Instructor
-from services.catalog.wire.location import Location
-from services.catalog.wire.product import Product
-from services.catalog.wire.room import Room
-from services.catalog.wire.studio import Studio
+from services.catalog.wire.resources import ClassType, Instructor, Location, Product, Room, Studio
 from services.cli.demo import demo_lines
-from services.forms.wire.fields import FormField
-from services.forms.wire.forms import Form, FormSettings
+from services.forms.wire.forms import Form, FormField, FormSettings
 from services.forms.wire.import_lines import AnyImported as FormsLine
 from services.forms.wire.leads import Lead
 from services.forms.wire.submissions import FormSubmission
