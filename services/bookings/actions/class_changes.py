@@ -185,7 +185,7 @@ class ClassChanges:
         is_full = self.class_.seats_left <= 0
         if is_full == self.was_full or self.class_.status is ClassStatus.CANCELLED:
             return []
-        shown = await classes.get_existing(conn, self.caller, self.class_.id)
+        shown = await classes.get(conn, self.caller, self.class_.id)
         kind = ClassFull if is_full else ClassReopened
         return [class_event(kind, self.caller, shown, version, self.now)]
 

@@ -48,7 +48,7 @@ async def create_class(service: Bookings, caller: Caller, body: ClassCreate) -> 
     async with service.db.transaction() as conn:
         if not await classes.insert(conn, caller, class_id, values):
             raise ClassExists(param="id")
-        class_ = await classes.get_existing(conn, caller, class_id)
+        class_ = await classes.get(conn, caller, class_id)
         await add_event(conn, class_event(ClassCreated, caller, class_, 1, now()))
     service.wakeup.notify()
     return class_
@@ -60,7 +60,7 @@ async def change_class(service: Bookings, caller: Caller, class_id: str, body: C
         before = await locks.lock_class(conn, caller, class_id)
         if before is None:
             raise NotFound
-        shown = await classes.get_existing(conn, caller, class_id)
+        shown = await classes.get(conn, caller, class_id)
         _check_change(shown, values)
         await classes.change(conn, caller, class_id, values)
         changes = await ClassChanges.lock(conn, caller, class_id)
@@ -72,7 +72,7 @@ async def change_class(service: Bookings, caller: Caller, class_id: str, body: C
         await changes.load_waitlist(conn)
         await promote_waitlist(conn, changes, await studios.policy(conn, caller))
         await changes.save(conn, class_event_follows=True)
-        answer = await classes.get_existing(conn, caller, class_id)
+        answer = await classes.get(conn, caller, class_id)
         if previous := previous_values(shown, answer, COUNTS):
             version, now = changes.class_.version, changes.now
             event = class_event(ClassUpdated, caller, answer, version, now, previous=previous)
@@ -116,7 +116,7 @@ async def cancel_class(service: Bookings, caller: Caller, class_id: str, reason:
         await release_everybody(conn, changes, reason)
         changes.class_ = msgspec.structs.replace(changes.class_, status=ClassStatus.CANCELLED)
         await changes.save(conn)
-        class_ = await classes.get_existing(conn, caller, class_id)
+        class_ = await classes.get(conn, caller, class_id)
         version = changes.class_.version
         await add_event(conn, class_event(ClassCancelled, caller, class_, version, changes.now))
     service.wakeup.notify()

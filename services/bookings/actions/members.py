@@ -32,8 +32,7 @@ async def create_member(service: Bookings, caller: Caller, body: MemberCreate) -
         if created is None:
             known = await members.id_by_email(conn, caller, email)
             raise MemberExists(param="email", details={"member_id": known})
-        member = await members.get(conn, caller, member_id)
-        assert member is not None
+        member = await members.get(conn, caller, member_id, Member)
         await add_event(conn, caller.event(MemberCreated, member_id, 1, member, at=created))
     service.wakeup.notify()
     return member
@@ -60,7 +59,6 @@ async def record_purchase(service: Bookings, caller: Caller, body: PurchaseCreat
             raise PurchaseExists(param="id")
         await purchases.grant_credits(conn, caller.studio_id, [body.member_id])
         purchase = await purchases.get(conn, caller, purchase_id)
-        assert purchase is not None
         event = caller.event(PurchaseCreated, purchase_id, 1, purchase, location_id=body.location_id)
         await add_event(conn, event)
     service.wakeup.notify()
@@ -84,8 +82,9 @@ async def erase_person(service: Bookings, caller: Caller, body: PersonToErase) -
 
 
 async def _erase(conn: Connection, caller: Caller, member_id: str, erased: Erased) -> None:
-    member = await members.get(conn, caller, member_id)
-    if member is None:
+    try:
+        member = await members.get(conn, caller, member_id, Member)
+    except NotFound:
         return
     erased.members += 1
     erased.member_ids.append(member_id)
@@ -105,7 +104,7 @@ async def _events(
     """Without the old values, since those are being erased."""
     erased = caller.event(MemberErased, member_id, version, {"id": member_id, "object": "member"})
     found = [await memberships.get(conn, caller, membership_id) for membership_id in changed]
-    updated = [membership_event(MembershipUpdated, caller, one) for one in found if one is not None]
+    updated = [membership_event(MembershipUpdated, caller, one) for one in found]
     return [erased, *updated]
 
 

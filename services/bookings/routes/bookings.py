@@ -35,10 +35,7 @@ async def list_bookings(service: Bookings, call: Call[BookingsQuery, None]) -> P
 
 async def get_booking(service: Bookings, call: Call[None, None]) -> Booking:
     async with service.db.connection() as conn:
-        booking = await bookings.get(conn, call.caller, call.path["booking_id"])
-    if booking is None:
-        raise NotFound
-    return booking
+        return await bookings.get(conn, call.caller, call.path["booking_id"])
 
 
 async def post_booking(service: Bookings, call: Call[None, BookingCreate]) -> Answer:
@@ -69,10 +66,7 @@ async def list_waitlist(service: Bookings, call: Call[WaitlistQuery, None]) -> P
 
 async def get_waitlist_entry(service: Bookings, call: Call[None, None]) -> WaitlistEntry:
     async with service.db.connection() as conn:
-        entry = await waitlist.get(conn, call.caller, call.path["waitlist_id"])
-    if entry is None:
-        raise NotFound
-    return entry
+        return await waitlist.get(conn, call.caller, call.path["waitlist_id"])
 
 
 async def get_idempotency_key(service: Bookings, call: Call[None, None]) -> IdempotencyKeyState:

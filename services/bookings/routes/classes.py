@@ -22,17 +22,12 @@ async def list_classes(service: Bookings, call: Call[ClassesQuery, None]) -> Ans
 
 async def get_class(service: Bookings, call: Call[None, None]) -> Class:
     async with service.db.connection() as conn:
-        class_ = await classes.get(conn, call.caller, call.path["class_id"])
-    if class_ is None:
-        raise NotFound
-    return class_
+        return await classes.get(conn, call.caller, call.path["class_id"])
 
 
 async def list_spots(service: Bookings, call: Call[PageQuery, None]) -> Page[ClassSpot]:
     async with service.db.connection() as conn:
         class_ = await classes.get(conn, call.caller, call.path["class_id"])
-        if class_ is None:
-            raise NotFound
         return page_of(await classes.list_spots(conn, call.caller, class_.id, call.query), call.query.limit)
 
 

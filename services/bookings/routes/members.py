@@ -22,7 +22,7 @@ from shared.wire import PageQuery
 async def list_members(service: Bookings, call: Call[MembersQuery, None]) -> Page[Member]:
     email = normalized_email(call.query)
     async with service.db.connection() as conn:
-        found = await members.list_page(conn, call.caller, call.query, email=email)
+        found = await members.list_page(conn, call.caller, call.query, Member, email=email)
     return page_of(found, call.query.limit)
 
 
@@ -37,10 +37,7 @@ def normalized_email(query: MembersQuery) -> str | None:
 
 async def get_member(service: Bookings, call: Call[None, None]) -> Member:
     async with service.db.connection() as conn:
-        member = await members.get(conn, call.caller, call.path["member_id"])
-    if member is None:
-        raise NotFound
-    return member
+        return await members.get(conn, call.caller, call.path["member_id"], Member)
 
 
 async def post_member(service: Bookings, call: Call[None, MemberCreate]) -> Member:
@@ -48,18 +45,15 @@ async def post_member(service: Bookings, call: Call[None, MemberCreate]) -> Memb
 
 
 async def list_memberships(service: Bookings, call: Call[PageQuery, None]) -> Page[Membership]:
-    member = await get_member(service, Call(call.caller, call.path, None, None, call.headers))
     async with service.db.connection() as conn:
+        member = await members.get(conn, call.caller, call.path["member_id"], Member)
         found = await memberships.list_page(conn, call.caller, member.id, call.query)
     return page_of(found, call.query.limit)
 
 
 async def get_membership(service: Bookings, call: Call[None, None]) -> Membership:
     async with service.db.connection() as conn:
-        membership = await memberships.get(conn, call.caller, call.path["membership_id"])
-    if membership is None:
-        raise NotFound
-    return membership
+        return await memberships.get(conn, call.caller, call.path["membership_id"])
 
 
 async def list_purchases(service: Bookings, call: Call[PurchasesQuery, None]) -> Page[Purchase]:
@@ -69,10 +63,7 @@ async def list_purchases(service: Bookings, call: Call[PurchasesQuery, None]) ->
 
 async def get_purchase(service: Bookings, call: Call[None, None]) -> Purchase:
     async with service.db.connection() as conn:
-        purchase = await purchases.get(conn, call.caller, call.path["purchase_id"])
-    if purchase is None:
-        raise NotFound
-    return purchase
+        return await purchases.get(conn, call.caller, call.path["purchase_id"])
 
 
 ROUTES: list[Route[Bookings]] = [

@@ -132,8 +132,7 @@ _PARTNER_ROUTES = (
 async def list_roster(service: Bookings, call: Call[RosterQuery, None]) -> Page[RosterEntry]:
     class_id, query = call.path["class_id"], call.query
     async with service.db.connection() as conn:
-        if await classes.get(conn, call.caller, class_id) is None:
-            raise NotFound
+        await classes.get(conn, call.caller, class_id)
         return page_of(await bookings.list_roster(conn, call.caller, class_id, query), query.limit)
 
 
@@ -141,16 +140,13 @@ async def list_staff_members(service: Bookings, call: Call[MembersQuery, None]) 
     query = call.query
     email = partner_members.normalized_email(query)
     async with service.db.connection() as conn:
-        found = await members.list_for_staff(conn, call.caller, query, email=email)
+        found = await members.list_page(conn, call.caller, query, StaffMember, email=email)
     return page_of(found, query.limit)
 
 
 async def get_staff_member(service: Bookings, call: Call[None, None]) -> StaffMember:
     async with service.db.connection() as conn:
-        member = await members.get_for_staff(conn, call.caller, call.path["member_id"])
-    if member is None:
-        raise NotFound
-    return member
+        return await members.get(conn, call.caller, call.path["member_id"], StaffMember)
 
 
 ROUTES: list[Route[Bookings]] = [

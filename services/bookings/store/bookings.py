@@ -8,7 +8,14 @@ from msgspec import Struct
 
 from services.bookings.rules.cancellation import HeldBooking
 from services.bookings.rules.class_times import clamp_to_supported_years
-from services.bookings.store.keyset_pages import Filters, ListedTable, LookUp, fetch_page, wire_values
+from services.bookings.store.keyset_pages import (
+    Filters,
+    ListedTable,
+    LookUp,
+    fetch_one,
+    fetch_page,
+    wire_values,
+)
 from services.bookings.wire.bookings import (
     MAX_CLASSES_IN_RANGE,
     Booking,
@@ -140,20 +147,8 @@ async def list_roster(
     return [RosterEntry(**wire_values(row)) for row in rows]
 
 
-GET = f"SELECT {WIRE_COLUMNS}, t.location_id FROM bookings t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608
-
-
-async def get(conn: Connection, caller: Caller, booking_id: str) -> Booking | None:
-    row = await conn.fetchrow(GET, caller.studio_id, booking_id)
-    if row is None or not caller.may_see(row["location_id"]):
-        return None
-    return _booking(row)
-
-
-def _booking(row: asyncpg.Record) -> Booking:
-    values = dict(row)
-    values.pop("location_id")
-    return Booking(**values)
+async def get(conn: Connection, caller: Caller, booking_id: str) -> Booking:
+    return Booking(**await fetch_one(conn, caller, TABLE, booking_id))
 
 
 READ = f"SELECT {BOOKING_COLUMNS} FROM bookings WHERE studio_id = $1 AND id = $2"  # noqa: S608

@@ -9,6 +9,7 @@ from services.bookings.rules.class_times import clamp_to_supported_years
 from services.bookings.store.keyset_pages import Filters, ListedTable, LookUp, fetch_json_page
 from services.bookings.wire.classes import Class, ClassesQuery, ClassSpot, ClassStatus
 from shared.db.database import Connection
+from shared.errors import NotFound
 from shared.http.caller import Caller
 from shared.http.pages import JsonRows, resolve_cursor
 from shared.wire import PageQuery
@@ -57,18 +58,11 @@ def _filters(query: ClassesQuery) -> Filters:
 GET = f"SELECT {WIRE_COLUMNS} FROM classes t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608
 
 
-async def get(conn: Connection, caller: Caller, class_id: str) -> Class | None:
+async def get(conn: Connection, caller: Caller, class_id: str) -> Class:
     row = await conn.fetchrow(GET, caller.studio_id, class_id)
     if row is None or not caller.may_see(row["location_id"]):
-        return None
+        raise NotFound
     return Class(**dict(row))
-
-
-async def get_existing(conn: Connection, caller: Caller, class_id: str) -> Class:
-    """For a class that the same transaction has just written or locked."""
-    class_ = await get(conn, caller, class_id)
-    assert class_ is not None
-    return class_
 
 
 # Columns that staff and imports may set. Bookings maintain the counters.

@@ -9,6 +9,7 @@ import asyncpg
 from msgspec import Struct
 
 from shared.db.database import Connection
+from shared.errors import NotFound
 from shared.http.caller import Caller
 from shared.http.pages import JsonRows, resolve_cursor
 
@@ -55,6 +56,18 @@ async def fetch_page(
     """`limit + 1` rows: the extra one only shows that there are more."""
     sql, args = await _page_query(conn, caller, listed, filters, cursor, limit)
     return await conn.fetch(sql, *args)
+
+
+async def fetch_one(conn: Connection, caller: Caller, listed: ListedTable, id_: str) -> dict[str, Any]:
+    """The columns of one row. Raises NotFound, also where the caller may not see its location."""
+    columns = f"{listed.columns}, {'t.location_id' if listed.located else 'NULL::uuid'} AS row_location"
+    sql = f"SELECT {columns} FROM {listed.table} t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608
+    row = await conn.fetchrow(sql, caller.studio_id, id_)
+    if row is None or (listed.located and not caller.may_see(row["row_location"])):
+        raise NotFound
+    values = dict(row)
+    del values["row_location"]
+    return values
 
 
 async def fetch_json_page(

@@ -4,7 +4,7 @@ import asyncpg
 import msgspec
 from msgspec import Struct
 
-from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_page, wire_values
+from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_one, fetch_page, wire_values
 from services.bookings.wire.bookings import WaitlistEntry, WaitlistQuery, WaitlistStatus
 from shared.db.database import Connection
 from shared.http.caller import Caller
@@ -50,16 +50,8 @@ async def list_page(conn: Connection, caller: Caller, query: WaitlistQuery) -> l
     return [WaitlistEntry(**wire_values(row)) for row in rows]
 
 
-GET = f"SELECT {WIRE_COLUMNS}, t.location_id FROM waitlist t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608
-
-
-async def get(conn: Connection, caller: Caller, entry_id: str) -> WaitlistEntry | None:
-    row = await conn.fetchrow(GET, caller.studio_id, entry_id)
-    if row is None or not caller.may_see(row["location_id"]):
-        return None
-    values = dict(row)
-    values.pop("location_id")
-    return WaitlistEntry(**values)
+async def get(conn: Connection, caller: Caller, entry_id: str) -> WaitlistEntry:
+    return WaitlistEntry(**await fetch_one(conn, caller, TABLE, entry_id))
 
 
 READ_WAITING = f"""

@@ -49,7 +49,7 @@ async def update_form(
     service: Forms, caller: Caller, form_id: str, body: StudioFormUpdate, raw: RawFormJson
 ) -> Form:
     async with service.db.transaction() as conn:
-        old = await forms.get_locked(conn, caller, form_id)
+        old = await forms.get(conn, caller, form_id, lock=True)
         if body.status is not UNSET:
             require_transition(FORM_STATES, old.status, body.status)
         written = FormContent(

@@ -101,7 +101,7 @@ async def update_lead(
     patch = sent_metadata(sent)
     try:
         async with service.db.transaction() as conn:
-            lead = await leads.get_locked(conn, caller, lead_id)
+            lead = await leads.get(conn, caller, lead_id, lock=True)
             if body.status is not UNSET:
                 require_transition(LEAD_STATES, lead.status, body.status)
             changed = _changed(lead, body, email, patch)

@@ -75,7 +75,7 @@ async def _open_form(conn: Connection, caller: Caller, form_id: str, email: str)
     form = await forms.get(conn, caller, form_id)
     require_visible(caller, form)
     if limits_submissions(settings_of(form)):
-        form = await forms.get_locked(conn, caller, form_id)
+        form = await forms.get(conn, caller, form_id, lock=True)
     require_published(form)
     settings = settings_of(form)
     require_open(settings, now())
@@ -114,7 +114,7 @@ async def decide_submission(
     service: Forms, caller: Caller, form_id: str, submission_id: str, status: SubmissionStatus
 ) -> FormSubmission:
     async with service.db.transaction() as conn:
-        submission = await submissions.get_locked(conn, caller, form_id, submission_id)
+        submission = await submissions.get(conn, caller, form_id, submission_id, lock=True)
         require_transition(SUBMISSION_STATES, submission.status, status)
         if submission.status is not status:
             version = await submissions.set_status(conn, caller, submission_id, status)

@@ -3,8 +3,7 @@
 It is read under locks: a partner's change in between would get no event.
 """
 
-from services.forms.store.forms import form_of
-from services.forms.store.leads import lead_of
+from services.forms.store import forms, leads
 from services.forms.wire.forms import Form
 from services.forms.wire.leads import StaffLead
 from shared.db.database import Connection
@@ -79,17 +78,16 @@ async def write_leads(conn: Connection, rows: Rows) -> None:
     await LEADS.write(conn, rows)
 
 
-READ_FORMS = """
-SELECT studio_id, id, title, slug, description, fields::text AS fields, settings::text AS settings, status,
-    version
-FROM forms WHERE (studio_id, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
+READ_FORMS = f"""
+SELECT studio_id, {forms.COLUMNS} FROM forms
+WHERE (studio_id, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
 ORDER BY studio_id, id FOR NO KEY UPDATE
-"""
+"""  # noqa: S608
 
 
 async def read_forms(conn: Connection, rows: Rows) -> dict[tuple[str, str], Form]:
     found = await conn.fetch(READ_FORMS, *keys_of(rows))
-    return {(row["studio_id"], row["id"]): form_of(row) for row in found}
+    return {(row["studio_id"], row["id"]): forms.form_of(row) for row in found}
 
 
 READ_SUBMISSIONS = """
@@ -105,14 +103,13 @@ async def read_submissions(conn: Connection, rows: Rows) -> dict[tuple[str, str]
     return {(row["studio_id"], row["id"]): (row["form_id"], row["version"]) for row in found}
 
 
-READ_LEADS = """
-SELECT studio_id, id, email, first_name, source, status, lifecycle_stage, metadata::text AS metadata,
-    created_at, last_name, phone, notes, version, updated_at
-FROM leads WHERE (studio_id, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
+READ_LEADS = f"""
+SELECT studio_id, {leads.COLUMNS} FROM leads
+WHERE (studio_id, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
 ORDER BY studio_id, id FOR NO KEY UPDATE
-"""
+"""  # noqa: S608
 
 
 async def read_leads(conn: Connection, rows: Rows) -> dict[tuple[str, str], StaffLead]:
     found = await conn.fetch(READ_LEADS, *keys_of(rows))
-    return {(row["studio_id"], row["id"]): lead_of(row) for row in found}
+    return {(row["studio_id"], row["id"]): leads.lead_of(row) for row in found}
