@@ -15,10 +15,10 @@ from msgspec import Struct
 from shared.background import Wakeup
 from shared.db.database import Connection, Database
 from shared.errors import Invalid
-from shared.events.changes import ShownById, change_events
+from shared.events.changes import Snapshots, change_events
 from shared.events.event import Event, Kind
 from shared.events.outbox import add_events
-from shared.phones import PHONE_PROBLEM, phone_problems, read_regions
+from shared.phones import PHONE_PROBLEM, phone_problems, region_of
 from shared.transfer.lines import (
     Earlier,
     ImportLine,
@@ -179,7 +179,7 @@ async def _refuse_phones(
     return {
         line.number: f"phone: {PHONE_PROBLEM}"
         for line in national
-        if phone_problems(phones[line.number], read_regions().get(zones.get(line.studio_id) or ""))
+        if phone_problems(phones[line.number], region_of(zones.get(line.studio_id)))
     }
 
 
@@ -261,7 +261,7 @@ def keys_of(rows: Rows) -> tuple[list[str], list[str]]:
 
 
 def watch_changes(
-    read: Callable[[Connection, Rows], Awaitable[ShownById]], created: Kind | None, updated: Kind
+    read: Callable[[Connection, Rows], Awaitable[Snapshots]], created: Kind | None, updated: Kind
 ) -> Watch:
     """`read` returns the rows as partners see them. Without `created` a new row has no event."""
 

@@ -38,7 +38,6 @@ from shared.errors import DomainError
 from shared.http.caller import Caller
 from shared.http.error_mapping import answer_for
 from shared.http.routes import NoQuery, Route
-from shared.phones import read_regions
 from shared.routing import ROUTES, SCOPES
 from shared.transfer.importing import Import, import_lines
 from shared.transfer.lines import ImportLine
@@ -59,7 +58,7 @@ AWAY: Any = Away()
 CONTEXTS: dict[str, Any] = {
     "catalog": Catalog(AWAY, Wakeup()),
     "bookings": Bookings(db=AWAY, wakeup=Wakeup()),
-    "forms": Forms(AWAY, Wakeup(), read_regions()),
+    "forms": Forms(AWAY, Wakeup()),
     "webhooks": Webhooks(AWAY, AWAY, Wakeup(), Wakeup(), Wakeup(), AWAY, UrlPolicy()),
     "gateway": OperatorContext(AWAY, AWAY, ("",), AWAY, {}, {}),
 }

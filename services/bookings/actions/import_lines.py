@@ -26,7 +26,7 @@ from services.bookings.wire.classes import Class, ClassStatus
 from shared.db.database import Connection
 from shared.emails import normalize_email
 from shared.events import kinds
-from shared.events.changes import Shown, ShownById, change_events
+from shared.events.changes import Snapshot, Snapshots, change_events
 from shared.events.event import Event, EventResource, Kind
 from shared.http.caller import Caller
 from shared.transfer.importing import Import, Importer, Line, Row, Rows, Step, Write, watch_changes
@@ -80,7 +80,7 @@ async def _affected(conn: Connection, rows: Rows) -> list[Row]:
     ]
 
 
-async def _read(conn: Connection, rows: Rows, affected: Rows) -> tuple[ShownById, ShownById, ShownById]:
+async def _read(conn: Connection, rows: Rows, affected: Rows) -> tuple[Snapshots, Snapshots, Snapshots]:
     return (
         await shown.shown_classes(conn, classes_of(rows)),
         await shown.shown_bookings(conn, affected),
@@ -88,7 +88,7 @@ async def _read(conn: Connection, rows: Rows, affected: Rows) -> tuple[ShownById
     )
 
 
-def _class_events(before: ShownById, after: ShownById) -> list[Event]:
+def _class_events(before: Snapshots, after: Snapshots) -> list[Event]:
     result = change_events(
         kinds.ClassCreated,
         kinds.ClassUpdated,
@@ -119,15 +119,15 @@ def _class_cancelled(old: Class, now: Class) -> Kind | None:
     return kinds.ClassCancelled if is_new else None
 
 
-def _is_cancelled(class_: Shown) -> bool:
+def _is_cancelled(class_: Snapshot) -> bool:
     return getattr(class_.data, "status", None) is ClassStatus.CANCELLED
 
 
-def _is_full(class_: Shown) -> bool:
+def _is_full(class_: Snapshot) -> bool:
     return getattr(class_.data, "available_count", None) == 0
 
 
-def _booking_events(before: ShownById, after: ShownById) -> list[Event]:
+def _booking_events(before: Snapshots, after: Snapshots) -> list[Event]:
     return change_events(
         kinds.BookingCreated,
         kinds.BookingUpdated,
@@ -142,7 +142,7 @@ def _booking_status(old: Booking, now: Booking) -> Kind | None:
     return BY_STATUS.get(now.status) if old.status is not now.status else None
 
 
-def _renamed(before: ShownById, after: ShownById) -> list[Event]:
+def _renamed(before: Snapshots, after: Snapshots) -> list[Event]:
     """For the former id of an entry that its own line has named: `{id, object}`. A GET returns 404."""
     return [
         kinds.WaitlistUpdated(

@@ -18,7 +18,7 @@ from shared.events.outbox import add_event, add_events
 from shared.events.outbox_erasure import anonymize_outbox
 from shared.http.caller import Caller
 from shared.http.routes import PartialBody
-from shared.phones import phone_problems
+from shared.phones import phone_problems, region_of
 from shared.transfer.routes import PersonToErase
 from shared.wire import encode, new_id
 
@@ -44,7 +44,7 @@ async def check_member(service: Bookings, caller: Caller, given: PartialBody) ->
     if not phone_problems(phone, None):
         return []
     async with service.db.connection() as conn:
-        region = service.regions.get(await studios.timezone_of(conn, caller) or "")
+        region = region_of(await studios.timezone_of(conn, caller))
     return phone_problems(phone, region)
 
 

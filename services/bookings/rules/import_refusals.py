@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from services.bookings.rules.transitions import SEATED
+from services.bookings.rules.transitions import LIVE, SEATED
 from services.bookings.wire import import_lines as wire
 from services.bookings.wire.bookings import BookingStatus, WaitlistStatus
 from shared.transfer.lines import already_taken, unknown_reference
@@ -15,7 +15,6 @@ Key = tuple[str, str]
 """Studio and id."""
 Pair = tuple[str, str, str]
 """Studio, class, and member or spot."""
-LIVE = {*SEATED, BookingStatus.WAITLISTED}
 ELSEWHERE = "It belongs to another class or member, where it stays."
 HAS_BOOKING = "The member already has a booking in this class."
 

@@ -11,7 +11,7 @@ from services.bookings.wire.bookings import Booking, WaitlistEntry
 from services.bookings.wire.classes import Class
 from services.bookings.wire.members import Member
 from shared.db.database import Connection
-from shared.events.changes import Shown, ShownById
+from shared.events.changes import Snapshot, Snapshots
 from shared.transfer.importing import Rows, keys_of
 
 
@@ -22,14 +22,14 @@ FROM {table} t WHERE (t.studio_id, t.id) IN (SELECT * FROM unnest($1::uuid[], $2
 """  # noqa: S608
 
 
-def _shown(rows: Sequence[asyncpg.Record], make: Callable[[dict[str, Any]], Any]) -> ShownById:
-    found: ShownById = {}
+def _shown(rows: Sequence[asyncpg.Record], make: Callable[[dict[str, Any]], Any]) -> Snapshots:
+    found: Snapshots = {}
     for row in rows:
         values = dict(row)
         studio_id, version = values.pop("studio"), values.pop("shown_version")
         location_id = values.pop("shown_location")
         data = make(values)
-        found[studio_id, data.id] = Shown(data=data, version=version, location_id=location_id)
+        found[studio_id, data.id] = Snapshot(data=data, version=version, location_id=location_id)
     return found
 
 
@@ -39,19 +39,19 @@ PURCHASES = _of_keys("purchases", purchases.WIRE_COLUMNS, location="t.location_i
 CLASSES = _of_keys("classes", classes.WIRE_COLUMNS, location="t.location_id")
 
 
-async def shown_members(conn: Connection, rows: Rows) -> ShownById:
+async def shown_members(conn: Connection, rows: Rows) -> Snapshots:
     return _shown(await conn.fetch(MEMBERS, *keys_of(rows)), lambda values: Member(**values))
 
 
-async def shown_memberships(conn: Connection, rows: Rows) -> ShownById:
+async def shown_memberships(conn: Connection, rows: Rows) -> Snapshots:
     return _shown(await conn.fetch(MEMBERSHIPS, *keys_of(rows)), memberships.membership_of)
 
 
-async def shown_purchases(conn: Connection, rows: Rows) -> ShownById:
+async def shown_purchases(conn: Connection, rows: Rows) -> Snapshots:
     return _shown(await conn.fetch(PURCHASES, *keys_of(rows)), purchases.purchase_of)
 
 
-async def shown_classes(conn: Connection, keys: set[tuple[str, str]]) -> ShownById:
+async def shown_classes(conn: Connection, keys: set[tuple[str, str]]) -> Snapshots:
     columns = [studio for studio, _ in keys], [class_id for _, class_id in keys]
     return _shown(
         await conn.fetch(CLASSES, *columns),
@@ -84,14 +84,14 @@ BOOKINGS = _AFFECTED.format(table="bookings", waits="waitlisted", columns=bookin
 ENTRIES = _AFFECTED.format(table="waitlist", waits="waiting", columns=waitlist.WIRE_COLUMNS)
 
 
-async def shown_bookings(conn: Connection, affected: Rows) -> ShownById:
+async def shown_bookings(conn: Connection, affected: Rows) -> Snapshots:
     return _shown(
         await conn.fetch(BOOKINGS, affected),
         lambda values: msgspec.convert({"object": "booking", **values}, Booking),
     )
 
 
-async def shown_entries(conn: Connection, affected: Rows) -> ShownById:
+async def shown_entries(conn: Connection, affected: Rows) -> Snapshots:
     return _shown(
         await conn.fetch(ENTRIES, affected),
         lambda values: msgspec.convert({"object": "waitlist", **values}, WaitlistEntry),

@@ -8,7 +8,7 @@ from msgspec import UNSET, Struct
 from services.catalog.store import products
 from services.catalog.wire.resources import ClassType, Instructor, Location, Room, Studio
 from shared.db.database import Connection
-from shared.events.changes import Shown, ShownById
+from shared.events.changes import Snapshot, Snapshots
 from shared.http.caller import Caller
 from shared.transfer.importing import Rows, keys_of
 from shared.transfer.tables import Table
@@ -103,14 +103,14 @@ STATEMENTS: dict[type[Struct], str] = {
 }
 
 
-def read_as(struct: type[Struct]) -> Callable[[Connection, Rows], Awaitable[ShownById]]:
-    async def read(conn: Connection, rows: Rows) -> ShownById:
-        shown: ShownById = {}
+def read_as(struct: type[Struct]) -> Callable[[Connection, Rows], Awaitable[Snapshots]]:
+    async def read(conn: Connection, rows: Rows) -> Snapshots:
+        shown: Snapshots = {}
         for row in await conn.fetch(STATEMENTS[struct], *keys_of(rows)):
             data = struct(**{name: row[name] for name in struct.__struct_fields__ if name != "object"})
             location = {Location: row["id"], Room: row["location_id"] if struct is Room else None}.get(struct)
             active = row["active"] if struct is Instructor else UNSET
-            shown[row["studio_id"], row["id"]] = Shown(
+            shown[row["studio_id"], row["id"]] = Snapshot(
                 data=data, version=row["version"], location_id=location, active=active
             )
         return shown
@@ -121,12 +121,12 @@ def read_as(struct: type[Struct]) -> Callable[[Connection, Rows], Awaitable[Show
 PRODUCT_VERSIONS = "SELECT id, version FROM products WHERE studio_id = $1 AND id = ANY ($2::uuid[])"
 
 
-async def read_products(conn: Connection, rows: Rows) -> ShownById:
-    shown: ShownById = {}
+async def read_products(conn: Connection, rows: Rows) -> Snapshots:
+    shown: Snapshots = {}
     for studio_id in {row["studio_id"] for row in rows}:
         caller = Caller(studio_id=studio_id, actor="operator")
         ids = [row["id"] for row in rows if row["studio_id"] == studio_id]
         versions = {row["id"]: row["version"] for row in await conn.fetch(PRODUCT_VERSIONS, studio_id, ids)}
         for product in await products.of_ids(conn, caller, ids):
-            shown[studio_id, product.id] = Shown(data=product, version=versions[product.id])
+            shown[studio_id, product.id] = Snapshot(data=product, version=versions[product.id])
     return shown

@@ -14,7 +14,7 @@ from services.forms.wire.leads import metadata_sent
 from shared.errors import Problem
 from shared.http.caller import Caller
 from shared.http.routes import PartialBody
-from shared.phones import phone_problems
+from shared.phones import phone_problems, region_of
 
 
 async def check_form(service: Forms, caller: Caller, given: PartialBody) -> list[Problem]:
@@ -39,7 +39,7 @@ async def check_lead_change(service: Forms, caller: Caller, given: PartialBody) 
     phone = given.fields.get("phone")
     if phone_problems(phone, None):
         async with service.db.connection() as conn:
-            region = service.regions.get(await studios.timezone_of(conn, caller) or "")
+            region = region_of(await studios.timezone_of(conn, caller))
         problems += phone_problems(phone, region)
     return problems
 

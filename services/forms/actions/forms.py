@@ -1,7 +1,5 @@
 """Create, change and evaluate a form."""
 
-from collections.abc import Sequence
-
 from msgspec import UNSET
 
 from services.forms.actions.event_builders import form_events
@@ -14,7 +12,6 @@ from services.forms.store.forms import FormContent
 from services.forms.wire.forms import (
     FieldType,
     Form,
-    FormField,
     FormStatus,
     PartnerFormCreate,
     RawFormJson,
@@ -25,6 +22,7 @@ from services.forms.wire.submissions import FormEvaluate, FormEvaluation
 from shared.db.database import Connection
 from shared.events.outbox import add_events
 from shared.http.caller import Caller
+from shared.phones import region_of
 from shared.wire import new_id
 
 
@@ -83,7 +81,7 @@ async def evaluate_form(service: Forms, caller: Caller, form_id: str, body: Form
     async with service.db.connection() as conn:
         form = await forms.get(conn, caller, form_id)
         require_visible(caller, form)
-        found = await evaluation_of(service, conn, caller, form, body.data)
+        found = await evaluation_of(conn, caller, form, body.data)
     return FormEvaluation(
         form_id=form.id,
         form_version=form.version,
@@ -95,16 +93,10 @@ async def evaluate_form(service: Forms, caller: Caller, form_id: str, body: Form
 
 
 async def evaluation_of(
-    service: Forms, conn: Connection, caller: Caller, form: Form, data: dict[str, str | list[str]]
+    conn: Connection, caller: Caller, form: Form, data: dict[str, str | list[str]]
 ) -> Evaluation:
     fields = fields_of(form)
-    return evaluate(fields, data, region=await _region(service, conn, caller, fields))
-
-
-async def _region(
-    service: Forms, conn: Connection, caller: Caller, fields: Sequence[FormField]
-) -> str | None:
-    if not any(field.type is FieldType.PHONE for field in fields):
-        return None
-    timezone = await studios.timezone_of(conn, caller)
-    return service.regions.get(timezone) if timezone else None
+    region = None
+    if any(field.type is FieldType.PHONE for field in fields):
+        region = region_of(await studios.timezone_of(conn, caller))
+    return evaluate(fields, data, region=region)

@@ -45,7 +45,7 @@ async def create_submission(
     email = normalize_email(body.submitter_email)
     async with service.db.transaction() as conn:
         form = await _open_form(conn, caller, form_id, email)
-        found = await evaluation_of(service, conn, caller, form, body.data)
+        found = await evaluation_of(conn, caller, form, body.data)
         if found.problems:
             raise Invalid(found.problems)
         submission = FormSubmission(
