@@ -120,8 +120,8 @@ def _staff(
     )
 
 
-# Members have a staff view of their own.
-_OWN = {"/members", "/members/{member_id}"}
+# Members have a staff view of their own, and staff send no idempotency keys.
+_NOT_FOR_STAFF = {"/members", "/members/{member_id}", "/idempotency-keys/{key}"}
 _PARTNER_ROUTES = (
     *partner_classes.ROUTES,
     *partner_bookings.ROUTES,
@@ -232,7 +232,11 @@ ROUTES: list[Route[Bookings]] = [
         body=PurchaseCreate,
         status=201,
     ),
-    *(route.for_staff() for route in _PARTNER_ROUTES if route.method == "GET" and route.path not in _OWN),
+    *(
+        route.for_staff()
+        for route in _PARTNER_ROUTES
+        if route.method == "GET" and route.path not in _NOT_FOR_STAFF
+    ),
     Route(
         method="GET",
         path="/staff/classes/{class_id}/roster",
