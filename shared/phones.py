@@ -56,6 +56,11 @@ def read_regions() -> Mapping[str, str]:
     return {row[2]: row[0] for row in rows if len(row) > 2}
 
 
+def region_of(timezone: str | None) -> str | None:
+    """The country of phone numbers that are written without their country code."""
+    return read_regions().get(timezone or "")
+
+
 def _table() -> str | None:
     for folder in zoneinfo.TZPATH:
         path = Path(folder) / TABLE

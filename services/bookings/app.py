@@ -3,10 +3,11 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from services.bookings.actions.analyze_tables import analyze_grown_tables
-from services.bookings.actions.expire_waitlists import expire_waitlists, promote_stuck_waitlists
-from services.bookings.actions.prune_idempotency_keys import prune_idempotency_keys
-from services.bookings.actions.update_due_memberships import update_due_memberships
+from services.bookings.actions.due_work import (
+    expire_waitlists,
+    prune_idempotency_keys,
+    update_due_memberships,
+)
 from services.bookings.context import Bookings
 from services.bookings.routes import routes
 from shared.background import Loop, Wakeup, running
@@ -34,9 +35,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Bo
         "relay": relay.loop,
         "outbox": relay.reporting,
         "waitlists": Loop("bookings-waitlists", lambda: expire_waitlists(service), idle=1.0),
-        "promotions": Loop("bookings-promotions", lambda: promote_stuck_waitlists(service), idle=10.0),
         "memberships": Loop("bookings-memberships", lambda: update_due_memberships(service), idle=1.0),
-        "statistics": Loop("bookings-statistics", lambda: analyze_grown_tables(service), idle=5.0),
         "pruning": Loop("bookings-pruning", lambda: prune_idempotency_keys(service), idle=60.0),
     }
 

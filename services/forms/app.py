@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
-from services.forms.actions.convert_leads import convert_leads
+from services.forms.actions.leads import convert_leads
 from services.forms.context import Forms
 from services.forms.routes import routes
 from shared.background import Wakeup, running
@@ -15,7 +15,6 @@ from shared.events.relay import Relay
 from shared.http.caller import CallerVerifier
 from shared.http.health import OptionalCheck
 from shared.http.service import Service, build_service
-from shared.phones import read_regions
 from shared.settings import Settings
 
 __all__ = ["open_service", "routes"]
@@ -28,7 +27,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[Fo
         settings.database_url, "forms", size=settings.pool_size, direct_url=settings.database_direct_url
     )
     wakeup = Wakeup()
-    service = Forms(db=db, wakeup=wakeup, regions=read_regions())
+    service = Forms(db, wakeup)
     relay = Relay(db, bus, wakeup, service="forms")
 
     async def members_joined(messages: Sequence[Message]) -> None:

@@ -4,14 +4,17 @@ An address that is over its limit of refused keys may still belong to a partner 
 must work at once, but made-up keys must not cost one query each.
 """
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
+from shared.batching import Batcher
+
 INTERVAL_SECONDS: Final = 0.1
-# More distinct keys than this in one interval are an attack: the rest are refused without a query.
+# More keys than this in one interval are an attack: the rest are refused without a query.
 LARGEST_BATCH: Final = 1_000
+# So that a slow query does not hold up every other key.
+MAX_RUNNING: Final = 4
 # A key is stored before it is shown to anyone. So an id that was missing once never becomes valid.
 UNKNOWN_KEPT: Final = 10_000
 
@@ -22,27 +25,20 @@ LookUp = Callable[[Sequence[str]], Awaitable[set[str]]]
 class BatchedLookup:
     def __init__(self, look_up: LookUp) -> None:
         self._look_up = look_up
-        self._ids: set[str] = set()
-        self._batch: asyncio.Task[set[str]] | None = None
+        self._batches = Batcher(
+            self._exist, max_batch=LARGEST_BATCH, max_running=MAX_RUNNING, interval=INTERVAL_SECONDS
+        )
         self._unknown: OrderedDict[str, None] = OrderedDict()
-        self._last = 0.0
 
     async def wait_for(self, key_id: str) -> bool:
         """Whether the key exists; if so, it is in the cache."""
-        if key_id in self._unknown or len(self._ids) >= LARGEST_BATCH:
+        if key_id in self._unknown or len(self._batches) >= LARGEST_BATCH:
             return False
-        self._ids.add(key_id)
-        if self._batch is None:
-            self._batch = asyncio.create_task(self._run(), name="key lookup")
-        # Other requests wait for the same batch: a cancelled one must not cancel it for them.
-        return key_id in await asyncio.shield(self._batch)
+        return await self._batches.submit(key_id)
 
-    async def _run(self) -> set[str]:
-        loop = asyncio.get_running_loop()
-        await asyncio.sleep(self._last + INTERVAL_SECONDS - loop.time())
-        ids, self._ids, self._batch, self._last = self._ids, set(), None, loop.time()
-        found = await self._look_up(sorted(ids))
-        self._unknown.update(dict.fromkeys(ids - found))
+    async def _exist(self, ids: Sequence[str]) -> list[bool]:
+        found = await self._look_up(sorted(set(ids)))
+        self._unknown.update(dict.fromkeys(set(ids) - found))
         while len(self._unknown) > UNKNOWN_KEPT:
             self._unknown.popitem(last=False)
-        return found
+        return [key_id in found for key_id in ids]

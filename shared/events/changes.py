@@ -42,7 +42,7 @@ def with_move_event(event: Event, old_location_id: str | None) -> list[Event]:
     return [event, left]
 
 
-class Shown(Struct, frozen=True, kw_only=True):
+class Snapshot(Struct, frozen=True, kw_only=True):
     """A resource as partners see it at one point in a transaction. `active`: see `EventData`."""
 
     data: Struct
@@ -51,14 +51,14 @@ class Shown(Struct, frozen=True, kw_only=True):
     active: bool | UnsetType = UNSET
 
 
-ShownById = dict[tuple[str, str], Shown]
+Snapshots = dict[tuple[str, str], Snapshot]
 
 
 def change_events(
     created: Kind,
     updated: Kind,
-    before: ShownById,
-    after: ShownById,
+    before: Snapshots,
+    after: Snapshots,
     *,
     special: Callable[[Any, Any], Kind | None] = lambda old, now: None,
     leave_out: Collection[str] = (),

@@ -5,12 +5,14 @@ import hashlib
 import hmac
 import time
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Literal, Protocol
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from shared.errors import Unauthenticated
+from shared.events.event import Data, Event, EventResource, Kind
 from shared.http.roles import Role
 from shared.observability.tracing import valid_traceparent
 
@@ -38,6 +40,29 @@ class Caller(Struct, frozen=True, kw_only=True):
 
     def with_request_id(self, request_id: str) -> "Caller":
         return msgspec.structs.replace(self, request_id=request_id)
+
+    def event(
+        self,
+        kind: Kind,
+        resource_id: str,
+        version: int,
+        data: Data,
+        *,
+        location_id: str | None = None,
+        previous: Data | UnsetType = UNSET,
+        at: datetime | None = None,
+    ) -> Event:
+        """An event of what this caller has done."""
+        return kind(
+            studio_id=self.studio_id,
+            location_id=location_id,
+            resource=EventResource(kind.resource, resource_id, version),
+            data=data,
+            previous=previous,
+            request_id=self.request_id or None,
+            traceparent=self.traceparent,
+            created_at=at,
+        )
 
     def may_see(self, location_id: str | None) -> bool:
         """A limited key sees its own locations only; what has no location is hidden from it."""

@@ -43,16 +43,10 @@ def _names(tag: bytes, part: bytes) -> bool:
     return part == b"*" or part.removeprefix(b"W/") == tag
 
 
-def not_modified(tag: bytes, answer: Answer | None = None) -> Answer:
-    """`answer` is the one that is not sent, if it was made."""
-    made = answer or Answer(b"")
-    return Answer(b"", 304, (*made.headers, (b"etag", tag), CACHE_CONTROL), made.content_type)
-
-
 def with_entity_tag(answer: Answer, headers: Headers) -> Answer:
     """A 200 to a GET with its tag, or 304 if the request's `headers` name it."""
     tag = entity_tag(answer.body)
-    if matches(tag, headers):
-        return not_modified(tag, answer)
     more = (*answer.headers, (b"etag", tag), CACHE_CONTROL)
+    if matches(tag, headers):
+        return Answer(b"", 304, more, answer.content_type)
     return Answer(answer.body, answer.status, more, answer.content_type)

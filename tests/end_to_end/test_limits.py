@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from services.forms.rules.field_checks.texts import MAX_TEXT_LENGTH
+from services.forms.rules.field_checks import MAX_TEXT_LENGTH
 from services.forms.rules.json_limits import MAX_METADATA_BYTES
 from services.forms.wire.forms import MAX_FIELDS
 from shared.http.routes import MAX_KEY_LENGTH, MIN_KEY_LENGTH

@@ -6,7 +6,7 @@ The routes run in this process up to their first statement: their database is aw
 """
 
 import contextlib
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, get_args
 from urllib.parse import urlencode
 
@@ -17,16 +17,13 @@ from msgspec import Raw
 from services.bookings.actions import import_lines as bookings_import
 from services.bookings.app import routes as bookings_routes
 from services.bookings.context import Bookings
-from services.bookings.wire import import_lines as bookings_lines
-from services.catalog.actions import import_lines as catalog_import
+from services.catalog import actions as catalog_import
 from services.catalog.app import routes as catalog_routes
 from services.catalog.context import Catalog
-from services.catalog.wire import import_lines as catalog_lines
 from services.cli.openapi.operations import EXPORT, IMPORT, OWN_ROUTES
 from services.forms.actions import import_lines as forms_import
 from services.forms.app import routes as forms_routes
 from services.forms.context import Forms
-from services.forms.wire import import_lines as forms_lines
 from services.gateway.actions.import_studios import validate_studios
 from services.gateway.actions.read_import_line import OWNERS, read_import_line
 from services.gateway.context import OperatorContext
@@ -39,10 +36,10 @@ from shared.background import Wakeup
 from shared.errors import DomainError
 from shared.http.caller import Caller
 from shared.http.error_mapping import answer_for
-from shared.http.importing import ImportLine
 from shared.http.routes import NoQuery, Route
-from shared.phones import read_regions
 from shared.routing import ROUTES, SCOPES
+from shared.transfer.importing import Import, import_lines
+from shared.transfer.lines import ImportLine
 from tests.harness.text_costs import Cases, cpu_seconds, too_dear
 from tests.harness.text_places import ID, Hostile, filled, parameters_of, plain_object
 
@@ -60,7 +57,7 @@ AWAY: Any = Away()
 CONTEXTS: dict[str, Any] = {
     "catalog": Catalog(AWAY, Wakeup()),
     "bookings": Bookings(db=AWAY, wakeup=Wakeup()),
-    "forms": Forms(AWAY, Wakeup(), read_regions()),
+    "forms": Forms(AWAY, Wakeup()),
     "webhooks": Webhooks(AWAY, AWAY, Wakeup(), Wakeup(), Wakeup(), AWAY, UrlPolicy()),
     "gateway": OperatorContext(AWAY, AWAY, ("",), AWAY, {}, {}),
 }
@@ -85,15 +82,15 @@ ALL_ROUTES = [
     # Only the gateway calls internal routes, with bodies of its own.
     if not route.internal and not has_twin(route, routes)
 ]
-IMPORTERS: dict[str, tuple[Callable[..., Awaitable[Any]], Any]] = {
-    "catalog": (catalog_import.import_lines, catalog_lines.AnyImported),
-    "bookings": (bookings_import.import_lines, bookings_lines.AnyImported),
-    "forms": (forms_import.import_lines, forms_lines.AnyImported),
+IMPORTS: dict[str, Import] = {
+    "catalog": catalog_import.IMPORT,
+    "bookings": bookings_import.IMPORT,
+    "forms": forms_import.IMPORT,
 }
 LINES = [
     pytest.param(service, kind, id=f"{service} {kind.__struct_config__.tag}")
-    for service, (_, kinds) in IMPORTERS.items()
-    for kind in get_args(kinds)
+    for service, plan in IMPORTS.items()
+    for kind in get_args(plan.lines)
 ]
 
 
@@ -176,7 +173,7 @@ async def import_line(service: str, raw: bytes) -> None:
     read_import_line(1, raw, ID)
     line = ImportLine(1, ID, Raw(raw))
     with contextlib.suppress(DatabaseIsAway):
-        await IMPORTERS[service][0](CONTEXTS[service], [line])
+        await import_lines(CONTEXTS[service], IMPORTS[service], [line], send_events=True)
 
 
 @pytest.mark.parametrize(("service", "kind"), LINES)
@@ -201,7 +198,7 @@ async def test_a_text_in_a_studio_line_costs_its_size() -> None:
 
 def test_no_kind_of_import_line_is_left_out() -> None:
     """The gateway's table names every kind."""
-    kinds = [kind for _, union in IMPORTERS.values() for kind in get_args(union)]
+    kinds = [kind for plan in IMPORTS.values() for kind in get_args(plan.lines)]
     assert {str(kind.__struct_config__.tag) for kind in kinds} == set(OWNERS)
 
 

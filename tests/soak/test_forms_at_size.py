@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.forms.rules.answers import evaluate
-from services.forms.wire.fields import FormField
+from services.forms.wire.forms import FormField
 from tests.services.forms.conftest import studio
 from tests.services.forms.form_strategies import TYPES, answers, fields, has_rule_cycle
 from tests.services.forms.studio_client import StudioClient

@@ -4,17 +4,17 @@ from decimal import Decimal
 
 import msgspec
 
-from services.bookings.actions.class_changes import ClassChanges
+from services.bookings.actions.class_changes import ClassChanges, build_receipt, promote_waitlist
 from services.bookings.actions.idempotency import REPLAYABLE_ERRORS, IdempotentRequest, error_answer, replay
-from services.bookings.actions.promote_waitlist import promote_waitlist
 from services.bookings.context import Bookings
 from services.bookings.errors import BookingAlreadyCancelled, BookingNotCancellable, CancellationTermsChanged
 from services.bookings.rules.cancellation import Policy, Terms, may_cancel, terms_accepted, terms_for_member
-from services.bookings.store import bookings, cancellations, idempotency, studios
-from services.bookings.store.booking_row import BookingRow
+from services.bookings.store import bookings, idempotency, locks, save_class_changes, studios
+from services.bookings.store.bookings import BookingRow
 from services.bookings.store.locks import LockedClass
+from services.bookings.store.save_class_changes import ReceiptRow
 from services.bookings.wire.bookings import BookingStatus, CancellationReceipt, CancelQuery
-from services.bookings.wire.money import format_money
+from services.bookings.wire.field_types import format_money
 from shared.db.database import Connection
 from shared.errors import NotFound
 from shared.http.answer import Answer
@@ -83,7 +83,7 @@ async def terms_of(
     conn: Connection, caller: Caller, booking: BookingRow, locked: LockedClass, policy: Policy
 ) -> Terms:
     if booking.status is BookingStatus.CANCELLED:
-        receipt = await cancellations.read(conn, caller, booking.id)
+        receipt = await save_class_changes.read_receipt(conn, caller, booking.id)
         raise BookingAlreadyCancelled(details={"receipt": receipt})
     held = booking.held(locked.class_.start_time)
     if not may_cancel(held, locked.now):
@@ -99,3 +99,17 @@ def _refuse_worse_terms(terms: Terms, query: CancelQuery) -> None:
             "credit_forfeited": terms.credits_forfeited > 0,
         }
         raise CancellationTermsChanged(details=shown)
+
+
+async def preview_cancellation(service: Bookings, caller: Caller, booking_id: str) -> CancellationReceipt:
+    async with service.db.connection() as conn:
+        booking = await bookings.read(conn, caller, booking_id)
+        class_ = await locks.read_class(conn, caller, booking.class_id) if booking else None
+        if booking is None or class_ is None:
+            raise NotFound
+        policy = await studios.policy(conn, caller)
+        terms = await terms_of(conn, caller, booking, class_, policy)
+    row = ReceiptRow(
+        id="", booking_id=booking.id, cancelled_at=class_.now, reason=None, **msgspec.structs.asdict(terms)
+    )
+    return build_receipt(row, booking)

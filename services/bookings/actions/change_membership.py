@@ -5,10 +5,10 @@ from datetime import datetime
 from services.bookings.actions.event_builders import membership_event
 from services.bookings.context import Bookings
 from services.bookings.errors import InvalidStateTransition
-from services.bookings.rules.membership_dates import status_at
+from services.bookings.rules.eligibility import status_at
 from services.bookings.rules.transitions import MEMBERSHIP
 from services.bookings.store import locks, memberships
-from services.bookings.wire.memberships import (
+from services.bookings.wire.members import (
     Cancellation,
     Membership,
     MembershipCancel,
@@ -17,7 +17,7 @@ from services.bookings.wire.memberships import (
     Pause,
 )
 from shared.db.database import Connection
-from shared.errors import Invalid, NotFound, Problem
+from shared.errors import Invalid, Problem
 from shared.events.changes import previous_values
 from shared.events.kinds import MembershipUpdated
 from shared.events.outbox import add_event
@@ -97,12 +97,8 @@ async def _locked(
 
 async def _lock(conn: Connection, caller: Caller, membership_id: str) -> Membership:
     found = await memberships.get(conn, caller, membership_id)
-    if found is None:
-        raise NotFound
     await locks.lock_members(conn, caller, [found.member_id])
-    membership = await memberships.get(conn, caller, membership_id)
-    assert membership is not None
-    return membership
+    return await memberships.get(conn, caller, membership_id)
 
 
 async def _change(
@@ -119,7 +115,6 @@ async def _change(
         cancellation=membership.cancellation,
     )
     changed = await memberships.get(conn, caller, membership.id)
-    assert changed is not None and before is not None
     previous = previous_values(before, changed)
     await add_event(conn, membership_event(MembershipUpdated, caller, changed, previous=previous))
     return changed

@@ -8,23 +8,41 @@ import msgspec
 from msgspec import UNSET
 
 from services.bookings.actions.event_builders import Previous, booking_event, class_event, waitlist_event
-from services.bookings.actions.receipts import build_receipt
 from services.bookings.rules.booking_facts import ClassFacts, MemberFacts, SpotFacts
-from services.bookings.rules.cancellation import Terms
-from services.bookings.rules.transitions import SEATED, seat_change
+from services.bookings.rules.cancellation import Policy, Terms, terms_by_studio
+from services.bookings.rules.transitions import SEATED, Waiting, decide_promotion, seat_change
 from services.bookings.store import bookings, classes, locks, save_class_changes, waitlist
-from services.bookings.store.booking_row import BookingRow
+from services.bookings.store.bookings import BookingRow
 from services.bookings.store.save_class_changes import CreditChange, ReceiptRow
-from services.bookings.store.waitlist_row import WaitlistRow
-from services.bookings.wire.bookings import BookingStatus, CancellationReceipt
-from services.bookings.wire.classes import ClassStatus
-from services.bookings.wire.waitlist import WaitlistStatus
+from services.bookings.store.waitlist import WaitlistRow
+from services.bookings.wire.bookings import BookingStatus, CancellationReceipt, WaitlistStatus
+from services.bookings.wire.classes import ClassStatus, SpotMode
+from services.bookings.wire.field_types import format_money
 from shared.db.database import Connection
 from shared.events.event import Event, Kind
 from shared.events.kinds import BookingCancelled, BookingConfirmed, ClassFull, ClassReopened
 from shared.events.outbox import add_events
 from shared.http.caller import Caller
 from shared.wire import new_id
+
+
+def build_receipt(row: ReceiptRow, booking: BookingRow) -> CancellationReceipt:
+    return CancellationReceipt(
+        id=row.id or None,
+        booking_id=booking.id,
+        class_id=booking.class_id,
+        member_id=booking.member_id,
+        cancelled_at=row.cancelled_at,
+        reason=row.reason,
+        late_cancel=row.late_cancel,
+        free_cancel_until=row.free_cancel_until,
+        late_fee_amount=format_money(row.late_fee_amount),
+        late_fee_currency=row.late_fee_currency,
+        late_fee_status=row.late_fee_status,
+        credit_forfeited=row.credits_forfeited > 0,
+        credits_forfeited=row.credits_forfeited,
+        credits_restored=row.credits_restored,
+    )
 
 
 class ClassChanges:
@@ -167,6 +185,35 @@ class ClassChanges:
         is_full = self.class_.seats_left <= 0
         if is_full == self.was_full or self.class_.status is ClassStatus.CANCELLED:
             return []
-        shown = await classes.get_existing(conn, self.caller, self.class_.id)
+        shown = await classes.get(conn, self.caller, self.class_.id)
         kind = ClassFull if is_full else ClassReopened
         return [class_event(kind, self.caller, shown, version, self.now)]
+
+
+async def promote_waitlist(
+    conn: Connection, changes: ClassChanges, policy: Policy, *, credited: str | None = None
+) -> None:
+    """`credited` is a member who gets credits back in this transaction, locked together with the others."""
+    class_ = changes.class_
+    candidates = changes.waiting if class_.seats_left > 0 else []
+    wanted = {entry.member_id for entry in candidates} | ({credited} if credited else set())
+    if not wanted:
+        return
+    members = await changes.lock_members(conn, wanted)
+    chooses = class_.spot_selection_mode not in (None, SpotMode.NONE)
+    spots = await locks.read_spots(conn, changes.caller, class_.id) if chooses and candidates else []
+    spots = changes.with_freed_spots(spots)
+    decision = decide_promotion(
+        class_,
+        [Waiting(entry_id=entry.id, member=members[entry.member_id]) for entry in candidates],
+        spots,
+        changes.now,
+    )
+    by_id = {entry.id: entry for entry in candidates}
+    for entry_id in decision.skipped:
+        booking = changes.bookings[by_id[entry_id].booking_id]
+        terms = terms_by_studio(booking.held(class_.start_time), policy, changes.now)
+        changes.cancel(booking, terms, None, WaitlistStatus.SKIPPED)
+    for promoted in decision.promoted:
+        entry = by_id[promoted.entry_id]
+        changes.confirm(entry, credits_charged=promoted.credits_charged, spot_id=promoted.spot_id)

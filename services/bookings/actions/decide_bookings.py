@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from services.bookings.actions.event_builders import booking_event, waitlist_event
 from services.bookings.actions.idempotency import REPLAYABLE_ERRORS, IdempotentRequest, error_answer
+from services.bookings.context import Bookings
 from services.bookings.errors import refusal
 from services.bookings.rules.booking_decision import (
     Refusal,
@@ -13,16 +14,22 @@ from services.bookings.rules.booking_decision import (
     decide_booking,
     facts_after,
     knows_spot,
+    run_checks,
 )
 from services.bookings.rules.booking_facts import BookingFacts, ClassFacts, LiveBooking, SpotFacts
-from services.bookings.store.booking_row import BookingRow
+from services.bookings.store import claim_and_lock
+from services.bookings.store.bookings import BookingRow
 from services.bookings.store.claim_and_lock import StoredFacts
 from services.bookings.store.insert_bookings import Outcome
-from services.bookings.store.waitlist_row import WaitlistRow
-from services.bookings.wire.bookings import BookingCreate, BookingStatus
-from services.bookings.wire.waitlist import WaitlistStatus
+from services.bookings.store.waitlist import WaitlistRow
+from services.bookings.wire.bookings import (
+    BookingCreate,
+    BookingPreview,
+    BookingStatus,
+    PreviewCheck,
+    WaitlistStatus,
+)
 from shared.errors import NotFound
-from shared.events.event import EventResource
 from shared.events.kinds import BookingCreated, ClassFull
 from shared.events.outbox import OutboxRow, row_of
 from shared.http.answer import Answer
@@ -98,17 +105,9 @@ def _class_full(caller: Caller, facts: BookingFacts) -> OutboxRow:
     do not contain all its fields, and reading it would be another round trip.
     """
     class_ = facts.class_
-    row = row_of(
-        ClassFull(
-            studio_id=caller.studio_id,
-            location_id=class_.location_id,
-            resource=EventResource("class", class_.id, class_.version + 1),
-            data=Raw(b"null"),
-            request_id=caller.request_id or None,
-            traceparent=caller.traceparent,
-            created_at=facts.now,
-        )
-    )
+    location, version = class_.location_id, class_.version + 1
+    event = caller.event(ClassFull, class_.id, version, Raw(b"null"), location_id=location, at=facts.now)
+    row = row_of(event)
     return replace(row, envelope=row.envelope.removesuffix(b"null}}"))
 
 
@@ -163,3 +162,23 @@ def build_rows(
         status=WaitlistStatus.WAITING,
     )
     return booking, entry
+
+
+async def preview_booking(service: Bookings, caller: Caller, body: BookingCreate) -> BookingPreview:
+    async with service.db.connection() as conn:
+        stored = await claim_and_lock.read_facts(conn, caller, body.class_id, body.member_id)
+    facts = require_facts(stored, caller, body)
+    decision = decide_booking(facts, join_waitlist=body.join_waitlist, spot_id=body.class_spot_id)
+    checks = run_checks(facts, join_waitlist=body.join_waitlist, spot_id=body.class_spot_id)
+    return BookingPreview(
+        outcome="refused"
+        if isinstance(decision, Refusal)
+        else "waitlisted"
+        if isinstance(decision, WaitlistPlace)
+        else "confirmed",
+        waitlist_position=decision.position if isinstance(decision, WaitlistPlace) else None,
+        code=decision.check.code if isinstance(decision, Refusal) else None,
+        checks=[
+            PreviewCheck(code=check.code, passed=check.passed, details=check.details) for check in checks
+        ],
+    )

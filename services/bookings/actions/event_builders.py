@@ -5,12 +5,11 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from services.bookings.store.booking_row import BookingRow
-from services.bookings.store.waitlist_row import WaitlistRow
+from services.bookings.store.bookings import BookingRow
+from services.bookings.store.waitlist import WaitlistRow
 from services.bookings.wire.classes import Class
-from services.bookings.wire.memberships import Membership
-from services.bookings.wire.purchases import Purchase
-from shared.events.event import Event, EventResource, Kind
+from services.bookings.wire.members import Membership
+from shared.events.event import Event, Kind
 from shared.events.kinds import WaitlistUpdated
 from shared.http.caller import Caller
 
@@ -28,66 +27,25 @@ def booking_event(
     position: int | None = None,
     previous: Previous = UNSET,
 ) -> Event:
-    return kind(
-        studio_id=caller.studio_id,
-        location_id=booking.location_id,
-        resource=EventResource("booking", booking.id, booking.version),
-        data=booking.to_wire(position),
-        previous=previous,
-        request_id=caller.request_id or None,
-        traceparent=caller.traceparent,
-        created_at=now,
+    shown, location = booking.to_wire(position), booking.location_id
+    return caller.event(
+        kind, booking.id, booking.version, shown, location_id=location, previous=previous, at=now
     )
 
 
 def waitlist_event(caller: Caller, entry: WaitlistRow, now: datetime) -> Event:
-    return WaitlistUpdated(
-        studio_id=caller.studio_id,
-        location_id=entry.location_id,
-        resource=EventResource("waitlist", entry.id, entry.version),
-        data=entry.to_wire(),
-        request_id=caller.request_id or None,
-        traceparent=caller.traceparent,
-        created_at=now,
-    )
+    shown, location = entry.to_wire(), entry.location_id
+    return caller.event(WaitlistUpdated, entry.id, entry.version, shown, location_id=location, at=now)
 
 
 def class_event(
     kind: Kind, caller: Caller, class_: Class, version: int, now: datetime, *, previous: Previous = UNSET
 ) -> Event:
-    return kind(
-        studio_id=caller.studio_id,
-        location_id=class_.location_id,
-        resource=EventResource("class", class_.id, version),
-        data=class_,
-        previous=previous,
-        request_id=caller.request_id or None,
-        traceparent=caller.traceparent,
-        created_at=now,
-    )
+    location = class_.location_id
+    return caller.event(kind, class_.id, version, class_, location_id=location, previous=previous, at=now)
 
 
 def membership_event(
     kind: Kind, caller: Caller, membership: Membership, *, previous: Previous = UNSET
 ) -> Event:
-    return kind(
-        studio_id=caller.studio_id,
-        resource=EventResource("membership", membership.id, membership.state_version),
-        data=membership,
-        previous=previous,
-        request_id=caller.request_id or None,
-        traceparent=caller.traceparent,
-    )
-
-
-def purchase_event(
-    kind: Kind, caller: Caller, purchase: Purchase, version: int, location_id: str | None
-) -> Event:
-    return kind(
-        studio_id=caller.studio_id,
-        location_id=location_id,
-        resource=EventResource("purchase", purchase.id, version),
-        data=purchase,
-        request_id=caller.request_id or None,
-        traceparent=caller.traceparent,
-    )
+    return caller.event(kind, membership.id, membership.state_version, membership, previous=previous)

@@ -1,226 +1,249 @@
-"""Upserts the lines of a batch that change something, with their events, and reports unusable lines."""
+"""How this service's lines are checked, compared and written, and the events of what they change."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import msgspec
 
-from services.bookings.actions.import_events import SeatChanges, Writer, with_events
-from services.bookings.actions.reconcile_imported_classes import reconcile_imported_classes
-from services.bookings.context import Bookings
+from services.bookings.actions.class_changes import ClassChanges, promote_waitlist
+from services.bookings.actions.event_builders import COUNTS
+from services.bookings.actions.manage_class import release_everybody
 from services.bookings.rules.class_times import problem_with_times
 from services.bookings.rules.import_refusals import refusals
-from services.bookings.store import (
-    import_bookings,
-    import_classes,
-    import_locks,
-    import_members,
-    import_shown,
-    import_studio_copies,
-    import_waitlist,
-    studios,
+from services.bookings.store import import_members, import_seats, import_shown, studios
+from services.bookings.store import import_shown as shown
+from services.bookings.store.import_checks import (
+    CHANGED,
+    classes_of,
+    lock_classes_and_members,
+    lock_members,
+    no_lock,
+    read_known,
 )
-from services.bookings.store.import_changes import CHANGED, changed
-from services.bookings.store.import_known import read_known
-from services.bookings.store.import_locks import LOCK_MEMBERS, Lines
-from services.bookings.store.purchases import grant_credits
 from services.bookings.wire import import_lines as wire
+from services.bookings.wire.bookings import Booking, BookingStatus
+from services.bookings.wire.classes import Class, ClassStatus
 from shared.db.database import Connection
 from shared.emails import normalize_email
 from shared.events import kinds
-from shared.http.import_phones import refuse_phones
-from shared.http.importing import (
-    Decoded,
-    ImportLine,
-    ImportReport,
-    Rejected,
-    Write,
-    apply_lines,
-    changed_lines,
-    usable_lines,
-)
+from shared.events.changes import Snapshot, Snapshots, change_events
+from shared.events.event import Event, EventResource, Kind
+from shared.http.caller import Caller
+from shared.transfer.importing import Import, Importer, Line, Row, Rows, Step, Write, watch_changes
+from shared.transfer.lines import Earlier
 
-# An import gives up its locks, and answers 503, rather than make partners wait behind what it waits for.
-LOCK_TIMEOUT = "SET LOCAL lock_timeout = '3s'"
-
-
-async def import_lines(
-    service: Bookings, lines: Sequence[ImportLine], *, send_events: bool = True
-) -> ImportReport:
-    usable, rejected = await _usable(service, lines)
-    for kind, lock, write in WRITERS:
-        write = WRITERS_WITH_EVENTS.get(kind, write) if send_events else write
-        if group := _of_kind(usable, kind):
-            async with service.db.transaction() as conn:
-                await conn.execute(LOCK_TIMEOUT)
-                if lock is not None:
-                    await lock(conn, _rows(group))
-                good, refused = await _refuse(conn, group)
-                rejected += refused + await apply_lines(conn, good, _of_rows(write))
-    rejected += await _import_seats(service, usable, send_events=send_events)
-    service.wakeup.notify()
-    return ImportReport(imported=len(lines) - len(rejected), rejected=rejected)
+# The kind of a booking's new status. Any other change of a booking is `booking.updated`.
+BY_STATUS = {
+    BookingStatus.CONFIRMED: kinds.BookingConfirmed,
+    BookingStatus.CANCELLED: kinds.BookingCancelled,
+    BookingStatus.CHECKED_IN: kinds.BookingCheckedIn,
+    BookingStatus.NO_SHOW: kinds.BookingNoShow,
+    BookingStatus.EXPIRED: kinds.BookingExpired,
+}
 
 
-async def check_lines(service: Bookings, lines: Sequence[ImportLine]) -> ImportReport:
-    """The dry run. It neither locks nor writes, so partners do not notice it."""
-    usable, rejected = await _usable(service, lines)
-    async with service.db.connection() as conn:
-        _, refused = await _refuse(conn, usable)
-    rejected += refused
-    return ImportReport(imported=len(lines) - len(rejected), rejected=rejected)
+async def watch_seats(conn: Connection, rows: Rows) -> Callable[[], Awaitable[list[Event]]]:
+    """Call it under the locks of the classes, and what it returns after everything that the lines cause."""
+    classes, bookings, entries = await _read(conn, rows, await _affected(conn, rows))
+
+    async def events() -> list[Event]:
+        # Bookings that were promoted or cancelled have left the waitlist, so they are looked up by id.
+        # Entries that the lines created may have left it too.
+        affected = await _affected(conn, rows)
+        affected += [
+            {"studio_id": studio, "id": one, "class_id": None, "whole": False, "other": []}
+            for studio, one in (*bookings, *entries)
+        ]
+        now_classes, now_booked, now_waiting = await _read(conn, rows, affected)
+        return [
+            *_class_events(classes, now_classes),
+            *_booking_events(bookings, now_booked),
+            *change_events(kinds.WaitlistUpdated, kinds.WaitlistUpdated, entries, now_waiting),
+            *_renamed(entries, now_waiting),
+        ]
+
+    return events
 
 
-async def _usable(
-    service: Bookings, lines: Sequence[ImportLine]
-) -> tuple[list[Decoded[Any]], list[Rejected]]:
-    """The lines that can be read and change something, and the unreadable ones.
-
-    Referenced kinds go first, so that the lines of a batch may come in any order.
-    """
-    decoded, rejected = usable_lines(wire.AnyImported, lines, _fill_and_check)
-
-    async def regions_of(studio_ids: set[str]) -> dict[str, str]:
-        async with service.db.connection() as conn:
-            timezones = await studios.timezones_of(conn, studio_ids)
-        for line in _of_kind(decoded, wire.ImportedStudio):
-            timezones[line.value.id] = line.value.timezone
-        return {
-            studio: service.regions[zone] for studio, zone in timezones.items() if zone in service.regions
+async def _affected(conn: Connection, rows: Rows) -> list[Row]:
+    """The rows of the lines, and the other halves of those that are or were on a waitlist."""
+    others = await shown.other_halves(conn, rows)
+    return [
+        {
+            "studio_id": row["studio_id"],
+            "id": row["id"],
+            "class_id": row.get("class_id") or row["id"],
+            "whole": "class_id" not in row,
+            "other": others.get((row["studio_id"], row["id"]), []),
         }
-
-    usable: list[Decoded[Any]] = []
-    for kind in (*(kind for kind, _, _ in WRITERS), *(kind for kind, _ in SEAT_WRITERS)):
-        group = _of_kind(decoded, kind)
-        if kind is wire.ImportedMember:
-            group, refused = await refuse_phones(group, lambda member: member.phone, regions_of)
-            rejected += refused
-        usable += await _changed(service, kind, group)
-    return usable, rejected
+        for row in rows
+    ]
 
 
-async def _changed(service: Bookings, kind: type[Any], group: list[Decoded[Any]]) -> Sequence[Decoded[Any]]:
-    """Without the lines that change nothing. Copies of studios and locations are compared when written."""
-    if kind not in CHANGED:
-        return group
-
-    async def compare(conn: Connection, lines: Sequence[Decoded[Any]]) -> list[int]:
-        return await changed(conn, kind, _rows(lines))
-
-    return await changed_lines(service.db, group, compare)
-
-
-async def _refuse(
-    conn: Connection, lines: Sequence[Decoded[Any]]
-) -> tuple[list[Decoded[Any]], list[Rejected]]:
-    """Decides all lines from one look at the stored rows: to find them by failed writes costs far more."""
-    given = [(line.studio_id, line.value) for line in lines]
-    reasons = refusals(await read_known(conn, given), given)
-    found = list(zip(lines, reasons, strict=True))
+async def _read(conn: Connection, rows: Rows, affected: Rows) -> tuple[Snapshots, Snapshots, Snapshots]:
     return (
-        [line for line, reason in found if reason is None],
-        [Rejected(line.number, reason) for line, reason in found if reason is not None],
+        await shown.shown_classes(conn, classes_of(rows)),
+        await shown.shown_bookings(conn, affected),
+        await shown.shown_entries(conn, affected),
     )
 
 
-async def _import_seats(
-    service: Bookings, usable: Sequence[Decoded[Any]], *, send_events: bool
-) -> list[Rejected]:
-    """Classes, spots, bookings and waitlist entries, in one transaction with the promotions that follow."""
-    lines = [line for kind, _ in SEAT_WRITERS for line in _of_kind(usable, kind)]
-    if not lines:
-        return []
-    async with service.db.transaction() as conn:
-        await conn.execute(LOCK_TIMEOUT)
-        await import_locks.lock_classes_and_members(conn, _rows(lines))
-        good, rejected = await _refuse(conn, lines)
-        rows = _rows(good)
-        changes = SeatChanges(rows)
-        if send_events:
-            await changes.read_before(conn)
-        for kind, write in SEAT_WRITERS:
-            rejected += await apply_lines(conn, _of_kind(good, kind), _of_rows(write))
-        await reconcile_imported_classes(conn, rows)
-        if send_events:
-            await changes.add_events(conn)
-    return rejected
+def _class_events(before: Snapshots, after: Snapshots) -> list[Event]:
+    result = change_events(
+        kinds.ClassCreated,
+        kinds.ClassUpdated,
+        before,
+        after,
+        special=_class_cancelled,
+        leave_out=COUNTS,
+    )
+    for key, now in after.items():
+        old = before.get(key)
+        if old is None or _is_cancelled(now) or _is_full(old) == _is_full(now):
+            continue
+        kind = kinds.ClassFull if _is_full(now) else kinds.ClassReopened
+        result.append(
+            kind(
+                studio_id=key[0],
+                location_id=now.location_id,
+                resource=EventResource("class", key[1], now.version),
+                data=now.data,
+            )
+        )
+    return result
 
 
-def _of_kind(lines: Sequence[Decoded[Any]], kind: type[Any]) -> list[Decoded[Any]]:
-    return [line for line in lines if isinstance(line.value, kind)]
+def _class_cancelled(old: Class, now: Class) -> Kind | None:
+    """Whatever else the line changed."""
+    is_new = old.status is not now.status and now.status is ClassStatus.CANCELLED
+    return kinds.ClassCancelled if is_new else None
 
 
-Locker = Callable[[Connection, Lines], Awaitable[None]]
+def _is_cancelled(class_: Snapshot) -> bool:
+    return getattr(class_.data, "status", None) is ClassStatus.CANCELLED
 
 
-def _of_rows(write: Writer) -> Write[Any]:
-    return lambda conn, lines: write(conn, _rows(lines))
+def _is_full(class_: Snapshot) -> bool:
+    return getattr(class_.data, "available_count", None) == 0
 
 
-def _rows(lines: Sequence[Decoded[Any]]) -> Lines:
-    return [msgspec.to_builtins(line.value) | {"studio_id": line.studio_id} for line in lines]
+def _booking_events(before: Snapshots, after: Snapshots) -> list[Event]:
+    return change_events(
+        kinds.BookingCreated,
+        kinds.BookingUpdated,
+        before,
+        after,
+        special=_booking_status,
+        leave_out=("waitlist_position",),
+    )
 
 
-def _lock(statement: str, column: str) -> Locker:
-    async def locker(conn: Connection, lines: Lines) -> None:
-        rows = {(str(line["studio_id"]), str(line[column])) for line in lines}
-        await import_locks.lock_rows(conn, statement, rows)
-
-    return locker
+def _booking_status(old: Booking, now: Booking) -> Kind | None:
+    return BY_STATUS.get(now.status) if old.status is not now.status else None
 
 
-async def _write_products(conn: Connection, lines: Lines) -> None:
-    await import_studio_copies.write_products(conn, lines)
-    members = await import_members.members_waiting_for(conn, lines)
-    await import_locks.lock_rows(conn, LOCK_MEMBERS, members)
-    for studio_id in {studio for studio, _ in members}:
-        await grant_credits(conn, studio_id, [member for studio, member in members if studio == studio_id])
+def _renamed(before: Snapshots, after: Snapshots) -> list[Event]:
+    """For the former id of an entry that its own line has named: `{id, object}`. A GET returns 404."""
+    return [
+        kinds.WaitlistUpdated(
+            studio_id=studio_id,
+            location_id=old.location_id,
+            resource=EventResource("waitlist", entry_id, old.version + 1),
+            data={"id": entry_id, "object": "waitlist"},
+        )
+        for (studio_id, entry_id), old in before.items()
+        if (studio_id, entry_id) not in after
+    ]
 
 
-def _fill_and_check(value: wire.AnyImported) -> str | None:
-    """Fills derived fields. Returns why the line cannot be used, or None."""
-    if isinstance(value, wire.ImportedClass):
-        return problem_with_times(value.start_time, value.end_time)
+async def reconcile_imported_classes(conn: Connection, rows: Rows) -> None:
+    """Promotes into free seats, and cancels the bookings of cancelled classes.
+
+    In the transaction of the lines and under their locks, so that no one ever sees a free seat next to a
+    waitlist. The batch's bookings are already written, so that no seat is given twice. `watch_seats` makes
+    the events of the whole batch.
+    """
+    for studio_id, class_id in await import_seats.classes_to_reconcile(conn, classes_of(rows)):
+        caller = Caller(studio_id=studio_id, actor="operator")
+        changes = await ClassChanges.lock(conn, caller, class_id)
+        assert changes is not None
+        if changes.class_.status is ClassStatus.CANCELLED:
+            await release_everybody(conn, changes, None)
+        else:
+            await changes.load_waitlist(conn)
+            await promote_waitlist(conn, changes, await studios.policy(conn, caller))
+        await changes.save(conn, send_events=False)
+
+
+def _to_row(value: wire.AnyImported, written: bytes) -> Row:
+    """Fills derived fields. Raises ValueError with the reason why the line cannot be used."""
+    if isinstance(value, wire.ImportedClass) and (
+        problem := problem_with_times(value.start_time, value.end_time)
+    ):
+        raise ValueError(problem)
     if isinstance(value, wire.ImportedBooking) and value.cancellation and value.status != "cancelled":
-        return "Only a cancelled booking has a cancellation."
+        raise ValueError("Only a cancelled booking has a cancellation.")
     if isinstance(value, wire.ImportedMember):
         value.name = value.name if value.name is not None else f"{value.first_name} {value.last_name}".strip()
         try:
             value.email = normalize_email(value.email) if value.email is not None else None
         except ValueError as problem:
-            return f"email: {problem}"
-    return None
+            raise ValueError(f"email: {problem}") from None
+    row: Row = msgspec.to_builtins(value)
+    return row
 
 
-WRITERS: tuple[tuple[type[Any], Locker | None, Writer], ...] = (
-    (wire.ImportedStudio, None, import_studio_copies.write_studios),
-    (wire.ImportedLocation, None, import_studio_copies.write_locations),
-    (wire.ImportedProduct, None, _write_products),
-    (wire.ImportedMember, _lock(LOCK_MEMBERS, "id"), import_members.write_members),
-    (wire.ImportedMembership, _lock(LOCK_MEMBERS, "member_id"), import_members.write_memberships),
-    (wire.ImportedPurchase, _lock(LOCK_MEMBERS, "member_id"), import_members.write_purchases),
-)
-# SeatChanges creates the other events; those of copied resources come from the catalog.
-WRITERS_WITH_EVENTS: dict[type[Any], Writer] = {
-    wire.ImportedMember: with_events(
-        import_members.write_members, import_shown.shown_members, kinds.MemberCreated, kinds.MemberUpdated
+async def _refuse(conn: Connection, lines: Sequence[Line], earlier: Sequence[Earlier]) -> dict[int, str]:
+    """Decides all lines from one look at the stored rows: to find them by failed writes costs far more."""
+    known = await read_known(conn, lines, earlier)
+    reasons = refusals(known, [(line.studio_id, line.value) for line in lines])
+    return {line.number: reason for line, reason in zip(lines, reasons, strict=True) if reason is not None}
+
+
+def _importer(line: type[Any], write: Write) -> Importer:
+    """Copies of studios and locations are compared when they are written."""
+    return Importer(line, write, CHANGED.get(line))
+
+
+IMPORT = Import(
+    lines=wire.AnyImported,
+    to_row=_to_row,
+    steps=(
+        # The events of copied resources come from the catalog.
+        Step(importers=(_importer(wire.ImportedStudio, import_members.write_studios),), lock=no_lock),
+        Step(importers=(_importer(wire.ImportedLocation, import_members.write_locations),), lock=no_lock),
+        Step(importers=(_importer(wire.ImportedProduct, import_members.write_products),), lock=no_lock),
+        Step(
+            importers=(_importer(wire.ImportedMember, import_members.write_members),),
+            lock=lock_members("id"),
+            watch=watch_changes(import_shown.shown_members, kinds.MemberCreated, kinds.MemberUpdated),
+        ),
+        Step(
+            importers=(_importer(wire.ImportedMembership, import_members.write_memberships),),
+            lock=lock_members("member_id"),
+            watch=watch_changes(
+                import_shown.shown_memberships, kinds.MembershipCreated, kinds.MembershipUpdated
+            ),
+        ),
+        Step(
+            importers=(_importer(wire.ImportedPurchase, import_members.write_purchases),),
+            lock=lock_members("member_id"),
+            watch=watch_changes(import_shown.shown_purchases, kinds.PurchaseCreated, kinds.PurchaseUpdated),
+        ),
+        # In one transaction with the promotions that follow.
+        Step(
+            importers=(
+                _importer(wire.ImportedClass, import_seats.write_classes),
+                _importer(wire.ImportedSpot, import_seats.write_spots),
+                _importer(wire.ImportedBooking, import_seats.write_bookings),
+                _importer(wire.ImportedEntry, import_seats.write_entries),
+            ),
+            lock=lock_classes_and_members,
+            watch=watch_seats,
+            settle=reconcile_imported_classes,
+        ),
     ),
-    wire.ImportedMembership: with_events(
-        import_members.write_memberships,
-        import_shown.shown_memberships,
-        kinds.MembershipCreated,
-        kinds.MembershipUpdated,
-    ),
-    wire.ImportedPurchase: with_events(
-        import_members.write_purchases,
-        import_shown.shown_purchases,
-        kinds.PurchaseCreated,
-        kinds.PurchaseUpdated,
-    ),
-}
-SEAT_WRITERS: tuple[tuple[type[Any], Writer], ...] = (
-    (wire.ImportedClass, import_classes.write_classes),
-    (wire.ImportedSpot, import_classes.write_spots),
-    (wire.ImportedBooking, import_bookings.write_bookings),
-    (wire.ImportedEntry, import_waitlist.write_entries),
+    refuse=_refuse,
+    timezones_of=studios.timezones_of,
+    finish=import_seats.analyze_grown,
 )

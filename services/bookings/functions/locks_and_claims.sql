@@ -1,5 +1,4 @@
 -- Every lock of this service, and how a booking claims its idempotency key. store/locks.py has the lock order.
--- `start_booking` (migration 0006) stays in the database for versions before batched bookings.
 
 -- The advisory lock of an idempotency key.
 CREATE OR REPLACE FUNCTION key_lock(p_studio uuid, p_client text, p_key text) RETURNS bigint
@@ -56,10 +55,10 @@ BEGIN
 END $$;
 
 -- The first half of a batch of bookings in one round trip: claims each key and, where it is new, locks the class and
--- the member and reads the facts. Without `p_patient` it never waits: what another transaction holds is reported as
+-- the member and reads the facts. Without `p_wait` it never waits: what another transaction holds is reported as
 -- 'locked'. With it, it does wait; the requests must then be for one class, in member-id order.
 CREATE OR REPLACE FUNCTION start_bookings(
-    p_studios uuid[], p_clients text[], p_keys text[], p_classes uuid[], p_members uuid[], p_patient boolean)
+    p_studios uuid[], p_clients text[], p_keys text[], p_classes uuid[], p_members uuid[], p_wait boolean)
 RETURNS TABLE (
     state text, fingerprint bytea, http_status smallint, body bytea, class_id uuid, location_id uuid, facts json)
 LANGUAGE plpgsql AS $$
@@ -71,7 +70,7 @@ BEGIN
         SELECT * INTO state, fingerprint, http_status, body, class_id, location_id
         FROM claim_key(p_studios[n], p_clients[n], p_keys[n]);
         IF state = 'new' THEN
-            IF p_patient THEN
+            IF p_wait THEN
                 PERFORM lock_class(p_studios[n], p_classes[n]);
                 PERFORM lock_members(p_studios[n], ARRAY[p_members[n]]);
             END IF;

@@ -1,23 +1,14 @@
 """Routes decode a request, call one action and return its result."""
 
-from services.bookings.actions.erase_person import erase_person
-from services.bookings.actions.import_lines import check_lines, import_lines
+from services.bookings.actions.import_lines import IMPORT
+from services.bookings.actions.members import erase_person
 from services.bookings.context import Bookings
-from services.bookings.routes import (
-    bookings,
-    classes,
-    idempotency_keys,
-    members,
-    purchases,
-    staff,
-    staff_reads,
-    waitlist,
-)
+from services.bookings.routes import bookings, classes, members, staff
 from services.bookings.store import export_lines
-from services.bookings.wire.erasure import Erased
-from shared.http.internal_routes import erase_route, export_route, import_routes
+from services.bookings.wire.members import Erased
 from shared.http.outbox_status import OUTBOX_STATUS
 from shared.http.routes import Route
+from shared.transfer.routes import erase_route, export_route, import_routes
 
 
 def routes() -> list[Route[Bookings]]:
@@ -25,12 +16,8 @@ def routes() -> list[Route[Bookings]]:
         *classes.ROUTES,
         *members.ROUTES,
         *bookings.ROUTES,
-        *waitlist.ROUTES,
-        *idempotency_keys.ROUTES,
-        *purchases.ROUTES,
         *staff.ROUTES,
-        *staff_reads.ROUTES,
-        *import_routes(import_lines, check_lines),
+        *import_routes(IMPORT, Bookings),
         export_route(export_lines.SECTIONS),
         erase_route(erase_person, Erased),
         OUTBOX_STATUS,

@@ -1,22 +1,24 @@
-"""Bookings, for partners."""
+"""Bookings, waitlist entries and idempotency keys, for partners."""
 
 from services.bookings import errors
-from services.bookings.actions.cancel_booking import cancel_booking
+from services.bookings.actions.cancel_booking import cancel_booking, preview_cancellation
 from services.bookings.actions.create_booking import create_booking
-from services.bookings.actions.idempotency import idempotent_request
-from services.bookings.actions.preview_booking import preview_booking
-from services.bookings.actions.preview_cancellation import preview_cancellation
+from services.bookings.actions.decide_bookings import preview_booking
+from services.bookings.actions.idempotency import idempotent_request, look_up_idempotency_key
 from services.bookings.context import Bookings
-from services.bookings.store import bookings
+from services.bookings.store import bookings, waitlist
 from services.bookings.wire.bookings import (
     MAX_CLASSES_IN_RANGE,
     Booking,
     BookingCreate,
+    BookingPreview,
     BookingsQuery,
     CancellationReceipt,
     CancelQuery,
+    IdempotencyKeyState,
+    WaitlistEntry,
+    WaitlistQuery,
 )
-from services.bookings.wire.previews import BookingPreview
 from shared.errors import InvalidCursor, NotFound
 from shared.http.answer import Answer
 from shared.http.pages import Page, page_of
@@ -33,10 +35,7 @@ async def list_bookings(service: Bookings, call: Call[BookingsQuery, None]) -> P
 
 async def get_booking(service: Bookings, call: Call[None, None]) -> Booking:
     async with service.db.connection() as conn:
-        booking = await bookings.get(conn, call.caller, call.path["booking_id"])
-    if booking is None:
-        raise NotFound
-    return booking
+        return await bookings.get(conn, call.caller, call.path["booking_id"])
 
 
 async def post_booking(service: Bookings, call: Call[None, BookingCreate]) -> Answer:
@@ -58,6 +57,20 @@ async def post_preview(service: Bookings, call: Call[None, BookingCreate]) -> Bo
 
 async def get_cancellation_preview(service: Bookings, call: Call[None, None]) -> CancellationReceipt:
     return await preview_cancellation(service, call.caller, call.path["booking_id"])
+
+
+async def list_waitlist(service: Bookings, call: Call[WaitlistQuery, None]) -> Page[WaitlistEntry]:
+    async with service.db.connection() as conn:
+        return page_of(await waitlist.list_page(conn, call.caller, call.query), call.query.limit)
+
+
+async def get_waitlist_entry(service: Bookings, call: Call[None, None]) -> WaitlistEntry:
+    async with service.db.connection() as conn:
+        return await waitlist.get(conn, call.caller, call.path["waitlist_id"])
+
+
+async def get_idempotency_key(service: Bookings, call: Call[None, None]) -> IdempotencyKeyState:
+    return await look_up_idempotency_key(service, call.caller, call.path["key"])
 
 
 ROUTES: list[Route[Bookings]] = [
@@ -141,6 +154,39 @@ ROUTES: list[Route[Bookings]] = [
         tagged=False,
         answer=CancellationReceipt,
         errors=(NotFound, *CANCEL_REFUSALS),
+        tag="Bookings",
+    ),
+    Route(
+        method="GET",
+        path="/waitlist",
+        handler=list_waitlist,
+        summary="List waitlist entries",
+        description="Oldest first. `position` is the order within a class.",
+        query=WaitlistQuery,
+        answer=Page[WaitlistEntry],
+        errors=(InvalidCursor,),
+        tag="Bookings",
+    ),
+    Route(
+        method="GET",
+        path="/waitlist/{waitlist_id}",
+        handler=get_waitlist_entry,
+        summary="Get a waitlist entry",
+        answer=WaitlistEntry,
+        errors=(NotFound,),
+        tag="Bookings",
+    ),
+    Route(
+        method="GET",
+        path="/idempotency-keys/{key}",
+        handler=get_idempotency_key,
+        summary="Look up an idempotency key",
+        description=(
+            "For a write whose response was lost: in progress, succeeded or refused. Keys are kept for 24 "
+            "hours. A key that contains a slash cannot be looked up; retry the write with it instead."
+        ),
+        answer=IdempotencyKeyState,
+        errors=(NotFound,),
         tag="Bookings",
     ),
 ]

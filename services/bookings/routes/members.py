@@ -1,11 +1,17 @@
-"""Members and memberships, for partners."""
+"""Members, memberships and purchases, for partners."""
 
-from services.bookings.actions.create_member import check_member, create_member
+from services.bookings.actions.members import check_member, create_member
 from services.bookings.context import Bookings
 from services.bookings.errors import MemberExists
-from services.bookings.store import members, memberships
-from services.bookings.wire.members import Member, MemberCreate, MembersQuery
-from services.bookings.wire.memberships import Membership
+from services.bookings.store import members, memberships, purchases
+from services.bookings.wire.members import (
+    Member,
+    MemberCreate,
+    Membership,
+    MembersQuery,
+    Purchase,
+    PurchasesQuery,
+)
 from shared.emails import normalize_email
 from shared.errors import Invalid, InvalidCursor, NotFound, Problem
 from shared.http.pages import Page, page_of
@@ -16,7 +22,7 @@ from shared.wire import PageQuery
 async def list_members(service: Bookings, call: Call[MembersQuery, None]) -> Page[Member]:
     email = normalized_email(call.query)
     async with service.db.connection() as conn:
-        found = await members.list_page(conn, call.caller, call.query, email=email)
+        found = await members.list_page(conn, call.caller, call.query, Member, email=email)
     return page_of(found, call.query.limit)
 
 
@@ -31,10 +37,7 @@ def normalized_email(query: MembersQuery) -> str | None:
 
 async def get_member(service: Bookings, call: Call[None, None]) -> Member:
     async with service.db.connection() as conn:
-        member = await members.get(conn, call.caller, call.path["member_id"])
-    if member is None:
-        raise NotFound
-    return member
+        return await members.get(conn, call.caller, call.path["member_id"], Member)
 
 
 async def post_member(service: Bookings, call: Call[None, MemberCreate]) -> Member:
@@ -42,18 +45,25 @@ async def post_member(service: Bookings, call: Call[None, MemberCreate]) -> Memb
 
 
 async def list_memberships(service: Bookings, call: Call[PageQuery, None]) -> Page[Membership]:
-    member = await get_member(service, Call(call.caller, call.path, None, None, call.headers))
     async with service.db.connection() as conn:
+        member = await members.get(conn, call.caller, call.path["member_id"], Member)
         found = await memberships.list_page(conn, call.caller, member.id, call.query)
     return page_of(found, call.query.limit)
 
 
 async def get_membership(service: Bookings, call: Call[None, None]) -> Membership:
     async with service.db.connection() as conn:
-        membership = await memberships.get(conn, call.caller, call.path["membership_id"])
-    if membership is None:
-        raise NotFound
-    return membership
+        return await memberships.get(conn, call.caller, call.path["membership_id"])
+
+
+async def list_purchases(service: Bookings, call: Call[PurchasesQuery, None]) -> Page[Purchase]:
+    async with service.db.connection() as conn:
+        return page_of(await purchases.list_page(conn, call.caller, call.query), call.query.limit)
+
+
+async def get_purchase(service: Bookings, call: Call[None, None]) -> Purchase:
+    async with service.db.connection() as conn:
+        return await purchases.get(conn, call.caller, call.path["purchase_id"])
 
 
 ROUTES: list[Route[Bookings]] = [
@@ -108,5 +118,25 @@ ROUTES: list[Route[Bookings]] = [
         answer=Membership,
         errors=(NotFound,),
         tag="Members",
+    ),
+    Route(
+        method="GET",
+        path="/purchases",
+        handler=list_purchases,
+        summary="List purchases",
+        description="Oldest first. A key limited to locations sees only purchases made there.",
+        query=PurchasesQuery,
+        answer=Page[Purchase],
+        errors=(InvalidCursor,),
+        tag="Purchases",
+    ),
+    Route(
+        method="GET",
+        path="/purchases/{purchase_id}",
+        handler=get_purchase,
+        summary="Get a purchase",
+        answer=Purchase,
+        errors=(NotFound,),
+        tag="Purchases",
     ),
 ]

@@ -1,4 +1,7 @@
-"""Staff operations, reached through the operators' API."""
+"""Staff operations and what staff read, through the operators' API.
+
+They read the partners' lists over the whole studio, rosters with names, and members with their phones.
+"""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -6,18 +9,45 @@ from typing import Any
 from services.bookings import errors
 from services.bookings.actions import change_membership
 from services.bookings.actions.cancel_booking import cancel_at_desk
-from services.bookings.actions.cancel_class import cancel_class
-from services.bookings.actions.change_class import change_class
-from services.bookings.actions.create_class import check_new_class, create_class
-from services.bookings.actions.record_attendance import record_attendance
-from services.bookings.actions.record_purchase import record_purchase
+from services.bookings.actions.manage_class import (
+    cancel_class,
+    change_class,
+    check_new_class,
+    create_class,
+    record_attendance,
+)
+from services.bookings.actions.members import record_purchase
 from services.bookings.context import Bookings
-from services.bookings.wire.bookings import Booking, BookingCancel, BookingStatus, CancellationReceipt
+from services.bookings.routes import bookings as partner_bookings
+from services.bookings.routes import classes as partner_classes
+from services.bookings.routes import members as partner_members
+from services.bookings.store import bookings, classes, members
+from services.bookings.wire.bookings import (
+    Booking,
+    BookingCancel,
+    BookingStatus,
+    CancellationReceipt,
+    RosterEntry,
+    RosterQuery,
+)
 from services.bookings.wire.classes import Class, ClassCancel, ClassChange, ClassCreate
-from services.bookings.wire.memberships import Membership, MembershipCancel, MembershipPause
-from services.bookings.wire.purchases import Purchase, PurchaseCreate
-from shared.errors import DomainError, NotFound
+from services.bookings.wire.members import (
+    Membership,
+    MembershipCancel,
+    MembershipPause,
+    MembersQuery,
+    Purchase,
+    PurchaseCreate,
+    StaffMember,
+)
+from shared.errors import DomainError, InvalidCursor, NotFound
+from shared.http.pages import Page, page_of
 from shared.http.routes import Call, Route
+
+BOOKING = "/bookings/{booking_id}"
+MEMBERSHIP = "/memberships/{membership_id}"
+MOVED = (NotFound, errors.InvalidStateTransition)
+SEATED = (*MOVED, errors.AlreadyBooked)
 
 
 async def post_class(service: Bookings, call: Call[None, ClassCreate]) -> Class:
@@ -90,10 +120,35 @@ def _staff(
     )
 
 
-BOOKING = "/bookings/{booking_id}"
-MEMBERSHIP = "/memberships/{membership_id}"
-MOVED = (NotFound, errors.InvalidStateTransition)
-SEATED = (*MOVED, errors.AlreadyBooked)
+# Members have a staff view of their own, and staff send no idempotency keys.
+_NOT_FOR_STAFF = {"/members", "/members/{member_id}", "/idempotency-keys/{key}"}
+_PARTNER_ROUTES = (
+    *partner_classes.ROUTES,
+    *partner_bookings.ROUTES,
+    *partner_members.ROUTES,
+)
+
+
+async def list_roster(service: Bookings, call: Call[RosterQuery, None]) -> Page[RosterEntry]:
+    class_id, query = call.path["class_id"], call.query
+    async with service.db.connection() as conn:
+        await classes.get(conn, call.caller, class_id)
+        return page_of(await bookings.list_roster(conn, call.caller, class_id, query), query.limit)
+
+
+async def list_staff_members(service: Bookings, call: Call[MembersQuery, None]) -> Page[StaffMember]:
+    query = call.query
+    email = partner_members.normalized_email(query)
+    async with service.db.connection() as conn:
+        found = await members.list_page(conn, call.caller, query, StaffMember, email=email)
+    return page_of(found, query.limit)
+
+
+async def get_staff_member(service: Bookings, call: Call[None, None]) -> StaffMember:
+    async with service.db.connection() as conn:
+        return await members.get(conn, call.caller, call.path["member_id"], StaffMember)
+
+
 ROUTES: list[Route[Bookings]] = [
     _staff(
         "POST",
@@ -176,5 +231,46 @@ ROUTES: list[Route[Bookings]] = [
         errors.PurchaseExists,
         body=PurchaseCreate,
         status=201,
+    ),
+    *(
+        route.for_staff()
+        for route in _PARTNER_ROUTES
+        if route.method == "GET" and route.path not in _NOT_FOR_STAFF
+    ),
+    Route(
+        method="GET",
+        path="/staff/classes/{class_id}/roster",
+        handler=list_roster,
+        summary="List who comes to a class",
+        description="Bookings with the members' names; those who wait have their position on the waitlist.",
+        query=RosterQuery,
+        answer=Page[RosterEntry],
+        errors=(InvalidCursor, NotFound),
+        staff=True,
+        role="staff",
+        tag="Bookings",
+    ),
+    Route(
+        method="GET",
+        path="/staff/members",
+        handler=list_staff_members,
+        summary="List members with phone and credits",
+        query=MembersQuery,
+        answer=Page[StaffMember],
+        errors=(InvalidCursor,),
+        staff=True,
+        role="staff",
+        tag="Members",
+    ),
+    Route(
+        method="GET",
+        path="/staff/members/{member_id}",
+        handler=get_staff_member,
+        summary="Read a member with phone and credits",
+        answer=StaffMember,
+        errors=(NotFound,),
+        staff=True,
+        role="staff",
+        tag="Members",
     ),
 ]

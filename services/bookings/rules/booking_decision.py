@@ -1,13 +1,110 @@
-"""Decides a booking: a seat, a place on the waitlist, or a refusal."""
+"""Decides a booking: a seat, a place on the waitlist, or the first reason to refuse it."""
+
+from datetime import datetime
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from services.bookings.rules.booking_checks import Check, run_checks, seat_is_free
-from services.bookings.rules.booking_facts import BookingFacts, LiveBooking, SpotFacts
+from services.bookings.rules.booking_facts import (
+    BookingFacts,
+    ClassFacts,
+    LiveBooking,
+    MemberFacts,
+    SpotFacts,
+)
 from services.bookings.rules.eligibility import check_eligibility
 from services.bookings.wire.bookings import BookingStatus
-from services.bookings.wire.classes import SpotMode
+from services.bookings.wire.classes import ClassStatus, SpotMode
+
+
+class Check(Struct, frozen=True):
+    """A failed check has `details` for the caller."""
+
+    code: str
+    passed: bool
+    details: dict[str, Any] = {}
+    param: str | None = None
+
+
+def run_checks(facts: BookingFacts, *, join_waitlist: bool, spot_id: str | None) -> list[Check]:
+    """All checks, failed or not: a preview shows them all, a booking stops at the first failure."""
+    class_ = facts.class_
+    return [
+        check_bookable(class_, facts.now),
+        *check_not_booked_yet(facts.live),
+        check_member(class_, facts.member, facts.now),
+        *check_spot(facts, join_waitlist=join_waitlist, spot_id=spot_id),
+        *check_seat(class_, join_waitlist=join_waitlist),
+    ]
+
+
+def check_bookable(class_: ClassFacts, now: datetime) -> Check:
+    reason = None
+    if class_.status is ClassStatus.CANCELLED:
+        reason = "cancelled"
+    elif class_.status is ClassStatus.COMPLETED:
+        reason = "completed"
+    elif class_.start_time <= now:
+        reason = "started"
+    elif not class_.visible:
+        reason = "hidden"
+    return _check("class_not_bookable", reason is not None, {"reason": reason}, "class_id")
+
+
+def check_not_booked_yet(live: LiveBooking | None) -> list[Check]:
+    waiting = live is not None and live.status is BookingStatus.WAITLISTED
+    details = {"booking_id": live.id} if live else {}
+    return [
+        _check("already_booked", live is not None and not waiting, details, "member_id"),
+        _check("already_waitlisted", waiting, details, "member_id"),
+    ]
+
+
+def check_member(class_: ClassFacts, member: MemberFacts, now: datetime) -> Check:
+    eligibility = check_eligibility(class_, member, now)
+    details = {"reasons": list(eligibility.reasons)}
+    return _check("member_not_eligible", not eligibility.ok, details, "member_id")
+
+
+def check_spot(facts: BookingFacts, *, join_waitlist: bool, spot_id: str | None) -> list[Check]:
+    """A waitlisted booking has no spot yet: promotion assigns the first free one."""
+    mode = facts.class_.spot_selection_mode
+    if mode in (None, SpotMode.NONE) or (join_waitlist and not seat_is_free(facts.class_)):
+        required = taken = False
+    else:
+        required = mode is SpotMode.REQUIRED and spot_id is None
+        taken = any(spot.id == spot_id and spot.taken for spot in facts.spots)
+    return [
+        _check("spot_required", required, {}, "class_spot_id"),
+        _check("spot_taken", taken, {}, "class_spot_id"),
+    ]
+
+
+def check_seat(class_: ClassFacts, *, join_waitlist: bool) -> list[Check]:
+    full = not seat_is_free(class_)
+    room = class_.waitlist_capacity is None or class_.waitlist_count < class_.waitlist_capacity
+    details = {
+        "capacity": class_.capacity,
+        "booked_count": class_.booked_count,
+        "allow_waitlist": class_.allow_waitlist,
+        "waitlist_count": class_.waitlist_count,
+    }
+    joining = full and join_waitlist
+    return [
+        _check("class_full", full and not join_waitlist, details, "class_id"),
+        _check("waitlist_not_allowed", joining and not class_.allow_waitlist, details, "class_id"),
+        _check("waitlist_full", joining and class_.allow_waitlist and not room, details, "class_id"),
+    ]
+
+
+def seat_is_free(class_: ClassFacts) -> bool:
+    """The waitlist goes first: a new booking gets a seat only if one is left after everyone who waits."""
+    return class_.seats_left > class_.waitlist_count
+
+
+def _check(code: str, failed: bool, details: dict[str, Any], param: str) -> Check:
+    return Check(code, False, details, param) if failed else Check(code, True)
 
 
 class Seat(Struct, frozen=True):

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from services.bookings.wire.bookings import BookingStatus
 from services.bookings.wire.classes import ClassStatus, SpotMode
-from services.bookings.wire.memberships import MembershipStatus
+from services.bookings.wire.members import MembershipStatus
 
 
 class ClassFacts(Struct, frozen=True, kw_only=True):

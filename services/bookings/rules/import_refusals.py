@@ -6,16 +6,15 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from services.bookings.rules.transitions import SEATED
+from services.bookings.rules.transitions import LIVE, SEATED
 from services.bookings.wire import import_lines as wire
-from services.bookings.wire.bookings import BookingStatus
-from services.bookings.wire.waitlist import WaitlistStatus
+from services.bookings.wire.bookings import BookingStatus, WaitlistStatus
+from shared.transfer.lines import already_taken, unknown_reference
 
 Key = tuple[str, str]
 """Studio and id."""
 Pair = tuple[str, str, str]
 """Studio, class, and member or spot."""
-LIVE = {*SEATED, BookingStatus.WAITLISTED}
 ELSEWHERE = "It belongs to another class or member, where it stays."
 HAS_BOOKING = "The member already has a booking in this class."
 
@@ -26,7 +25,6 @@ class KnownBooking(Struct, kw_only=True):
     member_id: str
     status: str
     class_spot_id: str | None
-    placeholder: bool = False
     has_receipt: bool = False
 
 
@@ -36,14 +34,18 @@ class KnownEntry(Struct, kw_only=True):
     member_id: str
     booking_id: str | None
     status: str
-    placeholder: bool = False
+
+    @property
+    def is_named(self) -> bool:
+        """Not if its booking's line made it: then a waitlist line may still name it."""
+        return self.id != self.booking_id
 
 
 class Known(Struct):
     """What the lines refer to or may collide with: the stored rows, and the accepted lines."""
 
     classes: set[Key] = field(default_factory=set)
-    spots: dict[Key, str] = field(default_factory=dict)  # → class
+    spots: dict[Key, str | None] = field(default_factory=dict)  # → class, or None if not known
     members: dict[Key, str | None] = field(default_factory=dict)  # → email
     emails: dict[tuple[str, str | None], str] = field(default_factory=dict)  # studio and email → member
     owners: dict[tuple[str, str, str], str] = field(default_factory=dict)  # table, studio and id → member
@@ -53,6 +55,19 @@ class Known(Struct):
     entries: dict[Key, KnownEntry] = field(default_factory=dict)
     waiting: dict[Pair, KnownEntry] = field(default_factory=dict)
     receipts: dict[Key, str] = field(default_factory=dict)  # → booking
+    earlier_bookings: set[Key] = field(default_factory=set)
+
+    def add_earlier(self, kind: str, studio_id: str, id_: str) -> None:
+        """A line of an earlier request of a dry run: only its id is known."""
+        match kind:
+            case "class":
+                self.classes.add((studio_id, id_))
+            case "member":
+                self.members.setdefault((studio_id, id_), None)
+            case "class_spot":
+                self.spots.setdefault((studio_id, id_), None)
+            case "booking":
+                self.earlier_bookings.add((studio_id, id_))
 
     def add_member(self, studio_id: str, member_id: str, email: str | None) -> None:
         self.emails.pop((studio_id, self.members.get((studio_id, member_id))), None)
@@ -95,7 +110,7 @@ def _refusal(
     match line:
         case wire.ImportedMember():
             if known.emails.get((studio_id, line.email), line.id) != line.id:
-                return f"email {line.email} is already taken by another row."
+                return already_taken("email", line.email)
             known.add_member(studio_id, line.id, line.email)
         case wire.ImportedMembership() | wire.ImportedPurchase():
             if missing := _missing(known, studio_id, line):
@@ -124,7 +139,7 @@ def _missing(known: Known, studio_id: str, line: Any) -> str | None:
     ):
         named = getattr(line, name, None)
         if named is not None and (studio_id, named) not in rows:
-            return f"{name} names {named}, which is not among the studio's {table}."
+            return unknown_reference(name, named, table)
     return None
 
 
@@ -141,10 +156,11 @@ def _booking_refusal(
         return "The booking was cancelled here, which is final."
     if missing := _missing(known, studio_id, line):
         return missing
-    if line.class_spot_id and known.spots.get((studio_id, line.class_spot_id)) != line.class_id:
+    spot_of = known.spots.get((studio_id, line.class_spot_id), "") if line.class_spot_id else None
+    if spot_of not in (line.class_id, None):
         return f"class_spot_id names {line.class_spot_id}, which is not among the class's spots."
     live = known.live.get((studio_id, line.class_id, line.member_id))
-    if line.status in LIVE and live is not None and live.id != line.id and not live.placeholder:
+    if line.status in LIVE and live is not None and live.id != line.id:
         return HAS_BOOKING
     if line.status in SEATED and line.class_spot_id is not None:
         holder = known.seats.get((studio_id, line.class_id, line.class_spot_id))
@@ -172,12 +188,9 @@ def _keeps_spot(holder: KnownBooking, line: wire.ImportedBooking | None) -> bool
 
 
 def _leave_waitlist(known: Known, studio_id: str, booking: KnownBooking) -> None:
-    """An entry leaves the waitlist with its booking, or with the one that replaces its placeholder."""
+    """An entry leaves the waitlist with its booking."""
     entry = known.waiting.get((studio_id, booking.class_id, booking.member_id))
-    if entry is None or booking.status == BookingStatus.WAITLISTED:
-        return
-    other = known.bookings.get((studio_id, entry.booking_id or ""))
-    if entry.booking_id == booking.id or (booking.status in LIVE and other is not None and other.placeholder):
+    if entry is not None and entry.booking_id == booking.id and booking.status != BookingStatus.WAITLISTED:
         known.add_entry(studio_id, replace(entry, status=WaitlistStatus.CONVERTED))
 
 
@@ -191,14 +204,16 @@ def _entry_refusal(known: Known, studio_id: str, line: wire.ImportedEntry) -> st
         return missing
     named = line.booking_id or None
     booking = known.bookings.get((studio_id, named)) if named else None
-    if named and (
-        booking is None or (booking.class_id, booking.member_id) != (line.class_id, line.member_id)
+    if (
+        named
+        and (studio_id, named) not in known.earlier_bookings
+        and (booking is None or (booking.class_id, booking.member_id) != (line.class_id, line.member_id))
     ):
         return "booking_id names no booking of this class and member."
     if line.status is WaitlistStatus.WAITING:
         pair = studio_id, line.class_id, line.member_id
         waiting, live = known.waiting.get(pair), known.live.get(pair)
-        if waiting is not None and waiting.id != line.id and not waiting.placeholder:
+        if waiting is not None and waiting.id != line.id and waiting.is_named:
             return "The member is already on the waitlist of this class."
         if live is not None and live.status in SEATED:
             return HAS_BOOKING

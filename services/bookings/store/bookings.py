@@ -1,14 +1,112 @@
 """Reads and lists bookings."""
 
+from datetime import datetime
+
 import asyncpg
 import msgspec
+from msgspec import Struct
 
-from services.bookings.store.booking_class_start import add_class_start
-from services.bookings.store.booking_row import BOOKING_COLUMNS, BookingRow, booking_row
-from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_page, wire_values
-from services.bookings.wire.bookings import Booking, BookingsQuery, BookingStatus, RosterEntry, RosterQuery
+from services.bookings.rules.cancellation import HeldBooking
+from services.bookings.rules.class_times import clamp_to_supported_years
+from services.bookings.store.keyset_pages import (
+    Filters,
+    ListedTable,
+    LookUp,
+    fetch_one,
+    fetch_page,
+    wire_values,
+)
+from services.bookings.wire.bookings import (
+    MAX_CLASSES_IN_RANGE,
+    Booking,
+    BookingsQuery,
+    BookingStatus,
+    RosterEntry,
+    RosterQuery,
+)
 from shared.db.database import Connection
+from shared.errors import Invalid, Problem
 from shared.http.caller import Caller
+from shared.http.value_checks import EARLIEST, LATEST
+
+
+class BookingRow(Struct, kw_only=True):
+    id: str
+    class_id: str
+    member_id: str
+    location_id: str | None
+    status: BookingStatus
+    booking_source: str | None
+    class_spot_id: str | None
+    credits_charged: int
+    promoted_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    version: int = 1
+
+    def to_wire(self, position: int | None = None) -> Booking:
+        return Booking(
+            id=self.id,
+            class_id=self.class_id,
+            member_id=self.member_id,
+            status=self.status,
+            booking_source=self.booking_source,
+            class_spot_id=self.class_spot_id,
+            waitlist_position=position,
+            created_at=self.created_at,
+            updated_at=self.updated_at,
+        )
+
+    def held(self, start_time: datetime) -> HeldBooking:
+        return HeldBooking(
+            status=self.status,
+            start_time=start_time,
+            credits_charged=self.credits_charged,
+            promoted_at=self.promoted_at,
+        )
+
+
+BOOKING_COLUMNS = """
+id, class_id, member_id, location_id, status, booking_source, class_spot_id, credits_charged, promoted_at,
+created_at, updated_at, version
+"""
+
+
+def booking_row(record: asyncpg.Record) -> BookingRow:
+    return msgspec.convert(dict(record), BookingRow)
+
+
+IN_RANGE = "SELECT c.id FROM classes c WHERE c.studio_id = $1 AND c.start_time >= {} AND c.start_time < {}"
+OF_BOOKING = """
+EXISTS (SELECT FROM classes c WHERE c.studio_id = t.studio_id AND c.id = t.class_id AND c.start_time {} {{}})
+"""
+HOLDS_TOO_MANY = f"""
+SELECT count(*) > {MAX_CLASSES_IN_RANGE} FROM (
+    SELECT FROM classes WHERE studio_id = $1 AND start_time >= $2 AND start_time < $3
+    LIMIT {MAX_CLASSES_IN_RANGE + 1}) c
+"""  # noqa: S608
+
+
+async def add_class_start(conn: Connection, caller: Caller, filters: Filters, query: BookingsQuery) -> None:
+    """Bookings by the start of their class, in the list's own order, which is that of their creation.
+
+    No index has both orders. So a page merges the bookings of each class in the range, and the number of
+    classes in the range is limited. With one class or one member there are few bookings: then the class of
+    each is looked up, over any range.
+    """
+    if query.starts_after is None and query.starts_before is None:
+        return
+    after = clamp_to_supported_years(query.starts_after or EARLIEST)
+    before = clamp_to_supported_years(query.starts_before or LATEST)
+    if any(filters.narrow.values()):
+        filters.where = [(OF_BOOKING.format(">="), after), (OF_BOOKING.format("<"), before)]
+        return
+    if await conn.fetchval(HOLDS_TOO_MANY, caller.studio_id, after, before):
+        field = "starts_after" if query.starts_before is None else "starts_before"
+        text = f"Over {MAX_CLASSES_IN_RANGE} classes start in this range. Choose a shorter one."
+        raise Invalid([Problem(("query", field), text, "range_too_wide")])
+    filters.look_up = LookUp("class_id", IN_RANGE, (after, before))
+
 
 # Only the waitlist entry stores the position, so that renumbering the waitlist rewrites no booking.
 WIRE_COLUMNS = """
@@ -49,20 +147,8 @@ async def list_roster(
     return [RosterEntry(**wire_values(row)) for row in rows]
 
 
-GET = f"SELECT {WIRE_COLUMNS}, t.location_id FROM bookings t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608
-
-
-async def get(conn: Connection, caller: Caller, booking_id: str) -> Booking | None:
-    row = await conn.fetchrow(GET, caller.studio_id, booking_id)
-    if row is None or not caller.may_see(row["location_id"]):
-        return None
-    return _booking(row)
-
-
-def _booking(row: asyncpg.Record) -> Booking:
-    values = dict(row)
-    values.pop("location_id")
-    return Booking(**values)
+async def get(conn: Connection, caller: Caller, booking_id: str) -> Booking:
+    return Booking(**await fetch_one(conn, caller, TABLE, booking_id))
 
 
 READ = f"SELECT {BOOKING_COLUMNS} FROM bookings WHERE studio_id = $1 AND id = $2"  # noqa: S608

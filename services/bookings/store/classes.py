@@ -1,4 +1,4 @@
-"""Reads, lists and writes class sessions."""
+"""Reads, lists and writes class sessions, and lists their spots."""
 
 from datetime import datetime
 from typing import Any
@@ -6,18 +6,13 @@ from typing import Any
 import asyncpg
 
 from services.bookings.rules.class_times import clamp_to_supported_years
-from services.bookings.store.keyset_pages import (
-    Filters,
-    ListedTable,
-    LookUp,
-    fetch_json_page,
-    fetch_page_version,
-    fetch_versioned_page,
-)
-from services.bookings.wire.classes import Class, ClassesQuery, ClassStatus
+from services.bookings.store.keyset_pages import Filters, ListedTable, LookUp, fetch_json_page
+from services.bookings.wire.classes import Class, ClassesQuery, ClassSpot, ClassStatus
 from shared.db.database import Connection
+from shared.errors import NotFound
 from shared.http.caller import Caller
-from shared.http.pages import JsonRows
+from shared.http.pages import JsonRows, resolve_cursor
+from shared.wire import PageQuery
 
 WIRE_COLUMNS = """
 t.id::text, t.title, t.description, t.class_type_id::text, t.location_id::text, t.room_id::text,
@@ -25,8 +20,8 @@ t.instructor_id::text, t.start_time, t.end_time, t.capacity, t.booked_count,
 greatest(0, t.capacity - t.booked_count) AS available_count, t.allow_waitlist, t.spot_selection_mode,
 t.status, t.visible
 """
-# The JSON stored in each row (functions/class_json.sql) around the current counts: one value per row instead
-# of the 16 columns above, and the same bytes as an encoded `Class`. `||` took a fifth longer than concat.
+# The JSON that the row stores, around the current counts: one value per row instead of the 16 columns above,
+# and the same bytes as an encoded `Class`. `||` took a fifth longer than concat.
 WIRE_JSON = """
 concat(t.json_head, t.booked_count, ',"available_count":', greatest(0, t.capacity - t.booked_count),
     t.json_tail) AS json
@@ -38,17 +33,6 @@ async def list_json(conn: Connection, caller: Caller, query: ClassesQuery) -> Js
     """Classes as encoded JSON; `limit + 1` of them if there are more."""
     filters, cursor, limit = _filters(query), query.cursor, query.page_size
     return await fetch_json_page(conn, caller, TABLE, filters, cursor=cursor, limit=limit)
-
-
-async def list_versioned(conn: Connection, caller: Caller, query: ClassesQuery) -> tuple[JsonRows, str]:
-    """The same with the page's version (page_tags.py)."""
-    filters, cursor, limit = _filters(query), query.cursor, query.page_size
-    return await fetch_versioned_page(conn, caller, TABLE, filters, cursor=cursor, limit=limit)
-
-
-async def page_version(conn: Connection, caller: Caller, query: ClassesQuery) -> str:
-    filters, cursor, limit = _filters(query), query.cursor, query.page_size
-    return await fetch_page_version(conn, caller, TABLE, filters, cursor=cursor, limit=limit)
 
 
 def _filters(query: ClassesQuery) -> Filters:
@@ -74,18 +58,11 @@ def _filters(query: ClassesQuery) -> Filters:
 GET = f"SELECT {WIRE_COLUMNS} FROM classes t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608
 
 
-async def get(conn: Connection, caller: Caller, class_id: str) -> Class | None:
+async def get(conn: Connection, caller: Caller, class_id: str) -> Class:
     row = await conn.fetchrow(GET, caller.studio_id, class_id)
     if row is None or not caller.may_see(row["location_id"]):
-        return None
+        raise NotFound
     return Class(**dict(row))
-
-
-async def get_existing(conn: Connection, caller: Caller, class_id: str) -> Class:
-    """For a class that the same transaction has just written or locked."""
-    class_ = await get(conn, caller, class_id)
-    assert class_ is not None
-    return class_
 
 
 # Columns that staff and imports may set. Bookings maintain the counters.
@@ -166,21 +143,19 @@ async def started_with_waitlist(
     return await conn.fetch(STARTED_WITH_WAITLIST, most, *(after or (None, None, None)))
 
 
-WITH_SEATS_TO_GIVE = """
-SELECT studio_id, id, start_time FROM classes
-WHERE waitlist_count > 0 AND capacity > booked_count AND status = 'scheduled'
-  AND start_time > clock_timestamp()
-  AND ($2::timestamptz IS NULL OR start_time >= $2 AND (start_time, studio_id, id) > ($2, $3::uuid, $4::uuid))
-ORDER BY start_time, studio_id, id LIMIT $1
+LIST_SPOTS = """
+SELECT s.id, s.class_id, s.label, s.sort_order AS order, NOT EXISTS (
+    SELECT FROM bookings b WHERE b.studio_id = $1 AND b.class_id = $2 AND b.class_spot_id = s.id
+      AND b.status IN ('confirmed', 'checked_in')) AS available
+FROM class_spots s
+WHERE s.studio_id = $1 AND s.class_id = $2 AND ($3::int IS NULL OR (s.sort_order, s.id) > ($3, $4::uuid))
+ORDER BY s.sort_order, s.id LIMIT $5
 """
+SPOT_CURSOR = "SELECT sort_order, id FROM class_spots WHERE studio_id = $1 AND class_id = $2 AND id = $3"
 
 
-async def with_seats_to_give(
-    conn: Connection, most: int, after: tuple[datetime, str, str] | None
-) -> list[asyncpg.Record]:
-    """Of every studio: classes with free seats and a waitlist, which only earlier versions left behind.
-
-    The index is the one of classes with a waitlist. One whose condition named `booked_count` would have to be
-    updated, and all the others with it, by every booking.
-    """
-    return await conn.fetch(WITH_SEATS_TO_GIVE, most, *(after or (None, None, None)))
+async def list_spots(conn: Connection, caller: Caller, class_id: str, query: PageQuery) -> list[ClassSpot]:
+    after = await resolve_cursor(conn, SPOT_CURSOR, query.cursor, caller.studio_id, class_id)
+    order, last = (after["sort_order"], after["id"]) if after else (None, None)
+    rows = await conn.fetch(LIST_SPOTS, caller.studio_id, class_id, order, last, query.limit + 1)
+    return [ClassSpot(**dict(row)) for row in rows]

@@ -1,10 +1,10 @@
 """This service's rows as import lines, referenced kinds first."""
 
-from shared.http.exporting import Section, section
+from shared.transfer.exporting import Section, section
 
 
 def money(column: str) -> str:
-    """As wire/money.py writes it."""
+    """As `format_money` writes it."""
     return (
         f"(CASE WHEN {column} = round({column}, 2) THEN round({column}, 2) "
         f"ELSE trim_scale({column}) END)::text"

@@ -1,8 +1,68 @@
-"""Bulk upserts of members, memberships and purchases, under the members' locks."""
+"""Bulk upserts of members, memberships and purchases, and of the copies of studios, locations and products.
 
-from services.bookings.store.import_locks import Lines
+`old` is the stored row: it fills in what a line leaves out and the wire does not show.
+"""
+
+from services.bookings.store.import_checks import LOCK_MEMBERS, lock_rows
 from services.bookings.store.purchases import grant_credits
 from shared.db.database import Connection
+from shared.transfer.importing import Rows
+
+STUDIOS = """
+INSERT INTO studios (id, timezone, late_window_minutes, late_fee_amount, late_fee_currency, forfeit_credit)
+SELECT n.id, n.timezone, coalesce(n.late_window_minutes, old.late_window_minutes, 720),
+    CASE WHEN line ? 'late_fee_amount' THEN n.late_fee_amount ELSE old.late_fee_amount END,
+    CASE WHEN line ? 'late_fee_currency' THEN n.late_fee_currency ELSE old.late_fee_currency END,
+    coalesce(n.forfeit_credit, old.forfeit_credit, false)
+FROM jsonb_array_elements($1) line CROSS JOIN LATERAL jsonb_populate_record(NULL::studios, line) n
+LEFT JOIN studios old ON old.id = n.id
+ON CONFLICT (id) DO UPDATE SET
+    timezone = excluded.timezone, late_window_minutes = excluded.late_window_minutes,
+    late_fee_amount = excluded.late_fee_amount,
+    late_fee_currency = excluded.late_fee_currency, forfeit_credit = excluded.forfeit_credit
+WHERE studios IS DISTINCT FROM excluded
+"""
+
+
+async def write_studios(conn: Connection, rows: Rows) -> None:
+    await conn.execute(STUDIOS, rows)
+
+
+LOCATIONS = """
+INSERT INTO locations (studio_id, id)
+SELECT studio_id, id FROM jsonb_populate_recordset(NULL::locations, $1)
+ON CONFLICT DO NOTHING
+"""
+
+
+async def write_locations(conn: Connection, rows: Rows) -> None:
+    await conn.execute(LOCATIONS, rows)
+
+
+PRODUCTS = """
+INSERT INTO products (studio_id, id, key, product_type, credits_granted)
+SELECT studio_id, id, key, product_type, credits_granted FROM jsonb_populate_recordset(NULL::products, $1)
+ON CONFLICT (studio_id, id) DO UPDATE SET
+    key = excluded.key, product_type = excluded.product_type, credits_granted = excluded.credits_granted
+"""
+
+
+# A product may be imported after the purchases that refer to it.
+WAITING_FOR_PRODUCT = """
+SELECT DISTINCT p.studio_id, p.member_id
+FROM jsonb_to_recordset($1) AS line (studio_id uuid, id uuid, key text)
+JOIN purchases p ON p.studio_id = line.studio_id AND p.status = 'completed' AND p.credits_granted IS NULL
+    AND (p.product_id = line.id OR p.product_id IS NULL AND p.product_key = line.key)
+"""
+
+
+async def write_products(conn: Connection, rows: Rows) -> None:
+    await conn.execute(PRODUCTS, rows)
+    waiting = [(row["studio_id"], row["member_id"]) for row in await conn.fetch(WAITING_FOR_PRODUCT, rows)]
+    await lock_rows(conn, LOCK_MEMBERS, set(waiting))
+    for studio_id in {studio for studio, _ in waiting}:
+        await grant_credits(conn, studio_id, [member for studio, member in waiting if studio == studio_id])
+
 
 # `credits` apply to a new member only; the balance of an existing one is not overwritten.
 MEMBERS = """
@@ -25,8 +85,8 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
 """
 
 
-async def write_members(conn: Connection, lines: Lines) -> None:
-    await conn.execute(MEMBERS, lines)
+async def write_members(conn: Connection, rows: Rows) -> None:
+    await conn.execute(MEMBERS, rows)
 
 
 # `state_version` never decreases, and increases with every change, whatever the line says.
@@ -53,8 +113,8 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
 """
 
 
-async def write_memberships(conn: Connection, lines: Lines) -> None:
-    await conn.execute(MEMBERSHIPS, lines)
+async def write_memberships(conn: Connection, rows: Rows) -> None:
+    await conn.execute(MEMBERSHIPS, rows)
 
 
 # `credits_granted` stays: credits are granted once, however often the purchase is imported.
@@ -79,24 +139,10 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
 """
 
 
-async def write_purchases(conn: Connection, lines: Lines) -> None:
-    await conn.execute(PURCHASES, lines)
+async def write_purchases(conn: Connection, rows: Rows) -> None:
+    await conn.execute(PURCHASES, rows)
     by_studio: dict[str, list[str]] = {}
-    for line in lines:
-        by_studio.setdefault(str(line["studio_id"]), []).append(str(line["member_id"]))
+    for row in rows:
+        by_studio.setdefault(row["studio_id"], []).append(row["member_id"])
     for studio_id, member_ids in by_studio.items():
         await grant_credits(conn, studio_id, member_ids)
-
-
-# A product may be imported after the purchases that refer to it.
-WAITING_FOR_PRODUCT = """
-SELECT DISTINCT p.studio_id, p.member_id
-FROM jsonb_to_recordset($1) AS line (studio_id uuid, id uuid, key text)
-JOIN purchases p ON p.studio_id = line.studio_id AND p.status = 'completed' AND p.credits_granted IS NULL
-    AND (p.product_id = line.id OR p.product_id IS NULL AND p.product_key = line.key)
-"""
-
-
-async def members_waiting_for(conn: Connection, products: Lines) -> set[tuple[str, str]]:
-    rows = await conn.fetch(WAITING_FOR_PRODUCT, products)
-    return {(row["studio_id"], row["member_id"]) for row in rows}

@@ -7,15 +7,12 @@ import asyncpg
 import msgspec
 
 from services.bookings.store import bookings, classes, members, memberships, purchases, waitlist
-from services.bookings.store.import_locks import Lines
-from services.bookings.wire.bookings import Booking
+from services.bookings.wire.bookings import Booking, WaitlistEntry
 from services.bookings.wire.classes import Class
 from services.bookings.wire.members import Member
-from services.bookings.wire.waitlist import WaitlistEntry
 from shared.db.database import Connection
-from shared.events.changes import Shown, ShownById
-
-Keys = tuple[list[str], list[str]]
+from shared.events.changes import Snapshot, Snapshots
+from shared.transfer.importing import Rows, keys_of
 
 
 def _of_keys(table: str, columns: str, version: str = "version", location: str = "NULL::uuid") -> str:
@@ -25,36 +22,36 @@ FROM {table} t WHERE (t.studio_id, t.id) IN (SELECT * FROM unnest($1::uuid[], $2
 """  # noqa: S608
 
 
-def _shown(rows: Sequence[asyncpg.Record], make: Callable[[dict[str, Any]], Any]) -> ShownById:
-    found: ShownById = {}
+def _shown(rows: Sequence[asyncpg.Record], make: Callable[[dict[str, Any]], Any]) -> Snapshots:
+    found: Snapshots = {}
     for row in rows:
         values = dict(row)
         studio_id, version = values.pop("studio"), values.pop("shown_version")
         location_id = values.pop("shown_location")
         data = make(values)
-        found[studio_id, data.id] = Shown(data=data, version=version, location_id=location_id)
+        found[studio_id, data.id] = Snapshot(data=data, version=version, location_id=location_id)
     return found
 
 
-MEMBERS = _of_keys("members", members.WIRE_COLUMNS) + " AND t.role IN ('member', 'user', 'lead')"
+MEMBERS = _of_keys("members", members.WIRE_COLUMNS)
 MEMBERSHIPS = _of_keys("memberships", memberships.WIRE_COLUMNS, "state_version")
 PURCHASES = _of_keys("purchases", purchases.WIRE_COLUMNS, location="t.location_id")
 CLASSES = _of_keys("classes", classes.WIRE_COLUMNS, location="t.location_id")
 
 
-async def shown_members(conn: Connection, lines: Lines) -> ShownById:
-    return _shown(await conn.fetch(MEMBERS, *_keys(lines)), lambda values: Member(**values))
+async def shown_members(conn: Connection, rows: Rows) -> Snapshots:
+    return _shown(await conn.fetch(MEMBERS, *keys_of(rows)), lambda values: Member(**values))
 
 
-async def shown_memberships(conn: Connection, lines: Lines) -> ShownById:
-    return _shown(await conn.fetch(MEMBERSHIPS, *_keys(lines)), memberships.membership_of)
+async def shown_memberships(conn: Connection, rows: Rows) -> Snapshots:
+    return _shown(await conn.fetch(MEMBERSHIPS, *keys_of(rows)), memberships.membership_of)
 
 
-async def shown_purchases(conn: Connection, lines: Lines) -> ShownById:
-    return _shown(await conn.fetch(PURCHASES, *_keys(lines)), purchases.purchase_of)
+async def shown_purchases(conn: Connection, rows: Rows) -> Snapshots:
+    return _shown(await conn.fetch(PURCHASES, *keys_of(rows)), purchases.purchase_of)
 
 
-async def shown_classes(conn: Connection, keys: set[tuple[str, str]]) -> ShownById:
+async def shown_classes(conn: Connection, keys: set[tuple[str, str]]) -> Snapshots:
     columns = [studio for studio, _ in keys], [class_id for _, class_id in keys]
     return _shown(
         await conn.fetch(CLASSES, *columns),
@@ -87,21 +84,21 @@ BOOKINGS = _AFFECTED.format(table="bookings", waits="waitlisted", columns=bookin
 ENTRIES = _AFFECTED.format(table="waitlist", waits="waiting", columns=waitlist.WIRE_COLUMNS)
 
 
-async def shown_bookings(conn: Connection, affected: Lines) -> ShownById:
+async def shown_bookings(conn: Connection, affected: Rows) -> Snapshots:
     return _shown(
         await conn.fetch(BOOKINGS, affected),
         lambda values: msgspec.convert({"object": "booking", **values}, Booking),
     )
 
 
-async def shown_entries(conn: Connection, affected: Lines) -> ShownById:
+async def shown_entries(conn: Connection, affected: Rows) -> Snapshots:
     return _shown(
         await conn.fetch(ENTRIES, affected),
         lambda values: msgspec.convert({"object": "waitlist", **values}, WaitlistEntry),
     )
 
 
-PARTNERS = """
+OTHER_HALVES = """
 WITH line AS MATERIALIZED (SELECT DISTINCT * FROM unnest($1::uuid[], $2::uuid[]) AS line (studio_id, id)),
 pair AS (
     SELECT line.studio_id, line.id, w.booking_id AS other
@@ -114,11 +111,7 @@ SELECT studio_id, id, array_agg(other) AS others FROM pair WHERE other IS NOT NU
 """
 
 
-async def partners(conn: Connection, lines: Lines) -> dict[tuple[str, str], list[str]]:
+async def other_halves(conn: Connection, rows: Rows) -> dict[tuple[str, str], list[str]]:
     """The other half of each booking or entry that was ever on a waitlist."""
-    rows = await conn.fetch(PARTNERS, *_keys(lines))
-    return {(row["studio_id"], row["id"]): row["others"] for row in rows}
-
-
-def _keys(lines: Lines) -> Keys:
-    return [str(line["studio_id"]) for line in lines], [str(line["id"]) for line in lines]
+    found = await conn.fetch(OTHER_HALVES, *keys_of(rows))
+    return {(row["studio_id"], row["id"]): row["others"] for row in found}

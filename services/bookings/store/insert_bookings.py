@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from services.bookings.store.booking_row import BookingRow
+from services.bookings.store.bookings import BookingRow
 from services.bookings.store.idempotency import StoredAnswer, upsert_answers
-from services.bookings.store.waitlist_row import WaitlistRow
+from services.bookings.store.waitlist import WaitlistRow
 from shared.db.database import Connection
 from shared.events.outbox import OutboxRow
 

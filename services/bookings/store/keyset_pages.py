@@ -6,10 +6,10 @@ One statement with `$3 IS NULL OR …` per filter would get one plan for all com
 from typing import Any
 
 import asyncpg
-import msgspec
 from msgspec import Struct
 
 from shared.db.database import Connection
+from shared.errors import NotFound
 from shared.http.caller import Caller
 from shared.http.pages import JsonRows, resolve_cursor
 
@@ -48,9 +48,6 @@ class Filters(Struct, kw_only=True):
 
 
 _JOINED = "convert_to(string_agg(shown.json, ','), 'UTF8')"
-_ROW_VERSION = "concat(t.id, t.xmin) AS row_version"
-# With the server's start: a restored database may count its transactions from an earlier number again.
-_VERSION = "md5(concat(pg_postmaster_start_time(), string_agg(shown.row_version, ',')))"
 
 
 async def fetch_page(
@@ -61,6 +58,18 @@ async def fetch_page(
     return await conn.fetch(sql, *args)
 
 
+async def fetch_one(conn: Connection, caller: Caller, listed: ListedTable, id_: str) -> dict[str, Any]:
+    """The columns of one row. Raises NotFound, also where the caller may not see its location."""
+    columns = f"{listed.columns}, {'t.location_id' if listed.located else 'NULL::uuid'} AS row_location"
+    sql = f"SELECT {columns} FROM {listed.table} t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608
+    row = await conn.fetchrow(sql, caller.studio_id, id_)
+    if row is None or (listed.located and not caller.may_see(row["row_location"])):
+        raise NotFound
+    values = dict(row)
+    del values["row_location"]
+    return values
+
+
 async def fetch_json_page(
     conn: Connection, caller: Caller, listed: ListedTable, filters: Filters, *, cursor: str | None, limit: int
 ) -> JsonRows:
@@ -69,26 +78,6 @@ async def fetch_json_page(
     row = await conn.fetchrow(f"SELECT {_JOINED}, count(*) FROM ({sql}) shown", *args)  # noqa: S608
     assert row is not None
     return JsonRows(row[0] or b"", row[1])
-
-
-async def fetch_versioned_page(
-    conn: Connection, caller: Caller, listed: ListedTable, filters: Filters, *, cursor: str | None, limit: int
-) -> tuple[JsonRows, str]:
-    """The same with the page's version, of one snapshot."""
-    versioned = msgspec.structs.replace(listed, columns=f"{listed.columns}, {_ROW_VERSION}")
-    sql, args = await _page_query(conn, caller, versioned, filters, cursor, limit)
-    row = await conn.fetchrow(f"SELECT {_JOINED}, count(*), {_VERSION} FROM ({sql}) shown", *args)  # noqa: S608
-    assert row is not None
-    return JsonRows(row[0] or b"", row[1]), row[2]
-
-
-async def fetch_page_version(
-    conn: Connection, caller: Caller, listed: ListedTable, filters: Filters, *, cursor: str | None, limit: int
-) -> str:
-    """The version alone: which rows the page has, and which transaction last wrote each."""
-    versions = msgspec.structs.replace(listed, columns=_ROW_VERSION)
-    sql, args = await _page_query(conn, caller, versions, filters, cursor, limit)
-    return str(await conn.fetchval(f"SELECT {_VERSION} FROM ({sql}) shown", *args))  # noqa: S608
 
 
 async def _page_query(

@@ -1,12 +1,12 @@
 """Members of the studio."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import asyncpg
 
-from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_page, wire_values
-from services.bookings.wire.members import Member, MemberCreate, MemberRole, StaffMember
+from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_one, fetch_page, wire_values
+from services.bookings.wire.members import Member, MemberCreate, StaffMember
 from shared.db.database import Connection
 from shared.http.caller import Caller
 from shared.wire import PageQuery
@@ -15,49 +15,26 @@ WIRE_COLUMNS = """
 t.id, t.name, t.first_name, t.last_name, t.email, t.role, t.membership_type, t.membership_start_date,
 t.membership_end_date, t.created_at
 """
-TABLE = ListedTable(table="members", columns=WIRE_COLUMNS, located=False)
-# Earlier imports took any role.
-PROFILES = [("t.role = ANY({}::text[])", [role.value for role in MemberRole])]
+TABLES: dict[type[Member], ListedTable] = {
+    Member: ListedTable(table="members", columns=WIRE_COLUMNS, located=False),
+    StaffMember: ListedTable(
+        table="members", columns=f"{WIRE_COLUMNS}, t.phone, t.suspended, t.credits", located=False
+    ),
+}
+M = TypeVar("M", bound=Member)
 
 
-async def list_page(conn: Connection, caller: Caller, query: PageQuery, *, email: str | None) -> list[Member]:
-    filters = Filters(narrow={"email": email}, where=PROFILES)
-    rows = await fetch_page(conn, caller, TABLE, filters, cursor=query.cursor, limit=query.limit)
-    return [Member(**wire_values(row)) for row in rows]
+async def list_page(
+    conn: Connection, caller: Caller, query: PageQuery, shown: type[M], *, email: str | None
+) -> list[M]:
+    """`shown` is what partners see, or what staff see."""
+    filters = Filters(narrow={"email": email})
+    rows = await fetch_page(conn, caller, TABLES[shown], filters, cursor=query.cursor, limit=query.limit)
+    return [shown(**wire_values(row)) for row in rows]
 
 
-STAFF_COLUMNS = f"{WIRE_COLUMNS}, t.phone, t.suspended, t.credits"
-STAFF_TABLE = ListedTable(table="members", columns=STAFF_COLUMNS, located=False)
-
-
-async def list_for_staff(
-    conn: Connection, caller: Caller, query: PageQuery, *, email: str | None
-) -> list[StaffMember]:
-    filters = Filters(narrow={"email": email}, where=PROFILES)
-    rows = await fetch_page(conn, caller, STAFF_TABLE, filters, cursor=query.cursor, limit=query.limit)
-    return [StaffMember(**wire_values(row)) for row in rows]
-
-
-STAFF_GET = f"""
-SELECT {STAFF_COLUMNS} FROM members t
-WHERE t.studio_id = $1 AND t.id = $2 AND t.role IN ('member', 'user', 'lead')
-"""  # noqa: S608
-
-
-async def get_for_staff(conn: Connection, caller: Caller, member_id: str) -> StaffMember | None:
-    row = await conn.fetchrow(STAFF_GET, caller.studio_id, member_id)
-    return StaffMember(**dict(row)) if row else None
-
-
-GET = f"""
-SELECT {WIRE_COLUMNS} FROM members t
-WHERE t.studio_id = $1 AND t.id = $2 AND t.role IN ('member', 'user', 'lead')
-"""  # noqa: S608
-
-
-async def get(conn: Connection, caller: Caller, member_id: str) -> Member | None:
-    row = await conn.fetchrow(GET, caller.studio_id, member_id)
-    return Member(**dict(row)) if row else None
+async def get(conn: Connection, caller: Caller, member_id: str, shown: type[M]) -> M:
+    return shown(**await fetch_one(conn, caller, TABLES[shown], member_id))
 
 
 INSERT = """

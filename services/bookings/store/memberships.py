@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Struct
 
 from services.bookings.rules.booking_facts import MembershipFacts
-from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_page, wire_values
-from services.bookings.wire.memberships import Cancellation, Membership, MembershipStatus, Pause
+from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_one, fetch_page, wire_values
+from services.bookings.wire.members import Cancellation, Membership, MembershipStatus, Pause
 from shared.db.database import Connection
 from shared.http.caller import Caller
 from shared.wire import PageQuery
@@ -31,12 +31,8 @@ async def list_page(conn: Connection, caller: Caller, member_id: str, query: Pag
     return [membership_of(wire_values(row)) for row in rows]
 
 
-GET = f"SELECT {WIRE_COLUMNS} FROM memberships t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608
-
-
-async def get(conn: Connection, caller: Caller, membership_id: str) -> Membership | None:
-    row = await conn.fetchrow(GET, caller.studio_id, membership_id)
-    return membership_of(dict(row)) if row else None
+async def get(conn: Connection, caller: Caller, membership_id: str) -> Membership:
+    return membership_of(await fetch_one(conn, caller, TABLE, membership_id))
 
 
 class Term(Struct, frozen=True, kw_only=True):

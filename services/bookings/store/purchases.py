@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_page, wire_values
-from services.bookings.wire.money import format_money, parse_money
-from services.bookings.wire.purchases import Purchase, PurchaseCreate, PurchasesQuery
+from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_one, fetch_page, wire_values
+from services.bookings.wire.field_types import format_money, parse_money
+from services.bookings.wire.members import Purchase, PurchaseCreate, PurchasesQuery
 from shared.db.database import Connection
 from shared.http.caller import Caller
 
@@ -27,18 +27,8 @@ async def list_page(conn: Connection, caller: Caller, query: PurchasesQuery) -> 
     return [purchase_of(wire_values(row)) for row in rows]
 
 
-GET = f"""
-SELECT {WIRE_COLUMNS}, t.location_id FROM purchases t WHERE t.studio_id = $1 AND t.id = $2
-"""  # noqa: S608
-
-
-async def get(conn: Connection, caller: Caller, purchase_id: str) -> Purchase | None:
-    row = await conn.fetchrow(GET, caller.studio_id, purchase_id)
-    if row is None or not caller.may_see(row["location_id"]):
-        return None
-    values = dict(row)
-    values.pop("location_id")
-    return purchase_of(values)
+async def get(conn: Connection, caller: Caller, purchase_id: str) -> Purchase:
+    return purchase_of(await fetch_one(conn, caller, TABLE, purchase_id))
 
 
 INSERT = """

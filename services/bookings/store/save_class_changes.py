@@ -6,9 +6,10 @@ from decimal import Decimal
 from msgspec import Struct
 
 from services.bookings.rules.booking_facts import ClassFacts
-from services.bookings.store.booking_row import BookingRow
-from services.bookings.store.waitlist_row import WaitlistRow
-from services.bookings.wire.bookings import FeeStatus
+from services.bookings.store.bookings import BookingRow
+from services.bookings.store.waitlist import WaitlistRow
+from services.bookings.wire.bookings import CancellationReceipt, FeeStatus
+from services.bookings.wire.field_types import format_money
 from shared.db.database import Connection
 from shared.http.caller import Caller
 
@@ -37,15 +38,14 @@ WITH class AS (
     UPDATE classes SET status = $3, booked_count = $4, waitlist_count = $5, version = $6
     WHERE studio_id = $1 AND id = $2
 ), booking AS (
-    UPDATE bookings b SET status = n.status, placeholder = b.placeholder AND n.status = 'waitlisted',
+    UPDATE bookings b SET status = n.status,
         class_spot_id = n.class_spot_id, version = n.version, credits_charged = n.credits_charged,
         promoted_at = n.promoted_at, updated_at = n.updated_at
     FROM jsonb_to_recordset($7) AS n (id uuid, status text, class_spot_id uuid, version int,
                                       credits_charged int, promoted_at timestamptz, updated_at timestamptz)
     WHERE b.studio_id = $1 AND b.id = n.id
 ), entry AS (
-    UPDATE waitlist w SET position = n.position, status = n.status, version = n.version, updated_at = $10,
-        placeholder = w.placeholder AND n.status = 'waiting'
+    UPDATE waitlist w SET position = n.position, status = n.status, version = n.version, updated_at = $10
     FROM jsonb_to_recordset($8) AS n (id uuid, position int, status text, version int)
     WHERE w.studio_id = $1 AND w.id = n.id
 ), credit AS (
@@ -88,3 +88,22 @@ async def save(
         now,
         receipts,
     )
+
+
+READ_RECEIPT = """
+SELECT c.id, c.booking_id, b.class_id, b.member_id, c.cancelled_at, c.reason, c.late_cancel,
+       c.free_cancel_until, c.late_fee_amount, c.late_fee_currency, c.late_fee_status,
+       c.credits_forfeited > 0 AS credit_forfeited, c.credits_forfeited, c.credits_restored
+FROM cancellations c JOIN bookings b ON b.studio_id = c.studio_id AND b.id = c.booking_id
+WHERE c.studio_id = $1 AND c.booking_id = $2
+"""
+
+
+async def read_receipt(conn: Connection, caller: Caller, booking_id: str) -> CancellationReceipt | None:
+    """None for a booking that was imported as cancelled."""
+    row = await conn.fetchrow(READ_RECEIPT, caller.studio_id, booking_id)
+    if row is None:
+        return None
+    values = dict(row)
+    values["late_fee_amount"] = format_money(values["late_fee_amount"])
+    return CancellationReceipt(**values)

@@ -1,10 +1,42 @@
 """Reads and lists waitlist entries."""
 
-from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_page, wire_values
-from services.bookings.store.waitlist_row import WAITLIST_COLUMNS, WaitlistRow, waitlist_row
-from services.bookings.wire.waitlist import WaitlistEntry, WaitlistQuery, WaitlistStatus
+import asyncpg
+import msgspec
+from msgspec import Struct
+
+from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_one, fetch_page, wire_values
+from services.bookings.wire.bookings import WaitlistEntry, WaitlistQuery, WaitlistStatus
 from shared.db.database import Connection
 from shared.http.caller import Caller
+
+
+class WaitlistRow(Struct, kw_only=True):
+    id: str
+    class_id: str
+    member_id: str
+    booking_id: str
+    location_id: str | None
+    position: int
+    status: WaitlistStatus
+    version: int = 1
+
+    def to_wire(self) -> WaitlistEntry:
+        return WaitlistEntry(
+            id=self.id,
+            class_id=self.class_id,
+            member_id=self.member_id,
+            position=self.position,
+            status=self.status,
+            converted_to_booking=self.status is WaitlistStatus.CONVERTED,
+        )
+
+
+WAITLIST_COLUMNS = "id, class_id, member_id, booking_id, location_id, position, status, version"
+
+
+def waitlist_row(record: asyncpg.Record) -> WaitlistRow:
+    return msgspec.convert(dict(record), WaitlistRow)
+
 
 WIRE_COLUMNS = """
 t.id, t.class_id, t.member_id, t.position, t.status, t.status = 'converted' AS converted_to_booking
@@ -18,16 +50,8 @@ async def list_page(conn: Connection, caller: Caller, query: WaitlistQuery) -> l
     return [WaitlistEntry(**wire_values(row)) for row in rows]
 
 
-GET = f"SELECT {WIRE_COLUMNS}, t.location_id FROM waitlist t WHERE t.studio_id = $1 AND t.id = $2"  # noqa: S608
-
-
-async def get(conn: Connection, caller: Caller, entry_id: str) -> WaitlistEntry | None:
-    row = await conn.fetchrow(GET, caller.studio_id, entry_id)
-    if row is None or not caller.may_see(row["location_id"]):
-        return None
-    values = dict(row)
-    values.pop("location_id")
-    return WaitlistEntry(**values)
+async def get(conn: Connection, caller: Caller, entry_id: str) -> WaitlistEntry:
+    return WaitlistEntry(**await fetch_one(conn, caller, TABLE, entry_id))
 
 
 READ_WAITING = f"""

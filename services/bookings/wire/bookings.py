@@ -1,7 +1,7 @@
-"""Bookings: the resource, the request that creates one, and the cancellation receipt."""
+"""Bookings with their cancellation receipts and previews, waitlist entries and idempotency keys."""
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -99,3 +99,52 @@ class CancellationReceipt(Resource, kw_only=True):
     credit_forfeited: bool
     credits_forfeited: int
     credits_restored: int
+
+
+class PreviewCheck(Resource, kw_only=True):
+    code: str
+    passed: bool
+    details: dict[str, Any]
+
+
+class BookingPreview(Resource, kw_only=True):
+    object: Literal["booking_preview"] = "booking_preview"
+    outcome: Literal["confirmed", "waitlisted", "refused"]
+    waitlist_position: int | None
+    code: str | None
+    checks: list[PreviewCheck]
+
+
+class WaitlistStatus(StrEnum):
+    WAITING = "waiting"
+    CONVERTED = "converted"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+    SKIPPED = "skipped"
+
+
+class WaitlistEntry(Resource, kw_only=True):
+    id: Id
+    object: Literal["waitlist"] = "waitlist"
+    class_id: Id
+    member_id: Id
+    position: Annotated[
+        int,
+        Meta(description="From 1, without gaps, among those waiting. An entry that leaves keeps its last."),
+    ]
+    status: WaitlistStatus
+    converted_to_booking: bool
+
+
+class WaitlistQuery(PageQuery, frozen=True, kw_only=True):
+    class_id: Id | None = None
+    member_id: Id | None = None
+    status: WaitlistStatus | None = None
+
+
+class IdempotencyKeyState(Resource, kw_only=True):
+    object: Literal["idempotency_key"] = "idempotency_key"
+    status: Literal["in_progress", "succeeded", "refused"]
+    http_status: int | None
+    resource_id: Id | None
+    expires_at: Instant | None

@@ -1,5 +1,6 @@
 """Field types with limits: a value too large for its column is a 422 and never reaches the database."""
 
+from decimal import Decimal
 from typing import Annotated
 
 from msgspec import Meta
@@ -20,3 +21,14 @@ Money = Annotated[
         examples=["15.00"],
     ),
 ]
+
+
+def format_money(amount: Decimal | None) -> str | None:
+    """At least two decimal places, no exponent: `15` becomes `15.00`, `0.125` stays as it is."""
+    if amount is None:
+        return None
+    return f"{amount:.2f}" if amount == round(amount, 2) else f"{amount.normalize():f}"
+
+
+def parse_money(text: str | None) -> Decimal | None:
+    return None if text is None else Decimal(text)

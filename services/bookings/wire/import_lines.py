@@ -7,13 +7,10 @@ from typing import Annotated, Any, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from services.bookings.wire.bookings import BookingStatus, FeeStatus
+from services.bookings.wire.bookings import BookingStatus, FeeStatus, WaitlistStatus
 from services.bookings.wire.classes import ClassStatus, SpotMode
 from services.bookings.wire.field_types import Count, Currency, LongText, Money, Reason, ShortText
-from services.bookings.wire.members import MemberRole
-from services.bookings.wire.memberships import Cancellation, MembershipStatus, Pause
-from services.bookings.wire.purchases import PurchaseStatus
-from services.bookings.wire.waitlist import WaitlistStatus
+from services.bookings.wire.members import Cancellation, MemberRole, MembershipStatus, Pause, PurchaseStatus
 from shared.phones import Phone
 from shared.wire import Email, Id, Instant
 

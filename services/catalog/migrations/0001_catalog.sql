@@ -1,4 +1,5 @@
--- Keys are (studio_id, id), foreign keys included: no row can hang on another studio's.
+-- Keys are (studio_id, id), foreign keys included: no row can belong to another studio's.
+-- `version` grows with each change. Events carry it, so that outdated ones can be ignored. A price belongs to its product.
 CREATE TABLE studios (
     id uuid PRIMARY KEY,
     name text NOT NULL,
@@ -6,7 +7,8 @@ CREATE TABLE studios (
     timezone text,
     logo_url text,
     primary_color text,
-    created_at timestamptz NOT NULL DEFAULT clock_timestamp()
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    version integer NOT NULL DEFAULT 1
 );
 
 CREATE TABLE locations (
@@ -19,6 +21,7 @@ CREATE TABLE locations (
     active boolean NOT NULL,
     is_primary boolean NOT NULL,
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    version integer NOT NULL DEFAULT 1,
     PRIMARY KEY (studio_id, id)
 );
 CREATE INDEX locations_in_order ON locations (studio_id, created_at, id);
@@ -31,6 +34,7 @@ CREATE TABLE rooms (
     capacity integer NOT NULL CONSTRAINT room_capacity_not_negative CHECK (capacity >= 0),
     active boolean NOT NULL,
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    version integer NOT NULL DEFAULT 1,
     PRIMARY KEY (studio_id, id),
     CONSTRAINT room_location FOREIGN KEY (studio_id, location_id) REFERENCES locations (studio_id, id)
 );
@@ -45,6 +49,7 @@ CREATE TABLE class_types (
     beginner_safe boolean,
     recovery boolean,
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    version integer NOT NULL DEFAULT 1,
     PRIMARY KEY (studio_id, id)
 );
 CREATE INDEX class_types_in_order ON class_types (studio_id, created_at, id);
@@ -57,6 +62,7 @@ CREATE TABLE instructors (
     tags text[] NOT NULL,
     active boolean NOT NULL,
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    version integer NOT NULL DEFAULT 1,
     PRIMARY KEY (studio_id, id)
 );
 -- The list shows active ones only; a cursor may name one that has left since, found by the primary key.
@@ -72,6 +78,7 @@ CREATE TABLE products (
     client_visible boolean NOT NULL,
     credits_granted integer CONSTRAINT product_credits_not_negative CHECK (credits_granted >= 0),
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    version integer NOT NULL DEFAULT 1,
     PRIMARY KEY (studio_id, id),
     CONSTRAINT product_key UNIQUE (studio_id, key)
 );

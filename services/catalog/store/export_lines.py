@@ -1,6 +1,6 @@
 """This service's rows as import lines, referenced kinds first."""
 
-from shared.http.exporting import Section, section
+from shared.transfer.exporting import Section, section
 
 STUDIOS = Section(
     "studio",

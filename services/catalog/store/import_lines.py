@@ -1,65 +1,32 @@
-"""Bulk upserts of import lines, one JSON parameter per batch."""
+"""Bulk upserts of import lines, and the resources as partners see them before and after."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from msgspec import UNSET, Struct
 
+from services.catalog.store import products
+from services.catalog.wire.resources import ClassType, Instructor, Location, Room, Studio
 from shared.db.database import Connection
-from shared.http.importing import Decoded
+from shared.events.changes import Snapshot, Snapshots
+from shared.http.caller import Caller
+from shared.transfer.importing import Rows, keys_of
+from shared.transfer.tables import Table
 
-
-def upsert(table: str, *columns: str, key: str = "studio_id, id") -> str:
-    """Fields are named like the columns. `created_at` is set once, so that a row keeps its place in lists."""
-    return f"""
-INSERT INTO {table} ({key}, {", ".join(columns)}, created_at, version)
-SELECT {key}, {", ".join(columns)}, coalesce(created_at, clock_timestamp()), coalesce(version, 1)
-FROM jsonb_populate_recordset(NULL::{table}, $1)
-ON CONFLICT ({key}) DO UPDATE SET
-    {", ".join(f"{column} = excluded.{column}" for column in columns)},
-    version = greatest(excluded.version, {table}.version + 1)
-"""  # noqa: S608
-
-
-def changed(table: str, *columns: str, key: str = "studio_id, id") -> str:
-    """The indexes of the lines that are new or differ. Takes no locks and writes nothing."""
-    stored = ", ".join(f"old.{column}" for column in columns)
-    line = ", ".join(f"n.{column}" for column in columns)
-    same = " AND ".join(f"old.{part} = n.{part}" for part in key.split(", "))
-    return f"""
-SELECT n.ordinality FROM jsonb_populate_recordset(NULL::{table}, $1) WITH ORDINALITY AS n
-WHERE NOT EXISTS (SELECT FROM {table} old WHERE {same} AND ({stored}) IS NOT DISTINCT FROM ({line}))
-"""  # noqa: S608
-
-
-class Table(Struct, frozen=True):
-    """A table whose columns are named like the fields of its lines."""
-
-    name: str
-    columns: tuple[str, ...]
-    key: str = "studio_id, id"
-
-    async def changed(self, conn: Connection, lines: Sequence[Decoded[Any]]) -> list[int]:
-        return await _places(conn, changed(self.name, *self.columns, key=self.key), _with_studio(lines))
-
-    async def write(self, conn: Connection, lines: Sequence[Decoded[Any]]) -> None:
-        await conn.execute(upsert(self.name, *self.columns, key=self.key), _with_studio(lines))
-
-
-async def _places(conn: Connection, statement: str, *parameters: Any) -> list[int]:
-    return [row["ordinality"] - 1 for row in await conn.fetch(statement, *parameters)]
-
-
-STUDIOS = Table("studios", ("name", "slug", "timezone", "logo_url", "primary_color"), key="id")
-LOCATIONS = Table("locations", ("name", "city", "state", "timezone", "active", "is_primary"))
-ROOMS = Table("rooms", ("location_id", "name", "capacity", "active"))
-CLASS_TYPES = Table("class_types", ("name", "description", "beginner_safe", "recovery"))
-INSTRUCTORS = Table("instructors", ("name", "tagline", "tags", "active"))
-PRODUCTS = Table("products", ("key", "name", "product_type", "active", "client_visible", "credits_granted"))
+STUDIOS = Table(
+    name="studios", columns=("name", "slug", "timezone", "logo_url", "primary_color"), key=("id",)
+)
+LOCATIONS = Table(name="locations", columns=("name", "city", "state", "timezone", "active", "is_primary"))
+ROOMS = Table(name="rooms", columns=("location_id", "name", "capacity", "active"))
+CLASS_TYPES = Table(name="class_types", columns=("name", "description", "beginner_safe", "recovery"))
+INSTRUCTORS = Table(name="instructors", columns=("name", "tagline", "tags", "active"))
+PRODUCTS = Table(
+    name="products", columns=("key", "name", "product_type", "active", "client_visible", "credits_granted")
+)
 
 # Amounts as text: 5 and 5.00 are shown differently.
 CHANGED_PRODUCTS = f"""
-SELECT n.ordinality FROM jsonb_populate_recordset(NULL::products, $1) WITH ORDINALITY AS n
+SELECT n.ordinality - 1 AS place FROM jsonb_populate_recordset(NULL::products, $1) WITH ORDINALITY AS n
 WHERE NOT EXISTS (
     SELECT FROM products old WHERE old.studio_id = n.studio_id AND old.id = n.id
       AND ({", ".join(f"old.{column}" for column in PRODUCTS.columns)})
@@ -79,8 +46,8 @@ OR EXISTS (
 """  # noqa: S608
 
 
-async def changed_products(conn: Connection, lines: Sequence[Decoded[Any]]) -> list[int]:
-    return await _places(conn, CHANGED_PRODUCTS, _with_studio(lines), _prices(lines))
+async def changed_products(conn: Connection, rows: Rows) -> list[int]:
+    return [row["place"] for row in await conn.fetch(CHANGED_PRODUCTS, rows, _prices(rows))]
 
 
 # A product's line contains all its prices: a price that is missing is deleted.
@@ -103,37 +70,63 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
 """
 
 
-async def write_products(conn: Connection, lines: Sequence[Decoded[Any]]) -> None:
-    await PRODUCTS.write(conn, lines)
-    owners = [{"studio_id": line.studio_id, "product_id": line.value.id} for line in lines]
-    prices = _prices(lines)
+async def write_products(conn: Connection, rows: Rows) -> None:
+    await PRODUCTS.write(conn, rows)
+    owners = [{"studio_id": row["studio_id"], "product_id": row["id"]} for row in rows]
+    prices = _prices(rows)
     await conn.execute(DROPPED_PRICES, owners, [price["id"] for price in prices])
     await conn.execute(PRICES, prices)
 
 
-def _prices(lines: Sequence[Decoded[Any]]) -> list[dict[str, Any]]:
+def _prices(rows: Rows) -> list[dict[str, Any]]:
     return [
-        {**_fields(price), "studio_id": line.studio_id, "product_id": line.value.id, "place": place}
-        for line in lines
-        for place, price in enumerate(line.value.prices)
+        {**price, "studio_id": row["studio_id"], "product_id": row["id"], "place": place}
+        for row in rows
+        for place, price in enumerate(row["prices"])
     ]
 
 
-def _with_studio(lines: Sequence[Decoded[Any]]) -> list[dict[str, Any]]:
-    """With the studio that the operator named, whatever the line says."""
-    return [{**_fields(line.value), "studio_id": line.studio_id} for line in lines]
+def _read(table: str, struct: type[Struct], *more: str, key: str = "studio_id") -> str:
+    columns = [name for name in struct.__struct_fields__ if name != "object"]
+    return f"""
+SELECT {key} AS studio_id, version, {", ".join([*columns, *more])} FROM {table}
+WHERE ({key}, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
+"""  # noqa: S608
 
 
-def _fields(value: Any) -> dict[str, Any]:
-    fields = {name: getattr(value, name) for name in value.__struct_fields__}
-    return {name: value for name, value in fields.items() if value is not UNSET}
+STATEMENTS: dict[type[Struct], str] = {
+    Studio: _read("studios", Studio, key="id"),
+    Location: _read("locations", Location),
+    Room: _read("rooms", Room),
+    ClassType: _read("class_types", ClassType),
+    Instructor: _read("instructors", Instructor, "active"),
+}
 
 
-# One import per studio at a time, so that nothing changes between reading the old values and writing.
-LOCK_IMPORT = """
-SELECT pg_advisory_xact_lock(hashtextextended('import:' || studio, 0)) FROM unnest($1::text[]) AS studio
-"""
+def read_as(struct: type[Struct]) -> Callable[[Connection, Rows], Awaitable[Snapshots]]:
+    async def read(conn: Connection, rows: Rows) -> Snapshots:
+        shown: Snapshots = {}
+        for row in await conn.fetch(STATEMENTS[struct], *keys_of(rows)):
+            data = struct(**{name: row[name] for name in struct.__struct_fields__ if name != "object"})
+            location = {Location: row["id"], Room: row["location_id"] if struct is Room else None}.get(struct)
+            active = row["active"] if struct is Instructor else UNSET
+            shown[row["studio_id"], row["id"]] = Snapshot(
+                data=data, version=row["version"], location_id=location, active=active
+            )
+        return shown
+
+    return read
 
 
-async def lock_import(conn: Connection, lines: Sequence[Decoded[Any]]) -> None:
-    await conn.execute(LOCK_IMPORT, sorted({line.studio_id for line in lines}))
+PRODUCT_VERSIONS = "SELECT id, version FROM products WHERE studio_id = $1 AND id = ANY ($2::uuid[])"
+
+
+async def read_products(conn: Connection, rows: Rows) -> Snapshots:
+    shown: Snapshots = {}
+    for studio_id in {row["studio_id"] for row in rows}:
+        caller = Caller(studio_id=studio_id, actor="operator")
+        ids = [row["id"] for row in rows if row["studio_id"] == studio_id]
+        versions = {row["id"]: row["version"] for row in await conn.fetch(PRODUCT_VERSIONS, studio_id, ids)}
+        for product in await products.of_ids(conn, caller, ids):
+            shown[studio_id, product.id] = Snapshot(data=product, version=versions[product.id])
+    return shown

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import asyncpg
 
-from services.catalog.wire.product import Price, Product, ProductsQuery
+from services.catalog.wire.resources import Price, Product, ProductsQuery
 from shared.db.database import Connection
 from shared.errors import NotFound
 from shared.http.caller import Caller

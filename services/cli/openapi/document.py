@@ -12,8 +12,7 @@ from services.cli.openapi.events import event_types, webhooks
 from services.cli.openapi.operations import operations, operator_operations
 from services.cli.openapi.responses import ERROR_TYPES, Responses
 from services.cli.openapi.schemas import OPERATOR_TEXTS, PARTNER_TEXTS, Schemas
-from services.forms.rules import answer_values, json_limits, lead_metadata, slugs
-from services.forms.rules.field_checks import texts
+from services.forms.rules import answer_values, field_checks, form_definition, json_limits, lead_metadata
 from services.forms.wire import forms
 from services.gateway.actions import open_console
 from services.gateway.errors import (
@@ -70,10 +69,10 @@ LIMITS = (
     Limit((json_limits, "MAX_DEPTH"), "levels of nesting in `metadata`, `fields` and `settings`"),
     Limit((lead_metadata, "MAX_FORM_CONTEXT"), "entries in `metadata.form_submissions`"),
     Limit((forms, "MAX_FIELDS"), "fields in a form"),
-    Limit((texts, "MAX_TEXT_LENGTH"), "characters in an answer to a `text` field"),
-    Limit((texts, "MAX_TEXTAREA_LENGTH"), "characters in an answer to a `textarea` field"),
-    Limit((texts, "MAX_ADDRESS_LENGTH"), "characters in an answer to an `address` field"),
-    Limit((texts, "MAX_SIGNATURE_LENGTH"), "characters in an answer to a `signature` field"),
+    Limit((field_checks, "MAX_TEXT_LENGTH"), "characters in an answer to a `text` field"),
+    Limit((field_checks, "MAX_TEXTAREA_LENGTH"), "characters in an answer to a `textarea` field"),
+    Limit((field_checks, "MAX_ADDRESS_LENGTH"), "characters in an answer to an `address` field"),
+    Limit((field_checks, "MAX_SIGNATURE_LENGTH"), "characters in an answer to a `signature` field"),
     Limit((answer_values, "MAX_NUMBER_LENGTH"), "characters in an answer to a `number` field"),
     Limit((classes, "MAX_IDS"), "ids in the `ids` of a list of classes"),
     Limit(
@@ -89,7 +88,7 @@ LIMITS = (
     Limit((open_console, "MAX_OPEN_LINKS"), "unused console links of a client (429 `rate_limited`)"),
     Limit((urls, "MAX_LENGTH"), "characters in an endpoint's `url`"),
     Limit((urls, "MAX_NAME_LENGTH"), "characters in the host name of an endpoint's `url`"),
-    Limit((slugs, "MAX_SLUG_LENGTH"), "characters in a slug that is made from a title"),
+    Limit((form_definition, "MAX_SLUG_LENGTH"), "characters in a slug that is made from a title"),
 )
 
 

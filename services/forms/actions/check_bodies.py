@@ -7,15 +7,14 @@ from msgspec import UNSET
 
 from services.forms.context import Forms
 from services.forms.rules.answers import malformed_answers
-from services.forms.rules.form_json import form_problems
-from services.forms.rules.lead_metadata import metadata_problems, sent_metadata, size_problems
-from services.forms.rules.merge_patch import merge_patch
+from services.forms.rules.form_definition import form_problems
+from services.forms.rules.lead_metadata import merge_patch, metadata_problems, sent_metadata, size_problems
 from services.forms.store import studios
 from services.forms.wire.leads import metadata_sent
 from shared.errors import Problem
 from shared.http.caller import Caller
 from shared.http.routes import PartialBody
-from shared.phones import phone_problems
+from shared.phones import phone_problems, region_of
 
 
 async def check_form(service: Forms, caller: Caller, given: PartialBody) -> list[Problem]:
@@ -40,7 +39,7 @@ async def check_lead_change(service: Forms, caller: Caller, given: PartialBody) 
     phone = given.fields.get("phone")
     if phone_problems(phone, None):
         async with service.db.connection() as conn:
-            region = service.regions.get(await studios.timezone_of(conn, caller) or "")
+            region = region_of(await studios.timezone_of(conn, caller))
         problems += phone_problems(phone, region)
     return problems
 

@@ -5,7 +5,7 @@ from msgspec import UNSET, Struct, structs
 from services.forms.wire.forms import Form, FormStatus
 from services.forms.wire.leads import StaffLead, partner_view
 from shared.events.changes import previous_values
-from shared.events.event import Audience, Event, EventResource, Kind
+from shared.events.event import Audience, Event, Kind
 from shared.events.kinds import (
     FormCreated,
     FormUpdated,
@@ -25,45 +25,23 @@ class SubmissionReference(Struct, frozen=True):
 
 
 def lead_created(caller: Caller, lead: StaffLead) -> Event:
-    return LeadCreated(
-        studio_id=caller.studio_id,
-        resource=EventResource("lead", lead.id, lead.version),
-        data=partner_view(lead),
-        request_id=caller.request_id or None,
-        traceparent=caller.traceparent,
-    )
+    return caller.event(LeadCreated, lead.id, lead.version, partner_view(lead))
 
 
 def lead_updated(caller: Caller, before: StaffLead, lead: StaffLead) -> Event:
-    return LeadUpdated(
-        studio_id=caller.studio_id,
-        resource=EventResource("lead", lead.id, lead.version),
-        data=partner_view(lead),
-        previous=previous_values(partner_view(before), partner_view(lead)),
-        request_id=caller.request_id or None,
-        traceparent=caller.traceparent,
-    )
+    shown = partner_view(lead)
+    previous = previous_values(partner_view(before), shown)
+    return caller.event(LeadUpdated, lead.id, lead.version, shown, previous=previous)
 
 
 def lead_erased(caller: Caller, lead_id: str, version: int) -> Event:
-    return LeadErased(
-        studio_id=caller.studio_id,
-        resource=EventResource("lead", lead_id, version),
-        data={"id": lead_id, "object": "lead"},
-        request_id=caller.request_id or None,
-        traceparent=caller.traceparent,
-    )
+    return caller.event(LeadErased, lead_id, version, {"id": lead_id, "object": "lead"})
 
 
 def submission_event(kind: Kind, caller: Caller, submission: SubmissionReference) -> Event:
     """Thin: the answers are fetched by id, with the scope that reading them needs."""
-    return kind(
-        studio_id=caller.studio_id,
-        resource=EventResource("form_submission", submission.id, submission.version),
-        data={"id": submission.id, "object": "form_submission", "form_id": submission.form_id},
-        request_id=caller.request_id or None,
-        traceparent=caller.traceparent,
-    )
+    thin = {"id": submission.id, "object": "form_submission", "form_id": submission.form_id}
+    return caller.event(kind, submission.id, submission.version, thin)
 
 
 def submission_updated(caller: Caller, submission: SubmissionReference) -> Event:
@@ -72,14 +50,9 @@ def submission_updated(caller: Caller, submission: SubmissionReference) -> Event
 
 def form_events(caller: Caller, before: Form | None, form: Form) -> list[Event]:
     """One for keys that may write forms and one for readers, or a single one if both see the same."""
-    event = (FormCreated if before is None else FormUpdated)(
-        studio_id=caller.studio_id,
-        resource=EventResource("form", form.id, form.version),
-        data=form,
-        previous=previous_values(before, form) if before is not None else UNSET,
-        request_id=caller.request_id or None,
-        traceparent=caller.traceparent,
-    )
+    kind = FormCreated if before is None else FormUpdated
+    previous = previous_values(before, form) if before is not None else UNSET
+    event = caller.event(kind, form.id, form.version, form, previous=previous)
     is_shown = form.status is FormStatus.PUBLISHED
     was_shown = is_shown if before is None else before.status is FormStatus.PUBLISHED
     if is_shown and was_shown:

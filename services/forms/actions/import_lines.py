@@ -1,66 +1,93 @@
-"""Upserts the lines of a batch that change something, with their events, and reports unusable lines."""
+"""How this service's lines are checked, compared and written, and the events of what they change."""
 
-from collections import defaultdict
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Awaitable, Callable
+from typing import Any
 
-from services.forms.actions.import_events import with_events
-from services.forms.context import Forms
-from services.forms.rules.import_rows import row_to_store
-from services.forms.store import studios
-from services.forms.store.import_lines import CHANGED, WRITERS, Row, changed
-from services.forms.wire.import_lines import AnyImported, ImportedLead
-from shared.db.database import Connection
-from shared.errors import Invalid
-from shared.http.import_phones import refuse_phones
-from shared.http.importing import (
-    Decoded,
-    ImportLine,
-    ImportReport,
-    Rejected,
-    apply_batch,
-    changed_lines,
-    decode_line,
+from services.forms.actions.event_builders import (
+    SubmissionReference,
+    form_events,
+    lead_created,
+    lead_updated,
+    submission_event,
 )
+from services.forms.rules.import_rows import row_to_store
+from services.forms.store import import_lines as store
+from services.forms.store import studios
+from services.forms.wire import import_lines as wire
+from services.forms.wire.leads import partner_view
+from shared.db.database import Connection
+from shared.events.event import Event
+from shared.events.kinds import FormSubmitted, SubmissionUpdated
+from shared.http.caller import Caller
+from shared.transfer.importing import Import, Importer, Rows, Step, Watch, lock_studios
+from shared.transfer.references import Rule, refuse_by
+
+Read = Callable[[Connection, Rows], Awaitable[dict[tuple[str, str], Any]]]
+EventsOf = Callable[[Caller, str, Any, Any], list[Event]]
 
 
-async def import_lines(
-    service: Forms, lines: Sequence[ImportLine], *, send_events: bool = True
-) -> ImportReport:
-    usable: dict[type, list[Decoded[Row]]] = defaultdict(list)
-    rejected: list[Rejected] = []
-    for line in lines:
-        decoded: Decoded[AnyImported] | Rejected = decode_line(AnyImported, line)
-        if isinstance(decoded, Rejected):
-            rejected.append(decoded)
-            continue
-        try:
-            row = row_to_store(decoded.value, bytes(line.resource))
-        except Invalid as problem:
-            rejected.append(Rejected(line.number, problem.text.removeprefix("body.")))
-        except ValueError as problem:
-            rejected.append(Rejected(line.number, str(problem)))
-        else:
-            usable[type(decoded.value)].append(Decoded(line.number, line.studio_id, row))
+def _watch(read: Read, events_of: EventsOf) -> Watch:
+    async def watch(conn: Connection, rows: Rows) -> Callable[[], Awaitable[list[Event]]]:
+        before = await read(conn, rows)
 
-    async def regions_of(studio_ids: set[str]) -> dict[str, str]:
-        async with service.db.connection() as conn:
-            timezones = await studios.timezones_of(conn, studio_ids)
-        return {
-            studio: service.regions[zone] for studio, zone in timezones.items() if zone in service.regions
-        }
+        async def events() -> list[Event]:
+            found: list[Event] = []
+            for (studio_id, id_), now in (await read(conn, rows)).items():
+                old = before.get((studio_id, id_))
+                if now != old:
+                    found += events_of(Caller(studio_id=studio_id, actor="operator"), id_, old, now)
+            return found
 
-    for kind, write in WRITERS:
-        if kind is ImportedLead:
-            usable[kind], refused = await refuse_phones(usable[kind], lambda lead: lead["phone"], regions_of)
-            rejected += refused
-        own = await changed_lines(service.db, usable[kind], partial(_changed, kind))
-        rejected += await apply_batch(service.db, own, with_events(kind, write) if send_events else write)
-    service.wakeup.notify()
-    rejected.sort(key=lambda one: one.line)
-    return ImportReport(imported=len(lines) - len(rejected), rejected=rejected)
+        return events
+
+    return watch
 
 
-async def _changed(kind: type, conn: Connection, lines: Sequence[Decoded[Row]]) -> Sequence[int]:
-    """A studio's line is always written, since there are few."""
-    return await changed(conn, kind, lines) if kind in CHANGED else range(len(lines))
+def _form(caller: Caller, form_id: str, before: Any, now: Any) -> list[Event]:
+    return form_events(caller, before, now)
+
+
+def _submission(caller: Caller, submission_id: str, before: Any, now: Any) -> list[Event]:
+    kind = FormSubmitted if before is None else SubmissionUpdated
+    return [submission_event(kind, caller, SubmissionReference(submission_id, *now))]
+
+
+def _lead(caller: Caller, lead_id: str, before: Any, now: Any) -> list[Event]:
+    if before is None:
+        return [lead_created(caller, now)]
+    # Notes and phone are written here and never shown.
+    return [lead_updated(caller, before, now)] if partner_view(before) != partner_view(now) else []
+
+
+def _step(importer: Importer, watch: Watch | None = None) -> Step:
+    return Step(importers=(importer,), lock=lock_studios, watch=watch)
+
+
+IMPORT = Import(
+    lines=wire.AnyImported,
+    to_row=row_to_store,
+    steps=(
+        _step(Importer(wire.ImportedStudio, store.write_studios)),
+        _step(
+            Importer(wire.ImportedForm, store.FORMS.write, store.FORMS.changed),
+            _watch(store.read_forms, _form),
+        ),
+        _step(
+            Importer(wire.ImportedSubmission, store.SUBMISSIONS.write, store.SUBMISSIONS.changed),
+            _watch(store.read_submissions, _submission),
+        ),
+        _step(
+            Importer(wire.ImportedLead, store.write_leads, store.LEADS.changed),
+            _watch(store.read_leads, _lead),
+        ),
+    ),
+    refuse=refuse_by(
+        [
+            Rule(line=wire.ImportedStudio),
+            Rule(line=wire.ImportedForm, table="forms", unique="slug"),
+            Rule(line=wire.ImportedSubmission, table="form_submissions", refers_to={"form_id": "forms"}),
+            Rule(line=wire.ImportedLead, table="leads", unique="email"),
+        ]
+    ),
+    timezones_of=studios.timezones_of,
+)

@@ -1,23 +1,22 @@
 """Routes decode a request, call one action and return its result."""
 
-from services.forms.actions.erase_person import erase_person
-from services.forms.actions.import_lines import import_lines
+from services.forms.actions.import_lines import IMPORT
+from services.forms.actions.leads import erase_person
 from services.forms.context import Forms
-from services.forms.routes import forms, leads, staff, submissions
+from services.forms.routes import forms, leads, staff
 from services.forms.store import export_lines
-from services.forms.wire.erasure import Erased
-from shared.http.internal_routes import erase_route, export_route, import_routes
+from services.forms.wire.leads import Erased
 from shared.http.outbox_status import OUTBOX_STATUS
 from shared.http.routes import Route
+from shared.transfer.routes import erase_route, export_route, import_routes
 
 
 def routes() -> list[Route[Forms]]:
     return [
         *forms.ROUTES,
-        *submissions.ROUTES,
         *leads.ROUTES,
         *staff.ROUTES,
-        *import_routes(import_lines),
+        *import_routes(IMPORT, Forms),
         export_route(export_lines.SECTIONS),
         erase_route(erase_person, Erased),
         OUTBOX_STATUS,

@@ -1,18 +1,25 @@
-"""Forms: list, read, create, update, evaluate."""
+"""Forms and their submissions, for partners."""
 
 from services.forms.actions.check_bodies import check_answers, check_form
-from services.forms.actions.create_form import create_form
-from services.forms.actions.evaluate_form import evaluate_form
-from services.forms.actions.update_form import update_form
+from services.forms.actions.forms import create_form, evaluate_form, update_form
+from services.forms.actions.submissions import create_submission
 from services.forms.context import Forms
-from services.forms.errors import InvalidStateTransition, SlugTaken
+from services.forms.errors import (
+    AlreadySubmitted,
+    FormClosed,
+    FormNotPublished,
+    InvalidStateTransition,
+    SlugTaken,
+    SubmissionLimitReached,
+)
 from services.forms.rules.form_access import manages_forms, require_drafts_scope, require_visible
-from services.forms.store import forms
+from services.forms.store import forms, submissions
 from services.forms.wire.forms import Form, FormsQuery, PartnerFormCreate, StudioFormUpdate, raw_form_json
-from services.forms.wire.submissions import FormEvaluate, FormEvaluation
+from services.forms.wire.submissions import FormEvaluate, FormEvaluation, FormSubmission, FormSubmissionCreate
 from shared.errors import InsufficientScope, InvalidCursor, NotFound
 from shared.http.pages import Page
 from shared.http.routes import Call, Route
+from shared.wire import PageQuery
 
 
 async def list_forms(service: Forms, call: Call[FormsQuery, None]) -> Page[Form]:
@@ -39,6 +46,21 @@ async def put_form(service: Forms, call: Call[None, StudioFormUpdate]) -> Form:
 
 async def post_evaluate(service: Forms, call: Call[None, FormEvaluate]) -> FormEvaluation:
     return await evaluate_form(service, call.caller, call.path["form_id"], call.body)
+
+
+async def list_submissions(service: Forms, call: Call[PageQuery, None]) -> Page[FormSubmission]:
+    async with service.db.connection() as conn:
+        form = await forms.get(conn, call.caller, call.path["form_id"])
+        return await submissions.page(conn, call.caller, form.id, call.query)
+
+
+async def get_submission(service: Forms, call: Call[None, None]) -> FormSubmission:
+    async with service.db.connection() as conn:
+        return await submissions.get(conn, call.caller, call.path["form_id"], call.path["submission_id"])
+
+
+async def post_submission(service: Forms, call: Call[None, FormSubmissionCreate]) -> FormSubmission:
+    return await create_submission(service, call.caller, call.path["form_id"], call.body)
 
 
 ROUTES: list[Route[Forms]] = [
@@ -99,5 +121,37 @@ ROUTES: list[Route[Forms]] = [
         answer=FormEvaluation,
         errors=(NotFound,),
         tag="Forms",
+    ),
+    Route(
+        method="GET",
+        path="/forms/{form_id}/submissions",
+        handler=list_submissions,
+        summary="List a form's submissions",
+        query=PageQuery,
+        answer=Page[FormSubmission],
+        errors=(InvalidCursor, NotFound),
+        tag="Form submissions",
+    ),
+    Route(
+        method="GET",
+        path="/forms/{form_id}/submissions/{submission_id}",
+        handler=get_submission,
+        summary="Read a submission",
+        answer=FormSubmission,
+        errors=(NotFound,),
+        tag="Form submissions",
+    ),
+    Route(
+        method="POST",
+        path="/forms/{form_id}/submissions",
+        handler=post_submission,
+        summary="Submit answers to a form",
+        description="Only answers for visible fields are accepted.",
+        body=FormSubmissionCreate,
+        check=check_answers,
+        answer=FormSubmission,
+        status=201,
+        errors=(NotFound, FormNotPublished, FormClosed, SubmissionLimitReached, AlreadySubmitted),
+        tag="Form submissions",
     ),
 ]

@@ -1,8 +1,7 @@
 """Leads: list, read, create or identify, update."""
 
 from services.forms.actions.check_bodies import check_lead_change, check_new_lead
-from services.forms.actions.create_lead import create_lead
-from services.forms.actions.update_lead import update_lead
+from services.forms.actions.leads import create_lead, update_lead
 from services.forms.context import Forms
 from services.forms.errors import InvalidStateTransition, LeadExists
 from services.forms.store import leads

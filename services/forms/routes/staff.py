@@ -1,9 +1,9 @@
 """Staff operations: everything partners can do, plus notes, phones and reviewing submissions."""
 
-from services.forms.actions.decide_submission import decide_submission
+from services.forms.actions.submissions import decide_submission
 from services.forms.context import Forms
 from services.forms.errors import InvalidStateTransition
-from services.forms.routes import forms, leads, submissions
+from services.forms.routes import forms, leads
 from services.forms.store import leads as lead_store
 from services.forms.wire.leads import StaffLead
 from services.forms.wire.submissions import FormSubmission, SubmissionStatus
@@ -38,7 +38,7 @@ async def reject(service: Forms, call: Call[None, None]) -> FormSubmission:
 
 
 ROUTES: list[Route[Forms]] = [
-    *(route.for_staff() for route in (*forms.ROUTES, *submissions.ROUTES)),
+    *(route.for_staff() for route in forms.ROUTES),
     *(route.for_staff() for route in leads.ROUTES if route.method != "GET"),
     Route(
         method="GET",

@@ -6,10 +6,9 @@ from typing import Any
 from msgspec import Struct
 
 from services.forms.rules.answer_values import Answers, is_empty
-from services.forms.rules.field_checks import CHECKS
-from services.forms.rules.field_checks.answer_problem import FieldContext, Finding
-from services.forms.rules.visible_fields import visible_fields
-from services.forms.wire.fields import FieldType, FormField
+from services.forms.rules.conditions import visible_fields
+from services.forms.rules.field_checks import CHECKS, FieldContext, Finding
+from services.forms.wire.forms import FieldType, FormField
 from services.forms.wire.submissions import ConsentGiven
 from shared.errors import Problem
 

@@ -1,9 +1,14 @@
-"""Any key that can read forms sees published ones; drafts and archived forms need forms:write or staff."""
+"""Who may see a form, and the allowed state transitions of forms, submissions and leads."""
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from enum import StrEnum
+from typing import TypeVar
 
-from services.forms.errors import FormNotPublished
+from services.forms.errors import FormNotPublished, InvalidStateTransition
 from services.forms.wire.forms import DraftsQuery, Form, FormStatus
+from services.forms.wire.leads import LeadStatus
+from services.forms.wire.submissions import SubmissionStatus
 from shared.errors import InsufficientScope, Invalid, NotFound
 from shared.http.caller import Caller
 from shared.http.decoding import decode_query
@@ -32,3 +37,35 @@ def require_visible(caller: Caller, form: Form) -> None:
 def require_published(form: Form) -> None:
     if form.status is not FormStatus.PUBLISHED:
         raise FormNotPublished(form.status)
+
+
+S = TypeVar("S", bound=StrEnum)
+
+FORM_STATES: Mapping[FormStatus, Sequence[FormStatus]] = {
+    FormStatus.DRAFT: (FormStatus.PUBLISHED, FormStatus.ARCHIVED),
+    FormStatus.PUBLISHED: (FormStatus.ARCHIVED,),
+    FormStatus.ARCHIVED: (FormStatus.PUBLISHED,),
+}
+SUBMISSION_STATES: Mapping[SubmissionStatus, Sequence[SubmissionStatus]] = {
+    SubmissionStatus.PENDING: (SubmissionStatus.REVIEWED, SubmissionStatus.REJECTED),
+    SubmissionStatus.REVIEWED: (),
+    SubmissionStatus.REJECTED: (),
+}
+LEAD_STATES: Mapping[LeadStatus, Sequence[LeadStatus]] = {
+    LeadStatus.NEW: (
+        LeadStatus.CONTACTED,
+        LeadStatus.QUALIFIED,
+        LeadStatus.CONVERTED,
+        LeadStatus.UNQUALIFIED,
+    ),
+    LeadStatus.CONTACTED: (LeadStatus.QUALIFIED, LeadStatus.CONVERTED, LeadStatus.UNQUALIFIED),
+    LeadStatus.QUALIFIED: (LeadStatus.CONVERTED, LeadStatus.UNQUALIFIED),
+    LeadStatus.CONVERTED: (LeadStatus.UNQUALIFIED,),
+    LeadStatus.UNQUALIFIED: (LeadStatus.CONTACTED,),
+}
+
+
+def require_transition(states: Mapping[S, Sequence[S]], now: S, wanted: S) -> None:
+    """Setting the current state again is allowed and changes nothing."""
+    if wanted != now and wanted not in states[now]:
+        raise InvalidStateTransition(now, wanted, states[now])

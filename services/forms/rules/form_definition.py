@@ -1,15 +1,94 @@
-"""Checks that a form can be filled in at all, when it is written. Reports every problem."""
+"""A form's own JSON: checked, filled with defaults, and turned into the text that is stored."""
 
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
 
-from services.forms.rules.field_checks.choices import option_value
-from services.forms.wire.fields import ConditionalRule, FieldType, FormField, Operator
-from services.forms.wire.forms import MAX_FIELDS
-from shared.errors import Problem
+from services.forms.errors import FormClosed
+from services.forms.rules.field_checks import option_value
+from services.forms.rules.json_limits import too_deep
+from services.forms.wire.forms import (
+    MAX_FIELDS,
+    ConditionalRule,
+    FieldType,
+    FormField,
+    FormSettings,
+    Operator,
+    RawFormJson,
+    raw_form_json,
+)
+from services.forms.wire.json_text import read_json, write_json
+from shared.errors import Invalid, Problem
+from shared.http.whole_numbers import with_whole_numbers
+
+
+def checkable_fields(sent: Raw | UnsetType) -> Sequence[FormField] | UnsetType:
+    """Each at its index. A wrong property gets a value that passes every check."""
+    items = msgspec.json.decode(sent) if isinstance(sent, Raw) else None
+    if not isinstance(items, list) or len(items) > MAX_FIELDS:
+        return UNSET
+    return [_checkable_field(index, item) for index, item in enumerate(items)]
+
+
+def _checkable_field(index: int, item: Any) -> FormField:
+    right = _right_properties(FormField, item)
+    if isinstance(item, dict) and "options" in item and "options" not in right:
+        right["type"] = FieldType.TEXT
+    # No request can hold this key: NUL is refused everywhere.
+    return FormField(**{"key": f"\x00{index}", "label": "", "type": FieldType.TEXT} | right)
+
+
+def checkable_settings(sent: Raw | UnsetType) -> FormSettings | UnsetType:
+    values = msgspec.json.decode(sent) if isinstance(sent, Raw) else None
+    return FormSettings(**_right_properties(FormSettings, values)) if isinstance(values, dict) else UNSET
+
+
+def _right_properties(kind: type[Struct], values: Any) -> dict[str, Any]:
+    right: dict[str, Any] = {}
+    for field in msgspec.structs.fields(kind) if isinstance(values, dict) else ():
+        if field.encode_name in values:
+            try:
+                right[field.name] = msgspec.convert(values[field.encode_name], field.type)
+            except msgspec.ValidationError:
+                continue
+    return right
+
+
+def check_settings(settings: FormSettings) -> list[Problem]:
+    problems = []
+    if settings.redirect_url is not None and not _is_https(settings.redirect_url):
+        problems.append(_settings_problem("redirect_url", "A redirect goes to an https address."))
+    return problems
+
+
+def limits_submissions(settings: FormSettings) -> bool:
+    """Such a form takes one submission at a time: two at once could both pass the limit check."""
+    return settings.max_submissions is not None or bool(settings.one_submission_per_email)
+
+
+def require_open(settings: FormSettings, now: datetime) -> None:
+    if settings.closes_at is not None and now >= settings.closes_at:
+        raise FormClosed(settings.closes_at)
+
+
+def _is_https(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme == "https" and bool(parts.hostname) and not any(c.isspace() for c in url)
+    except ValueError:
+        return False
+
+
+def _settings_problem(name: str, msg: str) -> Problem:
+    return Problem(("body", "settings", name), msg, "value_error")
+
 
 # Operators that take one value: with a list the rule would never, or always, hold.
 ONE_VALUE = frozenset(Operator) - {Operator.IN, Operator.NOT_IN, Operator.EMPTY, Operator.NOT_EMPTY}
@@ -104,3 +183,51 @@ def _keys_in_cycles(rules: dict[str, ConditionalRule | None]) -> set[str]:
 
 def _at(index: int, name: str, msg: str, kind: str) -> Problem:
     return Problem(("body", "fields", index, name), msg, kind)
+
+
+MAX_SLUG_LENGTH = 80
+
+_NOT_SLUG = re.compile(r"[^a-z0-9]+")
+
+
+def slug_of(title: str, form_id: str) -> str:
+    """Accents are dropped. A title in another script gets `form-` and the start of the form's id."""
+    folded = unicodedata.normalize("NFKD", title.casefold()).encode("ascii", "ignore").decode()
+    slug = _NOT_SLUG.sub("-", folded).strip("-")[:MAX_SLUG_LENGTH].strip("-")
+    return slug or f"form-{form_id[:8]}"
+
+
+def form_problems(
+    fields: Sequence[FormField] | UnsetType, settings: FormSettings | UnsetType, sent: bytes
+) -> list[Problem]:
+    """Every problem at once, before anything is looked up. What is unset was left out, or is partly wrong."""
+    problems: list[Problem] = []
+    try:
+        raw = raw_form_json(sent)
+    except Invalid as refused:
+        problems += refused.problems
+        raw = RawFormJson()
+    fields = checkable_fields(raw.fields) if fields is UNSET else fields
+    settings = checkable_settings(raw.settings) if settings is UNSET else settings
+    if fields is not UNSET:
+        problems += check_fields(fields)
+        problems += _part_too_deep(raw.fields, "fields")
+    if settings is not UNSET:
+        problems += check_settings(settings)
+        problems += _part_too_deep(raw.settings, "settings")
+    return problems
+
+
+def fields_to_store(raw: RawFormJson) -> str:
+    fields: list[dict[str, Any]] = read_json(raw.fields) if isinstance(raw.fields, Raw) else []
+    return write_json([with_defaults(field) for field in with_whole_numbers(list[FormField], fields)])
+
+
+def settings_to_store(raw: RawFormJson) -> str:
+    if not isinstance(raw.settings, Raw):
+        return "{}"
+    return write_json(with_whole_numbers(FormSettings, read_json(raw.settings)))
+
+
+def _part_too_deep(text: Raw | UnsetType, name: str) -> list[Problem]:
+    return too_deep(read_json(text), ("body", name)) if isinstance(text, Raw) else []

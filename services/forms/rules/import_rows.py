@@ -6,9 +6,8 @@ import msgspec
 from msgspec import UNSET
 
 from services.forms.rules.answers import malformed_answers
-from services.forms.rules.form_json import fields_to_store, form_problems, settings_to_store
+from services.forms.rules.form_definition import fields_to_store, form_problems, settings_to_store, slug_of
 from services.forms.rules.lead_metadata import metadata_problems, metadata_text
-from services.forms.rules.slugs import slug_of
 from services.forms.wire.forms import raw_form_json
 from services.forms.wire.import_lines import (
     AnyImported,

@@ -1,6 +1,6 @@
 """This service's rows as import lines, referenced kinds first."""
 
-from shared.http.exporting import section
+from shared.transfer.exporting import section
 
 SECTIONS = (
     section(

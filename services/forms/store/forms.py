@@ -12,43 +12,32 @@ from shared.errors import NotFound
 from shared.http.caller import Caller
 from shared.http.pages import Page, page_by_size, start_after
 
-GET = """
-SELECT id, title, slug, description, fields::text AS fields, settings::text AS settings, status, version
-FROM forms WHERE studio_id = $1 AND id = $2
+COLUMNS = """
+id, title, slug, description, fields::text AS fields, settings::text AS settings, status, version
 """
+GET = f"SELECT {COLUMNS} FROM forms WHERE studio_id = $1 AND id = $2"  # noqa: S608
 
 
-async def get(conn: Connection, caller: Caller, form_id: str) -> Form:
-    return form_of(await conn.fetchrow(GET, caller.studio_id, form_id))
-
-
-GET_LOCKED = """
-SELECT id, title, slug, description, fields::text AS fields, settings::text AS settings, status, version
-FROM forms WHERE studio_id = $1 AND id = $2 FOR NO KEY UPDATE
-"""
-
-
-async def get_locked(conn: Connection, caller: Caller, form_id: str) -> Form:
-    """Locks the form: no one can change it, or submit to it if limited, until the transaction ends."""
-    return form_of(await conn.fetchrow(GET_LOCKED, caller.studio_id, form_id))
+async def get(conn: Connection, caller: Caller, form_id: str, *, lock: bool = False) -> Form:
+    """With `lock` no one can change it, or submit to it if limited, until the transaction ends."""
+    return form_of(
+        await conn.fetchrow(f"{GET} FOR NO KEY UPDATE" if lock else GET, caller.studio_id, form_id)
+    )
 
 
 # A caller who cannot see drafts cannot use one as a cursor; a form archived since still works as one.
 CURSOR = """
 SELECT created_at, id FROM forms WHERE studio_id = $1 AND id = $3 AND ($2 OR status <> 'draft')
 """
-ALL = """
-SELECT id, title, slug, description, fields::text AS fields, settings::text AS settings, status, version,
-    created_at
-FROM forms WHERE studio_id = $1 AND (created_at, id) > ($2, $3)
+ALL = f"""
+SELECT {COLUMNS}, created_at FROM forms WHERE studio_id = $1 AND (created_at, id) > ($2, $3)
 ORDER BY created_at, id LIMIT $4
-"""
-PUBLISHED = """
-SELECT id, title, slug, description, fields::text AS fields, settings::text AS settings, status, version,
-    created_at
-FROM forms WHERE studio_id = $1 AND status = 'published' AND (created_at, id) > ($2, $3)
+"""  # noqa: S608
+PUBLISHED = f"""
+SELECT {COLUMNS}, created_at FROM forms
+WHERE studio_id = $1 AND status = 'published' AND (created_at, id) > ($2, $3)
 ORDER BY created_at, id LIMIT $4
-"""
+"""  # noqa: S608
 
 
 async def page(conn: Connection, caller: Caller, query: FormsQuery, *, drafts_known: bool) -> Page[Form]:

@@ -1,4 +1,4 @@
-"""Leads in the database."""
+"""Leads in the database, and the events that have converted some."""
 
 from typing import Any
 
@@ -11,39 +11,24 @@ from shared.http.caller import Caller
 from shared.http.pages import Page, page_by_size, start_after
 from shared.wire import PageQuery
 
-GET = """
-SELECT id, email, first_name, source, status, lifecycle_stage, metadata::text AS metadata, created_at,
-    last_name, phone, notes, version, updated_at
-FROM leads WHERE studio_id = $1 AND id = $2
+COLUMNS = """
+id, email, first_name, source, status, lifecycle_stage, metadata::text AS metadata, created_at, last_name,
+phone, notes, version, updated_at
 """
+GET = f"SELECT {COLUMNS} FROM leads WHERE studio_id = $1 AND id = $2"  # noqa: S608
 
 
-async def get(conn: Connection, caller: Caller, lead_id: str) -> StaffLead:
-    row = await conn.fetchrow(GET, caller.studio_id, lead_id)
+async def get(conn: Connection, caller: Caller, lead_id: str, *, lock: bool = False) -> StaffLead:
+    row = await conn.fetchrow(f"{GET} FOR NO KEY UPDATE" if lock else GET, caller.studio_id, lead_id)
     if row is None:
         raise NotFound
     return lead_of(row)
 
 
-GET_LOCKED = """
-SELECT id, email, first_name, source, status, lifecycle_stage, metadata::text AS metadata, created_at,
-    last_name, phone, notes, version, updated_at
-FROM leads WHERE studio_id = $1 AND id = $2 FOR NO KEY UPDATE
-"""
-
-
-async def get_locked(conn: Connection, caller: Caller, lead_id: str) -> StaffLead:
-    row = await conn.fetchrow(GET_LOCKED, caller.studio_id, lead_id)
-    if row is None:
-        raise NotFound
-    return lead_of(row)
-
-
-FIND_LOCKED = """
-SELECT id, email, first_name, source, status, lifecycle_stage, metadata::text AS metadata, created_at,
-    last_name, phone, notes, version, updated_at
+FIND_LOCKED = f"""
+SELECT {COLUMNS}
 FROM leads WHERE studio_id = $1 AND email = $2 FOR NO KEY UPDATE
-"""
+"""  # noqa: S608
 
 
 async def find_locked(conn: Connection, caller: Caller, email: str) -> StaffLead | None:
@@ -60,12 +45,11 @@ async def id_of(conn: Connection, caller: Caller, email: str) -> str | None:
 
 
 CURSOR = "SELECT created_at, id FROM leads WHERE studio_id = $1 AND id = $2"
-PAGE = """
-SELECT id, email, first_name, source, status, lifecycle_stage, metadata::text AS metadata, created_at,
-    last_name, phone, notes, version, updated_at
+PAGE = f"""
+SELECT {COLUMNS}
 FROM leads WHERE studio_id = $1 AND (created_at, id) > ($2, $3)
 ORDER BY created_at, id LIMIT $4
-"""
+"""  # noqa: S608
 
 
 async def page(conn: Connection, caller: Caller, query: PageQuery) -> Page[StaffLead]:
@@ -74,13 +58,12 @@ async def page(conn: Connection, caller: Caller, query: PageQuery) -> Page[Staff
 
 
 # Waits for a concurrent insert of the same email, then does nothing: only one row is created.
-INSERT = """
+INSERT = f"""
 INSERT INTO leads (studio_id, id, email, first_name, source, status, lifecycle_stage, metadata)
 VALUES ($1, $2, $3, $4, $5, 'new', 'lead', $6::text::json)
 ON CONFLICT (studio_id, email) DO NOTHING
-RETURNING id, email, first_name, source, status, lifecycle_stage, metadata::text AS metadata, created_at,
-    last_name, phone, notes, version, updated_at
-"""
+RETURNING {COLUMNS}
+"""  # noqa: S608
 
 
 async def insert_if_new(
@@ -91,14 +74,13 @@ async def insert_if_new(
     return lead_of(row) if row is not None else None
 
 
-UPDATE = """
+UPDATE = f"""
 UPDATE leads SET email = $3, first_name = $4, last_name = $5, phone = $6, source = $7, status = $8,
     lifecycle_stage = $9, notes = $10, metadata = $11::text::json, version = version + 1,
     updated_at = clock_timestamp()
 WHERE studio_id = $1 AND id = $2
-RETURNING id, email, first_name, source, status, lifecycle_stage, metadata::text AS metadata, created_at,
-    last_name, phone, notes, version, updated_at
-"""
+RETURNING {COLUMNS}
+"""  # noqa: S608
 
 
 async def update(conn: Connection, caller: Caller, lead: StaffLead) -> StaffLead:
@@ -137,3 +119,19 @@ def lead_of(row: Any) -> StaffLead:
         version=row["version"],
         updated_at=row["updated_at"],
     )
+
+
+# 30 days is far longer than any redelivery takes. Each insert deletes a few old rows.
+INSERT_EVENT = """
+WITH old AS (
+    DELETE FROM consumed_events WHERE event_id IN (
+        SELECT event_id FROM consumed_events WHERE consumed_at < now() - interval '30 days'
+        ORDER BY consumed_at LIMIT 10 FOR UPDATE SKIP LOCKED)
+)
+INSERT_EVENT INTO consumed_events (event_id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING event_id
+"""
+
+
+async def is_new_event(conn: Connection, event_id: str) -> bool:
+    """True once per event. Call it in the transaction that applies the event."""
+    return await conn.fetchval(INSERT_EVENT, event_id) is not None

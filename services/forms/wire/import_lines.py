@@ -4,8 +4,7 @@ from typing import Annotated, Any, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from services.forms.wire.fields import FormField
-from services.forms.wire.forms import Description, FormSettings, FormStatus, Title
+from services.forms.wire.forms import Description, FormField, FormSettings, FormStatus, Title
 from services.forms.wire.leads import LeadStatus, LifecycleStage, Name, Notes, Source
 from services.forms.wire.submissions import ConsentGiven, SubmissionStatus
 from shared.phones import Phone

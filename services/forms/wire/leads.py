@@ -1,4 +1,4 @@
-"""Leads: the resource, and the bodies that write it."""
+"""Leads: the resource, the bodies that write it, and the result of an erasure."""
 
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -107,3 +107,12 @@ class _Sent(Struct, frozen=True):
 def metadata_sent(body: bytes) -> msgspec.Raw | UnsetType:
     """The metadata of a validated body as it was sent, with unrounded numbers."""
     return msgspec.json.decode(body, type=_Sent).metadata
+
+
+class Erased(Resource, kw_only=True):
+    """How many rows were anonymized, and the emails and ids that this service had for the person."""
+
+    leads: int
+    submissions: int
+    emails: list[str]
+    lead_ids: list[str]

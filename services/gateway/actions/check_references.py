@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from services.gateway.context import OperatorContext
 from shared.errors import Invalid, Problem, Unavailable
-from shared.http.importing import ImportLine, ImportReport
+from shared.transfer.lines import ImportLine, ImportReport
 from shared.wire import encode, is_id, new_id
 
 

@@ -9,7 +9,7 @@ import msgspec
 from services.gateway.context import OperatorContext
 from services.gateway.wire.studio import OperatorStudio
 from shared.errors import NotFound, Unavailable
-from shared.http.exporting import ExportPage
+from shared.transfer.exporting import ExportPage
 from shared.wire import encode
 
 

@@ -12,7 +12,7 @@ from services.gateway.context import OperatorContext
 from services.gateway.store import studios
 from services.gateway.wire.studio import StudioLine
 from shared.errors import Invalid, Problem, Unavailable
-from shared.http.importing import BATCH, ImportLine, ImportReport, Rejected
+from shared.transfer.lines import BATCH, ImportLine, ImportReport, Rejected
 from shared.wire import encode
 
 BATCH_BYTES: Final = 8 * 1024 * 1024
@@ -25,7 +25,7 @@ class ImportBatch:
     """Collects lines and sends them in batches. `imported`, `studio_ids` and `rejected` grow with each batch.
 
     In a dry run the services check the lines and store nothing. Lines with a number below 1 were checked
-    before: later ones may refer to them, and they are neither counted nor reported.
+    before: others may refer to their ids, and they are neither counted nor reported.
     """
 
     def __init__(

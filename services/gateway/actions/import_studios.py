@@ -10,7 +10,7 @@ from services.gateway.errors import SlugTaken
 from services.gateway.store import studios
 from services.gateway.wire.studio import StudioLine
 from shared.db.database import Database
-from shared.http.importing import ImportLine, Rejected, decode_line
+from shared.transfer.lines import ImportLine, Rejected, decode_line
 from shared.wire import is_id
 
 # Read once: it takes 12 ms, and every line asks.
@@ -23,13 +23,15 @@ async def validate_studios(
     """The valid ones by line number; the others are added to `refused`."""
     good: dict[int, StudioLine] = {}
     for line in lines:
-        decoded = decode_line(StudioLine, line)
-        if isinstance(decoded, Rejected):
-            refused[line.number] = decoded
-        elif reason := await _refusal(db, decoded.value):
+        try:
+            studio: StudioLine = decode_line(StudioLine, line)
+        except ValueError as problem:
+            refused[line.number] = Rejected(line.number, str(problem))
+            continue
+        if reason := await _refusal(db, studio):
             refused[line.number] = Rejected(line.number, reason)
         else:
-            good[line.number] = decoded.value
+            good[line.number] = studio
     return good
 
 

@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from shared.http.importing import ImportLine, Rejected
+from shared.transfer.lines import ImportLine, Rejected
 
 # The services that store a kind of resource, or have what it refers to. A line goes to all of them.
 OWNERS: Final[dict[str, tuple[str, ...]]] = {

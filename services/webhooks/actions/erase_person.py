@@ -19,7 +19,7 @@ from services.webhooks.wire.operators import Erased
 from shared.errors import Unavailable
 from shared.events.anonymize import anonymize_outbox, person_in, without_person
 from shared.http.caller import Caller
-from shared.http.erasure import PersonToErase
+from shared.transfer.routes import PersonToErase
 from shared.wire import encode
 
 # How many events one transaction searches, and how many it rewrites at most.

@@ -13,8 +13,8 @@ from services.webhooks.wire.operators import (
     WebhooksStats,
 )
 from shared.events.outbox import backlog
-from shared.http.internal_routes import erase_route
 from shared.http.routes import Call, Route
+from shared.transfer.routes import erase_route
 
 
 async def client_revoked(service: Webhooks, call: Call[None, ClientRevoked]) -> Count:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import hypothesis.strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from services.bookings.actions.expire_waitlists import expire_waitlists
+from services.bookings.actions.due_work import expire_waitlists
 from services.bookings.context import Bookings
 from shared.wire import new_id
 from tests.services.bookings.import_samples import a_product, soon

@@ -11,8 +11,8 @@ from services.bookings.context import Bookings
 from services.bookings.routes import routes
 from shared.http.caller import Caller
 from shared.http.error_mapping import answer_for
-from shared.http.importing import ImportLine
 from shared.routing import SCOPES
+from shared.transfer.lines import ImportLine
 from shared.wire import encode, new_id
 
 _ROUTES = {(route.method, tuple(route.path.strip("/").split("/"))): route for route in routes()}

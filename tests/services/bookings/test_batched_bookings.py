@@ -242,6 +242,16 @@ async def test_a_duplicate_in_flight_of_a_class_that_is_being_imported_gets_503(
     await conn.close()
 
 
+async def test_a_booking_updates_its_class_without_touching_an_index(client: StudioClient) -> None:
+    """Postgres can do so (a HOT update) while no index, nor its condition, names what a booking changes."""
+    async with client.service.db.connection() as conn:
+        found = await conn.fetch(
+            "SELECT indexname FROM pg_indexes WHERE schemaname = 'bookings' AND tablename = 'classes'"
+            " AND indexdef ~ 'booked_count|version'"
+        )
+    assert found == []
+
+
 async def lock_waiters(conn: "asyncpg.Connection[Any]", count: int) -> None:
     async with asyncio.timeout(5):
         while await conn.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted") < count:

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from services.bookings.actions.expire_waitlists import expire_waitlists
-from services.bookings.actions.update_due_memberships import update_due_memberships
+from services.bookings.actions.due_work import expire_waitlists, update_due_memberships
 from shared.wire import new_id
 from tests.harness.bookable_studio import Bookable, bookable
 from tests.services.bookings.studio_client import StudioClient

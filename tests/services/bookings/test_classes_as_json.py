@@ -190,7 +190,7 @@ async def test_a_booking_does_not_rewrite_the_json(database_url: str) -> None:
     await conn.close()
     names = {row["attname"] for row in build_rows}
     assert triggers == 0
-    assert "title" in names and not names & {"booked_count", "waitlist_count", "version", "promotion_due"}
+    assert "title" in names and not names & {"booked_count", "waitlist_count", "version"}
 
 
 async def test_a_page_ends_where_its_limit_is(client: StudioClient) -> None:

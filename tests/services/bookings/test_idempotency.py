@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import msgspec
 
-from services.bookings.actions.prune_idempotency_keys import prune_idempotency_keys
+from services.bookings.actions.due_work import prune_idempotency_keys
 from services.bookings.context import Bookings
 from shared.wire import new_id
 from tests.services.bookings.fault_injection import FaultyDatabase, Stage, raise_error

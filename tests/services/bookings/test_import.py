@@ -3,11 +3,9 @@
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
-from services.bookings.wire.bookings import BookingStatus
+from services.bookings.wire.bookings import BookingStatus, WaitlistStatus
 from services.bookings.wire.classes import ClassStatus
-from services.bookings.wire.memberships import MembershipStatus
-from services.bookings.wire.purchases import PurchaseStatus
-from services.bookings.wire.waitlist import WaitlistStatus
+from services.bookings.wire.members import MembershipStatus, PurchaseStatus
 from services.cli.demo import STUDIO_ID, demo_lines
 from shared.wire import new_id
 from tests.services.bookings.consistency import CHECKS, inconsistencies
@@ -109,17 +107,16 @@ async def test_counters_follow_imported_bookings(client: StudioClient) -> None:
     assert await client.events() == []
 
 
-async def test_either_half_of_a_waitlist_pair_may_come_first(client: StudioClient) -> None:
-    """In one batch or several, in any order: linked, without gaps, and promoted in order."""
+async def test_a_queue_may_come_in_several_batches(client: StudioClient) -> None:
+    """Bookings first, as in an export: linked, without gaps, and promoted in order."""
     class_, people = a_class(), [a_member() for _ in range(4)]
     seat = a_booking(class_["id"], people[0]["id"])
     places = [a_booking(class_["id"], person["id"], status="waitlisted") for person in people[1:]]
     entries = [an_entry(class_["id"], person["id"], 10 * n) for n, person in enumerate(people[1:], 1)]
     await client.import_all(class_, *people, seat)
-    await client.import_all(places[0], entries[1])
-    await client.import_all(entries[0], places[1])
-    await client.import_all(entries[2])
-    await client.import_all(places[2])
+    await client.import_all(places[1])
+    await client.import_all(entries[0], places[2], places[0])
+    await client.import_all(entries[2], entries[1])
     waiting = await client.list_all("/waitlist", class_id=class_["id"])
     assert sorted(row["id"] for row in waiting) == sorted(str(line["id"]) for line in entries)
     positions = {row["member_id"]: row["position"] for row in waiting}

@@ -196,16 +196,19 @@ async def test_a_class_that_an_import_moves_and_cancels_is_cancelled_at_its_new_
     assert not any("previous" in event["data"] for event in events)
 
 
-async def test_a_replaced_placeholder_creates_a_last_event(client: StudioClient) -> None:
-    """The other half of a waitlist pair comes in a later batch: mirrors must delete the placeholder."""
+async def test_an_entry_that_gets_its_own_id_creates_a_last_event_of_the_old_one(
+    client: StudioClient,
+) -> None:
+    """The waitlist line comes in a later batch than its booking's: mirrors must delete the old id."""
     studio = Studio()
     await client.import_all(*(line for line in studio.lines if line is not studio.entry))
-    (placeholder,) = await client.list_all("/waitlist")
+    (made,) = await client.list_all("/waitlist")
+    assert made["id"] == studio.waiting["id"]
     events = await told(client, studio.entry)
     by_id = {event["resource"]["id"]: event for event in events}
-    assert set(by_id) == {placeholder["id"], studio.entry["id"]}
-    assert by_id[placeholder["id"]]["data"]["object"] == {"id": placeholder["id"], "object": "waitlist"}
-    assert (await client.get(f"/waitlist/{placeholder['id']}")).status == 404
+    assert set(by_id) == {made["id"], studio.entry["id"]}
+    assert by_id[made["id"]]["data"]["object"] == {"id": made["id"], "object": "waitlist"}
+    assert (await client.get(f"/waitlist/{made['id']}")).status == 404
 
 
 async def test_two_lines_of_one_id_are_both_written(client: StudioClient, studio: Studio) -> None:

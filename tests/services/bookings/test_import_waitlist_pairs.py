@@ -1,12 +1,12 @@
-"""Waitlist pairs imported in unlucky orders: no waiting entry without its booking, nor the reverse."""
+"""Waitlist pairs: an import leaves no waiting entry without its booking, nor the reverse."""
 
 import random
 
 import pytest
 
-from services.bookings.actions.expire_waitlists import expire_waitlists
-from services.bookings.wire.bookings import BookingStatus
-from services.bookings.wire.waitlist import WaitlistStatus
+from services.bookings.actions.due_work import expire_waitlists
+from services.bookings.wire.bookings import BookingStatus, WaitlistStatus
+from shared.wire import new_id
 from tests.services.bookings.consistency import CHECKS
 from tests.services.bookings.import_samples import a_class, a_member, soon
 from tests.services.bookings.studio_client import StudioClient
@@ -25,7 +25,7 @@ async def halves(client: StudioClient) -> list[object]:
 
 @pytest.mark.parametrize("status", ["cancelled", "expired", "no_show"])
 async def test_a_historic_booking_does_not_end_a_waiting_entry(client: StudioClient, status: str) -> None:
-    """Only a live line replaces a placeholder; the waitlist stays intact and the class can be cancelled."""
+    """The booking that came with the entry still waits, and the class can be cancelled."""
     class_, member = a_class(capacity=0), a_member()
     entry = an_entry(class_["id"], member["id"], 1)
     await client.import_all(class_, member, entry)
@@ -37,7 +37,7 @@ async def test_a_historic_booking_does_not_end_a_waiting_entry(client: StudioCli
 
 @pytest.mark.parametrize("status", ["cancelled", "skipped", "expired", "converted"])
 async def test_a_historic_entry_does_not_end_a_waitlisted_booking(client: StudioClient, status: str) -> None:
-    """The same the other way round: the booking keeps its placeholder entry and can be cancelled."""
+    """The same the other way round: the booking keeps the entry that its line made, and can be cancelled."""
     class_, member = a_class(capacity=0), a_member()
     place = a_booking(class_["id"], member["id"], status="waitlisted")
     await client.import_all(class_, member, place)
@@ -47,15 +47,48 @@ async def test_a_historic_entry_does_not_end_a_waitlisted_booking(client: Studio
     assert (await client.cancel(str(place["id"]))).status == 200
 
 
-async def test_an_imported_seat_converts_the_waiting_entry(client: StudioClient) -> None:
-    """The booking may have been promoted in the other system before its line was exported."""
+async def test_an_entry_whose_booking_has_no_line_waits_with_a_booking_of_its_own(
+    client: StudioClient,
+) -> None:
+    """A booking's line that comes later is another booking of the member, and refused as such."""
     class_, member = a_class(capacity=0), a_member()
-    entry, seat = an_entry(class_["id"], member["id"], 1), a_booking(class_["id"], member["id"])
+    entry = an_entry(class_["id"], member["id"], 1)
     await client.import_all(class_, member, entry)
-    await client.import_all(seat)
+    (made,) = await client.list_all("/bookings")
+    for status in ("confirmed", "waitlisted"):
+        report = await client.import_lines(a_booking(class_["id"], member["id"], status=status))
+        assert report["rejected"][0]["reason"] == "The member already has a booking in this class."
+    await client.import_all(made | {"status": "confirmed"})
     assert await halves(client) == []
     assert (await client.get_ok(f"/waitlist/{entry['id']}"))["converted_to_booking"] is True
-    assert [row["id"] for row in await client.list_all("/bookings")] == [seat["id"]]
+
+
+async def test_a_waitlist_line_names_the_entry_that_its_bookings_line_made(client: StudioClient) -> None:
+    """In another batch, too. It names it once: another line for the same place is refused."""
+    class_, member = a_class(capacity=0), a_member()
+    place = a_booking(class_["id"], member["id"], status="waitlisted")
+    await client.import_all(class_, member, place)
+    assert [row["id"] for row in await client.list_all("/waitlist")] == [place["id"]]
+    entry = an_entry(class_["id"], member["id"], 1, booking_id=place["id"])
+    await client.import_all(entry)
+    await client.import_all(place, entry)
+    assert [row["id"] for row in await client.list_all("/waitlist")] == [entry["id"]]
+    report = await client.import_lines(entry | {"id": new_id()})
+    assert report["rejected"][0]["reason"] == "The member is already on the waitlist of this class."
+    assert await halves(client) == []
+
+
+async def test_a_booking_that_waits_again_has_its_entry_again(client: StudioClient) -> None:
+    """The entry that its line made has left with it."""
+    class_, member = a_class(capacity=0), a_member()
+    place = a_booking(class_["id"], member["id"], status="waitlisted")
+    await client.import_all(class_, member, place)
+    for status in ("expired", "waiting"):
+        line = place | {"status": "waitlisted" if status == "waiting" else status}
+        await client.import_all(line)
+        (entry,) = await client.list_all("/waitlist")
+        assert (entry["id"], entry["status"]) == (place["id"], status)
+        assert await halves(client) == []
 
 
 async def test_one_broken_class_does_not_keep_others_from_expiring(client: StudioClient) -> None:
@@ -78,28 +111,28 @@ async def test_one_broken_class_does_not_keep_others_from_expiring(client: Studi
     assert (await client.get_ok(f"/waitlist/{entries[0]['id']}"))["status"] == "expired"
 
 
-async def test_a_promoted_placeholder_is_an_ordinary_booking(client: StudioClient) -> None:
-    """No later line deletes or replaces it, and an entry that left the queue does not come back."""
+async def test_what_was_promoted_here_stays(client: StudioClient) -> None:
+    """No later line takes the seat away, and an entry that left the queue does not come back."""
     class_, people = a_class(), [a_member() for _ in range(2)]
     await client.import_all(class_, *people)
     (first,) = await seated(client, class_, people[:1])
     entry = an_entry(class_["id"], people[1]["id"], 1)
     await client.import_all(entry)
-    (stand_in,) = await client.list_all("/bookings", status="waitlisted")
+    (made,) = await client.list_all("/bookings", status="waitlisted")
     await client.import_all(entry)
-    assert [row["id"] for row in await client.list_all("/bookings", status="waitlisted")] == [stand_in["id"]]
+    assert [row["id"] for row in await client.list_all("/bookings", status="waitlisted")] == [made["id"]]
     await client.cancel(first["id"])
     other = await client.import_lines(a_booking(class_["id"], people[1]["id"], status="waitlisted"))
-    again = await client.import_lines(entry, stand_in)
+    again = await client.import_lines(entry, made)
     assert [len(report["rejected"]) for report in (other, again)] == [1, 2]
     assert {line["reason"] for line in again["rejected"]} == {
         "The entry has left the waitlist, which is final.",
         "The booking has left the waitlist; it cannot wait again.",
     }
-    assert (await client.get_ok(f"/bookings/{stand_in['id']}"))["status"] == "confirmed"
-    assert (await client.cancel(stand_in["id"])).status == 200
+    assert (await client.get_ok(f"/bookings/{made['id']}"))["status"] == "confirmed"
+    assert (await client.cancel(made["id"])).status == 200
     await client.import_all(a_booking(class_["id"], people[1]["id"]))
-    assert (await client.get_ok(f"/bookings/{stand_in['id']}"))["status"] == "cancelled"
+    assert (await client.get_ok(f"/bookings/{made['id']}"))["status"] == "cancelled"
     assert await halves(client) == []
 
 
@@ -117,7 +150,7 @@ async def test_what_was_cancelled_here_is_final_for_the_import(client: StudioCli
     assert (await client.book(class_["id"], member["id"])).status == 201
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(8))
 async def test_any_sequence_of_lines_leaves_pairs_intact(client: StudioClient, seed: int) -> None:
     """Halves of a few pairs in every state and order, mixed with cancellations: refused or applied whole."""
     dice = random.Random(seed)

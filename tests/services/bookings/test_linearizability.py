@@ -130,7 +130,7 @@ async def test_a_service_that_reads_before_it_locks_is_caught(service: Bookings,
     """Planted bug: the lock is there, but the facts are older than it."""
     conn = await asyncpg.connect(database_url)
     text = await conn.fetchval("SELECT pg_get_functiondef('bookings.start_bookings'::regproc)")
-    lock = "IF p_patient THEN"
+    lock = "IF p_wait THEN"
     facts = "facts := booking_facts(p_studios[n], p_classes[n], p_members[n]);"
     swapped = text.replace(facts, "NULL;").replace(lock, f"{facts} {lock}")
     assert swapped.count(facts) == 1 and lock in text

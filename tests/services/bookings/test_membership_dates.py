@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from services.bookings.actions.update_due_memberships import update_due_memberships
+from services.bookings.actions.due_work import update_due_memberships
 from tests.services.bookings.import_samples import a_class, a_member, a_membership, soon
 from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_cancel_booking import seated

@@ -1,6 +1,6 @@
 """What staff do to classes, bookings, memberships and purchases."""
 
-from services.bookings.actions.expire_waitlists import expire_waitlists
+from services.bookings.actions.due_work import expire_waitlists
 from shared.wire import new_id
 from tests.services.bookings.import_samples import (
     a_class,

@@ -6,18 +6,18 @@ from typing import Any
 import asyncpg
 import pytest
 
-from services.catalog.store import class_types, instructors, locations, products, rooms
+from services.catalog.store import products, resources
 from shared.db.database import service_url
 from shared.http.pages import START
 from shared.wire import new_id
 
 ROWS = 20_000
 LISTS: dict[str, tuple[str, list[Any]]] = {
-    "class_types": (class_types.PAGE, []),
-    "instructors": (instructors.PAGE, []),
-    "locations": (locations.ALL, []),
-    "rooms": (rooms.ALL, []),
-    "rooms of one location": (rooms.OF_LOCATIONS, []),
+    "class_types": (resources.CLASS_TYPES, []),
+    "instructors": (resources.INSTRUCTORS, []),
+    "locations": (resources.LOCATIONS, []),
+    "rooms": (resources.ROOMS, []),
+    "rooms of one location": (resources.ROOMS_OF_LOCATIONS, []),
     "products": (products.PAGE, []),
 }
 

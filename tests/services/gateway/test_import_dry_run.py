@@ -1,14 +1,19 @@
 """`import --dry-run` reports what an import would refuse and stores nothing; references must exist."""
 
+import asyncio
 import json
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import pytest
 
 from services.cli import import_file
 from services.cli.import_file import import_stream
 from services.cli.operator_client import OperatorClient
+from shared.db.database import service_url
+from shared.transfer.importing import LOCK_STUDIOS
 from shared.wire import new_id, now
 from tests.harness import import_lines
 from tests.harness.demo import demo_with_new_ids
@@ -46,10 +51,9 @@ def a_class(room_id: str | None, **fields: Any) -> dict[str, Any]:
 
 
 async def test_a_dry_run_finds_what_an_import_finds_and_stores_nothing(
-    system: System, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    system: System, tmp_path: Path
 ) -> None:
-    """The same lines with the same reasons, even if they refer to each other across requests."""
-    monkeypatch.setattr(import_file, "DRY_RUN_CHUNK_LINES", 2)
+    """The same lines with the same reasons."""
     place, spare = import_lines.location(), import_lines.room(new_id())
     room = import_lines.room(place["id"])
     ada = {"object": "member", "id": new_id(), "first_name": "Ada", "email": "ada@example.com"}
@@ -76,6 +80,65 @@ async def test_a_dry_run_finds_what_an_import_finds_and_stores_nothing(
     real = check(system, path, system.studio_id, dry_run=False)
     assert told["rejected"] == real["rejected"]
     assert [row["line"] for row in real["rejected"]] == [3, 6, 8, 9, 10, 11]
+
+
+async def test_a_line_of_a_dry_run_may_refer_to_lines_of_earlier_requests(
+    system: System, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By their ids, in all services; but not to a line that was rejected."""
+    monkeypatch.setattr(import_file, "DRY_RUN_CHUNK_LINES", 1)
+    place, person, form = import_lines.location(), {"object": "member", "id": new_id()}, new_id()
+    lesson, product = a_class(None, location_id=place["id"]), import_lines.product()
+    pair = {"class_id": lesson["id"], "member_id": person["id"]}
+    spot = {"object": "class_spot", "id": new_id(), "class_id": lesson["id"], "label": "A"}
+    seat = {"object": "booking", "id": new_id(), **pair, "class_spot_id": spot["id"], "status": "confirmed"}
+    card = {"object": "membership", "id": new_id(), "member_id": person["id"], "status": "active"}
+    answers = {"object": "form_submission", "form_id": form, "submitter_email": "ada@example.com"}
+    good = [
+        place,
+        import_lines.room(place["id"]),
+        person,
+        lesson,
+        spot,
+        seat,
+        {"object": "waitlist", "id": new_id(), **pair, "booking_id": seat["id"], "position": 1}
+        | {"status": "converted"},
+        product,
+        card | {"product_id": product["id"]},
+        {"object": "form", "id": form, "title": "Trial"},
+        answers | {"id": new_id()},
+    ]
+    refused = a_class(new_id())
+    bad = [refused, seat | {"id": new_id(), "class_id": refused["id"]}]
+    told = check(system, write(tmp_path / "file.ndjson", good + bad), system.studio_id)
+    assert [row["line"] for row in told["rejected"]] == [len(good) + 1, len(good) + 2], told
+    assert told["valid"] == len(good)
+
+
+async def test_a_dry_run_waits_for_no_lock(system: System) -> None:
+    """Not for one of a row that it would change, nor for that of another import."""
+    place, product = import_lines.location(), import_lines.product()
+    form = {"object": "form", "id": new_id(), "title": "Trial"}
+    lead = {"object": "lead", "id": new_id(), "email": "ada@example.com"}
+    await system.import_lines([place, product, form, lead])
+    changed = [
+        place | {"name": "Other"},
+        product | {"name": "Other"},
+        form | {"title": "Other"},
+        lead | {"first_name": "Ada"},
+    ]
+    raw = b"\n".join(json.dumps(line).encode() for line in changed)
+    async with AsyncExitStack() as held:
+        for service, tables in (("catalog", ("locations", "products")), ("forms", ("forms", "leads"))):
+            conn = await asyncpg.connect(service_url(system.running.database_url(service), service))
+            held.push_async_callback(conn.close)
+            await held.enter_async_context(conn.transaction())
+            for table in tables:
+                await conn.execute(f"SELECT FROM {table} FOR UPDATE")
+            await conn.execute(LOCK_STUDIOS, [system.studio_id])
+        async with asyncio.timeout(10):
+            answer = await system.operator.post("/import", raw=raw, studio=system.studio_id, dry_run="true")
+        assert (answer.json()["imported"], answer.json()["rejected"]) == (len(changed), [])
 
 
 async def test_a_dry_run_takes_the_demo_studio_whole_before_it_exists(

@@ -38,15 +38,3 @@ async def test_a_flood_of_made_up_keys_is_one_bounded_query() -> None:
     many = key_lookup.LARGEST_BATCH * 3
     await asyncio.gather(*(lookup.wait_for(str(number)) for number in range(many)))
     assert [len(batch) for batch in lookups.batches] == [key_lookup.LARGEST_BATCH]
-
-
-async def test_who_gives_up_waiting_does_not_take_the_answer_from_others() -> None:
-    """A cancelled caller does not cancel the batch."""
-    lookups = RecordedLookups("a")
-    lookup = BatchedLookup(lookups.look_up)
-    await lookup.wait_for("first")
-    gone, stays = (asyncio.create_task(lookup.wait_for(key)) for key in ("x", "a"))
-    await asyncio.sleep(0)
-    gone.cancel()
-    await stays
-    assert lookups.batches[-1] == ["a", "x"]

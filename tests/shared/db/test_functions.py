@@ -92,6 +92,6 @@ async def test_migrate_applies_the_functions_of_every_service(database_url: str,
     for service in SERVICES:
         assert await missing_functions(conn, service, function_files(service)) == []
     await conn.execute(
-        "UPDATE bookings.schema_functions SET checksum = 'other' WHERE name = 'class_json.sql'"
+        "UPDATE bookings.schema_functions SET checksum = 'other' WHERE name = 'booking_facts.sql'"
     )
-    assert (await migrate(database_url, ["bookings"]))["bookings"] == ["functions/class_json.sql"]
+    assert (await migrate(database_url, ["bookings"]))["bookings"] == ["functions/booking_facts.sql"]

@@ -15,7 +15,7 @@ from services.gateway.wire.studio import StudioFilter
 from shared.http.answer import Answer
 from shared.http.caller import Caller
 from shared.http.decoding import decode_query
-from shared.http.importing import Rejected
+from shared.transfer.lines import Rejected
 from shared.wire import encode
 
 READ_TIMEOUT: Final = 60.0  # for the next piece of a body

@@ -9,7 +9,7 @@ from services.bookings.rules.booking_facts import BookingFacts, ClassFacts, Memb
 from services.bookings.rules.cancellation import HeldBooking
 from services.bookings.wire.bookings import BookingStatus
 from services.bookings.wire.classes import ClassStatus
-from services.bookings.wire.memberships import MembershipStatus
+from services.bookings.wire.members import MembershipStatus
 
 NOW = datetime(2026, 3, 8, 12, tzinfo=UTC)
 START = datetime(2026, 3, 10, 12, tzinfo=UTC)

@@ -5,11 +5,18 @@ from typing import Any
 
 import pytest
 
-from services.bookings.rules.booking_checks import run_checks, seat_is_free
-from services.bookings.rules.booking_decision import Refusal, Seat, WaitlistPlace, assign_spot, decide_booking
+from services.bookings.rules.booking_decision import (
+    Refusal,
+    Seat,
+    WaitlistPlace,
+    assign_spot,
+    decide_booking,
+    run_checks,
+    seat_is_free,
+)
 from services.bookings.rules.booking_facts import LiveBooking, SpotFacts
 from services.bookings.rules.eligibility import check_eligibility
-from services.bookings.rules.promotion import Waiting, decide_promotion
+from services.bookings.rules.transitions import Waiting, decide_promotion
 from services.bookings.wire.bookings import BookingStatus
 from services.bookings.wire.classes import ClassStatus, SpotMode
 from tests.services.bookings.rules.examples import NOW, START, a_class, a_member, a_membership, booking_facts

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 
-from services.bookings.rules.booking_checks import check_bookable
+from services.bookings.rules.booking_decision import check_bookable
 from services.bookings.rules.cancellation import (
     Policy,
     free_cancel_until,

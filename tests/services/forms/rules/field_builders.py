@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from services.forms.wire.fields import FormField
+from services.forms.wire.forms import FormField
 
 
 def make_field(key: str, type: str = "text", **properties: Any) -> FormField:

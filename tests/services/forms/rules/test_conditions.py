@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from services.forms.rules.conditions import ComparedAnswer, holds
-from services.forms.wire.fields import ConditionalRule, FieldType
+from services.forms.wire.forms import ConditionalRule, FieldType
 from tests.services.forms.rules.field_builders import show_when
 
 TABLE: list[tuple[str, Any, str, Any, bool]] = [

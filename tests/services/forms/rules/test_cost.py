@@ -8,7 +8,7 @@ import pytest
 
 from services.forms.rules.answer_values import Answers
 from services.forms.rules.answers import evaluate
-from services.forms.wire.fields import FormField
+from services.forms.wire.forms import FormField
 
 # 4,000 by 4,000 comparisons took 36 seconds. Reading both sides once takes a few hundredths.
 BUDGET = 1.0

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from services.forms.rules.answers import evaluate
-from services.forms.wire.fields import FieldType, FormField, Operator
+from services.forms.wire.forms import FieldType, FormField, Operator
 from tests.harness.text_costs import FULL_BUDGET, cpu_seconds, too_dear
 from tests.harness.text_places import Hostile
 

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from services.forms.rules.form_definition import check_fields, with_defaults
-from services.forms.wire.fields import FormField
-from services.forms.wire.forms import MAX_FIELDS
+from services.forms.wire.forms import MAX_FIELDS, FormField
 from tests.services.forms.rules.field_builders import make_field, show_when
 
 TABLE: list[tuple[list[FormField], list[tuple[tuple[Any, ...], str]]]] = [

@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from services.forms.errors import FormClosed, InvalidStateTransition
-from services.forms.rules.form_settings import check_settings, require_open
+from services.forms.rules.form_access import FORM_STATES, LEAD_STATES, require_transition
+from services.forms.rules.form_definition import check_settings, require_open, slug_of
 from services.forms.rules.json_limits import MAX_DEPTH, depth_of, too_deep, too_large
-from services.forms.rules.merge_patch import merge_patch
-from services.forms.rules.slugs import slug_of
-from services.forms.rules.transitions import FORM_STATES, LEAD_STATES, require_transition
+from services.forms.rules.lead_metadata import merge_patch
 from services.forms.wire.forms import FormSettings, FormStatus
 from services.forms.wire.leads import LeadStatus
 

@@ -3,8 +3,8 @@
 import time
 
 from services.forms.rules.answer_values import Answers
-from services.forms.rules.visible_fields import visible_fields
-from services.forms.wire.fields import FormField
+from services.forms.rules.conditions import visible_fields
+from services.forms.wire.forms import FormField
 from tests.services.forms.rules.field_builders import make_field, show_when
 
 

@@ -1,5 +1,0 @@
--- Refuses an import line. The hint is the sentence that the import's report shows.
-CREATE OR REPLACE FUNCTION refuse_line(sentence text) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-    RAISE EXCEPTION 'line refused' USING ERRCODE = 'check_violation', CONSTRAINT = 'line_refused', HINT = sentence;
-END $$;
