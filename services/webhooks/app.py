@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
-from services.webhooks.actions.follow_clock import EVERY_SECONDS, follow_clock
 from services.webhooks.actions.prune import prune_step
 from services.webhooks.actions.recover import recovery_step
 from services.webhooks.context import Webhooks
@@ -109,7 +108,6 @@ def _dispatch_loops(service: Webhooks, dispatcher: Dispatcher, poll: float) -> l
             longest_pause=LONGEST_PAUSE,
         ),
         Loop("webhooks-leases", dispatcher.renew, idle=RENEW_SECONDS, longest_pause=LONGEST_PAUSE),
-        Loop("webhooks-clock", _with(follow_clock, service), idle=EVERY_SECONDS),
         Loop("webhooks-recoveries", _with(recovery_step, service), idle=2.0, wakeup=service.recovery_wakeup),
     ]
 

@@ -125,10 +125,9 @@ class Dispatcher:
 
     async def renew(self) -> bool:
         leases = [lane.lease for lane in self._running.values()]
-        async with self.database.connection() as conn:
-            if leases:
+        if leases:
+            async with self.database.connection() as conn:
                 await lanes.renew(conn, leases)
-            await lanes.end_impossible_leases(conn)
         return False
 
     async def stop(self) -> None:

@@ -19,10 +19,7 @@ MAX_WINDOW = 32
 
 
 class Breaker(Struct, frozen=True):
-    """`window`: how many attempts may be in flight at once. It grows with every success.
-
-    `pause`: the seconds of the last pause when it was set. No more are left if the clock is set back.
-    """
+    """`window`: how many attempts may be in flight at once. It grows with every success."""
 
     failures: int = 0
     pauses: int = 0
@@ -30,7 +27,6 @@ class Breaker(Struct, frozen=True):
     failing_since: datetime | None = None
     last_failed_at: datetime | None = None
     window: int = 2
-    pause: float = MAX_WAIT
 
     def is_paused(self, now: datetime) -> bool:
         return self.paused_until is not None and self.paused_until > now
@@ -39,7 +35,7 @@ class Breaker(Struct, frozen=True):
         """In seconds. None if it is not paused."""
         if self.paused_until is None or self.paused_until <= now:
             return None
-        return min((self.paused_until - now).total_seconds(), self.pause)
+        return (self.paused_until - now).total_seconds()
 
     def has_failed_too_long(self, now: datetime) -> bool:
         return self.failing_since is not None and now - self.failing_since >= GIVE_UP_AFTER
@@ -56,13 +52,13 @@ def after(breaker: Breaker, outcome: Outcome, schedule: Sequence[float], now: da
     failures = breaker.failures + 1
     if wait := requested_wait(outcome):
         wait = max(wait, breaker.pause_left(now) or 0.0)
-        return Breaker(failures, breaker.pauses + 1, now + timedelta(seconds=wait), since, now, 1, wait)
+        return Breaker(failures, breaker.pauses + 1, now + timedelta(seconds=wait), since, now, 1)
     if breaker.is_paused(now) or (failures < THRESHOLD and breaker.pauses == 0):
         # Late failures do not extend the pause of a breaker that is already open.
         window = max(1, breaker.window // 2)
-        return Breaker(failures, breaker.pauses, breaker.paused_until, since, now, window, breaker.pause)
+        return Breaker(failures, breaker.pauses, breaker.paused_until, since, now, window)
     pause = pause_seconds(breaker.pauses, schedule)
-    return Breaker(failures, breaker.pauses + 1, now + timedelta(seconds=pause), since, now, 1, pause)
+    return Breaker(failures, breaker.pauses + 1, now + timedelta(seconds=pause), since, now, 1)
 
 
 def failing_since(breaker: Breaker, schedule: Sequence[float], now: datetime) -> datetime:

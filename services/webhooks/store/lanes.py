@@ -14,8 +14,6 @@ from shared.wire import now
 # How long the endpoints of a killed dispatcher wait.
 LEASE_SECONDS = 12.0
 RENEW_SECONDS = 3.0
-# A lease of the previous release lasts 30 s.
-IMPOSSIBLE_SECONDS = 60.0
 
 
 class Lease(Struct, frozen=True):
@@ -55,7 +53,6 @@ async def claim(
                 row["failing_since"],
                 row["last_failed_at"],
                 window=1 if row["pauses"] else 2,
-                pause=max(0.0, row["pause_left"] or 0.0),
             ),
         )
         for row in rows
@@ -81,18 +78,6 @@ async def renew(conn: Connection, leases: Sequence[Lease]) -> None:
         LEASE_SECONDS,
         RENEW_SECONDS,
     )
-
-
-# A lease that ends later than any lease can was written before the clock was set back. Its lane was due.
-END_IMPOSSIBLE = """
-UPDATE lanes SET token = NULL, leased_until = NULL, due_at = least(due_at, now())
-WHERE leased_until > now() + $1 * interval '1 second'
-"""
-
-
-async def end_impossible_leases(conn: Connection) -> None:
-    """A live dispatcher whose lane this ends has a stale token, and claims the lane again."""
-    await conn.execute(END_IMPOSSIBLE, IMPOSSIBLE_SECONDS)
 
 
 NOTE_SUCCESS = """

@@ -83,17 +83,6 @@ def test_stragglers_do_not_lengthen_a_pause() -> None:
     assert after(opened, FAILED, DEFAULT_RETRY_SCHEDULE, NOW).paused_until == opened.paused_until
 
 
-def test_a_clock_that_is_set_back_does_not_lengthen_a_pause() -> None:
-    """The lane is released with the pause that was set, also if a straggler failed after the step."""
-    opened = after(Breaker(failures=THRESHOLD - 1), FAILED, DEFAULT_RETRY_SCHEDULE, NOW)
-    assert opened.pause_left(NOW + timedelta(seconds=2)) == 3.0
-    stepped = NOW - timedelta(hours=1)
-    assert opened.pause_left(stepped) == 5.0
-    assert after(opened, FAILED, DEFAULT_RETRY_SCHEDULE, stepped).pause_left(stepped) == 5.0
-    requested = after(opened, Outcome(503, "x", 60.0), DEFAULT_RETRY_SCHEDULE, stepped)
-    assert requested.pause_left(stepped) == 60.0
-
-
 def test_an_event_that_is_refused_does_not_open_the_breaker() -> None:
     """4xx: the receiver is up and refuses the event. It still counts as a failure of the endpoint."""
     breaker = Breaker()
