@@ -99,7 +99,6 @@ async def _update_backlog(db: Database) -> None:
     async with db.connection() as conn:
         for queue in QUEUES:
             QUEUE_MESSAGES.labels(queue.name, "parked").set(await parked.count(conn, queue))
-        await stats.fold(conn)
         counts = await stats.counts(conn)
     DELIVERIES_OPEN.labels("pending").set(counts["pending"])
     DELIVERIES_OPEN.labels("dead").set(counts["dead"])

@@ -72,7 +72,7 @@ TEXTS: dict[str, str] = {
     "`unreachable`.",
     "parts": "Each part of the service with `ok` or its problem.",
     "problem": "Why the service did not answer.",
-    "figures": "Outbox, queues and deliveries of the service.",
+    "figures": "Outbox, queues and deliveries of the service. Deliveries are counted up to 10,000.",
     "services": "Each service by name, the gateway included.",
     "StaffLead.status": "`new`, `contacted`, `qualified`, `converted` or `unqualified`.",
     "StaffLead.metadata": "Structured data of the studio.",
