@@ -36,7 +36,7 @@ DELIVERIES_OPEN = Gauge(
 DELIVERY_AGE = Gauge("studio_delivery_age_seconds", "Age of the oldest delivery that was never attempted.")
 LOG_DAYS = Gauge(
     "studio_log_days",
-    "Days of the event log: how many are prepared ahead, and how many expired ones could not be dropped yet.",
+    "Days of the event log: how many are prepared ahead, and for how many an expired week was not dropped.",
     ["state"],
 )
 POOL_WAIT = HotHistogram(

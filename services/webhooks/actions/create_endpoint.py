@@ -9,7 +9,7 @@ from services.webhooks.errors import TooManyEndpoints
 from services.webhooks.rules.signing import new_secret
 from services.webhooks.rules.urls import url_problem
 from services.webhooks.rules.visibility import missing_scopes
-from services.webhooks.store import endpoints, secrets
+from services.webhooks.store import endpoints
 from services.webhooks.wire.endpoints import EndpointCreate, EndpointWithSecret, with_secret
 from shared.errors import InsufficientScope, Problem
 from shared.http.caller import Caller
@@ -36,7 +36,7 @@ async def create_endpoint(service: Webhooks, caller: Caller, body: EndpointCreat
                 "rate_limit": body.rate_limit,
             },
         )
-        await secrets.add(conn, caller.studio_id, made.shown.id, service.cipher.encrypt(secret))
+        await endpoints.add_secret(conn, caller.studio_id, made.shown.id, service.cipher.encrypt(secret))
     return with_secret(made.shown, secret)
 
 

@@ -36,4 +36,4 @@ async def add_disabled_events(
             request_id=request_id or None,
         )
         events = await add_to_log(conn, [read_envelope(render(event))], client_id=stored.client_id)
-        await make_deliveries(conn, events, Pairs(events, await endpoints.subscribers(conn, [studio_id])))
+        await make_deliveries(conn, Pairs(events, await endpoints.subscribers(conn, [studio_id])))

@@ -3,7 +3,7 @@
 from services.webhooks.actions.change_endpoint import use_endpoint
 from services.webhooks.context import Webhooks
 from services.webhooks.errors import EndpointDisabled
-from services.webhooks.store import deliveries, event_log
+from services.webhooks.store import deliveries
 from services.webhooks.wire.deliveries import Delivery
 from shared.errors import NotFound
 from shared.http.caller import Caller
@@ -17,9 +17,6 @@ async def retry_delivery(service: Webhooks, caller: Caller, delivery_id: str) ->
         endpoint = await use_endpoint(conn, caller, known.endpoint_id)
         if endpoint.shown.status == "disabled":
             raise EndpointDisabled
-        created_at = await event_log.created_at_of(conn, caller.studio_id, known.event_id)
-        if created_at is None:
-            raise NotFound
-        delivery = await deliveries.retry(conn, caller, known, created_at)
+        delivery = await deliveries.retry(conn, caller, known)
     service.wakeup.notify()
     return delivery

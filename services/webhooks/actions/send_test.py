@@ -1,7 +1,6 @@
 """Send a test event to one endpoint, whatever it subscribes to, through the normal pipeline."""
 
 from services.webhooks.actions.change_endpoint import use_endpoint
-from services.webhooks.actions.keep_days import add_days_until
 from services.webhooks.actions.log_events import add_to_log, make_deliveries
 from services.webhooks.context import Webhooks
 from services.webhooks.errors import EndpointDisabled
@@ -12,11 +11,9 @@ from shared.events.envelope import read_envelope, render
 from shared.events.event import EventResource
 from shared.events.kinds import WebhookTest
 from shared.http.caller import Caller
-from shared.wire import now
 
 
 async def send_test(service: Webhooks, caller: Caller, endpoint_id: str) -> Delivery:
-    await add_days_until(service, now())
     async with service.db.transaction() as conn:
         stored = await use_endpoint(conn, caller, endpoint_id)
         if stored.shown.status == "disabled":
@@ -28,7 +25,7 @@ async def send_test(service: Webhooks, caller: Caller, endpoint_id: str) -> Deli
             request_id=caller.request_id or None,
         )
         logged = await add_to_log(conn, [read_envelope(render(event))], client_id=stored.client_id)
-        delivery_id = await make_deliveries(conn, logged, [(logged[0], endpoint_id)])
+        delivery_id = await make_deliveries(conn, [(logged[0], endpoint_id)])
         delivery = await deliveries.get(conn, caller, delivery_id) if delivery_id else None
     service.wakeup.notify()
     if delivery is None:

@@ -7,7 +7,6 @@ import structlog
 
 from services.webhooks.store import attempts
 from services.webhooks.store.attempts import Completed
-from services.webhooks.store.day_tables import DayTables
 from shared.background import Backoff
 from shared.db.database import Database
 from shared.db.unavailable import is_unavailable
@@ -22,9 +21,8 @@ LONGEST_PAUSE = 1.0
 class Completer:
     """Keeps results until they are written, so a database restart delays them but loses none."""
 
-    def __init__(self, database: Database, days: DayTables) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._days = days
         self._waiting: deque[tuple[Completed, asyncio.Future[bool]]] = deque()
         self._has_work = asyncio.Event()
 
@@ -56,7 +54,7 @@ class Completer:
         while True:
             try:
                 async with self._database.connection() as conn:
-                    ids = await attempts.complete(conn, self._days, batch)
+                    ids = await attempts.complete(conn, batch)
             except Exception as problem:
                 if not is_unavailable(problem):
                     log.error("completion_failed", deliveries=len(batch), exc_info=True)

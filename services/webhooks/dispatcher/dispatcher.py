@@ -13,9 +13,9 @@ from services.webhooks.dispatcher.lane import Lane
 from services.webhooks.dispatcher.sender import Sender
 from services.webhooks.rules.fair_share import MAX_LANES_PER_STUDIO, lane_window
 from services.webhooks.secret_cipher import SecretCipher
-from services.webhooks.store import lane_batches, lanes
-from services.webhooks.store.day_tables import DayTables
-from services.webhooks.store.lane_batches import Loaded, Release, Wanted
+from services.webhooks.store import attempts, lanes
+from services.webhooks.store.attempts import Loaded, Wanted
+from services.webhooks.store.lanes import Release
 from shared.background import Wakeup
 from shared.db.database import Connection, Database
 from shared.db.unavailable import is_unavailable
@@ -50,19 +50,12 @@ class Dispatcher:
         self.schedule = tuple(schedule)
         self.max_lanes = max_lanes
         self.wakeup = wakeup or Wakeup()
-        self.days = DayTables()
-        self.completer = Completer(database, self.days)
-        self.loads: Batcher[Wanted, Loaded | None] = Batcher(database, self._load)
-        self.releases: Batcher[Release, bool] = Batcher(database, self._release)
+        self.completer = Completer(database)
+        self.loads: Batcher[Wanted, Loaded | None] = Batcher(database, attempts.load)
+        self.releases: Batcher[Release, bool | None] = Batcher(database, lanes.release)
         self._running: dict[asyncio.Task[None], Lane] = {}
         self._lanes_of_studio: Counter[str] = Counter()
         self._completing: asyncio.Task[None] | None = None
-
-    async def _load(self, conn: Connection, wanted: Sequence[Wanted]) -> list[Loaded | None]:
-        return await lane_batches.load(conn, self.days, wanted)
-
-    async def _release(self, conn: Connection, releases: Sequence[Release]) -> list[bool]:
-        return await lane_batches.release(conn, self.days, releases)
 
     @property
     def lanes_running(self) -> int:

@@ -20,12 +20,10 @@ from services.webhooks.rules.circuit_breaker import Breaker
 from services.webhooks.rules.freshness import Freshness
 from services.webhooks.secret_cipher import SecretCipher
 from services.webhooks.store import lanes
-from services.webhooks.store.attempts import Due
-from services.webhooks.store.day_tables import DayTables
-from services.webhooks.store.lane_batches import Loaded, Release, Wanted
-from services.webhooks.store.lanes import Lease
+from services.webhooks.store.attempts import Due, Loaded, Wanted
+from services.webhooks.store.lanes import Lease, Release
 from services.webhooks.telemetry import report_attempt
-from shared.background import Backoff
+from shared.background import Backoff, Wakeup
 from shared.db.database import Database
 from shared.db.unavailable import is_unavailable
 from shared.wire import now
@@ -41,9 +39,9 @@ class LaneResources(Protocol):
     completer: Completer
     cipher: SecretCipher
     schedule: tuple[float, ...]
-    days: DayTables
     loads: Batcher[Wanted, Loaded | None]
-    releases: Batcher[Release, bool]
+    releases: Batcher[Release, bool | None]
+    wakeup: Wakeup
 
     def window_of(self, studio_id: str) -> int:
         """How many attempts a lane of this studio may have in flight."""

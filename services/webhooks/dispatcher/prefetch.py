@@ -37,10 +37,6 @@ class Prefetch:
     def is_low(self) -> bool:
         return not self.exhausted and len(self.ready) < self._low
 
-    @property
-    def is_drained(self) -> bool:
-        return self.exhausted and not self.ready
-
     def take(self, found: list[Due]) -> None:
         self.ready.extend(found)
         self.held.update(due.id for due in found)

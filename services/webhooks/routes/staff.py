@@ -8,7 +8,7 @@ from services.webhooks.routes.endpoints import list_all
 from services.webhooks.routes.events import list_events
 from services.webhooks.routes.recoveries import get as get_recovery
 from services.webhooks.routes.recoveries import recover
-from services.webhooks.store import event_log, parked, studio_deliveries
+from services.webhooks.store import deliveries, event_log, parked
 from services.webhooks.wire.deliveries import Delivery, StudioDeliveriesQuery
 from services.webhooks.wire.endpoints import Endpoint, Recover, Recovery
 from services.webhooks.wire.events import EventPage, EventsQuery, Position
@@ -31,7 +31,7 @@ from shared.wire import PageQuery
 async def list_deliveries(service: Webhooks, call: Call[StudioDeliveriesQuery, None]) -> Page[Delivery]:
     query = call.query
     async with service.db.connection() as conn:
-        found = await studio_deliveries.list_all(
+        found = await deliveries.of_studio(
             conn,
             call.caller,
             status=query.status,

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from services.webhooks.rules.days import DAY, KEPT
+from services.webhooks.rules.retention import KEPT, WEEK
 from shared.db.database import Connection
 from shared.http.caller import Caller
 
@@ -97,8 +97,7 @@ CLEAR_ANSWERS = """
 UPDATE deliveries SET erased = true, attempts = (
     SELECT coalesce(jsonb_agg(attempt || '{"response_body": null}' ORDER BY place), '[]')
     FROM jsonb_array_elements(attempts) WITH ORDINALITY AS a (attempt, place))
-WHERE studio_id = $1 AND event_id = ANY($2::uuid[])
-  AND (event_created_at = ANY($3::timestamptz[]) OR event_created_at = '0001-01-01 00:00+00')
+WHERE studio_id = $1 AND event_id = ANY($2::uuid[]) AND event_created_at = ANY($3::timestamptz[])
 RETURNING attempts <> '[]' AS answered
 """
 
@@ -141,7 +140,7 @@ async def note_not_sendable(conn: Connection, caller: Caller, people: Sequence[s
 
 
 # Longer than the log takes events for, whatever the clocks say.
-REMEMBERED = KEPT + 3 * DAY
+REMEMBERED = KEPT + 2 * WEEK
 FORGET = "DELETE FROM erased_people WHERE erased_at < now() - $1::interval"
 
 

@@ -5,7 +5,6 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from services.webhooks.rules.days import span_of
 from shared.db.database import Connection
 from shared.http.caller import Caller
 
@@ -45,7 +44,7 @@ async def known_ids(
 ) -> set[str]:
     """Which of these are stored already: a redelivery, or a relay that could not remove its row.
 
-    A copy has the same `created_at`, so that only the partitions of these moments are searched.
+    A copy has the same `created_at`, so that only the weeks of these moments are searched.
     """
     rows = await conn.fetch(STORED, studio_ids, ids, min(moments), max(moments))
     return {row["id"] for row in rows}
@@ -100,12 +99,25 @@ async def insert_events(conn: Connection, events: Sequence[StoredEvent]) -> None
     )
 
 
-CREATED = """
-SELECT created_at FROM events WHERE studio_id = $1 AND id = $2 AND created_at >= $3 AND created_at < $4
+# After a restore. Locked in the order of their ids, as above. A studio whose first event came after the
+# backup has no counter any more, so it gets one here: where new studios start, after earlier jumps.
+LOCK_ALL = """
+INSERT INTO event_counters (studio_id)
+SELECT id FROM unnest($1::uuid[]) AS studio (id) ORDER BY id
+ON CONFLICT (studio_id) DO UPDATE SET last_sequence = event_counters.last_sequence
+"""
+ADVANCE_STUDIOS = (
+    "UPDATE event_counters SET last_sequence = last_sequence + $2 WHERE studio_id = ANY($1::uuid[])"
+)
+ADVANCE_ENDPOINTS = """
+UPDATE lanes SET last_sequence = last_sequence + $2
+WHERE endpoint_id IN (
+    SELECT endpoint_id FROM lanes WHERE studio_id = ANY($1::uuid[]) ORDER BY endpoint_id FOR UPDATE)
 """
 
 
-async def created_at_of(conn: Connection, studio_id: str, event_id: str) -> datetime | None:
-    span = span_of([event_id])
-    found: datetime | None = await conn.fetchval(CREATED, studio_id, event_id, span.since, span.until)
-    return found
+async def advance_sequences(conn: Connection, studio_ids: Sequence[str], by: int) -> None:
+    """The studios' sequences, and each endpoint's `webhook-sequence`."""
+    await conn.execute(LOCK_ALL, studio_ids)
+    await conn.execute(ADVANCE_STUDIOS, studio_ids, by)
+    await conn.execute(ADVANCE_ENDPOINTS, studio_ids, by)

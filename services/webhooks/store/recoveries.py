@@ -1,5 +1,6 @@
 """Recoveries and their progress."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import asyncpg
@@ -12,11 +13,10 @@ from shared.db.database import Connection
 from shared.http.caller import Caller
 
 COLUMNS = "id, endpoint_id, since, status, offered, created_at"
-# From the first day that has events since then. `next_batch` leaves out earlier ones.
 START = f"""
 INSERT INTO recoveries (studio_id, id, endpoint_id, since, after_sequence, until_sequence)
 SELECT $1, $2, $3, $4,
-       coalesce((SELECT min(first_sequence) - 1 FROM event_days WHERE studio_id = $1 AND until > $4),
+       coalesce((SELECT min(sequence) - 1 FROM events WHERE studio_id = $1 AND created_at >= $4),
                 c.last_sequence),
        c.last_sequence
 FROM event_counters c WHERE c.studio_id = $1
@@ -123,7 +123,7 @@ SELECT e.id, e.sequence, e.type, e.location_id, e.client_id, e.moved_to, e.creat
        d.id AS delivery_id, d.status
 FROM events e LEFT JOIN deliveries d
   ON d.studio_id = e.studio_id AND d.event_id = e.id AND d.endpoint_id = $4
- AND (d.event_created_at = e.created_at OR d.event_created_at = '0001-01-01 00:00+00')
+ AND d.event_created_at = e.created_at
 WHERE e.studio_id = $1 AND e.sequence > $2 AND e.sequence <= $3 AND e.created_at >= $6
 ORDER BY e.sequence LIMIT $5
 """
@@ -168,31 +168,17 @@ async def next_batch(conn: Connection, recovery: RunningRecovery, limit: int) ->
 # `changes`, so that a FIFO lane does not send what it has loaded before these.
 REVIVE = """
 WITH woken AS (
-    UPDATE lanes SET wakes = wakes + 1, changes = changes + 1, due_at = least(due_at, now()),
-           open_since = least(open_since, $5), open_until = greatest(open_until, $6)
+    UPDATE lanes SET wakes = wakes + 1, changes = changes + 1, due_at = least(due_at, now())
     WHERE endpoint_id = $2
 )
-UPDATE deliveries d SET status = 'pending', step = 0, next_attempt_at = now(),
-       event_created_at = dead.event_created_at
-FROM unnest($3::uuid[], $4::timestamptz[]) AS dead (id, event_created_at)
-WHERE d.studio_id = $1 AND d.id = dead.id AND d.status = 'dead'
-  AND (d.event_created_at = dead.event_created_at OR d.event_created_at = '0001-01-01 00:00+00')
+UPDATE deliveries d SET status = 'pending', step = 0, next_attempt_at = now()
+WHERE d.studio_id = $1 AND d.id = ANY($3::uuid[]) AND d.status = 'dead'
 """
 
 
-async def revive(conn: Connection, recovery: RunningRecovery, dead: dict[str, datetime]) -> None:
-    """`dead`: the ids, and when each delivery's event was created."""
+async def revive(conn: Connection, recovery: RunningRecovery, dead: Sequence[str]) -> None:
     if dead:
-        moments = list(dead.values())
-        await conn.execute(
-            REVIVE,
-            recovery.studio_id,
-            recovery.subscriber.id,
-            list(dead),
-            moments,
-            min(moments),
-            max(moments),
-        )
+        await conn.execute(REVIVE, recovery.studio_id, recovery.subscriber.id, dead)
 
 
 ADVANCE = """
