@@ -32,12 +32,10 @@ from services.cli.operator_client import OperatorClient
 from services.gateway.rules.key_text import NewKey, hash_secret, make_key, make_staff_token
 from services.gateway.store import clients, keys, staff_tokens
 from services.webhooks.actions.log_events import add_to_log
-from services.webhooks.rules.signing import new_secret
-from services.webhooks.secret_cipher import SecretCipher
+from services.webhooks.rules.signing import SecretCipher, new_secret
 from services.webhooks.store import endpoints
-from services.webhooks.store.event_log import StoredEvent
-from services.webhooks.store.event_reading import get_event
-from services.webhooks.wire.deliveries import Attempt
+from services.webhooks.store.event_log import StoredEvent, get_event
+from services.webhooks.wire.endpoints import Attempt
 from shared.db.database import Connection, Database
 from shared.events.envelope import read_envelope, render
 from shared.events.event import EventResource

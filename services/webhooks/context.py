@@ -2,8 +2,8 @@
 
 from msgspec import Struct
 
+from services.webhooks.rules.signing import SecretCipher
 from services.webhooks.rules.urls import UrlPolicy
-from services.webhooks.secret_cipher import SecretCipher
 from shared.background import Wakeup
 from shared.db.database import Database
 from shared.events.bus import Bus

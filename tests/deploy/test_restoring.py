@@ -14,8 +14,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from services.webhooks.actions.advance_sequences import advance_sequences
 from services.webhooks.actions.log_events import add_to_log
+from services.webhooks.actions.operator_repairs import advance_sequences
 from services.webhooks.actions.prune import keep_weeks
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.retention import WEEK, oldest_kept

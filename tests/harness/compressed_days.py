@@ -13,9 +13,9 @@ import msgspec
 from services.webhooks.actions.log_events import Pairs, add_to_log, make_deliveries
 from services.webhooks.actions.prune import keep_weeks
 from services.webhooks.context import Webhooks
+from services.webhooks.rules.signing import SecretCipher
 from services.webhooks.rules.urls import UrlPolicy
-from services.webhooks.secret_cipher import SecretCipher
-from services.webhooks.store import endpoints, event_log, event_reading
+from services.webhooks.store import endpoints, event_log
 from services.webhooks.store.event_log import StoredEvent
 from shared.background import Wakeup
 from shared.db.database import Database
@@ -131,7 +131,7 @@ async def sequences_of(service: Webhooks, studio_id: str, *, limit: int) -> list
     found: list[int] = []
     async with service.db.connection() as conn:
         until = await event_log.position(conn, operator)
-        while page := await event_reading.list_events(
+        while page := await event_log.list_events(
             conn, operator, after=found[-1] if found else 0, until=until, type_=None, limit=limit
         ):
             found += [event.sequence for event in page]

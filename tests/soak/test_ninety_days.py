@@ -10,7 +10,7 @@ import pytest
 from services.webhooks.actions.log_events import add_to_log
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.retention import KEPT, WEEK, oldest_kept
-from services.webhooks.store import event_log, event_reading, stats
+from services.webhooks.store import event_log, stats
 from shared.http.caller import Caller
 from shared.wire import new_id
 from tests.harness.compressed_days import (
@@ -94,11 +94,11 @@ async def cost(service: Webhooks, caller: Caller, places: Sequence[int], type_: 
         counter: Any = BlockCounter(conn)
         for after in places:
             until = await event_log.position(conn, caller)
-            found = await event_reading.list_events(
+            found = await event_log.list_events(
                 counter, caller, after=after, until=until, type_=type_, limit=LIMIT
             )
             assert len(found) == LIMIT
-            cursor = await event_reading.sequence_of_cursor(counter, caller, found[-1].id)
+            cursor = await event_log.sequence_of_cursor(counter, caller, found[-1].id)
             assert cursor == found[-1].sequence
     return float(counter.blocks) / len(places)
 

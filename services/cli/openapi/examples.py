@@ -32,8 +32,7 @@ from services.cli.openapi.written_examples import (
     WEBHOOK_EXAMPLES,
     event_example,
 )
-from services.webhooks.wire.event_types import EventTypeTable
-from services.webhooks.wire.events import EventPage, EventRead
+from services.webhooks.wire.events import EventPage, EventRead, EventTypeTable
 from shared.events.kinds import BookingCreated
 from shared.http.pages import Page
 from shared.wire import API_VERSION

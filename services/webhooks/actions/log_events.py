@@ -88,7 +88,8 @@ async def _log(service: Webhooks, copies: Mapping[str, tuple[Message, Envelope]]
         if events:
             interested = await endpoints.subscribers(conn, sorted({event.studio_id for event in events}))
             await make_deliveries(conn, Pairs(events, interested))
-        passed_on = _passed_on([copies[event.id] for event in events if not event.erased])
+        new = [copies[event.id] for event in events if not event.erased]
+        passed_on = [outbox_row(message, envelope) for message, envelope in new if groups_for(envelope.type)]
         await add_rows(conn, passed_on)
     if events:
         service.wakeup.notify()
@@ -97,20 +98,11 @@ async def _log(service: Webhooks, copies: Mapping[str, tuple[Message, Envelope]]
         service.relay_wakeup.notify()
 
 
-def _passed_on(new: Sequence[tuple[Message, Envelope]]) -> list[OutboxRow]:
+def outbox_row(message: Message, envelope: Envelope) -> OutboxRow:
     """Events for other groups go through our own outbox, in the transaction that logs them."""
-    return [
-        OutboxRow(
-            partition_of(envelope.studio_id),
-            envelope.id,
-            envelope.studio_id,
-            envelope.type,
-            message.body,
-            message.traceparent,
-        )
-        for message, envelope in new
-        if groups_for(envelope.type)
-    ]
+    studio_id = envelope.studio_id
+    partition = partition_of(studio_id)
+    return OutboxRow(partition, envelope.id, studio_id, envelope.type, message.body, message.traceparent)
 
 
 def _readable(message: Message) -> Envelope:

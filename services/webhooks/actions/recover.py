@@ -8,8 +8,8 @@ from datetime import datetime
 
 import structlog
 
-from services.webhooks.actions.change_endpoint import use_endpoint
 from services.webhooks.actions.log_events import make_deliveries
+from services.webhooks.actions.manage_endpoints import use_endpoint
 from services.webhooks.context import Webhooks
 from services.webhooks.errors import EndpointDisabled, RecoveryRunning
 from services.webhooks.store import event_log, recoveries

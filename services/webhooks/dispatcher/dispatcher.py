@@ -7,12 +7,10 @@ from collections.abc import Sequence
 
 import structlog
 
-from services.webhooks.dispatcher.batcher import Batcher
-from services.webhooks.dispatcher.completion import Completer
+from services.webhooks.dispatcher.batches import Batcher, Completer
 from services.webhooks.dispatcher.lane import Lane
 from services.webhooks.dispatcher.sender import Sender
-from services.webhooks.rules.fair_share import MAX_LANES_PER_STUDIO, lane_window
-from services.webhooks.secret_cipher import SecretCipher
+from services.webhooks.rules.signing import SecretCipher
 from services.webhooks.store import attempts, lanes
 from services.webhooks.store.attempts import Loaded, Wanted
 from services.webhooks.store.lanes import Release
@@ -22,6 +20,23 @@ from shared.db.unavailable import is_unavailable
 from shared.wire import new_id
 
 log = structlog.get_logger("dispatcher")
+
+# How a dispatcher is shared between studios: the backlog of one must not delay the events of another.
+# Attempts in flight of all lanes of a studio together, as long as each lane may have the minimum.
+STUDIO_WINDOW = 256
+MIN_LANE_WINDOW = 2
+# Out of the lanes that one process runs at once.
+MAX_LANES_PER_STUDIO = 250
+
+
+def lane_window(lanes_of_studio: int) -> int:
+    """How many attempts a lane may have in flight.
+
+    It depends only on the number of lanes, not on what the others do: a slow endpoint takes nothing from the
+    other endpoints of its studio. The circuit breaker may allow less.
+    """
+    return max(MIN_LANE_WINDOW, STUDIO_WINDOW // max(1, lanes_of_studio))
+
 
 # A lane starts with a window of two attempts, so a process can afford many lanes.
 MAX_LANES = 1000

@@ -6,11 +6,10 @@ import time
 
 import structlog
 
-from services.webhooks.dispatcher.completion import LONGEST_PAUSE
-from services.webhooks.dispatcher.in_flight import InFlight, LaneResources
-from services.webhooks.dispatcher.prefetch import Prefetch
-from services.webhooks.rules.circuit_breaker import Breaker
+from services.webhooks.dispatcher.batches import LONGEST_PAUSE
+from services.webhooks.dispatcher.in_flight import InFlight, LaneResources, Prefetch
 from services.webhooks.rules.freshness import Freshness
+from services.webhooks.rules.retry import Breaker
 from services.webhooks.store import attempts
 from services.webhooks.store.attempts import Due, Target, Wanted
 from services.webhooks.store.lanes import Lease, Release

@@ -8,7 +8,7 @@ import asyncpg
 import msgspec
 from msgspec import Struct
 
-from services.webhooks.wire.deliveries import Attempt, Delivery
+from services.webhooks.wire.endpoints import Attempt, Delivery
 from shared.db.database import Connection
 from shared.http.caller import Caller
 from shared.http.pages import resolve_cursor, start_after

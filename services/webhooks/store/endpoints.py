@@ -32,7 +32,6 @@ def _own(caller: Caller) -> tuple[str, str, bool]:
 
 
 def _stored(row: asyncpg.Record) -> StoredEndpoint:
-    locations = row["location_ids"]
     return StoredEndpoint(
         shown=Endpoint(
             id=row["id"],
@@ -47,7 +46,7 @@ def _stored(row: asyncpg.Record) -> StoredEndpoint:
             created_at=row["created_at"],
         ),
         client_id=row["client_id"],
-        view=View(frozenset(row["scopes"]), None if locations is None else frozenset(locations)),
+        view=_view(row),
     )
 
 
@@ -190,26 +189,29 @@ async def enabled_of_client(conn: Connection, studio_id: str, client_id: str) ->
 
 
 SUBSCRIBERS = """
-SELECT id, studio_id, client_id, event_types, scopes, location_ids FROM endpoints
+SELECT id AS endpoint_id, studio_id, client_id, event_types, scopes, location_ids FROM endpoints
 WHERE studio_id = ANY($1::uuid[]) AND status = 'enabled' AND deleted_at IS NULL ORDER BY id
 """
 
 
 async def subscribers(conn: Connection, studio_ids: Sequence[str]) -> list[Subscriber]:
     """All enabled endpoints of these studios. For the event log, so there is no caller to filter by."""
-    return [
-        Subscriber(
-            id=row["id"],
-            studio_id=row["studio_id"],
-            client_id=row["client_id"],
-            event_types=frozenset(row["event_types"]),
-            view=View(
-                frozenset(row["scopes"]),
-                None if row["location_ids"] is None else frozenset(row["location_ids"]),
-            ),
-        )
-        for row in await conn.fetch(SUBSCRIBERS, list(studio_ids))
-    ]
+    return [read_subscriber(row) for row in await conn.fetch(SUBSCRIBERS, list(studio_ids))]
+
+
+def read_subscriber(row: asyncpg.Record) -> Subscriber:
+    return Subscriber(
+        id=row["endpoint_id"],
+        studio_id=row["studio_id"],
+        client_id=row["client_id"],
+        event_types=frozenset(row["event_types"]),
+        view=_view(row),
+    )
+
+
+def _view(row: asyncpg.Record) -> View:
+    locations = row["location_ids"]
+    return View(frozenset(row["scopes"]), None if locations is None else frozenset(locations))
 
 
 ADD_SECRET = "INSERT INTO secrets (studio_id, id, endpoint_id, sealed) VALUES ($1, $2, $3, $4)"

@@ -93,20 +93,20 @@ async def rewrite(conn: Connection, caller: Caller, events: Sequence[Mention]) -
 
 # A receiver may repeat in its response what it was sent. Every row is flagged, with or without a response: an
 # attempt in flight ends before or after this lock, so its response is cleared here or never stored.
-CLEAR_ANSWERS = """
+CLEAR_RESPONSES = """
 UPDATE deliveries SET erased = true, attempts = (
     SELECT coalesce(jsonb_agg(attempt || '{"response_body": null}' ORDER BY place), '[]')
     FROM jsonb_array_elements(attempts) WITH ORDINALITY AS a (attempt, place))
 WHERE studio_id = $1 AND event_id = ANY($2::uuid[]) AND event_created_at = ANY($3::timestamptz[])
-RETURNING attempts <> '[]' AS answered
+RETURNING attempts <> '[]' AS attempted
 """
 
 
-async def clear_answers(conn: Connection, caller: Caller, events: Sequence[Mention]) -> tuple[int, int]:
+async def clear_responses(conn: Connection, caller: Caller, events: Sequence[Mention]) -> tuple[int, int]:
     """How many deliveries these events have, and how many of them were attempted."""
     ids, moments = [event.id for event in events], [event.created_at for event in events]
-    rows = await conn.fetch(CLEAR_ANSWERS, caller.studio_id, ids, moments)
-    return len(rows), sum(row["answered"] for row in rows)
+    rows = await conn.fetch(CLEAR_RESPONSES, caller.studio_id, ids, moments)
+    return len(rows), sum(row["attempted"] for row in rows)
 
 
 SEARCHED = """

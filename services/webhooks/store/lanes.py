@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 
-from services.webhooks.rules.circuit_breaker import Breaker
+from services.webhooks.rules.retry import Breaker
 from shared.db.asynchronous_commit import ASYNCHRONOUS_COMMIT
 from shared.db.database import Connection
 from shared.wire import now

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-import asyncpg
 from msgspec import Struct
 
-from services.webhooks.rules.visibility import Subscriber, View
+from services.webhooks.rules.visibility import Subscriber
+from services.webhooks.store.endpoints import read_subscriber
 from services.webhooks.store.event_log import StoredEvent
 from services.webhooks.wire.endpoints import Recovery
 from shared.db.database import Connection
@@ -29,7 +29,7 @@ async def start(
 ) -> Recovery:
     row = await conn.fetchrow(START, caller.studio_id, recovery_id, endpoint_id, since)
     assert row is not None
-    return _recovery(row)
+    return Recovery(**row)
 
 
 GET = f"SELECT {COLUMNS} FROM recoveries WHERE studio_id = $1 AND endpoint_id = $2 AND id = $3"  # noqa: S608
@@ -37,7 +37,7 @@ GET = f"SELECT {COLUMNS} FROM recoveries WHERE studio_id = $1 AND endpoint_id = 
 
 async def get(conn: Connection, caller: Caller, endpoint_id: str, recovery_id: str) -> Recovery | None:
     row = await conn.fetchrow(GET, caller.studio_id, endpoint_id, recovery_id)
-    return None if row is None else _recovery(row)
+    return None if row is None else Recovery(**row)
 
 
 RUNNING_OF = """
@@ -49,17 +49,6 @@ async def running_of(conn: Connection, caller: Caller, endpoint_id: str) -> str 
     """The id of the running recovery, if there is one."""
     found: str | None = await conn.fetchval(RUNNING_OF, caller.studio_id, endpoint_id)
     return found
-
-
-def _recovery(row: asyncpg.Record) -> Recovery:
-    return Recovery(
-        id=row["id"],
-        endpoint_id=row["endpoint_id"],
-        since=row["since"],
-        status=row["status"],
-        offered=row["offered"],
-        created_at=row["created_at"],
-    )
 
 
 class RunningRecovery(Struct, frozen=True, kw_only=True):
@@ -92,16 +81,7 @@ async def take_turns(conn: Connection, limit: int) -> list[RunningRecovery]:
             since=row["since"],
             after_sequence=row["after_sequence"],
             until_sequence=row["until_sequence"],
-            subscriber=Subscriber(
-                row["endpoint_id"],
-                row["studio_id"],
-                row["client_id"],
-                frozenset(row["event_types"]),
-                View(
-                    frozenset(row["scopes"]),
-                    None if row["location_ids"] is None else frozenset(row["location_ids"]),
-                ),
-            ),
+            subscriber=read_subscriber(row),
         )
         for row in rows
     ]

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from services.webhooks.dispatcher.batcher import BATCH, Batcher
+from services.webhooks.dispatcher.batches import BATCH, Batcher
 from services.webhooks.dispatcher.dispatcher import CLAIM_AGAIN, Dispatcher
 from services.webhooks.dispatcher.sender import Sender
-from services.webhooks.rules.circuit_breaker import Breaker
+from services.webhooks.rules.retry import Breaker
 from services.webhooks.store import attempts, lanes
 from services.webhooks.store.attempts import Wanted
 from services.webhooks.store.lanes import Release

@@ -4,7 +4,7 @@ import json
 
 import asyncpg
 
-from services.webhooks.store.event_reading import BY_KIND
+from services.webhooks.store.event_log import BY_KIND
 from shared.events.kinds import KINDS
 from tests.harness.eventually import eventually
 from tests.services.webhooks.studio_client import open_studio_client

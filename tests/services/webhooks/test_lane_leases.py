@@ -5,7 +5,7 @@ from unittest.mock import ANY
 
 import pytest
 
-from services.webhooks.rules.circuit_breaker import Breaker
+from services.webhooks.rules.retry import Breaker
 from services.webhooks.store import attempts, lanes
 from services.webhooks.store.attempts import Completed, Wanted
 from services.webhooks.store.lanes import Release

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from services.webhooks.dispatcher.lane import Lane
-from services.webhooks.rules.circuit_breaker import Breaker
+from services.webhooks.rules.retry import Breaker
 from services.webhooks.store.attempts import Due, Loaded, Target, Wanted
 from services.webhooks.store.lanes import Lease, Release
 from shared.wire import now

@@ -11,7 +11,7 @@ from services.webhooks.actions.log_events import add_to_log, log_events, oldest_
 from services.webhooks.actions.prune import keep_weeks, prune_step
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.retention import KEPT, WEEK, oldest_kept, start_of_week
-from services.webhooks.store import attempts, event_reading, lanes, retention
+from services.webhooks.store import attempts, event_log, lanes, retention
 from services.webhooks.store.attempts import Wanted
 from shared.errors import Unavailable
 from shared.events.bus import EVENT_LOG, Message, Poison
@@ -114,12 +114,12 @@ async def test_late_events_of_an_earlier_week_are_read_in_order(database_url: st
         operator = Caller(studio_id=studio_id, actor="operator")
         async with service.db.connection() as conn:
             for after, envelope in enumerate(mixed):
-                [event] = await event_reading.list_events(
+                [event] = await event_log.list_events(
                     conn, operator, after=after, until=len(mixed), type_=None, limit=1
                 )
                 assert event.id == envelope.id
-                assert await event_reading.sequence_of_cursor(conn, operator, envelope.id) == after + 1
-                assert (await event_reading.get_event(conn, operator, envelope.id)) == event
+                assert await event_log.sequence_of_cursor(conn, operator, envelope.id) == after + 1
+                assert (await event_log.get_event(conn, operator, envelope.id)) == event
 
 
 async def test_an_expired_week_that_is_being_read_is_dropped_later(database_url: str) -> None:
