@@ -40,8 +40,6 @@ OWN = {
     "services.webhooks.actions.manage_endpoints.MAX_LIVE_SECRETS": "the oldest go",
     "services.webhooks.rules.retry.MAX_PAUSE": "our own retries",
     "services.webhooks.rules.retry.MAX_WINDOW": "our own retries",
-    "services.webhooks.dispatcher.dispatcher.MAX_LANES_PER_STUDIO": "a studio's share of the dispatcher",
-    "services.webhooks.dispatcher.dispatcher.MIN_LANE_WINDOW": "a studio's share of the dispatcher",
     "services.webhooks.rules.retry.MAX_WAIT": "our own retries",
     "shared.http.decoding.MAX_CACHED_QUERY": "longer queries are only not kept",
 }
