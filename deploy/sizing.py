@@ -14,6 +14,7 @@ WAL_BYTES_PER_EVENT = 12_000
 # Also an estimate: the event in a quorum queue, its properties, and its log.
 QUEUE_BYTES_PER_EVENT = 3_000
 DAYS_KEPT = 30  # services/webhooks: events and their deliveries
+DAYS_PER_TABLE = 7  # which is dropped when all of it is that old
 DELIVERIES_PER_EVENT = 2
 # Members, classes and bookings are kept. A studio adds about 20 MB a year; check yours.
 OTHER_GIB = 10
@@ -30,8 +31,9 @@ CONSUMER_AWAY_HOURS = 72
 def sizes(rate: float, days: int = DAYS_KEPT, deliveries: float = DELIVERIES_PER_EVENT) -> dict[str, float]:
     """In GiB, by volume."""
     a_day = rate * 86_400
-    events = a_day * days * BYTES_PER_EVENT / GIB
-    sent = a_day * days * deliveries * BYTES_PER_DELIVERY / GIB
+    stored = a_day * (days + DAYS_PER_TABLE)
+    events = stored * BYTES_PER_EVENT / GIB
+    sent = stored * deliveries * BYTES_PER_DELIVERY / GIB
     return {
         "event log": events,
         "deliveries": sent,

@@ -39,13 +39,10 @@ from services.cli.secrets import write_private
 from services.gateway.rules.key_text import NewKey, hash_secret, make_key, make_staff_token
 from services.gateway.store import clients, keys, staff_tokens
 from services.webhooks.actions.log_events import add_to_log
-from services.webhooks.rules.signing import new_secret
-from services.webhooks.secret_cipher import SecretCipher
-from services.webhooks.store import endpoints, secrets
-from services.webhooks.store.day_tables import DayTables
-from services.webhooks.store.event_log import StoredEvent
-from services.webhooks.store.event_reading import get_event
-from services.webhooks.wire.deliveries import Attempt
+from services.webhooks.rules.signing import SecretCipher, new_secret
+from services.webhooks.store import endpoints
+from services.webhooks.store.event_log import StoredEvent, get_event
+from services.webhooks.wire.endpoints import Attempt
 from shared.db.database import Connection, Database
 from shared.events.envelope import read_envelope, render
 from shared.events.event import EventResource
@@ -120,7 +117,7 @@ async def _add_partner_samples(settings: Settings, client: OperatorClient) -> No
     db = await Database.connect(settings.database_url, "webhooks", size=1)
     try:
         async with db.connection() as conn:
-            if await get_event(conn, DayTables(), OPERATOR, EVENT_ID) is not None:
+            if await get_event(conn, OPERATOR, EVENT_ID) is not None:
                 return
         made = await asyncio.to_thread(_book, settings, client)
         if made is None:
@@ -163,7 +160,7 @@ def _read(request: urllib.request.Request) -> bytes | None:
 
 async def _add_webhooks(conn: Connection, caller: Caller, cipher: SecretCipher, booking: bytes) -> None:
     await endpoints.insert(conn, caller, ENDPOINT_ID, ENDPOINT)
-    await secrets.add(conn, STUDIO_ID, ENDPOINT_ID, cipher.encrypt(new_secret()))
+    await endpoints.add_secret(conn, STUDIO_ID, ENDPOINT_ID, cipher.encrypt(new_secret()))
     event = BookingCreated(
         studio_id=STUDIO_ID,
         location_id=demo_id("location", BROOKLYN),

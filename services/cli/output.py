@@ -20,6 +20,8 @@ _GAP = 2
 
 # Below this an outbox only holds what is on its way to the event log.
 SLOW_OUTBOX_SECONDS = 30
+# Webhooks counts deliveries up to here.
+MAX_COUNTED = 10_000
 
 Row = dict[str, Any]
 
@@ -140,11 +142,15 @@ def status_lines(services: dict[str, Row]) -> Iterator[str]:
         yield ""
         yield from _queue_figures(figures["queues"])
         yield (
-            f"deliveries: {figures['pending_deliveries']} pending "
-            f"(oldest {span(figures['oldest_pending_seconds'])}), {figures['dead_deliveries']} dead"
+            f"deliveries: {_counted(figures['pending_deliveries'])} pending "
+            f"(oldest {span(figures['oldest_pending_seconds'])}), {_counted(figures['dead_deliveries'])} dead"
         )
     yield ""
     yield from next_steps(services)
+
+
+def _counted(deliveries: int) -> str:
+    return f"{deliveries} or more" if deliveries >= MAX_COUNTED else str(deliveries)
 
 
 def _about(state: Row) -> str:

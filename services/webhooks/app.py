@@ -1,30 +1,97 @@
 """Wiring of the webhooks service."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
-from services.webhooks.actions.follow_clock import EVERY_SECONDS, follow_clock
+from services.webhooks.actions.log_events import log_events
 from services.webhooks.actions.prune import prune_step
 from services.webhooks.actions.recover import recovery_step
 from services.webhooks.context import Webhooks
-from services.webhooks.dispatcher.completion import LONGEST_PAUSE
+from services.webhooks.dispatcher.batches import LONGEST_PAUSE
 from services.webhooks.dispatcher.dispatcher import Dispatcher
 from services.webhooks.dispatcher.sender import Sender
-from services.webhooks.event_log_consumer import EventLogConsumer
 from services.webhooks.routes import ROUTES
+from services.webhooks.rules.signing import SecretCipher
 from services.webhooks.rules.urls import UrlPolicy
-from services.webhooks.secret_cipher import SecretCipher
-from services.webhooks.store.lanes import RENEW_SECONDS
+from services.webhooks.store import lanes, parked
 from services.webhooks.telemetry import update_gauges
 from shared.background import Loop, Wakeup, running
-from shared.db.database import Database
-from shared.events.bus import Bus
+from shared.db.database import Connection, Database
+from shared.events.bus import EVENT_LOG, NEW_MEMBERS, Bus, Message, Refused
+from shared.events.leases import RENEW_SECONDS, UNABLE_SECONDS, Leases, check_writable
+from shared.events.relay import Relay
 from shared.http.caller import CallerVerifier
 from shared.http.health import OptionalCheck
 from shared.http.routes import Route
 from shared.http.service import Service, build_service
 from shared.settings import Settings
+
+
+class EventLogConsumer:
+    """The leases balance the partitions between replicas. The broker admits one consumer to each."""
+
+    def __init__(self, service: Webhooks) -> None:
+        self._service = service
+        self._leases = Leases(service.db, "event-log", EVENT_LOG.partitions)
+        self._relay = Relay(
+            service.db,
+            service.bus,
+            service.relay_wakeup,
+            service="webhooks",
+            queue=NEW_MEMBERS,
+            on_refused=self._park_refused,
+        )
+        self.loops = [
+            *self._relay.loops,
+            Loop(
+                "webhooks-partitions",
+                self._follow_leases,
+                idle=RENEW_SECONDS,
+                # While the database is unreachable, expired leases are noticed in time.
+                longest_pause=RENEW_SECONDS,
+            ),
+        ]
+
+    async def start(self) -> None:
+        await self._service.bus.subscribe(
+            EVENT_LOG,
+            self._handle,
+            ready=partial(check_writable, self._service.db, EVENT_LOG.name),
+            park=self._park,
+        )
+
+    async def stop(self) -> None:
+        self._service.bus.assign(EVENT_LOG, frozenset())
+        try:
+            await self._leases.release()
+        finally:
+            await self._relay.stop()
+
+    async def _handle(self, messages: Sequence[Message]) -> None:
+        await log_events(self._service, messages)
+
+    async def _park(self, message: Message, reason: str) -> None:
+        async with self._service.db.connection() as conn:
+            await parked.park(conn, EVENT_LOG, message, reason)
+
+    async def _park_refused(self, conn: Connection, refused: Sequence[Refused]) -> None:
+        await parked.park_rows(conn, NEW_MEMBERS, refused)
+
+    async def _follow_leases(self) -> bool:
+        try:
+            if self._service.bus.lost_seconds(EVENT_LOG) > UNABLE_SECONDS:
+                # Another replica may still reach the broker. The database may be slow to answer: a consumer
+                # that reconnects meanwhile must not consume without leases.
+                self._service.bus.assign(EVENT_LOG, frozenset())
+                await self._leases.release()
+            else:
+                await self._leases.renew()
+        finally:
+            # Even if the database is unreachable: another replica may already have our expired leases.
+            self._service.bus.assign(EVENT_LOG, self._leases.held)
+        return False
+
 
 # How often to poll for work that another process stored. Work stored by this process wakes the loop at once.
 POLL_SECONDS = 0.25
@@ -79,7 +146,7 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
             event_log = EventLogConsumer(service)
             stack.push_async_callback(event_log.stop)
             await event_log.start()
-            loops += [*event_log.loops, Loop("webhooks-pruning", _with(prune_step, service), idle=600.0)]
+            loops += [*event_log.loops, Loop("webhooks-pruning", partial(prune_step, service), idle=600.0)]
 
         def loops_problem() -> str | None:
             return next((problem for loop in loops if (problem := loop.problem())), None)
@@ -108,14 +175,8 @@ def _dispatch_loops(service: Webhooks, dispatcher: Dispatcher, poll: float) -> l
             wakeup=service.wakeup,
             longest_pause=LONGEST_PAUSE,
         ),
-        Loop("webhooks-leases", dispatcher.renew, idle=RENEW_SECONDS, longest_pause=LONGEST_PAUSE),
-        Loop("webhooks-clock", _with(follow_clock, service), idle=EVERY_SECONDS),
-        Loop("webhooks-recoveries", _with(recovery_step, service), idle=2.0, wakeup=service.recovery_wakeup),
+        Loop("webhooks-leases", dispatcher.renew, idle=lanes.RENEW_SECONDS, longest_pause=LONGEST_PAUSE),
+        Loop(
+            "webhooks-recoveries", partial(recovery_step, service), idle=2.0, wakeup=service.recovery_wakeup
+        ),
     ]
-
-
-def _with(step: Callable[[Webhooks], Awaitable[bool]], service: Webhooks) -> Callable[[], Awaitable[bool]]:
-    async def run() -> bool:
-        return await step(service)
-
-    return run

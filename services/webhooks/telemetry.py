@@ -73,12 +73,9 @@ def report_attempt(due: Due, sent: Sent, completed: Completed) -> None:
     record("deliver webhook", due.traceparent, "client", sent.at, attributes, seconds=seconds, failed=failed)
 
 
-def report_days_ahead(ahead: timedelta) -> None:
+def report_weeks(*, ahead: timedelta, overdue: timedelta) -> None:
     LOG_DAYS.labels("ahead").set(ahead / timedelta(days=1))
-
-
-def report_expired_days(expired: int) -> None:
-    LOG_DAYS.labels("expired").set(expired)
+    LOG_DAYS.labels("expired").set(overdue / timedelta(days=1))
 
 
 async def update_gauges(db: Database, bus: Bus) -> bool:
@@ -99,7 +96,6 @@ async def _update_backlog(db: Database) -> None:
     async with db.connection() as conn:
         for queue in QUEUES:
             QUEUE_MESSAGES.labels(queue.name, "parked").set(await parked.count(conn, queue))
-        await stats.fold(conn)
         counts = await stats.counts(conn)
     DELIVERIES_OPEN.labels("pending").set(counts["pending"])
     DELIVERIES_OPEN.labels("dead").set(counts["dead"])

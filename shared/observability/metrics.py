@@ -30,11 +30,13 @@ DELIVERIES = Counter("studio_delivery_attempts_total", "Webhook attempts by outc
 DELIVERY_SECONDS = Histogram(
     "studio_delivery_seconds", "Time from an event's creation to its successful delivery.", buckets=_SLOW
 )
-DELIVERIES_OPEN = Gauge("studio_deliveries", "Deliveries that are pending or dead.", ["status"])
+DELIVERIES_OPEN = Gauge(
+    "studio_deliveries", "Deliveries that are pending or dead, counted up to 10,000.", ["status"]
+)
 DELIVERY_AGE = Gauge("studio_delivery_age_seconds", "Age of the oldest delivery that was never attempted.")
 LOG_DAYS = Gauge(
     "studio_log_days",
-    "Days of the event log: how many are prepared ahead, and how many expired ones could not be dropped yet.",
+    "Days of the event log: how many are prepared ahead, and for how many an expired week was not dropped.",
     ["state"],
 )
 POOL_WAIT = HotHistogram(

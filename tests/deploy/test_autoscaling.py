@@ -24,8 +24,8 @@ WITH made AS (
     INSERT INTO events (studio_id, id, sequence, type, created_at, body)
     SELECT $4, gen_random_uuid(), (SELECT count(*) FROM events) + n, 'booking.created', now(), ''
     FROM generate_series(1, $2::int) AS n RETURNING studio_id, id, sequence, type, created_at
-), opened AS (
-    UPDATE lanes SET open_since = now(), open_until = now() WHERE endpoint_id = $1)
+), woken AS (
+    UPDATE lanes SET due_at = now() + interval '1 hour' WHERE endpoint_id = $1)
 INSERT INTO deliveries
     (studio_id, id, endpoint_id, event_id, event_type, sequence, step, created_at, event_created_at)
 SELECT studio_id, gen_random_uuid(), $1, id, type, sequence, $3, created_at, created_at FROM made

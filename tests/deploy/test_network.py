@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from services.webhooks.rules.addresses import FORBIDDEN_4, FORBIDDEN_6
+from services.webhooks.rules.urls import FORBIDDEN_4, FORBIDDEN_6
 from tests.deploy.chart import DEPLOYMENTS, FOREIGN_PODS, VARIANTS, Manifest, named, pod_labels, rendered
 from tests.deploy.network_reachability import reached_from, reaches, reaches_namespace
 

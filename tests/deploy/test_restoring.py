@@ -7,23 +7,25 @@ import os
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import asyncpg
 import pytest
 
-from services.webhooks.actions.advance_sequences import advance_sequences
 from services.webhooks.actions.log_events import add_to_log
+from services.webhooks.actions.operator_repairs import advance_sequences
+from services.webhooks.actions.prune import keep_weeks
 from services.webhooks.context import Webhooks
+from services.webhooks.rules.retention import WEEK, oldest_kept
 from services.webhooks.wire.operators import AdvanceSequences
 from shared.db.migrate import migrate
 from shared.events.envelope import Envelope
 from shared.servers.postgres import EmbeddedPostgres, find_postgres
 from shared.settings import SERVICES
 from shared.wire import new_id, now
-from tests.harness.compressed_days import envelopes_of_day, keep_days, log_of_the_past
+from tests.harness.compressed_days import envelopes_of_day, log_of_the_past
 from tests.harness.servers import home_for_servers
 from tests.harness.system import ROOT
 
@@ -34,8 +36,6 @@ INSERT INTO webhooks.events (studio_id, id, sequence, type, created_at, body)
 SELECT s.id, gen_random_uuid(), $1, 'booking.created', now(), '' FROM gateway.studios s
 """
 COUNTER = "INSERT INTO webhooks.event_counters SELECT id, 3 FROM gateway.studios"
-DAY = timedelta(days=1)
-KEPT = 30
 NAMED_STUDIO = "INSERT INTO gateway.studios (id, name) VALUES ($1, 'Flow')"
 needs_binaries = pytest.mark.skipif(
     find_postgres() is None, reason="needs Postgres's binaries: a container's data is out of reach"
@@ -148,14 +148,14 @@ def give_to_owner(folder: Path, like: Path) -> None:
 
 
 class Log:
-    """A studio's event log whose first day has just expired."""
+    """A studio's event log whose first week has just expired."""
 
     def __init__(self, service: Webhooks, admin: Any, first: datetime) -> None:
         self.service, self.admin, self.first = service, admin, first
         self.studio_id = new_id()
 
-    def events(self, days_later: int) -> list[Envelope]:
-        return envelopes_of_day(self.first + days_later * DAY, [self.studio_id], 3)
+    def events(self, weeks_later: int) -> list[Envelope]:
+        return envelopes_of_day(self.first + weeks_later * WEEK, [self.studio_id], 3)
 
     async def add(self, *envelopes: Envelope) -> None:
         async with self.service.db.transaction() as conn:
@@ -168,33 +168,34 @@ class Log:
 
 @pytest.fixture
 async def log(database_url: str) -> AsyncIterator[Log]:
-    """Three events of each of two days, one of the first day after midnight; then the first day goes."""
+    """Three events of each of two weeks, one of the first in the second; then the first week goes."""
     admin: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-    async with log_of_the_past(database_url, KEPT + 2) as (service, first):
-        await keep_days(service, first)
+    async with log_of_the_past(database_url, 1) as (service, today):
+        first = oldest_kept(today) - WEEK
+        for weeks_later in range(4):
+            await keep_weeks(service, first + weeks_later * WEEK)
         made = Log(service, admin, first)
         await admin.execute(NAMED_STUDIO, made.studio_id)
         old, kept = made.events(0), made.events(1)
-        await keep_days(service, first + 5 * DAY)
         await made.add(*old[:2])
         await made.add(kept[0])
         await made.add(old[2])
         await made.add(*kept[1:])
-        await keep_days(service, first + (KEPT + 1) * DAY)
+        await keep_weeks(service, now())
         try:
             yield made
         finally:
             await admin.close()
 
 
-async def test_a_late_event_of_a_dropped_day_is_no_gap(log: Log) -> None:
-    """It was logged between two events of the next day, and its day is gone as a whole."""
+async def test_a_late_event_of_a_dropped_week_is_no_gap(log: Log) -> None:
+    """It was logged between two events of the next week, and its week is gone as a whole."""
     assert await log.sequences() == [3, 5, 6]
     await log.admin.execute(CHECKS)
 
 
-async def test_an_event_that_is_missing_within_a_kept_day_is_found(log: Log) -> None:
-    """Although a day was dropped, in the same day and in a later one."""
+async def test_an_event_that_is_missing_within_a_kept_week_is_found(log: Log) -> None:
+    """Although a week was dropped."""
     await log.add(*log.events(2))
     await log.admin.execute(CHECKS)
     await log.admin.execute("DELETE FROM webhooks.events WHERE sequence = 8")
@@ -208,20 +209,3 @@ async def test_the_jump_after_a_restore_is_no_gap(log: Log) -> None:
     await log.add(*log.events(2))
     assert (await log.sequences())[-3:] == [1_000_007, 1_000_008, 1_000_009]
     await log.admin.execute(CHECKS)
-
-
-async def test_rows_that_are_deleted_one_by_one_are_no_gap(database_url: str) -> None:
-    """The first partition is emptied by age, which is not the order of sequences."""
-    admin: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-    async with log_of_the_past(database_url, 2) as (service, first):
-        await admin.execute("CREATE INDEX events_before_by_age ON webhooks.events_before (created_at)")
-        made = Log(service, admin, first)
-        await admin.execute(NAMED_STUDIO, made.studio_id)
-        await keep_days(service, now())
-        await made.add(*made.events(-2), *made.events(0), *made.events(-1), *made.events(1))
-        await admin.execute("DELETE FROM webhooks.events WHERE sequence IN (2, 7, 9)")
-        await admin.execute(CHECKS)
-        await admin.execute("DELETE FROM webhooks.events WHERE sequence = 5")
-        with pytest.raises(asyncpg.RaiseError, match="1 studios has gaps"):
-            await admin.execute(CHECKS)
-    await admin.close()

@@ -13,7 +13,7 @@ import asyncpg
 import pytest
 
 from services.cli.database import STATEMENT, advance_in_database
-from services.webhooks.actions.advance_sequences import advance_sequences
+from services.webhooks.actions.operator_repairs import advance_sequences
 from services.webhooks.wire.operators import AdvanceSequences
 from shared.background import Wakeup
 from shared.events.bus.memory import MemoryBus

@@ -4,10 +4,10 @@ import re
 import runpy
 from typing import Any
 
-from services.webhooks.rules.days import KEPT
+from services.webhooks.actions.prune import keep_weeks
+from services.webhooks.rules.retention import KEPT, WEEK
 from shared.wire import now
 from tests.deploy.chart import named, rendered
-from tests.harness.compressed_days import keep_days
 from tests.harness.eventually import eventually
 from tests.harness.receiver import Receiver, receiving
 from tests.harness.system import ROOT
@@ -46,7 +46,7 @@ def test_the_production_volumes_fit_the_rate_that_they_name() -> None:
 
 def test_the_script_counts_with_the_retention_that_the_code_has() -> None:
     """And with the base that postgresql.conf and rabbitmq.conf give."""
-    assert SIZING["DAYS_KEPT"] == KEPT.days
+    assert (SIZING["DAYS_KEPT"], SIZING["DAYS_PER_TABLE"]) == (KEPT.days, WEEK.days)
     manifests = rendered()
     parameters = named(manifests, "Cluster")["studio-db"]["spec"]["postgresql"]["parameters"]
     assert parameters["max_wal_size"] == f"{SIZING['WAL_BASE_GIB']}GB"
@@ -70,8 +70,8 @@ async def test_an_event_and_a_delivery_take_the_bytes_that_are_counted_with(data
     async with receiving() as receiver, open_studio_client(database_url) as client:
         for _ in range(2):
             await client.endpoint(receiver.url)
-        # Otherwise the service's loop adds empty days meanwhile.
-        await keep_days(client.context, now())
+        # Otherwise the service's loop adds an empty week meanwhile.
+        await keep_weeks(client.context, now())
         before = [(await client.sql(TOTAL, kind))[0][0] for kind in ("^events", "^deliveries")]
         for _ in range(EVENTS // 300):
             await client.publish(*(client.event(data=PADDING) for _ in range(300)))

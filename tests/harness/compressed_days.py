@@ -8,16 +8,14 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
-import asyncpg
 import msgspec
 
-from services.webhooks.actions.keep_days import add_days_until, drop_expired_days
 from services.webhooks.actions.log_events import Pairs, add_to_log, make_deliveries
+from services.webhooks.actions.prune import keep_weeks
 from services.webhooks.context import Webhooks
-from services.webhooks.rules.days import AHEAD, start_of_day
+from services.webhooks.rules.signing import SecretCipher
 from services.webhooks.rules.urls import UrlPolicy
-from services.webhooks.secret_cipher import SecretCipher
-from services.webhooks.store import endpoints, event_reading
+from services.webhooks.store import endpoints, event_log
 from services.webhooks.store.event_log import StoredEvent
 from shared.background import Wakeup
 from shared.db.database import Database
@@ -30,24 +28,12 @@ from shared.wire import new_id, now
 
 KINDS = (BookingCreated, MemberCreated, LeadCreated)
 BATCH = 100
-# As the migration does it, with another bound.
-MOVE_BOUND = """
-ALTER TABLE {table} DETACH PARTITION {table}_before;
-ALTER TABLE {table}_before DROP CONSTRAINT {table}_before_bound;
-ALTER TABLE {table} ATTACH PARTITION {table}_before FOR VALUES FROM (MINVALUE) TO ('{bound}');
-"""
 
 
 @asynccontextmanager
 async def log_of_the_past(database_url: str, days: int) -> AsyncIterator[tuple[Webhooks, datetime]]:
     """A service whose log begins that many days ago, without loops, and the start of its first day."""
-    first = start_of_day(now()) - timedelta(days=days - 1)
-    admin: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-    await admin.execute("SET search_path = webhooks")
-    for table in ("events", "deliveries"):
-        await admin.execute(MOVE_BOUND.format(table=table, bound=first.isoformat()))
-    await admin.execute("UPDATE log_days SET until = $1", first)
-    await admin.close()
+    first = now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days - 1)
     db = await Database.connect(database_url, "webhooks", size=4)
     bus = MemoryBus()
     try:
@@ -66,12 +52,6 @@ async def log_of_the_past(database_url: str, days: int) -> AsyncIterator[tuple[W
     finally:
         await bus.close()
         await db.close()
-
-
-async def keep_days(service: Webhooks, at: datetime) -> None:
-    """What the service has done by then."""
-    await add_days_until(service, at + AHEAD)
-    await drop_expired_days(service, at)
 
 
 def envelopes_of_day(day: datetime, studio_ids: Sequence[str], count: int) -> list[Envelope]:
@@ -95,14 +75,14 @@ async def live_day(
     service: Webhooks, day: datetime, studio_ids: Sequence[str], count: int
 ) -> list[StoredEvent]:
     """What the service does on that day: it keeps the days, and logs events with their deliveries."""
-    await keep_days(service, day + timedelta(hours=12))
+    await keep_weeks(service, day + timedelta(hours=12))
     envelopes = envelopes_of_day(day, studio_ids, count)
     logged: list[StoredEvent] = []
     for start in range(0, len(envelopes), BATCH):
         async with service.db.transaction() as conn:
             events = await add_to_log(conn, envelopes[start : start + BATCH])
             interested = await endpoints.subscribers(conn, sorted(studio_ids))
-            await make_deliveries(conn, events, Pairs(events, interested))
+            await make_deliveries(conn, Pairs(events, interested))
         logged += events
     return logged
 
@@ -150,15 +130,9 @@ async def sequences_of(service: Webhooks, studio_id: str, *, limit: int) -> list
     operator = Caller(studio_id=studio_id, actor="operator")
     found: list[int] = []
     async with service.db.connection() as conn:
-        position = await event_reading.position(conn, operator, 0)
-        while page := await event_reading.list_events(
-            conn,
-            service.days.tables,
-            operator,
-            position,
-            after=found[-1] if found else 0,
-            type_=None,
-            limit=limit,
+        until = await event_log.position(conn, operator)
+        while page := await event_log.list_events(
+            conn, operator, after=found[-1] if found else 0, until=until, type_=None, limit=limit
         ):
             found += [event.sequence for event in page]
     return found

@@ -169,8 +169,7 @@ WITH numbered AS (
     INSERT INTO event_counters (studio_id, last_sequence) VALUES ($1, $3 + 100)
     ON CONFLICT (studio_id) DO UPDATE SET last_sequence = $3 + 100
 ), woken AS (
-    UPDATE lanes SET last_sequence = $3 + 100, open_since = least(open_since, now()),
-           open_until = greatest(open_until, now())
+    UPDATE lanes SET last_sequence = $3 + 100
     WHERE endpoint_id = $2
 )
 INSERT INTO deliveries

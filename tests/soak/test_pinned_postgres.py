@@ -25,7 +25,7 @@ PART = (
     "tests/shared/db",
     "tests/services/bookings",
     "tests/services/webhooks/test_event_log.py",
-    "tests/services/webhooks/test_log_days.py",
+    "tests/services/webhooks/test_log_weeks.py",
     "tests/services/webhooks/test_change_to_days.py",
     "tests/services/gateway/test_key_use.py",
     "tests/deploy/test_roles.py",

@@ -25,7 +25,7 @@ from services.gateway.errors import (
 )
 from services.gateway.rules import rate_limit
 from services.gateway.rules.rate_limit import BYTES_PER_TOKEN, LARGE_BODY, FailedKeyLimits
-from services.webhooks.actions import create_endpoint
+from services.webhooks.actions import manage_endpoints
 from services.webhooks.rules import urls
 from shared import errors, phones, wire
 from shared.errors import DomainError
@@ -79,7 +79,7 @@ LIMITS = (
         (bookings, "MAX_CLASSES_IN_RANGE"),
         "classes in the range of `starts_after` and `starts_before` when bookings are listed",
     ),
-    Limit((create_endpoint, "MAX_ENDPOINTS"), "webhook endpoints of a client (409 `too_many_endpoints`)"),
+    Limit((manage_endpoints, "MAX_ENDPOINTS"), "webhook endpoints of a client (409 `too_many_endpoints`)"),
     Limit(
         (rate_limit, "MAX_LARGE_BODIES"),
         f"bodies of a client over {LARGE_BODY // 1024} KiB that a gateway replica handles at once"

@@ -36,8 +36,7 @@ from services.cli.openapi.written_examples import (
     SUBMISSION_ID,
     WEBHOOK_EXAMPLES,
 )
-from services.webhooks.wire.event_types import EventTypeTable
-from services.webhooks.wire.events import EventPage, EventRead
+from services.webhooks.wire.events import EventPage, EventRead, EventTypeTable
 from shared.events.bus import EVENT_LOG
 from shared.events.kinds import BookingCreated
 from shared.http.pages import Page

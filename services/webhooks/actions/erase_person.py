@@ -66,7 +66,7 @@ async def _rewrite(
             )
             carrying = [rewritten for event in found if (rewritten := _anonymized(event, people)) is not None]
             await erasure.rewrite(conn, caller, carrying)
-            deliveries, attempted = await erasure.clear_answers(conn, caller, found)
+            deliveries, attempted = await erasure.clear_responses(conn, caller, found)
             sendable = bool(carrying and deliveries)
             await erasure.note_searched(conn, caller, people, after, sendable=sendable)
         erased.events += len(found)

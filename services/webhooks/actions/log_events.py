@@ -7,14 +7,13 @@ from itertools import islice
 
 import asyncpg
 import msgspec
+import structlog
 from msgspec import structs
 
-from services.webhooks.actions.event_age import without_expired
-from services.webhooks.actions.keep_days import add_days_until
 from services.webhooks.context import Webhooks
-from services.webhooks.rules.days import UNKNOWN
+from services.webhooks.rules.retention import MAX_CLOCK_SKEW, oldest_kept, start_of_week
 from services.webhooks.rules.visibility import Subscriber, channel_name, kind_of
-from services.webhooks.store import deliveries, endpoints, erasure, event_log
+from services.webhooks.store import deliveries, endpoints, erasure, event_log, retention
 from services.webhooks.store.deliveries import NewDelivery
 from services.webhooks.store.event_log import StoredEvent
 from services.webhooks.telemetry import report_logged
@@ -28,38 +27,69 @@ from shared.events.kinds import KINDS
 from shared.events.outbox import OutboxRow, add_rows, partition_of
 from shared.wire import new_id_at, now
 
+log = structlog.get_logger("event_log")
+
 STRETCH = 2_000
 
 
 async def log_events(service: Webhooks, messages: Sequence[Message]) -> None:
     """The bus's handler. A message that is not an event, or of an unknown kind, is poison."""
     began = now()
-    read = [_readable(message) for message in messages]
-    messages, envelopes = await without_expired(service, messages, read, began)
-    if not envelopes:
+    copies = [(message, _readable(message)) for message in messages]
+    oldest = await oldest_that_is_logged(service, [envelope for _, envelope in copies], began)
+    for _, envelope in copies:
+        if envelope.created_at < oldest:
+            log.error(
+                "event_too_old_to_log", event_id=envelope.id, studio_id=envelope.studio_id, type=envelope.type
+            )
+    kept = {envelope.id: (message, envelope) for message, envelope in copies if envelope.created_at >= oldest}
+    if not kept:
         return
     try:
-        await _log(service, messages, envelopes, began)
+        await _log(service, kept, began)
     except asyncpg.CheckViolationError as problem:
         if problem.constraint_name is not None:
             raise
-        # A partition is missing. The messages are held, and what we know of the days is read again.
-        service.days.until = UNKNOWN
-        raise Unavailable("The event log has no partition for this day.") from problem
+        # A week has no table: after a long break, say.
+        await _add_weeks(service, {start_of_week(envelope.created_at) for _, envelope in kept.values()})
+        await _log(service, kept, began)
 
 
-async def _log(
-    service: Webhooks, messages: Sequence[Message], envelopes: Sequence[Envelope], began: datetime
-) -> None:
-    await add_days_until(service, max(envelope.created_at for envelope in envelopes))
-    copies = {envelope.id: (message, envelope) for message, envelope in zip(messages, envelopes, strict=True)}
+async def _add_weeks(service: Webhooks, weeks: set[datetime]) -> None:
+    """Whatever the reason is that a week cannot be made, no event is the cause."""
+    try:
+        async with service.db.connection() as conn:
+            for week in weeks:
+                await retention.add_week(conn, week)
+    except asyncpg.PostgresError as problem:
+        raise Unavailable("The event log cannot make a table for this week.") from problem
+
+
+async def oldest_that_is_logged(service: Webhooks, envelopes: Sequence[Envelope], at: datetime) -> datetime:
+    """Whether an event that is older than the log was logged before can no longer be known.
+
+    Our own clock may be wrong, so nothing is refused before the database's clock says the same.
+    """
+    moments = [envelope.created_at for envelope in envelopes]
+    first, last = min(moments), max(moments)
+    if first >= oldest_kept(at) and last <= at + MAX_CLOCK_SKEW:
+        return first
+    async with service.db.connection() as conn:
+        clock = await retention.clock(conn)
+    if last > max(at, clock) + MAX_CLOCK_SKEW:
+        raise Poison(f"an event of the future: {last.isoformat()}")
+    return oldest_kept(min(at, clock))
+
+
+async def _log(service: Webhooks, copies: Mapping[str, tuple[Message, Envelope]], began: datetime) -> None:
     traces = {id_: message.traceparent for id_, (message, _) in copies.items()}
     async with service.db.transaction() as conn:
-        events = await add_to_log(conn, envelopes, traces=traces)
+        events = await add_to_log(conn, [envelope for _, envelope in copies.values()], traces=traces)
         if events:
             interested = await endpoints.subscribers(conn, sorted({event.studio_id for event in events}))
-            await make_deliveries(conn, events, Pairs(events, interested))
-        passed_on = _passed_on([copies[event.id] for event in events if not event.erased])
+            await make_deliveries(conn, Pairs(events, interested))
+        new = [copies[event.id] for event in events if not event.erased]
+        passed_on = [outbox_row(message, envelope) for message, envelope in new if groups_for(envelope.type)]
         await add_rows(conn, passed_on)
     if events:
         service.wakeup.notify()
@@ -68,20 +98,11 @@ async def _log(
         service.relay_wakeup.notify()
 
 
-def _passed_on(new: Sequence[tuple[Message, Envelope]]) -> list[OutboxRow]:
+def outbox_row(message: Message, envelope: Envelope) -> OutboxRow:
     """Events for other groups go through our own outbox, in the transaction that logs them."""
-    return [
-        OutboxRow(
-            partition_of(envelope.studio_id),
-            envelope.id,
-            envelope.studio_id,
-            envelope.type,
-            message.body,
-            message.traceparent,
-        )
-        for message, envelope in new
-        if groups_for(envelope.type)
-    ]
+    studio_id = envelope.studio_id
+    partition = partition_of(studio_id)
+    return OutboxRow(partition, envelope.id, studio_id, envelope.type, message.body, message.traceparent)
 
 
 def _readable(message: Message) -> Envelope:
@@ -165,17 +186,15 @@ class Pairs:
                     yield event, subscriber.id
 
 
-async def make_deliveries(
-    conn: Connection, events: Sequence[StoredEvent], pairs: Iterable[tuple[StoredEvent, str]]
-) -> str | None:
-    """Returns the id of the last one. Iterates over `pairs`, of these events, twice.
+async def make_deliveries(conn: Connection, pairs: Iterable[tuple[StoredEvent, str]]) -> str | None:
+    """Returns the id of the last one. Iterates over `pairs` twice.
 
     The caller holds the counters of the studios, which makes each endpoint's sequence gap-free.
     """
     counts = Counter(endpoint_id for _, endpoint_id in pairs)
     if not counts:
         return None
-    last = await deliveries.take_sequences(conn, counts, [event.created_at for event in events])
+    last = await deliveries.take_sequences(conn, counts)
     delivery_id: str | None = None
     made = _numbered(pairs, last)
     while stretch := list(islice(made, STRETCH)):
@@ -195,7 +214,7 @@ def _numbered(pairs: Iterable[tuple[StoredEvent, str]], last: dict[str, int]) ->
         kind = kind_of(event.type)
         yield NewDelivery(
             event.studio_id,
-            # The delivery is in the partition of its event's day, and its id tells which that is.
+            # Ids that grow fill the index at its end.
             new_id_at(event.created_at),
             endpoint_id,
             event.id,

@@ -1,26 +1,49 @@
-"""Drop the log's days after 30 days, and delete what no longer has an endpoint or is in no day of its own."""
+"""Make the log's coming week and drop expired ones; delete what no longer has an endpoint or is needed."""
 
-from services.webhooks.actions.keep_days import add_a_day, drop_expired_days
+from datetime import datetime
+
+import asyncpg
+import structlog
+
 from services.webhooks.context import Webhooks
-from services.webhooks.rules.days import KEPT
-from services.webhooks.store import erasure, log_days, old_deliveries, parked, pruning, secrets
+from services.webhooks.rules.retention import KEPT, WEEK, oldest_kept
+from services.webhooks.store import endpoints, erasure, parked, retention
+from services.webhooks.telemetry import report_weeks
 from shared.wire import now
+
+log = structlog.get_logger("event_log")
 
 BATCH = 1000
 
 
 async def prune_step(service: Webhooks) -> bool:
     """One batch. True if there is more."""
-    at = now()
-    await add_a_day(service, at)
-    await drop_expired_days(service, at)
+    await keep_weeks(service, now())
     async with service.db.connection() as conn:
-        events = 0
-        if first := await log_days.end_of_first(conn):
-            events = await pruning.prune_events(conn, min(at - KEPT, first), BATCH)
-            await old_deliveries.adopt(conn, BATCH)
-        deliveries = await pruning.prune_deleted_endpoints(conn, BATCH)
-        await secrets.remove_expired(conn)
+        deliveries = await retention.prune_deleted_endpoints(conn, BATCH)
+        await endpoints.remove_expired_secrets(conn)
         await erasure.forget(conn)
         await parked.prune(conn, KEPT)
-    return max(events, deliveries) >= BATCH
+    return deliveries >= BATCH
+
+
+async def keep_weeks(service: Webhooks, at: datetime) -> None:
+    """This week and the next one have tables, and those of which nothing is kept are dropped.
+
+    A week is dropped only if the database's clock says the same: one wrong clock loses nothing.
+    """
+    async with service.db.connection() as conn:
+        for moment in (at, at + WEEK):
+            await retention.add_week(conn, moment)
+        oldest = oldest_kept(min(at, await retention.clock(conn)))
+        weeks = await retention.weeks(conn)
+        while weeks and weeks[0] < oldest:
+            try:
+                await retention.drop_week(conn, weeks[0])
+            except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError):
+                # Somebody reads for long, as pg_dump does. The next step tries again.
+                log.warning("log_week_in_use", week=weeks[0].isoformat())
+                break
+            log.info("log_week_dropped", week=weeks[0].isoformat())
+            weeks = weeks[1:]
+    report_weeks(ahead=weeks[-1] + WEEK - at, overdue=max(oldest - weeks[0], 0 * WEEK))

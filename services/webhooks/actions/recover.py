@@ -8,8 +8,8 @@ from datetime import datetime
 
 import structlog
 
-from services.webhooks.actions.change_endpoint import use_endpoint
 from services.webhooks.actions.log_events import make_deliveries
+from services.webhooks.actions.manage_endpoints import use_endpoint
 from services.webhooks.context import Webhooks
 from services.webhooks.errors import EndpointDisabled, RecoveryRunning
 from services.webhooks.store import event_log, recoveries
@@ -72,10 +72,8 @@ async def _advance(service: Webhooks, recovery: RunningRecovery) -> bool:
             found = await recoveries.next_batch(conn, recovery, BATCH)
             missed = [item for item in found if _was_missed(item, recovery)]
             fresh = [(item.event, recovery.subscriber.id) for item in missed if item.delivery_id is None]
-            dead = {
-                item.delivery_id: item.event.created_at for item in missed if item.delivery_id is not None
-            }
-            await make_deliveries(conn, [event for event, _ in fresh], fresh)
+            dead = [item.delivery_id for item in missed if item.delivery_id is not None]
+            await make_deliveries(conn, fresh)
             await recoveries.revive(conn, recovery, dead)
             to = found[-1].event.sequence if found else recovery.until_sequence
             done = len(found) < BATCH

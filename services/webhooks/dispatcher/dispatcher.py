@@ -7,21 +7,36 @@ from collections.abc import Sequence
 
 import structlog
 
-from services.webhooks.dispatcher.batcher import Batcher
-from services.webhooks.dispatcher.completion import Completer
+from services.webhooks.dispatcher.batches import Batcher, Completer
 from services.webhooks.dispatcher.lane import Lane
 from services.webhooks.dispatcher.sender import Sender
-from services.webhooks.rules.fair_share import MAX_LANES_PER_STUDIO, lane_window
-from services.webhooks.secret_cipher import SecretCipher
-from services.webhooks.store import lane_batches, lanes
-from services.webhooks.store.day_tables import DayTables
-from services.webhooks.store.lane_batches import Loaded, Release, Wanted
+from services.webhooks.rules.signing import SecretCipher
+from services.webhooks.store import attempts, lanes
+from services.webhooks.store.attempts import Loaded, Wanted
+from services.webhooks.store.lanes import Release
 from shared.background import Wakeup
 from shared.db.database import Connection, Database
 from shared.db.unavailable import is_unavailable
 from shared.wire import new_id
 
 log = structlog.get_logger("dispatcher")
+
+# How a dispatcher is shared between studios: the backlog of one must not delay the events of another.
+# Attempts in flight of all lanes of a studio together, as long as each lane may have the minimum.
+STUDIO_WINDOW = 256
+MIN_LANE_WINDOW = 2
+# Out of the lanes that one process runs at once.
+MAX_LANES_PER_STUDIO = 250
+
+
+def lane_window(lanes_of_studio: int) -> int:
+    """How many attempts a lane may have in flight.
+
+    It depends only on the number of lanes, not on what the others do: a slow endpoint takes nothing from the
+    other endpoints of its studio. The circuit breaker may allow less.
+    """
+    return max(MIN_LANE_WINDOW, STUDIO_WINDOW // max(1, lanes_of_studio))
+
 
 # A lane starts with a window of two attempts, so a process can afford many lanes.
 MAX_LANES = 1000
@@ -50,19 +65,12 @@ class Dispatcher:
         self.schedule = tuple(schedule)
         self.max_lanes = max_lanes
         self.wakeup = wakeup or Wakeup()
-        self.days = DayTables()
-        self.completer = Completer(database, self.days)
-        self.loads: Batcher[Wanted, Loaded | None] = Batcher(database, self._load)
-        self.releases: Batcher[Release, bool] = Batcher(database, self._release)
+        self.completer = Completer(database)
+        self.loads: Batcher[Wanted, Loaded | None] = Batcher(database, attempts.load)
+        self.releases: Batcher[Release, bool | None] = Batcher(database, lanes.release)
         self._running: dict[asyncio.Task[None], Lane] = {}
         self._lanes_of_studio: Counter[str] = Counter()
         self._completing: asyncio.Task[None] | None = None
-
-    async def _load(self, conn: Connection, wanted: Sequence[Wanted]) -> list[Loaded | None]:
-        return await lane_batches.load(conn, self.days, wanted)
-
-    async def _release(self, conn: Connection, releases: Sequence[Release]) -> list[bool]:
-        return await lane_batches.release(conn, self.days, releases)
 
     @property
     def lanes_running(self) -> int:
@@ -125,10 +133,9 @@ class Dispatcher:
 
     async def renew(self) -> bool:
         leases = [lane.lease for lane in self._running.values()]
-        async with self.database.connection() as conn:
-            if leases:
+        if leases:
+            async with self.database.connection() as conn:
                 await lanes.renew(conn, leases)
-            await lanes.end_impossible_leases(conn)
         return False
 
     async def stop(self) -> None:

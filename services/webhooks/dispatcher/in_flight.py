@@ -1,36 +1,64 @@
-"""The attempts of one lane that are in flight: send, record, and update the circuit breaker."""
+"""What one lane has loaded, and its attempts in flight: send, record, and update the circuit breaker."""
 
 import asyncio
+import math
+import random
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Protocol
 
+import msgspec
 import structlog
 
-from services.webhooks.actions.disable_endpoints import disable_endpoints
-from services.webhooks.dispatcher.attempt import completed, headers_for
-from services.webhooks.dispatcher.batcher import Batcher
-from services.webhooks.dispatcher.completion import LONGEST_PAUSE, Completer
-from services.webhooks.dispatcher.prefetch import Prefetch
+from services.webhooks.actions.manage_endpoints import disable_endpoints
+from services.webhooks.dispatcher.batches import LONGEST_PAUSE, Batcher, Completer
 from services.webhooks.dispatcher.sender import NotFresh, Sender, Sent
-from services.webhooks.rules import circuit_breaker
-from services.webhooks.rules.circuit_breaker import Breaker
 from services.webhooks.rules.freshness import Freshness
-from services.webhooks.secret_cipher import SecretCipher
+from services.webhooks.rules.retry import Breaker, after_attempt, next_attempt
+from services.webhooks.rules.signing import SecretCipher, signature
 from services.webhooks.store import lanes
-from services.webhooks.store.attempts import Due
-from services.webhooks.store.day_tables import DayTables
-from services.webhooks.store.lane_batches import Loaded, Release, Wanted
-from services.webhooks.store.lanes import Lease
+from services.webhooks.store.attempts import Completed, Due, Loaded, Wanted
+from services.webhooks.store.lanes import Lease, Release
 from services.webhooks.telemetry import report_attempt
-from shared.background import Backoff
+from services.webhooks.wire.endpoints import Attempt
+from shared.background import Backoff, Wakeup
 from shared.db.database import Database
 from shared.db.unavailable import is_unavailable
 from shared.wire import now
 
 log = structlog.get_logger("dispatcher")
+
+# Enough to keep a lane busy, few enough to keep memory flat.
+PREFETCH_LIMIT = 64
+
+
+def headers_for(due: Due, keys: Sequence[bytes], at: int) -> dict[str, str]:
+    """Every attempt has a new timestamp and signature. The body stays the same, byte for byte."""
+    return {
+        "Content-Type": "application/json",
+        "webhook-id": due.event_id,
+        "webhook-timestamp": str(at),
+        "webhook-signature": signature(keys, due.event_id, at, due.body),
+        "webhook-sequence": str(due.sequence),
+    }
+
+
+def completed(lease: Lease, due: Due, sent: Sent, schedule: Sequence[float]) -> Completed:
+    verdict = next_attempt(sent.outcome, due.step, schedule, random.random())
+    attempt = Attempt(sent.at, sent.duration_ms, sent.outcome.status, sent.text, sent.outcome.error)
+    return Completed(
+        lease=lease,
+        delivery_id=due.id,
+        event_created_at=due.event_created_at,
+        attempt_count=due.attempt_count,
+        status=verdict.status,
+        step=verdict.step,
+        wait_seconds=verdict.wait,
+        attempt=msgspec.json.encode(attempt).decode(),
+    )
 
 
 class LaneResources(Protocol):
@@ -41,13 +69,52 @@ class LaneResources(Protocol):
     completer: Completer
     cipher: SecretCipher
     schedule: tuple[float, ...]
-    days: DayTables
     loads: Batcher[Wanted, Loaded | None]
-    releases: Batcher[Release, bool]
+    releases: Batcher[Release, bool | None]
+    wakeup: Wakeup
 
     def window_of(self, studio_id: str) -> int:
         """How many attempts a lane of this studio may have in flight."""
         ...
+
+
+class Prefetch:
+    """`held` has the ids of all loaded deliveries, `ready` those not started yet.
+
+    `exhausted` means that the last query found nothing more that is due.
+    """
+
+    def __init__(self) -> None:
+        self.ready: deque[Due] = deque()
+        self.held: set[str] = set()
+        self.exhausted = False
+        self.size = PREFETCH_LIMIT
+        self._low = PREFETCH_LIMIT // 4
+
+    def fit(self, rate_limit: float | None, *, fifo: bool) -> None:
+        """With a rate limit, load at most one second's worth. A FIFO lane loads when it has sent all."""
+        self.size = (
+            PREFETCH_LIMIT if rate_limit is None else min(PREFETCH_LIMIT, max(2, math.ceil(rate_limit)))
+        )
+        self._low = 1 if fifo else max(1, self.size // 4)
+
+    @property
+    def is_half_empty(self) -> bool:
+        return len(self.ready) < self.size // 2
+
+    @property
+    def is_low(self) -> bool:
+        return not self.exhausted and len(self.ready) < self._low
+
+    def take(self, found: list[Due]) -> None:
+        self.ready.extend(found)
+        self.held.update(due.id for due in found)
+
+    def drop_ready(self) -> None:
+        """Unload what was not attempted. It is unchanged in the database and is loaded again later."""
+        self.held.difference_update(due.id for due in self.ready)
+        self.ready.clear()
+        self.exhausted = False
 
 
 class InFlight:
@@ -118,7 +185,7 @@ class InFlight:
         moment = now()
         schedule = self._resources.schedule
         was_failing = self.breaker.failing_since is not None
-        self.breaker = circuit_breaker.after(self.breaker, sent.outcome, schedule, moment)
+        self.breaker = after_attempt(self.breaker, sent.outcome, schedule, moment)
         if self.fifo and not sent.outcome.succeeded:
             self._prefetch.drop_ready()
         reason = self._reason_to_disable(sent, moment)
@@ -132,12 +199,12 @@ class InFlight:
             self.lost = True
             return
         if was_failing and sent.outcome.succeeded:
-            await self._until_written(self._note_success)
+            await self._check_writable(self._note_success)
         if reason is not None:
             log.warning("endpoint_disabled", endpoint_id=self._lease.endpoint_id, reason=reason)
-            await self._until_written(partial(self._disable, reason))
+            await self._check_writable(partial(self._disable, reason))
 
-    async def _until_written(self, write: Callable[[], Awaitable[None]]) -> None:
+    async def _check_writable(self, write: Callable[[], Awaitable[None]]) -> None:
         """If the database is restarted meanwhile, the lane waits for it instead of giving up its lease."""
         backoff = Backoff(longest=LONGEST_PAUSE)
         while True:

@@ -3,20 +3,16 @@
 import asyncio
 import contextlib
 import time
-from datetime import datetime
 
 import structlog
 
-from services.webhooks.dispatcher.completion import LONGEST_PAUSE
-from services.webhooks.dispatcher.in_flight import InFlight, LaneResources
-from services.webhooks.dispatcher.prefetch import Prefetch
-from services.webhooks.rules.circuit_breaker import Breaker
-from services.webhooks.rules.days import Span
+from services.webhooks.dispatcher.batches import LONGEST_PAUSE
+from services.webhooks.dispatcher.in_flight import InFlight, LaneResources, Prefetch
 from services.webhooks.rules.freshness import Freshness
+from services.webhooks.rules.retry import Breaker
 from services.webhooks.store import attempts
-from services.webhooks.store.attempts import Due
-from services.webhooks.store.lane_batches import Release, Target, Wanted
-from services.webhooks.store.lanes import Lease
+from services.webhooks.store.attempts import Due, Target, Wanted
+from services.webhooks.store.lanes import Lease, Release
 from shared.background import Backoff
 from shared.db.unavailable import is_unavailable
 from shared.wire import now
@@ -25,7 +21,7 @@ log = structlog.get_logger("dispatcher")
 
 # How long the loaded endpoint settings may be used. Nothing is sent with older ones, even without a wake-up.
 TARGET_TTL = 1.0
-# Before a lane that was empty twice, but could not be released, is refilled again: somebody has it locked.
+# Before a lane that could not be released is loaded again: somebody has it locked.
 LOCKED_PAUSE = 0.02
 
 
@@ -38,18 +34,17 @@ class Lane:
         self._target: Target | None = None
         self._keys: list[bytes] = []
         self._refreshed_at = self._last_started_at = float("-inf")
-        self._new_work = False
         self._changed = asyncio.Event()
         self.fresh = Freshness()
 
     @property
     def seen(self) -> tuple[int, int] | None:
-        """The `wakes` and `changes` of the last refill. None before the first one, which needs no wake-up."""
+        """The `wakes` and `changes` of the last load. None before the first one, which needs no wake-up."""
         return (self._target.wakes, self._target.changes) if self._target else None
 
     def wake(self, *, changed: bool) -> None:
         """There is new work. `changed`: what was prefetched is stale, the endpoint or the bodies changed."""
-        self._new_work = True
+        self._prefetch.exhausted = False
         if changed:
             self._drop_loaded()
             self._changed.set()
@@ -64,13 +59,10 @@ class Lane:
     async def run(self) -> None:
         """Run until nothing is due, the breaker opens, the endpoint is disabled or the lease is lost."""
         backoff = Backoff(longest=LONGEST_PAUSE)
-        refills_in_vain = 0
         try:
             while not self._in_flight.lost:
                 try:
-                    if not self._prefetch.held:
-                        await self._pace()
-                    if await self._refill():
+                    if await self._released() or not await self._load():
                         return
                 except Exception as problem:
                     if not is_unavailable(problem):
@@ -78,71 +70,61 @@ class Lane:
                     await backoff.pause()
                     continue
                 backoff.reset()
-                refills_in_vain = 0 if self._prefetch.held else refills_in_vain + 1
-                if refills_in_vain > 1:
-                    await asyncio.sleep(LOCKED_PAUSE)
                 await self._send_ready()
         finally:
             await self._in_flight.cancel()
 
-    async def _refill(self) -> bool:
-        """Load what is due. True when the lane was released or lost."""
-        # All that was due is done. `release` compares `wakes`, so it notices new work without another
-        # query. That matters when many endpoints have one delivery each.
-        if self._target and self._prefetch.exhausted and not self._prefetch.held and not self._new_work:
-            if await self._release(self._target, now(), drained=True):
-                return True
-            self._prefetch.exhausted = False
-        self._new_work = False
+    async def _released(self) -> bool:
+        """Releases the lane if nothing can be sent now. What is due later, or came meanwhile, is in SQL."""
+        if self._target is None:
+            return False
+        # The same moment twice: a lane that is paused is released for as long as the pause lasts.
+        moment = now()
+        if not self._target.enabled or self._in_flight.breaker.is_paused(moment):
+            self._prefetch.drop_ready()
+        elif not self._prefetch.exhausted:
+            return False
+        if self._prefetch.held:
+            return False
+        seen = self._target
+        release = Release(self.lease, seen.wakes, seen.enabled, self._in_flight.breaker, moment)
+        due_at_once = await self.resources.releases.ask(release)
+        if due_at_once is None:
+            await asyncio.sleep(LOCKED_PAUSE)
+        elif due_at_once:
+            self.resources.wakeup.notify()
+        return due_at_once is not None
+
+    async def _load(self) -> bool:
+        """Load the target and what is due. False if the lease is lost."""
+        if not self._prefetch.held:
+            await self._pace()
         self._changed.clear()
+        self._prefetch.exhausted = False
         if not self._in_flight:
             self._in_flight.disable_reason = None
         refreshed_at = time.monotonic()
-        # The release uses the same moment: a lane that was paused for the load is due when the pause ends.
-        moment = now()
-        paused = self._in_flight.breaker.is_paused(moment)
-        limit = 0 if paused or not self._prefetch.is_half_empty else self._prefetch.size
-        open_span = self._target.open_span if self._target else self.lease.open_span
-        wanted = Wanted(self.lease, frozenset(self._prefetch.held), limit, open_span)
-        loaded = await self.resources.loads.ask(wanted)
+        limit = self._prefetch.size if self._prefetch.is_half_empty else 0
+        seen = self._target
+        loaded = await self.resources.loads.ask(Wanted(self.lease, frozenset(self._prefetch.held), limit))
         if loaded is None:
-            return True
-        target, seen = loaded.target, self._target
-        self._use_target(target, refreshed_at)
-        # Whether all that is due is held now. What a change has made stale was left out of the load.
-        complete = False
-        if not target.enabled or paused:
-            self._prefetch.drop_ready()
-        elif target.fifo and not self._prefetch.held:
-            # Until this query has succeeded: it is not of the snapshot that `wakes` is from.
-            self._prefetch.exhausted = False
-            found = await self._in_order(target.open_span)
-            # What follows a retry was not loaded.
-            found_all = len(found) < self._prefetch.size and all(due.step == 0 for due in found)
-            self._prefetch.exhausted = found_all
-            self._prefetch.take(found)
-            complete = True
-        elif limit and not target.fifo:
-            complete = seen is None or target.changes == seen.changes
-            found_all = len(loaded.due) < min(limit, self._prefetch.size) // 2
-            self._prefetch.exhausted = complete and found_all
-            self._prefetch.take(loaded.due)
-        elif seen is None or target.wakes != seen.wakes:
-            # Nothing was loaded, and `wakes` counts deliveries that were not seen yet.
-            self._prefetch.exhausted = False
-        if self._prefetch.held:
             return False
-        if complete or not target.enabled or self._in_flight.breaker.is_paused(moment):
-            return await self._release(target, moment, drained=complete)
-        return False
+        target, found = loaded.target, loaded.due
+        self._use_target(target, refreshed_at)
+        if target.fifo and target.enabled and not self._prefetch.held:
+            found = await self._in_order()
+            # What follows a retry was not loaded.
+            self._prefetch.exhausted = len(found) < self._prefetch.size and all(not due.step for due in found)
+        elif limit and not target.fifo:
+            # What a change has made stale was left out of the load.
+            unchanged = seen is None or target.changes == seen.changes
+            self._prefetch.exhausted = unchanged and len(found) < min(limit, self._prefetch.size) // 2
+        self._prefetch.take(found)
+        return True
 
-    async def _release(self, seen: Target, moment: datetime, *, drained: bool) -> bool:
-        release = Release(self.lease, seen, self._in_flight.breaker, moment, drained)
-        return await self.resources.releases.ask(release)
-
-    async def _in_order(self, span: Span) -> list[Due]:
+    async def _in_order(self) -> list[Due]:
         async with self.resources.database.connection() as conn:
-            return await attempts.in_order(conn, self.resources.days, self.lease, span, self._prefetch.size)
+            return await attempts.in_order(conn, self.lease.endpoint_id, self._prefetch.size)
 
     def _use_target(self, target: Target, refreshed_at: float) -> None:
         if self._target is not None and target.changes != self._target.changes:
@@ -171,7 +153,7 @@ class Lane:
                     )
                 continue
             # Nothing more is known to be due: wait for an attempt to end, or for a wake-up.
-            if not self._in_flight or (self._new_work and self._prefetch.is_drained):
+            if not self._in_flight:
                 return
             self._in_flight.progress.clear()
             await self._in_flight.progress.wait()

@@ -1,4 +1,4 @@
-"""One signed POST and its outcome. Redirects are not followed, and only the start of the answer is read."""
+"""One signed POST and its outcome. Redirects are not followed, and only the start of the response is read."""
 
 import asyncio
 import time
@@ -12,9 +12,14 @@ from aiohttp.abc import AbstractResolver, AbstractStreamWriter
 from msgspec import Struct
 from yarl import URL
 
-from services.webhooks.dispatcher.resolver import FairResolver, lookup_tenant
+from services.webhooks.dispatcher.resolver import (
+    FairResolver,
+    ForbiddenAddress,
+    GuardedResolver,
+    guarded_socket,
+    lookup_tenant,
+)
 from services.webhooks.dispatcher.response_guard import BoundedConnector, ExcessiveResponse
-from services.webhooks.dispatcher.ssrf_guard import ForbiddenAddress, GuardedResolver, guarded_socket
 from services.webhooks.rules.freshness import Freshness
 from services.webhooks.rules.retry import Outcome, parse_retry_after
 from services.webhooks.rules.urls import UrlPolicy
@@ -116,30 +121,31 @@ class Sender:
         try:
             target = URL(url)
             session = self._open if self._policy.skips_address_check(target) else self._guarded
-            async with session.post(target, data=body, headers=headers, allow_redirects=False) as answer:
-                retry_after = parse_retry_after(answer.headers.get("Retry-After"), now())
-                raw, incomplete = await _read_start(answer)
-                error = None if 200 <= answer.status < 300 else f"the endpoint responded with {answer.status}"
+            async with session.post(target, data=body, headers=headers, allow_redirects=False) as response:
+                retry_after = parse_retry_after(response.headers.get("Retry-After"), now())
+                raw, incomplete = await _read_start(response)
+                status = response.status
+                error = None if 200 <= status < 300 else f"the endpoint responded with {status}"
                 if incomplete:
                     error = f"{error}, and its body was cut off" if error else "the response body was cut off"
-                return Outcome(answer.status, error, retry_after), storable_text(raw)
+                return Outcome(status, error, retry_after), storable_text(raw)
         except Exception as problem:
             return Outcome(None, error_message(problem)), None
 
 
-async def _read_start(answer: aiohttp.ClientResponse) -> tuple[bytes, bool]:
+async def _read_start(response: aiohttp.ClientResponse) -> tuple[bytes, bool]:
     """The start of the body, for the delivery log, and whether it was cut off. Only the status matters."""
     raw = bytearray()
     try:
         while len(raw) < MAX_READ:
-            part = await answer.content.read(MAX_READ - len(raw))
+            part = await response.content.read(MAX_READ - len(raw))
             if not part:
                 return bytes(raw), False
             raw += part
     except (aiohttp.ClientError, OSError, TimeoutError):
-        answer.close()
+        response.close()
         return bytes(raw), True
-    answer.close()
+    response.close()
     return bytes(raw), False
 
 

@@ -1,18 +1,29 @@
-"""Webhook endpoints, managed by partners for their own client."""
+"""Webhook endpoints, managed by partners for their own client; their recoveries and deliveries."""
 
-from services.webhooks.actions.change_endpoint import change_endpoint, delete_endpoint, get_endpoint
-from services.webhooks.actions.create_endpoint import check_endpoint, create_endpoint
-from services.webhooks.actions.rotate_secret import rotate_secret
-from services.webhooks.actions.send_test import send_test
+from services.webhooks.actions.manage_endpoints import (
+    change_endpoint,
+    check_endpoint,
+    create_endpoint,
+    delete_endpoint,
+    get_endpoint,
+    retry_delivery,
+    rotate_secret,
+    send_test,
+    use_endpoint,
+)
+from services.webhooks.actions.recover import start_recovery
 from services.webhooks.context import Webhooks
-from services.webhooks.errors import EndpointDisabled, TooManyEndpoints
-from services.webhooks.store import endpoints
-from services.webhooks.wire.deliveries import Delivery
+from services.webhooks.errors import EndpointDisabled, RecoveryRunning, TooManyEndpoints
+from services.webhooks.store import deliveries, endpoints, recoveries
 from services.webhooks.wire.endpoints import (
+    DeliveriesQuery,
+    Delivery,
     Endpoint,
     EndpointCreate,
     EndpointUpdate,
     EndpointWithSecret,
+    Recover,
+    Recovery,
     RotateSecret,
 )
 from shared.errors import InsufficientScope, NotFound
@@ -55,6 +66,36 @@ async def test(service: Webhooks, call: Call[None, None]) -> Answer:
 
 
 ONE = "/webhook-endpoints/{endpoint_id}"
+
+
+async def recover(service: Webhooks, call: Call[None, Recover]) -> Recovery:
+    return await start_recovery(service, call.caller, call.path["endpoint_id"], call.body.since)
+
+
+async def get_recovery(service: Webhooks, call: Call[None, None]) -> Recovery:
+    endpoint_id = call.path["endpoint_id"]
+    async with service.db.connection() as conn:
+        await use_endpoint(conn, call.caller, endpoint_id)
+        found = await recoveries.get(conn, call.caller, endpoint_id, call.path["recovery_id"])
+    if found is None:
+        raise NotFound
+    return found
+
+
+async def list_deliveries(service: Webhooks, call: Call[DeliveriesQuery, None]) -> Page[Delivery]:
+    query = call.query
+    endpoint_id = call.path["endpoint_id"]
+    async with service.db.connection() as conn:
+        await use_endpoint(conn, call.caller, endpoint_id)
+        found = await deliveries.of_endpoint(
+            conn, call.caller, endpoint_id, query.status, query.cursor, query.limit + 1
+        )
+    return page_of(found, query.limit)
+
+
+async def retry(service: Webhooks, call: Call[None, None]) -> Delivery:
+    return await retry_delivery(service, call.caller, call.path["delivery_id"])
+
 
 ROUTES: list[Route[Webhooks]] = [
     Route(
@@ -122,6 +163,57 @@ ROUTES: list[Route[Webhooks]] = [
         path=f"{ONE}/test",
         handler=test,
         summary="Send a test event to this endpoint only",
+        answer=Delivery,
+        status=202,
+        errors=(NotFound, InsufficientScope, EndpointDisabled),
+    ),
+    Route(
+        method="POST",
+        path="/webhook-endpoints/{endpoint_id}/recover",
+        handler=recover,
+        summary="Send what the endpoint missed since a given time",
+        description=(
+            "Sends every event created at `since` or later that the endpoint subscribes to, may see and"
+            " has not received. Dead deliveries are retried. Events without a delivery get the next"
+            " `webhook-sequence` numbers, including events from before the endpoint existed."
+            " Deliveries that succeeded or are still being retried are left alone. It runs in the background;"
+            " use the returned id to follow its progress."
+        ),
+        body=Recover,
+        answer=Recovery,
+        status=202,
+        errors=(NotFound, InsufficientScope, EndpointDisabled, RecoveryRunning),
+    ),
+    Route(
+        method="GET",
+        path="/webhook-endpoints/{endpoint_id}/recoveries/{recovery_id}",
+        handler=get_recovery,
+        summary="Get a recovery",
+        description=(
+            "`offered` counts the deliveries that were created or retried so far. It grows while the status"
+            " is `running`. With `done` everything was offered; each delivery shows whether it succeeded."
+        ),
+        answer=Recovery,
+        errors=(NotFound, InsufficientScope),
+    ),
+    Route(
+        method="GET",
+        path="/webhook-endpoints/{endpoint_id}/deliveries",
+        handler=list_deliveries,
+        summary="List an endpoint's deliveries",
+        description=(
+            "Each delivery has its latest attempts, up to 20, and their responses."
+            " `status=dead` lists deliveries that were given up."
+        ),
+        query=DeliveriesQuery,
+        answer=Page[Delivery],
+        errors=(NotFound, InsufficientScope),
+    ),
+    Route(
+        method="POST",
+        path="/webhook-deliveries/{delivery_id}/retry",
+        handler=retry,
+        summary="Retry a delivery now",
         answer=Delivery,
         status=202,
         errors=(NotFound, InsufficientScope, EndpointDisabled),

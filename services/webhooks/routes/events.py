@@ -1,8 +1,11 @@
-"""The event log. Responses are the stored bytes, the same as the webhook body."""
+"""The event log, and the kinds of event. Responses are the stored bytes, the same as the webhook body."""
+
+from functools import cache
+from pathlib import Path
 
 from services.webhooks.context import Webhooks
-from services.webhooks.store import event_reading
-from services.webhooks.wire.events import EventPage, EventRead, EventsQuery
+from services.webhooks.store import event_log
+from services.webhooks.wire.events import EventPage, EventRead, EventsQuery, EventTypeTable
 from shared.errors import NotFound
 from shared.http.answer import Answer
 from shared.http.pages import fetch_by_size
@@ -13,20 +16,14 @@ from shared.wire import encode
 async def list_events(service: Webhooks, call: Call[EventsQuery, None]) -> Answer:
     query = call.query
     async with service.db.connection() as conn:
-        place = await event_reading.sequence_of_cursor(conn, service.days.tables, call.caller, query.cursor)
+        place = await event_log.sequence_of_cursor(conn, call.caller, query.cursor)
         place = max(place, query.after_sequence or 0)
         # Read before the page, which ends here: an event that is stored meanwhile must not be skipped.
-        position = await event_reading.position(conn, call.caller, place)
+        latest = await event_log.position(conn, call.caller)
 
-        async def fetch(after: int, count: int) -> list[event_reading.EventBody]:
-            return await event_reading.list_events(
-                conn,
-                service.days.tables,
-                call.caller,
-                position,
-                after=after,
-                type_=query.type,
-                limit=count,
+        async def fetch(after: int, count: int) -> list[event_log.EventBody]:
+            return await event_log.list_events(
+                conn, call.caller, after=after, until=latest, type_=query.type, limit=count
             )
 
         shown, more = await fetch_by_size(
@@ -41,17 +38,29 @@ async def list_events(service: Webhooks, call: Call[EventsQuery, None]) -> Answe
         b",".join(event.body for event in shown),
         encode(more),
         encode(cursor),
-        position.latest,
+        latest,
     )
     return Answer(body)
 
 
 async def get_event(service: Webhooks, call: Call[None, None]) -> Answer:
     async with service.db.connection() as conn:
-        event = await event_reading.get_event(conn, service.days.tables, call.caller, call.path["event_id"])
+        event = await event_log.get_event(conn, call.caller, call.path["event_id"])
     if event is None:
         raise NotFound
     return Answer(event.body)
+
+
+FILE = Path(__file__).parent.parent / "event_types.json"
+
+
+@cache
+def _content() -> bytes:
+    return FILE.read_bytes()
+
+
+async def list_event_types(service: Webhooks, call: Call[None, None]) -> Answer:
+    return Answer(_content())
 
 
 ROUTES: list[Route[Webhooks]] = [
@@ -75,5 +84,14 @@ ROUTES: list[Route[Webhooks]] = [
         summary="Get an event",
         answer=EventRead,
         errors=(NotFound,),
+    ),
+    Route(
+        method="GET",
+        path="/event-types",
+        handler=list_event_types,
+        summary="List the kinds of event",
+        description="All kinds on one page, each with its scope, its JSON Schema and an example.",
+        answer=EventTypeTable,
+        tag="Events",
     ),
 ]

@@ -1,13 +1,11 @@
 """What a lane sends next, and the results."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
 
-from services.webhooks.rules.days import Span
-from services.webhooks.store.day_tables import PARTITION, DayTables
 from services.webhooks.store.lanes import Lease
 from shared.db.database import Connection
 
@@ -27,61 +25,120 @@ class Due(Struct, frozen=True):
 
 COLUMNS = """d.id, d.event_id, d.sequence, d.step, d.attempt_count, d.next_attempt_at, d.event_created_at,
 e.body, e.traceparent"""
+OPEN_DELIVERIES = """
+deliveries d JOIN events e
+  ON e.studio_id = d.studio_id AND e.id = d.event_id AND e.created_at = d.event_created_at
+ AND d.status = 'pending'
+"""
 
 
-def open_deliveries(first: str, last: str) -> str:
-    """A FROM clause for open deliveries with their bodies, which are in the partition of the same day.
+def _read_due(row: Any) -> Due:
+    return Due(*(row[name] for name in Due.__struct_fields__))
 
-    Both tables are bounded, because the planner does not see that one bound follows from the other.
+
+class Target(Struct, frozen=True):
+    """Where a lane's deliveries go. Read again before each batch, so that changes apply at once."""
+
+    wakes: int
+    changes: int
+    enabled: bool
+    url: str
+    fifo: bool
+    rate_limit: float | None
+    sealed: list[bytes]
+
+
+class Wanted(Struct, frozen=True):
+    """`held` deliveries are left out: they are loaded already. With a limit of 0 only the target is loaded.
+
+    An endpoint with a rate limit gets at most one second's worth.
     """
-    return f"""
-    deliveries{PARTITION} d JOIN events{PARTITION} e
-      ON e.studio_id = d.studio_id AND e.id = d.event_id AND e.created_at = d.event_created_at
-     AND e.created_at >= {first} AND e.created_at <= {last}
-     AND d.event_created_at >= {first} AND d.event_created_at <= {last} AND d.status = 'pending'
-    """
+
+    lease: Lease
+    held: Collection[str]
+    limit: int
 
 
-def read_due(row: Any) -> Due:
-    return Due(
-        row["id"],
-        row["event_id"],
-        row["sequence"],
-        row["step"],
-        row["attempt_count"],
-        row["event_created_at"],
-        row["body"],
-        row["traceparent"],
-    )
+class Loaded(Struct, frozen=True):
+    """`due` is empty for a FIFO endpoint, whose lane asks for its head only."""
+
+    target: Target
+    due: list[Due]
 
 
-# The lane's span is read with them. Of an older one, the first delivery could be missing and a later one not:
-# events are logged in another order than they are created.
-IN_ORDER = f"""
-SELECT l.open_since, l.open_until, found.*, found.step = 0 OR found.next_attempt_at <= now() AS is_due
-FROM lanes l LEFT JOIN LATERAL (
-    (SELECT {COLUMNS} FROM {open_deliveries("$2", "$3")}
-     WHERE d.endpoint_id = $1 AND d.step = 0 ORDER BY d.sequence LIMIT $4)
+# One statement, so `wakes` and the deliveries are of one snapshot. If `wakes` were newer, a lane could be
+# released without having seen the delivery that woke it.
+# Two index scans for each lane, each with a limit: first attempts get half, however many retries are overdue.
+LOAD = f"""
+WITH mine AS MATERIALIZED (
+    SELECT m.place, l.endpoint_id, l.wakes, l.changes, e.url, e.fifo,
+           e.rate_limit, m.held::uuid[] AS held,
+           e.status = 'enabled' AND e.deleted_at IS NULL AS enabled,
+           CASE WHEN e.fifo OR e.status <> 'enabled' OR e.deleted_at IS NOT NULL THEN 0
+                ELSE least(m.half, ceil(e.rate_limit / 2)::int) END AS half,
+           ARRAY(SELECT s.sealed FROM secrets s
+                 WHERE s.studio_id = e.studio_id AND s.endpoint_id = e.id
+                   AND (s.expires_at IS NULL OR s.expires_at > now())
+                 ORDER BY s.created_at DESC) AS sealed
+    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[]) WITH ORDINALITY
+        AS m (endpoint_id, token, held, half, place)
+    JOIN lanes l ON l.endpoint_id = m.endpoint_id AND l.token = m.token
+    JOIN endpoints e ON e.studio_id = l.studio_id AND e.id = l.endpoint_id
+)
+SELECT mine.place, mine.wakes, mine.changes, mine.enabled, mine.url, mine.fifo, mine.rate_limit, mine.sealed,
+       found.*
+FROM mine LEFT JOIN LATERAL (
+    (SELECT {COLUMNS} FROM {OPEN_DELIVERIES}
+     WHERE d.endpoint_id = mine.endpoint_id AND d.step = 0
+       AND d.id <> ALL (mine.held)
+     ORDER BY d.sequence LIMIT mine.half)
     UNION ALL
-    (SELECT {COLUMNS} FROM {open_deliveries("$2", "$3")}
-     WHERE d.endpoint_id = $1 AND d.step > 0 ORDER BY d.sequence LIMIT 1)
+    (SELECT {COLUMNS} FROM {OPEN_DELIVERIES}
+     WHERE d.endpoint_id = mine.endpoint_id AND d.step > 0
+       AND d.id <> ALL (mine.held) AND d.next_attempt_at <= now()
+     ORDER BY d.next_attempt_at LIMIT mine.half)
 ) AS found ON true
-WHERE l.endpoint_id = $1 ORDER BY found.sequence
 """  # noqa: S608
 
 
-async def in_order(conn: Connection, days: DayTables, lease: Lease, span: Span, limit: int) -> list[Due]:
+async def load(conn: Connection, wanted: Sequence[Wanted]) -> list[Loaded | None]:
+    """Each lane's target and what is due. None if the lease is lost or the endpoint is gone."""
+    rows = await conn.fetch(
+        LOAD,
+        [one.lease.endpoint_id for one in wanted],
+        [one.lease.token for one in wanted],
+        ["{" + ",".join(one.held) + "}" for one in wanted],
+        [(one.limit + 1) // 2 for one in wanted],
+    )
+    loaded: list[Loaded | None] = [None] * len(wanted)
+    for row in rows:
+        place = row["place"] - 1
+        lane = loaded[place]
+        if lane is None:
+            target = Target(*(row[name] for name in Target.__struct_fields__))
+            lane = loaded[place] = Loaded(target, [])
+        if row["id"] is not None:
+            lane.due.append(_read_due(row))
+    return loaded
+
+
+IN_ORDER = f"""
+SELECT found.*, found.step = 0 OR found.next_attempt_at <= now() AS is_due FROM (
+    (SELECT {COLUMNS} FROM {OPEN_DELIVERIES}
+     WHERE d.endpoint_id = $1 AND d.step = 0 ORDER BY d.sequence LIMIT $2)
+    UNION ALL
+    (SELECT {COLUMNS} FROM {OPEN_DELIVERIES}
+     WHERE d.endpoint_id = $1 AND d.step > 0 ORDER BY d.sequence LIMIT 1)
+) AS found ORDER BY found.sequence
+"""  # noqa: S608
+
+
+async def in_order(conn: Connection, endpoint_id: str, limit: int) -> list[Due]:
     """For a FIFO lane: the oldest open deliveries. Nothing after a retry, which may fail again."""
-    span = span.whole_days()
-    args = (lease.endpoint_id, span.since, span.until, limit)
-    partition = await days.partition_of(conn, span)
     found: list[Due] = []
-    for row in await days.run_on(partition, IN_ORDER, lambda sql: conn.fetch(sql, *args)):
-        now_open = Span(row["open_since"], row["open_until"])
-        if not span.covers(now_open):
-            return await in_order(conn, days, lease, span.joined(now_open), limit)
+    for row in await conn.fetch(IN_ORDER, endpoint_id, limit):
         if row["is_due"]:
-            found.append(read_due(row))
+            found.append(_read_due(row))
         if row["step"] != 0:
             break
     return found
@@ -101,14 +158,15 @@ class Completed(Struct, frozen=True, kw_only=True):
 # The newest ones. `attempt_count` counts them all.
 MAX_ATTEMPTS_KEPT = 20
 
-# Fenced twice: by the lane's token, and by the attempt count, which a newer owner would have increased.
-COMPLETE = f"""
-UPDATE deliveries{PARTITION} d SET status = c.status, step = c.step,
+# Fenced twice: by the lane's token, and by the attempt count, which a newer owner would have increased. With
+# the bounds, only the weeks that are needed are planned for.
+COMPLETE = """
+UPDATE deliveries d SET status = c.status, step = c.step,
        next_attempt_at = now() + c.wait_seconds * interval '1 second', attempt_count = d.attempt_count + 1,
        attempts = CASE WHEN jsonb_array_length(d.attempts) < $10 THEN d.attempts ELSE
                       jsonb_path_query_array(d.attempts, '$[last - $keep to last]',
                                              jsonb_build_object('keep', $10::int - 2)) END
-                  || CASE WHEN d.erased THEN c.attempt::jsonb || '{{"response_body": null}}'
+                  || CASE WHEN d.erased THEN c.attempt::jsonb || '{"response_body": null}'
                                      ELSE c.attempt::jsonb END
 FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::smallint[], $6::float8[], $7::text[],
             $8::uuid[], $9::uuid[], $11::timestamptz[])
@@ -118,14 +176,14 @@ JOIN lanes l ON l.endpoint_id = c.endpoint_id AND l.token = c.token
 WHERE d.studio_id = c.studio_id AND d.id = c.id AND d.attempt_count = c.attempt_count
   AND d.event_created_at = c.event_created_at AND d.event_created_at >= $12 AND d.event_created_at <= $13
 RETURNING d.id
-"""  # noqa: S608
+"""
 
 
-async def complete(conn: Connection, days: DayTables, completed: Sequence[Completed]) -> set[str]:
+async def complete(conn: Connection, completed: Sequence[Completed]) -> set[str]:
     """Write a batch. Returns the ids that were written; the others were fenced off."""
     moments = [c.event_created_at for c in completed]
-    span = Span(min(moments), max(moments))
-    args = (
+    rows = await conn.fetch(
+        COMPLETE,
         [c.lease.studio_id for c in completed],
         [c.delivery_id for c in completed],
         [c.attempt_count for c in completed],
@@ -137,9 +195,7 @@ async def complete(conn: Connection, days: DayTables, completed: Sequence[Comple
         [c.lease.token for c in completed],
         MAX_ATTEMPTS_KEPT,
         moments,
-        span.since,
-        span.until,
+        min(moments),
+        max(moments),
     )
-    partition = await days.partition_of(conn, span)
-    rows = await days.run_on(partition, COMPLETE, lambda sql: conn.fetch(sql, *args))
     return {row["id"] for row in rows}

@@ -8,11 +8,10 @@ import asyncpg
 import msgspec
 from msgspec import Struct
 
-from services.webhooks.rules.days import span_of, span_of_cursor
-from services.webhooks.wire.deliveries import Attempt, Delivery
+from services.webhooks.wire.endpoints import Attempt, Delivery
 from shared.db.database import Connection
 from shared.http.caller import Caller
-from shared.http.pages import resolve_cursor
+from shared.http.pages import resolve_cursor, start_after
 
 
 class NewDelivery(Struct, frozen=True):
@@ -28,22 +27,18 @@ class NewDelivery(Struct, frozen=True):
 
 TAKE_SEQUENCES = """
 UPDATE lanes l SET last_sequence = l.last_sequence + n.count, wakes = l.wakes + 1,
-       due_at = CASE WHEN l.paused_until > now() THEN l.due_at ELSE least(l.due_at, now()) END,
-       open_since = least(l.open_since, $3), open_until = greatest(l.open_until, $4)
+       due_at = CASE WHEN l.paused_until > now() THEN l.due_at ELSE least(l.due_at, now()) END
 FROM unnest($1::uuid[], $2::int[]) AS n (endpoint_id, count)
 WHERE l.endpoint_id = n.endpoint_id RETURNING l.endpoint_id, l.last_sequence
 """
 
 
-async def take_sequences(
-    conn: Connection, counts: dict[str, int], moments: Sequence[datetime]
-) -> dict[str, int]:
+async def take_sequences(conn: Connection, counts: dict[str, int]) -> dict[str, int]:
     """Reserve sequence numbers and wake the lanes. Returns each endpoint's last number before them.
 
-    `moments`: when the events were created.
     Gap-free, because the caller holds the studio's counter and inserts them in the same transaction.
     """
-    rows = await conn.fetch(TAKE_SEQUENCES, list(counts), list(counts.values()), min(moments), max(moments))
+    rows = await conn.fetch(TAKE_SEQUENCES, list(counts), list(counts.values()))
     return {row["endpoint_id"]: row["last_sequence"] - counts[row["endpoint_id"]] for row in rows}
 
 
@@ -84,10 +79,7 @@ def read_delivery(row: asyncpg.Record) -> Delivery:
     )
 
 
-PLACE = """
-SELECT sequence FROM deliveries
-WHERE studio_id = $1 AND endpoint_id = $2 AND event_created_at >= $3 AND event_created_at < $4 AND id = $5
-"""
+PLACE = "SELECT sequence FROM deliveries WHERE studio_id = $1 AND endpoint_id = $2 AND id = $3"
 # `created_at` grows with `sequence` within an endpoint, so this is the order by (created_at, id).
 # The studio is bound on the endpoint. Bound on the deliveries, a table without statistics was scanned by its
 # primary key: all deliveries of the studio for one page.
@@ -97,39 +89,58 @@ SELECT {COLUMNS} FROM endpoints e CROSS JOIN LATERAL (
     ORDER BY sequence LIMIT $5) AS d
 WHERE e.studio_id = $1 AND e.id = $2 ORDER BY d.sequence
 """  # noqa: S608
-DEAD_OF_ENDPOINT = f"""
-SELECT {COLUMNS} FROM endpoints e CROSS JOIN LATERAL (
-    SELECT * FROM deliveries WHERE endpoint_id = e.id AND sequence > $3 AND $4 = 'dead' AND status = 'dead'
-    ORDER BY sequence LIMIT $5) AS d
-WHERE e.studio_id = $1 AND e.id = $2 ORDER BY d.sequence
-"""  # noqa: S608
+DEAD_OF_ENDPOINT = OF_ENDPOINT.replace("($4::text IS NULL OR status = $4)", "status = 'dead' AND $4 = 'dead'")
 
 
 async def of_endpoint(
     conn: Connection, caller: Caller, endpoint_id: str, status: str | None, cursor: str | None, limit: int
 ) -> list[Delivery]:
-    span = span_of_cursor(cursor)
-    place = await resolve_cursor(conn, PLACE, cursor, caller.studio_id, endpoint_id, span.since, span.until)
+    place = await resolve_cursor(conn, PLACE, cursor, caller.studio_id, endpoint_id)
     sql = DEAD_OF_ENDPOINT if status == "dead" else OF_ENDPOINT
     after = place["sequence"] if place else 0
     rows = await conn.fetch(sql, caller.studio_id, endpoint_id, after, status, limit)
     return [read_delivery(row) for row in rows]
 
 
+PLACE_IN_STUDIO = "SELECT created_at, id FROM deliveries WHERE studio_id = $1 AND id = $2"
+# Endpoint by endpoint with the limit inside, so that the cost of a page does not depend on the table's size.
+OF_STUDIO = f"""
+SELECT {COLUMNS} FROM endpoints e CROSS JOIN LATERAL (
+    SELECT * FROM deliveries
+    WHERE endpoint_id = e.id AND (status = $4 OR $4 IS NULL) AND (created_at, id) > ($2, $3)
+    ORDER BY sequence LIMIT $6) AS d
+WHERE e.studio_id = $1 AND e.deleted_at IS NULL AND (e.id = $5 OR $5 IS NULL)
+ORDER BY d.created_at, d.id LIMIT $6
+"""  # noqa: S608
+DEAD_OF_STUDIO = OF_STUDIO.replace("(status = $4 OR $4 IS NULL)", "status = 'dead' AND $4::text = 'dead'")
+
+
+async def of_studio(
+    conn: Connection,
+    caller: Caller,
+    *,
+    status: str | None,
+    endpoint_id: str | None,
+    cursor: str | None,
+    limit: int,
+) -> list[Delivery]:
+    """All deliveries of one studio, for operators."""
+    after = await start_after(conn, PLACE_IN_STUDIO, cursor, caller.studio_id)
+    sql = DEAD_OF_STUDIO if status == "dead" else OF_STUDIO
+    rows = await conn.fetch(sql, caller.studio_id, *after, status, endpoint_id, limit)
+    return [read_delivery(row) for row in rows]
+
+
 GET = f"""
 SELECT {COLUMNS} FROM deliveries d JOIN endpoints e ON e.studio_id = d.studio_id AND e.id = d.endpoint_id
 WHERE d.studio_id = $1 AND d.id = $2 AND (e.client_id = $3 OR $4) AND e.deleted_at IS NULL
-  AND d.event_created_at >= $5 AND d.event_created_at < $6
 """  # noqa: S608
 
 
 async def get(conn: Connection, caller: Caller, delivery_id: str) -> Delivery | None:
     """Another client's delivery is not found, like one that does not exist."""
     operator = caller.actor == "operator"
-    span = span_of([delivery_id])
-    row = await conn.fetchrow(
-        GET, caller.studio_id, delivery_id, caller.client_id, operator, span.since, span.until
-    )
+    row = await conn.fetchrow(GET, caller.studio_id, delivery_id, caller.client_id, operator)
     return read_delivery(row) if row else None
 
 
@@ -137,18 +148,16 @@ async def get(conn: Connection, caller: Caller, delivery_id: str) -> Delivery | 
 RETRY = f"""
 WITH woken AS (
     UPDATE lanes SET wakes = wakes + 1, changes = changes + 1, due_at = least(due_at, now()),
-           paused_until = NULL, open_since = least(open_since, $4), open_until = greatest(open_until, $4)
+           paused_until = NULL
     WHERE endpoint_id = $3
 )
-UPDATE deliveries d SET status = 'pending', step = 0, next_attempt_at = now(), event_created_at = $4
-WHERE d.studio_id = $1 AND d.id = $2
-  AND (d.event_created_at = $4 OR d.event_created_at = '0001-01-01 00:00+00')
-RETURNING {COLUMNS}
+UPDATE deliveries d SET status = 'pending', step = 0, next_attempt_at = now()
+WHERE d.studio_id = $1 AND d.id = $2 RETURNING {COLUMNS}
 """  # noqa: S608
 
 
-async def retry(conn: Connection, caller: Caller, delivery: Delivery, event_created_at: datetime) -> Delivery:
+async def retry(conn: Connection, caller: Caller, delivery: Delivery) -> Delivery:
     """Due at once, with the full retry schedule again. Body, id and sequence stay the same."""
-    row = await conn.fetchrow(RETRY, caller.studio_id, delivery.id, delivery.endpoint_id, event_created_at)
+    row = await conn.fetchrow(RETRY, caller.studio_id, delivery.id, delivery.endpoint_id)
     assert row is not None
     return read_delivery(row)

@@ -1,6 +1,7 @@
-"""Endpoints. A partner sees those of its client, an operator all of the studio."""
+"""Endpoints and their signing secrets. A partner sees those of its client, an operator all of the studio."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import asyncpg
@@ -11,6 +12,7 @@ from services.webhooks.wire.endpoints import Endpoint
 from shared.db.database import Connection
 from shared.http.caller import Caller
 from shared.http.pages import start_after
+from shared.wire import new_id
 
 
 class StoredEndpoint(Struct, kw_only=True):
@@ -30,7 +32,6 @@ def _own(caller: Caller) -> tuple[str, str, bool]:
 
 
 def _stored(row: asyncpg.Record) -> StoredEndpoint:
-    locations = row["location_ids"]
     return StoredEndpoint(
         shown=Endpoint(
             id=row["id"],
@@ -45,7 +46,7 @@ def _stored(row: asyncpg.Record) -> StoredEndpoint:
             created_at=row["created_at"],
         ),
         client_id=row["client_id"],
-        view=View(frozenset(row["scopes"]), None if locations is None else frozenset(locations)),
+        view=_view(row),
     )
 
 
@@ -55,8 +56,7 @@ WITH made AS (
                            fifo, rate_limit, key_id, url_key_id)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) RETURNING studio_id, {COLUMNS}
 ), lane AS (
-    INSERT INTO lanes (endpoint_id, studio_id, open_since, open_until)
-    SELECT id, studio_id, '9999-01-01 00:00+00', '0001-01-01 00:00+00' FROM made
+    INSERT INTO lanes (endpoint_id, studio_id) SELECT id, studio_id FROM made
 )
 SELECT {COLUMNS} FROM made
 """  # noqa: S608
@@ -189,23 +189,59 @@ async def enabled_of_client(conn: Connection, studio_id: str, client_id: str) ->
 
 
 SUBSCRIBERS = """
-SELECT id, studio_id, client_id, event_types, scopes, location_ids FROM endpoints
+SELECT id AS endpoint_id, studio_id, client_id, event_types, scopes, location_ids FROM endpoints
 WHERE studio_id = ANY($1::uuid[]) AND status = 'enabled' AND deleted_at IS NULL ORDER BY id
 """
 
 
 async def subscribers(conn: Connection, studio_ids: Sequence[str]) -> list[Subscriber]:
     """All enabled endpoints of these studios. For the event log, so there is no caller to filter by."""
-    return [
-        Subscriber(
-            id=row["id"],
-            studio_id=row["studio_id"],
-            client_id=row["client_id"],
-            event_types=frozenset(row["event_types"]),
-            view=View(
-                frozenset(row["scopes"]),
-                None if row["location_ids"] is None else frozenset(row["location_ids"]),
-            ),
-        )
-        for row in await conn.fetch(SUBSCRIBERS, list(studio_ids))
-    ]
+    return [read_subscriber(row) for row in await conn.fetch(SUBSCRIBERS, list(studio_ids))]
+
+
+def read_subscriber(row: asyncpg.Record) -> Subscriber:
+    return Subscriber(
+        id=row["endpoint_id"],
+        studio_id=row["studio_id"],
+        client_id=row["client_id"],
+        event_types=frozenset(row["event_types"]),
+        view=_view(row),
+    )
+
+
+def _view(row: asyncpg.Record) -> View:
+    locations = row["location_ids"]
+    return View(frozenset(row["scopes"]), None if locations is None else frozenset(locations))
+
+
+ADD_SECRET = "INSERT INTO secrets (studio_id, id, endpoint_id, sealed) VALUES ($1, $2, $3, $4)"
+
+
+async def add_secret(conn: Connection, studio_id: str, endpoint_id: str, sealed: bytes) -> None:
+    """Encrypted. During a rotation an endpoint has more than one."""
+    await conn.execute(ADD_SECRET, studio_id, new_id(), endpoint_id, sealed)
+
+
+RETIRE = """
+UPDATE secrets SET expires_at = least(coalesce(expires_at, $3), $3) WHERE studio_id = $1 AND endpoint_id = $2
+"""
+KEEP_NEWEST = """
+DELETE FROM secrets WHERE studio_id = $1 AND endpoint_id = $2 AND id NOT IN (
+    SELECT id FROM secrets WHERE studio_id = $1 AND endpoint_id = $2
+    AND (expires_at IS NULL OR expires_at > now()) ORDER BY created_at DESC, id DESC LIMIT $3)
+"""
+
+
+async def retire_secrets(
+    conn: Connection, studio_id: str, endpoint_id: str, at: datetime, *, keep: int
+) -> None:
+    """The newest live ones expire at `at`, or earlier if they were to expire earlier. Others are removed."""
+    await conn.execute(RETIRE, studio_id, endpoint_id, at)
+    await conn.execute(KEEP_NEWEST, studio_id, endpoint_id, keep)
+
+
+REMOVE_EXPIRED = "DELETE FROM secrets WHERE expires_at < now() - interval '1 minute'"
+
+
+async def remove_expired_secrets(conn: Connection) -> None:
+    await conn.execute(REMOVE_EXPIRED)

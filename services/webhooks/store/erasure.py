@@ -5,7 +5,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from services.webhooks.rules.days import DAY, KEPT
+from services.webhooks.rules.retention import KEPT, WEEK
 from shared.db.database import Connection
 from shared.http.caller import Caller
 
@@ -93,21 +93,20 @@ async def rewrite(conn: Connection, caller: Caller, events: Sequence[Mention]) -
 
 # A receiver may repeat in its response what it was sent. Every row is flagged, with or without a response: an
 # attempt in flight ends before or after this lock, so its response is cleared here or never stored.
-CLEAR_ANSWERS = """
+CLEAR_RESPONSES = """
 UPDATE deliveries SET erased = true, attempts = (
     SELECT coalesce(jsonb_agg(attempt || '{"response_body": null}' ORDER BY place), '[]')
     FROM jsonb_array_elements(attempts) WITH ORDINALITY AS a (attempt, place))
-WHERE studio_id = $1 AND event_id = ANY($2::uuid[])
-  AND (event_created_at = ANY($3::timestamptz[]) OR event_created_at = '0001-01-01 00:00+00')
-RETURNING attempts <> '[]' AS answered
+WHERE studio_id = $1 AND event_id = ANY($2::uuid[]) AND event_created_at = ANY($3::timestamptz[])
+RETURNING attempts <> '[]' AS attempted
 """
 
 
-async def clear_answers(conn: Connection, caller: Caller, events: Sequence[Mention]) -> tuple[int, int]:
+async def clear_responses(conn: Connection, caller: Caller, events: Sequence[Mention]) -> tuple[int, int]:
     """How many deliveries these events have, and how many of them were attempted."""
     ids, moments = [event.id for event in events], [event.created_at for event in events]
-    rows = await conn.fetch(CLEAR_ANSWERS, caller.studio_id, ids, moments)
-    return len(rows), sum(row["answered"] for row in rows)
+    rows = await conn.fetch(CLEAR_RESPONSES, caller.studio_id, ids, moments)
+    return len(rows), sum(row["attempted"] for row in rows)
 
 
 SEARCHED = """
@@ -141,7 +140,7 @@ async def note_not_sendable(conn: Connection, caller: Caller, people: Sequence[s
 
 
 # Longer than the log takes events for, whatever the clocks say.
-REMEMBERED = KEPT + 3 * DAY
+REMEMBERED = KEPT + 2 * WEEK
 FORGET = "DELETE FROM erased_people WHERE erased_at < now() - $1::interval"
 
 

@@ -1,12 +1,11 @@
 """Lanes are leased whole. A token fences off a dispatcher that lost its lease."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from msgspec import Struct
 
-from services.webhooks.rules.circuit_breaker import Breaker
-from services.webhooks.rules.days import EVER, Span
+from services.webhooks.rules.retry import Breaker
 from shared.db.asynchronous_commit import ASYNCHRONOUS_COMMIT
 from shared.db.database import Connection
 from shared.wire import now
@@ -14,16 +13,12 @@ from shared.wire import now
 # How long the endpoints of a killed dispatcher wait.
 LEASE_SECONDS = 12.0
 RENEW_SECONDS = 3.0
-# A lease of the previous release lasts 30 s.
-IMPOSSIBLE_SECONDS = 60.0
 
 
 class Lease(Struct, frozen=True):
     endpoint_id: str
     studio_id: str
     token: str
-    # When the lane was claimed: open deliveries are of events created within.
-    open_span: Span = EVER
 
 
 # If a crash undoes a claim, the old token is refused, and whoever claims the lane next sends again.
@@ -35,7 +30,7 @@ WHERE {ASYNCHRONOUS_COMMIT} AND endpoint_id = ANY (ARRAY(
       AND studio_id <> ALL ($4::uuid[])
     ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED))
 RETURNING endpoint_id, studio_id, failures, pauses, failing_since, last_failed_at,
-          extract(epoch FROM paused_until - now())::float8 AS pause_left, open_since, open_until
+          extract(epoch FROM paused_until - now())::float8 AS pause_left
 """  # noqa: S608
 
 
@@ -46,7 +41,7 @@ async def claim(
     at = now()
     return [
         (
-            Lease(row["endpoint_id"], row["studio_id"], token, Span(row["open_since"], row["open_until"])),
+            Lease(row["endpoint_id"], row["studio_id"], token),
             Breaker(
                 row["failures"],
                 row["pauses"],
@@ -55,7 +50,6 @@ async def claim(
                 row["failing_since"],
                 row["last_failed_at"],
                 window=1 if row["pauses"] else 2,
-                pause=max(0.0, row["pause_left"] or 0.0),
             ),
         )
         for row in rows
@@ -83,16 +77,70 @@ async def renew(conn: Connection, leases: Sequence[Lease]) -> None:
     )
 
 
-# A lease that ends later than any lease can was written before the clock was set back. Its lane was due.
-END_IMPOSSIBLE = """
-UPDATE lanes SET token = NULL, leased_until = NULL, due_at = least(due_at, now())
-WHERE leased_until > now() + $1 * interval '1 second'
-"""
+class Release(Struct, frozen=True):
+    """`wakes` and `enabled` are of the last load."""
+
+    lease: Lease
+    wakes: int
+    enabled: bool
+    breaker: Breaker
+    at: datetime
 
 
-async def end_impossible_leases(conn: Connection) -> None:
-    """A live dispatcher whose lane this ends has a stale token, and claims the lane again."""
-    await conn.execute(END_IMPOSSIBLE, IMPOSSIBLE_SECONDS)
+# Not at once: a delivery that cannot be loaded must not keep its lane busy.
+LOOK_AGAIN_SECONDS = 10
+# The lane is due again when its breaker allows it, at once if work has arrived since the last load (which
+# this statement may not see yet), or when its next retry is due. If a first attempt was missed nevertheless,
+# the lane is looked at again. A lane that is locked by another is skipped: the event log locks many lanes in
+# an order of its own, so waiting could deadlock.
+RELEASE = f"""
+WITH mine AS MATERIALIZED (
+    SELECT *, now() + pause_seconds * interval '1 second' AS paused_until
+    FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bool[], $5::int[], $6::int[], $7::float8[],
+                $8::timestamptz[], $9::timestamptz[])
+        AS mine (endpoint_id, token, wakes, enabled, failures, pauses, pause_seconds, failing_since,
+                 last_failed_at)
+), free AS MATERIALIZED (
+    SELECT l.endpoint_id FROM lanes l JOIN mine ON l.endpoint_id = mine.endpoint_id AND l.token = mine.token
+    FOR UPDATE OF l SKIP LOCKED
+)
+UPDATE lanes l SET token = NULL, leased_until = NULL, failures = mine.failures, pauses = mine.pauses,
+       paused_until = mine.paused_until, failing_since = mine.failing_since,
+       last_failed_at = mine.last_failed_at,
+       due_at = CASE WHEN l.wakes = mine.wakes AND NOT mine.enabled THEN 'infinity'
+                     WHEN mine.paused_until IS NOT NULL THEN mine.paused_until
+                     WHEN l.wakes <> mine.wakes THEN now()
+                     ELSE coalesce(retry.at, missed.at, 'infinity') END
+FROM mine CROSS JOIN LATERAL (
+    SELECT min(next_attempt_at) AS at FROM deliveries d
+    WHERE d.endpoint_id = mine.endpoint_id AND d.status = 'pending' AND d.step > 0
+) AS retry LEFT JOIN LATERAL (
+    SELECT now() + interval '{LOOK_AGAIN_SECONDS} s' AS at FROM deliveries d
+    WHERE retry.at IS NULL AND d.endpoint_id = mine.endpoint_id AND d.status = 'pending' AND d.step = 0
+    LIMIT 1
+) AS missed ON true
+WHERE l.endpoint_id = ANY (ARRAY(SELECT endpoint_id FROM free))
+  AND l.endpoint_id = mine.endpoint_id AND l.token = mine.token
+RETURNING l.endpoint_id, l.due_at <= now() AS due
+"""  # noqa: S608
+
+
+async def release(conn: Connection, releases: Sequence[Release]) -> list[bool | None]:
+    """Whether each lane is due again at once. None if it is locked or the lease is lost: load it again."""
+    rows = await conn.fetch(
+        RELEASE,
+        [one.lease.endpoint_id for one in releases],
+        [one.lease.token for one in releases],
+        [one.wakes for one in releases],
+        [one.enabled for one in releases],
+        [one.breaker.failures for one in releases],
+        [one.breaker.pauses for one in releases],
+        [one.breaker.pause_left(one.at) for one in releases],
+        [one.breaker.failing_since for one in releases],
+        [one.breaker.last_failed_at for one in releases],
+    )
+    due = {row["endpoint_id"]: row["due"] for row in rows}
+    return [due.get(one.lease.endpoint_id) for one in releases]
 
 
 NOTE_SUCCESS = """

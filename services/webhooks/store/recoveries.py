@@ -1,22 +1,22 @@
 """Recoveries and their progress."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
-import asyncpg
 from msgspec import Struct
 
-from services.webhooks.rules.visibility import Subscriber, View
+from services.webhooks.rules.visibility import Subscriber
+from services.webhooks.store.endpoints import read_subscriber
 from services.webhooks.store.event_log import StoredEvent
 from services.webhooks.wire.endpoints import Recovery
 from shared.db.database import Connection
 from shared.http.caller import Caller
 
 COLUMNS = "id, endpoint_id, since, status, offered, created_at"
-# From the first day that has events since then. `next_batch` leaves out earlier ones.
 START = f"""
 INSERT INTO recoveries (studio_id, id, endpoint_id, since, after_sequence, until_sequence)
 SELECT $1, $2, $3, $4,
-       coalesce((SELECT min(first_sequence) - 1 FROM event_days WHERE studio_id = $1 AND until > $4),
+       coalesce((SELECT min(sequence) - 1 FROM events WHERE studio_id = $1 AND created_at >= $4),
                 c.last_sequence),
        c.last_sequence
 FROM event_counters c WHERE c.studio_id = $1
@@ -29,7 +29,7 @@ async def start(
 ) -> Recovery:
     row = await conn.fetchrow(START, caller.studio_id, recovery_id, endpoint_id, since)
     assert row is not None
-    return _recovery(row)
+    return Recovery(**row)
 
 
 GET = f"SELECT {COLUMNS} FROM recoveries WHERE studio_id = $1 AND endpoint_id = $2 AND id = $3"  # noqa: S608
@@ -37,7 +37,7 @@ GET = f"SELECT {COLUMNS} FROM recoveries WHERE studio_id = $1 AND endpoint_id = 
 
 async def get(conn: Connection, caller: Caller, endpoint_id: str, recovery_id: str) -> Recovery | None:
     row = await conn.fetchrow(GET, caller.studio_id, endpoint_id, recovery_id)
-    return None if row is None else _recovery(row)
+    return None if row is None else Recovery(**row)
 
 
 RUNNING_OF = """
@@ -49,17 +49,6 @@ async def running_of(conn: Connection, caller: Caller, endpoint_id: str) -> str 
     """The id of the running recovery, if there is one."""
     found: str | None = await conn.fetchval(RUNNING_OF, caller.studio_id, endpoint_id)
     return found
-
-
-def _recovery(row: asyncpg.Record) -> Recovery:
-    return Recovery(
-        id=row["id"],
-        endpoint_id=row["endpoint_id"],
-        since=row["since"],
-        status=row["status"],
-        offered=row["offered"],
-        created_at=row["created_at"],
-    )
 
 
 class RunningRecovery(Struct, frozen=True, kw_only=True):
@@ -92,16 +81,7 @@ async def take_turns(conn: Connection, limit: int) -> list[RunningRecovery]:
             since=row["since"],
             after_sequence=row["after_sequence"],
             until_sequence=row["until_sequence"],
-            subscriber=Subscriber(
-                row["endpoint_id"],
-                row["studio_id"],
-                row["client_id"],
-                frozenset(row["event_types"]),
-                View(
-                    frozenset(row["scopes"]),
-                    None if row["location_ids"] is None else frozenset(row["location_ids"]),
-                ),
-            ),
+            subscriber=read_subscriber(row),
         )
         for row in rows
     ]
@@ -123,7 +103,7 @@ SELECT e.id, e.sequence, e.type, e.location_id, e.client_id, e.moved_to, e.creat
        d.id AS delivery_id, d.status
 FROM events e LEFT JOIN deliveries d
   ON d.studio_id = e.studio_id AND d.event_id = e.id AND d.endpoint_id = $4
- AND (d.event_created_at = e.created_at OR d.event_created_at = '0001-01-01 00:00+00')
+ AND d.event_created_at = e.created_at
 WHERE e.studio_id = $1 AND e.sequence > $2 AND e.sequence <= $3 AND e.created_at >= $6
 ORDER BY e.sequence LIMIT $5
 """
@@ -168,31 +148,17 @@ async def next_batch(conn: Connection, recovery: RunningRecovery, limit: int) ->
 # `changes`, so that a FIFO lane does not send what it has loaded before these.
 REVIVE = """
 WITH woken AS (
-    UPDATE lanes SET wakes = wakes + 1, changes = changes + 1, due_at = least(due_at, now()),
-           open_since = least(open_since, $5), open_until = greatest(open_until, $6)
+    UPDATE lanes SET wakes = wakes + 1, changes = changes + 1, due_at = least(due_at, now())
     WHERE endpoint_id = $2
 )
-UPDATE deliveries d SET status = 'pending', step = 0, next_attempt_at = now(),
-       event_created_at = dead.event_created_at
-FROM unnest($3::uuid[], $4::timestamptz[]) AS dead (id, event_created_at)
-WHERE d.studio_id = $1 AND d.id = dead.id AND d.status = 'dead'
-  AND (d.event_created_at = dead.event_created_at OR d.event_created_at = '0001-01-01 00:00+00')
+UPDATE deliveries d SET status = 'pending', step = 0, next_attempt_at = now()
+WHERE d.studio_id = $1 AND d.id = ANY($3::uuid[]) AND d.status = 'dead'
 """
 
 
-async def revive(conn: Connection, recovery: RunningRecovery, dead: dict[str, datetime]) -> None:
-    """`dead`: the ids, and when each delivery's event was created."""
+async def revive(conn: Connection, recovery: RunningRecovery, dead: Sequence[str]) -> None:
     if dead:
-        moments = list(dead.values())
-        await conn.execute(
-            REVIVE,
-            recovery.studio_id,
-            recovery.subscriber.id,
-            list(dead),
-            moments,
-            min(moments),
-            max(moments),
-        )
+        await conn.execute(REVIVE, recovery.studio_id, recovery.subscriber.id, dead)
 
 
 ADVANCE = """

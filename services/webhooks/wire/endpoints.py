@@ -1,11 +1,11 @@
-"""Webhook endpoints on the wire."""
+"""Webhook endpoints, recoveries and deliveries on the wire."""
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from shared.events.kinds import KINDS
-from shared.wire import Body, Id, Instant, Resource
+from shared.wire import Body, Id, Instant, PageQuery, Resource
 
 Status = Literal["enabled", "disabled"]
 # A test event reaches its endpoint, whatever that endpoint subscribes to.
@@ -101,3 +101,40 @@ class Count(Struct):
 def with_secret(endpoint: Endpoint, secret: str) -> EndpointWithSecret:
     values: dict[str, Any] = {name: getattr(endpoint, name) for name in Endpoint.__struct_fields__}
     return EndpointWithSecret(**values, secret=secret)
+
+
+DeliveryStatus = Literal["pending", "succeeded", "dead"]
+
+
+class Attempt(Struct, frozen=True):
+    """One request and its outcome. The request body is the event, as `GET /events/{id}` returns it."""
+
+    at: Instant
+    duration_ms: int
+    response_status: int | None
+    response_body: str | None
+    error: str | None
+
+
+class Delivery(Resource, kw_only=True):
+    """`sequence` is the `webhook-sequence` header: gap-free per endpoint."""
+
+    id: Id
+    object: Literal["webhook_delivery"] = "webhook_delivery"
+    endpoint_id: Id
+    event_id: Id
+    event_type: str
+    sequence: int
+    status: DeliveryStatus
+    attempt_count: int
+    next_attempt_at: Instant | None
+    created_at: Instant
+    attempts: list[Attempt]
+
+
+class DeliveriesQuery(PageQuery, frozen=True, kw_only=True):
+    status: DeliveryStatus | None = None
+
+
+class StudioDeliveriesQuery(DeliveriesQuery, frozen=True, kw_only=True):
+    endpoint_id: Id | None = None

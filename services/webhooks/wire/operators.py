@@ -45,7 +45,7 @@ class Requeued(Struct, kw_only=True):
 
 
 class WebhooksStats(Struct, kw_only=True):
-    """For `studioctl status` and the dashboards."""
+    """For `studioctl status` and the dashboards. Deliveries are counted up to 10,000 of each status."""
 
     outbox_waiting: int
     outbox_overdue: int

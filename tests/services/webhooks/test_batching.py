@@ -5,20 +5,19 @@ from collections.abc import Sequence
 
 import pytest
 
-from services.webhooks.dispatcher.batcher import BATCH, Batcher
+from services.webhooks.dispatcher.batches import BATCH, Batcher
 from services.webhooks.dispatcher.dispatcher import CLAIM_AGAIN, Dispatcher
 from services.webhooks.dispatcher.sender import Sender
-from services.webhooks.rules.circuit_breaker import Breaker
-from services.webhooks.rules.days import Span
-from services.webhooks.store import attempts, lane_batches, lanes
-from services.webhooks.store.day_tables import DayTables
-from services.webhooks.store.lane_batches import Release, Wanted
+from services.webhooks.rules.retry import Breaker
+from services.webhooks.store import attempts, lanes
+from services.webhooks.store.attempts import Wanted
+from services.webhooks.store.lanes import Release
 from shared.background import Wakeup
 from shared.db.database import Connection
 from shared.wire import new_id, now
 from tests.harness.eventually import until
 from tests.harness.receiver import Receiver
-from tests.services.webhooks.studio_client import StudioClient, hold_lanes, open_studio_client
+from tests.services.webhooks.studio_client import StudioClient, open_studio_client
 
 
 class Doubling:
@@ -118,47 +117,10 @@ async def test_lanes_are_released_in_one_statement_that_skips_locked_ones(client
     db = client.context.db
     async with db.transaction() as event_log, db.connection() as conn:
         await event_log.execute("UPDATE lanes SET wakes = wakes WHERE endpoint_id = $1", made[1]["id"])
-        seen = await lane_batches.load(conn, DayTables(), [Wanted(lease, [], 0) for lease in held])
+        seen = await attempts.load(conn, [Wanted(lease, [], 0) for lease in held])
         releases = [
-            Release(lease, loaded.target, Breaker(), now())
+            Release(lease, loaded.target.wakes, True, Breaker(), now())
             for lease, loaded in zip([*held, lost], [*seen, seen[0]], strict=True)
             if loaded is not None
         ]
-        assert await lane_batches.release(conn, DayTables(), releases) == [True, False, True, False]
-
-
-@pytest.mark.parametrize("fifo", [False, True])
-async def test_lanes_with_new_events_of_the_same_day_are_loaded_in_one_statement(
-    client: StudioClient, *, fifo: bool
-) -> None:
-    """They do not know of these events yet. Loading each lane again delayed the other studios' lanes."""
-    for _ in range(3):
-        await client.endpoint("https://partner.example/hook", fifo=fifo)
-    token = await hold_lanes(client)
-    await client.publish_some(1)
-    days, statements = DayTables(), 0
-
-    def count(_: object) -> None:
-        nonlocal statements
-        statements += 1
-
-    async with client.context.db.connection() as conn:
-        rows = await conn.fetch("SELECT endpoint_id, open_since, open_until FROM lanes")
-        wanted = [
-            Wanted(
-                lanes.Lease(row["endpoint_id"], client.studio_id, token),
-                [],
-                64,
-                Span(row["open_since"], row["open_until"]),
-            )
-            for row in rows
-        ]
-        await lane_batches.load(conn, days, wanted)
-        await client.publish_some(1)
-        with conn.query_logger(count):
-            found = await lane_batches.load(conn, days, wanted)
-            in_order = await attempts.in_order(conn, days, wanted[0].lease, wanted[0].open_span, 64)
-            await asyncio.sleep(0)  # the logger is called by the loop
-        assert statements == 2
-        assert [len(lane.due) for lane in found if lane is not None] == [0 if fifo else 2] * 3
-        assert len(in_order) == 2
+        assert await lanes.release(conn, releases) == [False, None, False, False]

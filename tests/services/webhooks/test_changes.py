@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from services.webhooks.dispatcher.dispatcher import Dispatcher
 from services.webhooks.dispatcher.lane import TARGET_TTL, Lane
 from services.webhooks.dispatcher.sender import Sender
-from services.webhooks.rules.circuit_breaker import Breaker
+from services.webhooks.rules.retry import Breaker
 from services.webhooks.store.lanes import Lease
 from shared.wire import new_id
 from tests.harness.eventually import eventually

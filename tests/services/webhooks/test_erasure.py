@@ -107,12 +107,12 @@ async def test_a_copy_that_comes_after_the_erasure_is_logged_delivered_and_kept_
 async def test_the_log_remembers_the_erased_for_as_long_as_it_takes_events_from_before(
     client: StudioClient,
 ) -> None:
-    """After 33 days an event from before the erasure is too old to be logged. The row holds ids only."""
+    """After 37 days an event from before the erasure is too old to be logged. The row holds ids only."""
     old, young = new_id(), new_id()
     await erase(client, old, young)
-    await client.sql(
-        "UPDATE erased_people SET erased_at = now() - interval '34 days' WHERE person_id = $1", old
-    )
+    aged = "UPDATE erased_people SET erased_at = now() - $2::int * interval '1 day' WHERE person_id = $1"
+    await client.sql(aged, old, 45)
+    await client.sql(aged, young, 38)
     await prune_step(client.context)
     assert [row["person_id"] for row in await client.sql("SELECT person_id FROM erased_people")] == [young]
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from itertools import pairwise
-from typing import Any
 
 import asyncpg
 import pytest
@@ -13,7 +12,6 @@ from shared.events.bus import EVENT_LOG, Message
 from shared.events.envelope import render
 from shared.events.kinds import BookingCreated, LeadCreated, MemberCreated
 from shared.wire import new_id, now
-from tests.harness.eventually import eventually
 from tests.harness.send_events import send_events
 from tests.services.webhooks.studio_client import ALL_READS, StudioClient
 
@@ -182,37 +180,3 @@ async def test_an_unreadable_message_is_parked_and_the_others_are_logged(client:
     }
     assert len((await client.call("GET", "/events")).json()["data"]) == 1
     assert (await client.call("GET", "/staff/queues", caller=client.caller())).status == 404, "operators only"
-
-
-async def test_events_of_the_first_partition_are_pruned_after_thirty_days_with_their_deliveries(
-    client: StudioClient, database_url: str
-) -> None:
-    """In batches, if the partition was the whole table once. Younger events stay, the sequence continues."""
-    from services.webhooks.actions.prune import prune_step
-
-    admin: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-    await admin.execute(
-        "CREATE INDEX events_before_by_age ON webhooks.events_before (studio_id, created_at, sequence)"
-    )
-    await admin.close()
-    await client.endpoint("https://partner.example/hook")
-    await client.publish_some(6)
-    old = await client.sql(
-        "UPDATE events SET created_at = now() - interval '31 days' WHERE sequence <= 4"
-        " RETURNING id, created_at"
-    )
-    for row in old:
-        await client.sql(
-            "UPDATE deliveries SET event_created_at = $2 WHERE event_id = $1", row["id"], row["created_at"]
-        )
-
-    async def pruned() -> list[int] | None:
-        await prune_step(client.context)
-        rows = await client.sql("SELECT sequence FROM events ORDER BY 1")
-        return [row["sequence"] for row in rows] if len(rows) == 2 else None
-
-    assert await eventually(pruned) == [5, 6]
-    assert len(await client.sql("SELECT 1 FROM deliveries")) == 2
-    await client.publish_some(1)
-    rows = await client.sql("SELECT max(sequence) AS last FROM events")
-    assert rows[0]["last"] == 7

@@ -2,7 +2,7 @@
 
 from msgspec import structs
 
-from services.webhooks.event_log_consumer import EventLogConsumer
+from services.webhooks.app import EventLogConsumer
 from shared.events.bus import EVENT_LOG, Queue
 from shared.events.bus.memory import MemoryBus
 from shared.events.leases import Leases

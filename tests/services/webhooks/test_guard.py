@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 from aiohttp.abc import AbstractResolver, ResolveResult
 
+from services.webhooks.dispatcher.resolver import ForbiddenAddress, guarded_socket
 from services.webhooks.dispatcher.sender import Sender
-from services.webhooks.dispatcher.ssrf_guard import ForbiddenAddress, guarded_socket
-from services.webhooks.rules.addresses import is_forbidden, literal_address
-from services.webhooks.rules.urls import UrlPolicy, url_problem
+from services.webhooks.rules.urls import UrlPolicy, is_forbidden, literal_address, url_problem
 from tests.harness.receiver import Receiver, answering
 from tests.services.webhooks.studio_client import StudioClient
 

@@ -7,23 +7,20 @@ import msgspec
 import pytest
 
 from services.webhooks.dispatcher.lane import Lane
-from services.webhooks.rules.circuit_breaker import Breaker
-from services.webhooks.rules.days import EVER, Span
-from services.webhooks.store.attempts import Due
-from services.webhooks.store.lane_batches import Loaded, Release, Target, Wanted
-from services.webhooks.store.lanes import Lease
+from services.webhooks.rules.retry import Breaker
+from services.webhooks.store.attempts import Due, Loaded, Target, Wanted
+from services.webhooks.store.lanes import Lease, Release
 from shared.wire import now
 
 
 class Endpoint:
-    """One endpoint in memory: what LOAD and RELEASE do for it, and what happens just before a load."""
+    """One endpoint in memory: what LOAD and RELEASE do for it."""
 
     def __init__(self, *, rate_limit: float | None = None, fifo: bool = False) -> None:
-        self.target = Target(1, 1, True, "https://partner.example", fifo, rate_limit, EVER, ())
+        self.target = Target(1, 1, True, "https://partner.example", fifo, rate_limit, [])
         self.pending = ["d1", "d2", "d3", "d4", "d5"]
         self.released_with: list[str] | None = None
-        self.drained: list[bool] = []
-        self.before_load: Callable[[], None] = lambda: None
+        self.paused = False
         self.loads, self.releases = Batch(self._load), Batch(self._release)
 
     def change(self) -> None:
@@ -35,17 +32,14 @@ class Endpoint:
         self.target = msgspec.structs.replace(self.target, wakes=self.target.wakes + 1)
 
     def _load(self, wanted: Wanted) -> Loaded:
-        self.before_load()
         found = [id_ for id_ in self.pending if id_ not in wanted.held][: (wanted.limit + 1) // 2]
         return Loaded(self.target, [] if self.target.fifo else [due(id_) for id_ in found])
 
     def _release(self, release: Release) -> bool:
-        if release.seen.wakes != self.target.wakes:
-            return False
-        self.drained.append(release.drained)
-        if not release.breaker.is_paused(release.at):
+        self.paused = release.breaker.is_paused(release.at)
+        if release.wakes == self.target.wakes and release.enabled and not self.paused:
             self.released_with = list(self.pending)
-        return True
+        return False
 
 
 def due(id_: str) -> Due:
@@ -55,7 +49,7 @@ def due(id_: str) -> Due:
 class FifoLane(Lane):
     """Reads the deliveries of an endpoint in memory."""
 
-    async def _in_order(self, span: Span) -> list[Due]:
+    async def _in_order(self) -> list[Due]:
         endpoint: Any = self.resources
         return [due(id_) for id_ in endpoint.pending]
 
@@ -74,9 +68,9 @@ def lane_of(endpoint: Endpoint, breaker: Breaker | None = None) -> Any:
 
 
 async def refill_until_settled(lane: Any) -> None:
-    """As `run` does: refill, until something is held or the lane was released."""
+    """As `run` does: load, until something is held or the lane was released."""
     for _ in range(5):
-        if await lane._refill() or lane._prefetch.ready:
+        if await lane._released() or not await lane._load() or lane._prefetch.ready:
             return
 
 
@@ -93,18 +87,15 @@ async def test_a_change_during_a_refill_loses_no_delivery(rate_limit: float | No
     assert lane._prefetch.ready
 
 
-async def test_a_breaker_that_closes_during_the_load_does_not_release_the_lane() -> None:
-    """Nothing was loaded, because the lane was paused when the load began."""
+async def test_a_lane_that_is_paused_is_released_for_as_long_as_the_pause_lasts() -> None:
+    """What it has loaded stays due, and is loaded again after the pause."""
     endpoint = Endpoint()
-    lane = lane_of(endpoint, Breaker(paused_until=now().replace(year=2999)))
-
-    def succeed() -> None:
-        lane._in_flight.breaker = Breaker()
-
-    endpoint.before_load = succeed
+    lane = lane_of(endpoint)
     await refill_until_settled(lane)
-    assert endpoint.released_with is None
-    assert lane._prefetch.ready
+    lane._in_flight.breaker = Breaker(paused_until=now().replace(year=2999))
+    assert await lane._released()
+    assert endpoint.paused
+    assert not lane._prefetch.held
 
 
 async def test_new_work_that_a_refill_only_counted_is_loaded_before_the_release() -> None:
@@ -115,7 +106,7 @@ async def test_new_work_that_a_refill_only_counted_is_loaded_before_the_release(
     await refill_until_settled(lane)
     lane._prefetch.exhausted = True
     endpoint.add("d2")
-    await lane._refill()
+    assert not await lane._released() and await lane._load()
     done = lane._prefetch.ready.popleft()
     lane._prefetch.held.discard(done.id)
     endpoint.pending.remove(done.id)
@@ -132,7 +123,7 @@ async def test_new_work_of_a_fifo_lane_that_still_sends_is_loaded_before_the_rel
     await refill_until_settled(lane)
     sent = lane._prefetch.ready.popleft()
     endpoint.add("d2")
-    await lane._refill()
+    assert not await lane._released() and await lane._load()
     lane._prefetch.held.discard(sent.id)
     endpoint.pending.remove(sent.id)
     await refill_until_settled(lane)
@@ -146,17 +137,3 @@ async def test_a_lane_with_nothing_due_is_released() -> None:
     endpoint.pending = []
     await refill_until_settled(lane_of(endpoint))
     assert endpoint.released_with == []
-    assert endpoint.drained == [True]
-
-
-@pytest.mark.parametrize("why", ["disabled", "paused"])
-async def test_a_lane_that_may_not_look_keeps_the_days_of_its_open_deliveries(why: str) -> None:
-    """A lane that is released as drained forgets which days it has to look at."""
-    endpoint = Endpoint()
-    breaker = Breaker()
-    if why == "disabled":
-        endpoint.target = msgspec.structs.replace(endpoint.target, enabled=False)
-    else:
-        breaker = Breaker(paused_until=now().replace(year=2999))
-    await refill_until_settled(lane_of(endpoint, breaker))
-    assert endpoint.drained == [False]

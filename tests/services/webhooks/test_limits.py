@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from services.webhooks.actions.create_endpoint import MAX_ENDPOINTS
-from services.webhooks.actions.rotate_secret import MAX_LIVE_SECRETS
+from services.webhooks.actions.manage_endpoints import MAX_ENDPOINTS, MAX_LIVE_SECRETS
 from services.webhooks.store.attempts import MAX_ATTEMPTS_KEPT
 from shared.events.kinds import BookingCreated, LeadCreated
 from shared.wire import new_id

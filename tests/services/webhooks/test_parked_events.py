@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from services.webhooks.actions import requeue_parked as requeueing
+from services.webhooks.actions import operator_repairs as requeueing
 from services.webhooks.actions.log_events import log_events
 from services.webhooks.actions.prune import prune_step
 from services.webhooks.store import parked

@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.webhooks.rules.fair_share import (
+from services.webhooks.dispatcher.dispatcher import (
     MAX_LANES_PER_STUDIO,
     MIN_LANE_WINDOW,
     STUDIO_WINDOW,

@@ -1,18 +1,30 @@
-"""For operators: the endpoints and deliveries of a studio, and the message queues."""
+"""For operators: endpoints, deliveries and queues; and calls that only the gateway makes on their behalf."""
 
-from services.webhooks.actions.requeue_parked import requeue_parked
-from services.webhooks.actions.retry_delivery import retry_delivery
+from services.webhooks.actions.erase_person import erase_person
+from services.webhooks.actions.manage_endpoints import (
+    disable_client,
+    disable_endpoints_of_key,
+)
+from services.webhooks.actions.operator_repairs import advance_sequences, requeue_parked
 from services.webhooks.context import Webhooks
 from services.webhooks.errors import EndpointDisabled, RecoveryRunning
-from services.webhooks.routes.endpoints import list_all
+from services.webhooks.routes.endpoints import get_recovery, list_all, recover, retry
 from services.webhooks.routes.events import list_events
-from services.webhooks.routes.recoveries import get as get_recovery
-from services.webhooks.routes.recoveries import recover
-from services.webhooks.store import event_log, parked, studio_deliveries
-from services.webhooks.wire.deliveries import Delivery, StudioDeliveriesQuery
-from services.webhooks.wire.endpoints import Endpoint, Recover, Recovery
+from services.webhooks.store import deliveries, event_log, parked, stats
+from services.webhooks.wire.endpoints import (
+    ClientRevoked,
+    Count,
+    Delivery,
+    Endpoint,
+    KeyRevoked,
+    Recover,
+    Recovery,
+    StudioDeliveriesQuery,
+)
 from services.webhooks.wire.events import EventPage, EventsQuery, Position
 from services.webhooks.wire.operators import (
+    AdvanceSequences,
+    Erased,
     Parked,
     ParkedQuery,
     ParkedRead,
@@ -20,18 +32,21 @@ from services.webhooks.wire.operators import (
     Queues,
     Requeue,
     Requeued,
+    WebhooksStats,
 )
 from shared.errors import NotFound, Unavailable
 from shared.events.bus import QUEUES, BusError, Queue
+from shared.events.outbox import backlog
 from shared.http.pages import Page, page_of
 from shared.http.routes import Call, Route
+from shared.transfer.routes import erase_route
 from shared.wire import PageQuery
 
 
 async def list_deliveries(service: Webhooks, call: Call[StudioDeliveriesQuery, None]) -> Page[Delivery]:
     query = call.query
     async with service.db.connection() as conn:
-        found = await studio_deliveries.list_all(
+        found = await deliveries.of_studio(
             conn,
             call.caller,
             status=query.status,
@@ -40,10 +55,6 @@ async def list_deliveries(service: Webhooks, call: Call[StudioDeliveriesQuery, N
             limit=query.limit + 1,
         )
     return page_of(found, query.limit)
-
-
-async def retry(service: Webhooks, call: Call[None, None]) -> Delivery:
-    return await retry_delivery(service, call.caller, call.path["delivery_id"])
 
 
 async def position(service: Webhooks, call: Call[None, None]) -> Position:
@@ -94,6 +105,35 @@ async def list_parked(service: Webhooks, call: Call[ParkedQuery, None]) -> Parke
 async def requeue(service: Webhooks, call: Call[None, Requeue]) -> Requeued:
     queue = queue_named(call.path["queue"])
     return Requeued(requeued=await requeue_parked(service, queue, call.body.ids))
+
+
+async def client_revoked(service: Webhooks, call: Call[None, ClientRevoked]) -> Count:
+    return Count(await disable_client(service, call.body.studio_id, call.body.client_id))
+
+
+async def advance(service: Webhooks, call: Call[None, AdvanceSequences]) -> Count:
+    await advance_sequences(service, call.body)
+    return Count(len(call.body.studio_ids))
+
+
+async def key_revoked(service: Webhooks, call: Call[None, KeyRevoked]) -> Count:
+    return Count(await disable_endpoints_of_key(service, call.body.studio_id, call.body.key_id))
+
+
+async def status(service: Webhooks, call: Call[None, None]) -> WebhooksStats:
+    async with service.db.connection() as conn:
+        waiting = await backlog(conn)
+        counts = await stats.counts(conn)
+    return WebhooksStats(
+        outbox_waiting=waiting.waiting,
+        outbox_overdue=waiting.overdue,
+        outbox_age_seconds=waiting.age_seconds,
+        queues=await queue_depths(service),
+        pending_deliveries=counts["pending"],
+        dead_deliveries=counts["dead"],
+        oldest_pending_seconds=counts["oldest"],
+        running_recoveries=counts["recoveries"],
+    )
 
 
 ROUTES: list[Route[Webhooks]] = [
@@ -196,5 +236,41 @@ ROUTES: list[Route[Webhooks]] = [
         answer=Requeued,
         staff=True,
         errors=(NotFound,),
+    ),
+    Route(
+        method="POST",
+        path="/internal/clients/revoked",
+        handler=client_revoked,
+        summary="Disable the endpoints of a client without a live key",
+        body=ClientRevoked,
+        answer=Count,
+        internal=True,
+    ),
+    Route(
+        method="POST",
+        path="/internal/keys/revoked",
+        handler=key_revoked,
+        summary="Disable the endpoints of a leaked key",
+        body=KeyRevoked,
+        answer=Count,
+        internal=True,
+    ),
+    erase_route(erase_person, Erased),
+    Route(
+        method="POST",
+        path="/internal/sequences/advance",
+        handler=advance,
+        summary="Move the sequences of these studios forward",
+        body=AdvanceSequences,
+        answer=Count,
+        internal=True,
+    ),
+    Route(
+        method="GET",
+        path="/internal/status",
+        handler=status,
+        summary="Figures for operators",
+        answer=WebhooksStats,
+        internal=True,
     ),
 ]

@@ -1,16 +1,17 @@
-"""An operator sends parked events back to where they could not be handled, after the cause was mended."""
+"""What operators do after a fault: requeue parked events, and skip sequences after a restore."""
 
 from collections.abc import Sequence
 
 import structlog
 
-from services.webhooks.actions.log_events import log_events
+from services.webhooks.actions.log_events import log_events, outbox_row
 from services.webhooks.context import Webhooks
-from services.webhooks.store import parked
+from services.webhooks.store import event_log, parked
+from services.webhooks.wire.operators import AdvanceSequences
 from shared.db.unavailable import is_unavailable
 from shared.events.bus import EVENT_LOG, Message, Queue
 from shared.events.envelope import read_envelope
-from shared.events.outbox import OutboxRow, add_rows, partition_of
+from shared.events.outbox import add_rows
 
 log = structlog.get_logger("webhooks")
 
@@ -43,13 +44,16 @@ async def _log(service: Webhooks, message: Message) -> bool:
 
 
 async def _forward(service: Webhooks, queue: Queue, message: Message) -> bool:
-    studio_id = read_envelope(message.body).studio_id
-    row = OutboxRow(
-        partition_of(studio_id), message.id, studio_id, message.topic, message.body, message.traceparent
-    )
+    row = outbox_row(message, read_envelope(message.body))
     async with service.db.transaction() as conn:
         # Its person may have been erased since it was listed, or another operator was faster.
         found = await parked.remove(conn, queue, message.id)
         if found:
             await add_rows(conn, [row])
     return found
+
+
+async def advance_sequences(service: Webhooks, given: AdvanceSequences) -> None:
+    """Skips the numbers that were used since the backup, so that none is used twice."""
+    async with service.db.transaction() as conn:
+        await event_log.advance_sequences(conn, given.studio_ids, given.by)
