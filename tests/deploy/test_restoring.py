@@ -22,7 +22,7 @@ from shared.db.migrate import migrate
 from shared.events.envelope import Envelope
 from shared.servers.postgres import EmbeddedPostgres, find_postgres
 from shared.settings import SERVICES
-from shared.wire import new_id, now
+from shared.wire import new_id
 from tests.harness.compressed_days import envelopes_of_day, keep_days, log_of_the_past
 from tests.harness.servers import home_for_servers
 from tests.harness.system import ROOT
@@ -208,20 +208,3 @@ async def test_the_jump_after_a_restore_is_no_gap(log: Log) -> None:
     await log.add(*log.events(2))
     assert (await log.sequences())[-3:] == [1_000_007, 1_000_008, 1_000_009]
     await log.admin.execute(CHECKS)
-
-
-async def test_rows_that_are_deleted_one_by_one_are_no_gap(database_url: str) -> None:
-    """The first partition is emptied by age, which is not the order of sequences."""
-    admin: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-    async with log_of_the_past(database_url, 2) as (service, first):
-        await admin.execute("CREATE INDEX events_before_by_age ON webhooks.events_before (created_at)")
-        made = Log(service, admin, first)
-        await admin.execute(NAMED_STUDIO, made.studio_id)
-        await keep_days(service, now())
-        await made.add(*made.events(-2), *made.events(0), *made.events(-1), *made.events(1))
-        await admin.execute("DELETE FROM webhooks.events WHERE sequence IN (2, 7, 9)")
-        await admin.execute(CHECKS)
-        await admin.execute("DELETE FROM webhooks.events WHERE sequence = 5")
-        with pytest.raises(asyncpg.RaiseError, match="1 studios has gaps"):
-            await admin.execute(CHECKS)
-    await admin.close()
