@@ -16,6 +16,7 @@ from tests.chaos.open_arena import REPLICAS, open_arena
 from tests.chaos.rounds import Result, run_round
 from tests.chaos.writers import Defects, Writers
 from tests.harness.bookable_studio import Bookable, bookable
+from tests.harness.broker_cluster import Version
 
 Say = Callable[[str], None]
 
@@ -32,6 +33,7 @@ class Plan(Struct, frozen=True):
     members: int = 350
     studios: int = PARTITIONS
     replicas: dict[str, int] = field(default_factory=lambda: dict(REPLICAS))
+    cluster: Version | None = None
 
 
 class Outcome(Struct):
@@ -52,7 +54,7 @@ async def run(plan: Plan, folder: Path, say: Say) -> Outcome:
     outcome, started = Outcome(), time.monotonic()
     groups = list(_possible(plan.groups, outcome, say))
     say(f"seed {plan.seed}; {len(groups)} groups, {plan.rounds} rounds each; logs in {folder}")
-    async with open_arena(folder, plan.replicas, plan.studios) as arena:
+    async with open_arena(folder, plan.replicas, plan.studios, plan.cluster) as arena:
         studios = {
             studio_id: bookable(classes=plan.classes, members=plan.members, seats=100_000)
             for studio_id in arena.studio_ids
@@ -119,7 +121,7 @@ async def _one_round(
 ) -> Result:
     """A round that fails to complete is a finding too, and the next ones still run."""
     try:
-        return await run_round(arena, writers, group.name, fault, draw, writes=plan.writes, known=known)
+        return await run_round(arena, writers, group, fault, draw, writes=plan.writes, known=known)
     except Exception as problem:
         findings = Findings(stuck=[f"the round failed: {problem!r}"])
         await arena.repair()

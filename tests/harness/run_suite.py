@@ -1,4 +1,4 @@
-"""`make test`: runs the suite with two workers. Failed tests are named in the last lines; none is run again."""
+"""`make test`: runs the suite with two workers. The last lines name what failed; no test runs again."""
 
 import json
 import subprocess
