@@ -2,6 +2,7 @@
 
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -12,6 +13,7 @@ from shared.events.outbox import PARTITIONS
 from tests.chaos.arena import Arena
 from tests.chaos.audit import Findings
 from tests.chaos.faults.fault import Fault, Group
+from tests.chaos.ledger import Ledger
 from tests.chaos.open_arena import REPLICAS, open_arena
 from tests.chaos.rounds import Result, run_round
 from tests.chaos.writers import Defects, Writers
@@ -71,8 +73,16 @@ async def run(plan: Plan, folder: Path, say: Say) -> Outcome:
                 outcome.results.append(Result(group.name, "", "", 0, 0.0, findings, Defects()))
                 say(f"{group.name}: {findings.stuck[0][:400]}")
                 await arena.repair()
+        say(written(arena.ledger))
     outcome.seconds = time.monotonic() - started
     return outcome
+
+
+def written(ledger: Ledger) -> str:
+    """How often each kind of write was acknowledged, to see that none was left out."""
+    kinds = Counter(kind for kind, _ in ledger.writes)
+    listed = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
+    return f"acknowledged: {listed}; {len(ledger.paths)} endpoints changed"
 
 
 def _possible(groups: Sequence[Group], outcome: Outcome, say: Say) -> Iterator[Group]:

@@ -24,7 +24,7 @@ PARTS: tuple[tuple[Fault, ...], ...] = (
 )
 
 
-def several(count: int) -> Injection:
+def at_once(count: int) -> Injection:
     @asynccontextmanager
     async def inject(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
         chosen = [draw.choice(PARTS[place]) for place in sorted(draw.sample(range(len(PARTS)), count))]
@@ -35,11 +35,11 @@ def several(count: int) -> Injection:
     return inject
 
 
-TOGETHER = Group(
+SEVERAL = Group(
     "together",
     (
-        Fault("two faults at once", several(2), (2.0, 8.0)),
-        Fault("three faults at once", several(3), (2.0, 8.0)),
+        Fault("two faults at once", at_once(2), (2.0, 8.0)),
+        Fault("three faults at once", at_once(3), (2.0, 8.0)),
     ),
     recovery_seconds=60.0,
 )
