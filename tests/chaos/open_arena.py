@@ -118,7 +118,8 @@ async def _start_services(
     for process in arena.processes.values():
         await asyncio.to_thread(process.wait_ready, START_SECONDS)
     for name, words in _named(replicas):
-        await arena.balancers[words[0]].until_ready(arena.ports[name])
+        if words != ROLES["dispatch"]:  # it serves no requests
+            await arena.balancers[words[0]].until_ready(arena.ports[name])
     token = made.operator_tokens[0]
     running = RunningSystem(arena.ports["gateway-1"], operator_ports["gateway-1"], token, arena.folder)
     arena.system = System(running, session)
