@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 RATE ?= 10
 
-.PHONY: up test check fresh screenshots soak chaos bench bench-compare lock sizes sbom clean help
+.PHONY: up test check fresh screenshots soak chaos bench bench-compare size-report lock sizes sbom clean help
 
 help:
 	@echo "make up      start everything (Ctrl-C stops it); pass options with ARGS='--port 9000'"
@@ -13,11 +13,12 @@ help:
 	@echo "make check   format, lint, types, import contracts, generated files, names and sizes"
 	@echo "make fresh   follow the README in a clean clone with an empty home, and time it"
 	@echo "make screenshots   write pictures of the consoles to docs/console"
-	@echo "make soak    long runs with many steps, many events and injected faults, over two hours; some with ARGS='hostile ledger'"
-	@echo "make chaos   inject faults for about an hour; pass options with ARGS='--groups kill --seed 7'"
+	@echo "make soak    long runs with many steps, many events and injected faults, over two hours; some with ARGS='hostile export'"
+	@echo "make chaos   inject faults for about 40 minutes; pass options with ARGS='--groups kill --seed 7'"
 	@echo "make sizes   compute volume sizes for RATE=10 events a second"
 	@echo "make sbom    write sbom.cdx.json, the bill of materials of the image"
 	@echo "make bench   compare speed with bare Postgres, nginx and a typical FastAPI stack"
+	@echo "make size-report   count files, lines, loops, and the files on a booking's way; BASE=REV adds an older commit"
 	@echo "make bench-compare BASE=REV   compare with an older commit; fails if a row is more than 5 % worse"
 
 up: $(VENV)/runtime
@@ -57,6 +58,10 @@ bench: $(VENV)/development
 bench-compare: $(VENV)/development
 	@[ -n "$(BASE)" ] || { echo "Name the commit to compare with: make bench-compare BASE=main~20"; exit 2; }
 	$(BIN)/python -m bench.compare --against $(BASE) $(ARGS)
+
+size-report: $(VENV)/development
+	@$(BIN)/python -m tests.harness.prepare
+	@$(BIN)/python -m tests.size_report $(if $(BASE),--base $(BASE)) $(ARGS)
 
 # CycloneDX from the lock file. Needs no network.
 sbom:

@@ -18,8 +18,7 @@ from bench.system import System
 from bench.tools import Tools
 from shared.servers.ports import free_port
 from shared.servers.postgres import EmbeddedPostgres
-from shared.servers.rabbitmq import PrivateRabbit
-from shared.servers.rabbitmq_binaries import install_if_debian_root
+from tests.harness.rabbitmq import PrivateRabbit, install_if_debian_root
 
 
 class Closable(Protocol):

@@ -25,7 +25,7 @@ from shared.observability.log import set_up_logging
 from shared.observability.log_file import LogFile
 from shared.observability.tracing import set_up_tracing
 from shared.servers.postgres import EmbeddedPostgres
-from shared.servers.postgres_home import lock_home
+from shared.servers.postgres_data import lock_home
 from shared.servers.problem import ServerProblem, explained
 from shared.settings import SERVICES, Settings
 

@@ -4,15 +4,20 @@ The server runs under a small shell that holds the read end of a pipe; only we h
 write to the pipe, or it closes because this process died, the shell sends the server its stop signal.
 Linux's parent-death signal is similar but bound to the thread that started the child: a server started from
 a worker thread would stop with that thread. The pipe avoids this and also works on macOS.
+
+Postgres refuses root, so a server may run as another user. Only its process changes user, never Python.
 """
 
 import os
+import pwd
 import signal
 import subprocess
 from pathlib import Path
 from typing import IO
 
-from shared.servers.run_as import RunAs
+from msgspec import Struct
+
+from shared.servers.problem import ServerProblem
 
 LIFELINE = """
 signal=$1; shift
@@ -23,6 +28,87 @@ wait "$server"; code=$?
 kill "$watch" 2>/dev/null
 exit "$code"
 """
+NAMESPACE = ("unshare", "--user", "--map-user=65534", "--map-group=65534", "--")
+
+
+class RunAs(Struct, frozen=True):
+    uid: int
+    """The owner of the server's files, as seen by this process."""
+    gid: int
+    switch: bool = False
+    """The child gives up root for `uid` and `gid`."""
+    namespace: bool = False
+    """The child gets a user namespace, in which root appears as nobody."""
+
+    @property
+    def user(self) -> int | None:
+        return self.uid if self.switch else None
+
+    @property
+    def group(self) -> int | None:
+        return self.gid if self.switch else None
+
+    @property
+    def extra_groups(self) -> list[int] | None:
+        return [] if self.switch else None
+
+    def command(self, argv: list[str]) -> list[str]:
+        return [*NAMESPACE, *argv] if self.namespace else argv
+
+    def run(self, argv: list[str], *, cwd: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(argv),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=120,
+            cwd=cwd,
+            env=env,
+            user=self.user,
+            group=self.group,
+            extra_groups=self.extra_groups,
+        )
+
+    def works(self) -> bool:
+        return self._succeeds(["true"])
+
+    def can_enter(self, folder: Path) -> bool:
+        return self._succeeds(["/bin/sh", "-c", 'cd "$1"', "sh", str(folder)])
+
+    def _succeeds(self, argv: list[str]) -> bool:
+        try:
+            return self.run(argv, cwd=Path("/"), env=dict(os.environ)).returncode == 0
+        except (OSError, subprocess.SubprocessError):
+            return False
+
+
+def unprivileged(data: Path, owner_of_new: tuple[str, ...]) -> RunAs:
+    """The owner of `data`, or, before it exists, the first unprivileged user that works here."""
+    if os.geteuid() != 0:
+        return RunAs(os.geteuid(), os.getegid())
+    for candidate in _candidates(data, owner_of_new):
+        if candidate.works():
+            return candidate
+    raise ServerProblem(
+        "Postgres does not run as root, and here root can take neither another user nor a user namespace; "
+        "start it as an ordinary user or set STUDIO_DATABASE_URL."
+    )
+
+
+def _candidates(data: Path, names: tuple[str, ...]) -> list[RunAs]:
+    in_namespace = RunAs(0, 0, namespace=True)
+    if data.exists():
+        owner = data.stat()
+        return [RunAs(owner.st_uid, owner.st_gid, switch=True) if owner.st_uid else in_namespace]
+    return [*_users(names), in_namespace]
+
+
+def _users(names: tuple[str, ...]) -> list[RunAs]:
+    entries = {entry.pw_name: entry for entry in pwd.getpwall()}
+    found = [entries[name] for name in names if name in entries]
+    # macOS stores nobody's uid as -2, which reads as 4294967294 and is not valid for the child.
+    return [RunAs(entry.pw_uid, entry.pw_gid, switch=True) for entry in found if entry.pw_uid < 2**31]
 
 
 class Child:

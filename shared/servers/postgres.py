@@ -7,21 +7,23 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Self
 
-from shared.servers.child import Child
+from shared.servers.child import Child, RunAs, unprivileged
 from shared.servers.ports import free_port, is_free
 from shared.servers.postgres_binaries import PostgresBinaries, copied_to, find_postgres
-from shared.servers.postgres_data import ENVIRONMENT, make_data, reason_in, stop_leftover
-from shared.servers.postgres_home import (
+from shared.servers.postgres_data import (
+    ENVIRONMENT,
     State,
     claim_data,
     lock_data,
     lock_home,
+    make_data,
     new_state,
     read_state,
+    reason_in,
+    stop_leftover,
     write_state,
 )
 from shared.servers.problem import ServerProblem, explained
-from shared.servers.run_as import RunAs, unprivileged
 
 __all__ = ["EmbeddedPostgres", "PostgresBinaries", "ServerProblem", "find_postgres"]
 

@@ -32,7 +32,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--faults", default="", help="only faults whose name contains this text")
     parser.add_argument("--rounds", type=int, default=20, help="rounds of each group (20)")
     parser.add_argument(
-        "--writes", type=int, default=285, help="acknowledged writes of a round, at least (285)"
+        "--writes", type=int, default=240, help="acknowledged writes of a round, at least (240)"
     )
     parser.add_argument("--rate", type=float, default=30.0, help="writes per second (30)")
     parser.add_argument("--seed", type=int, help="draws the same faults again")

@@ -13,12 +13,13 @@ from typing import Any
 import asyncpg
 
 from shared.servers.postgres import EmbeddedPostgres, PostgresBinaries
-from shared.servers.rabbitmq import PrivateRabbit
 from tests.chaos.ledger import Ledger
 from tests.chaos.link import Link
 from tests.chaos.receiver import ChaosReceiver
 from tests.chaos.writers import Gateway
+from tests.harness.broker_cluster import BrokerCluster
 from tests.harness.load_balancer import Balancer
+from tests.harness.rabbitmq import PrivateRabbit
 from tests.harness.system import Process, System
 
 DATABASE = "chaos"
@@ -31,7 +32,9 @@ class Arena:
     def __init__(self, folder: Path, postgres: EmbeddedPostgres, rabbit: PrivateRabbit) -> None:
         self.folder = folder
         self.postgres = postgres
+        # With a cluster, its first node.
         self.rabbit = rabbit
+        self.cluster: BrokerCluster | None = None
         self.processes: dict[str, Process] = {}
         self.ports: dict[str, int] = {}
         self.links: dict[str, Link] = {}
@@ -50,6 +53,10 @@ class Arena:
     @property
     def database_url(self) -> str:
         return self.postgres.url_of(DATABASE)
+
+    @property
+    def amqp_url(self) -> str:
+        return self.cluster.url if self.cluster else self.rabbit.url
 
     async def connect(self, database: str) -> "asyncpg.Connection[Any]":
         """As the superuser, not through a link."""
@@ -128,7 +135,8 @@ class Arena:
         """Starts and heals whatever a failed round has left behind."""
         for link in self.links.values():
             await link.heal()
-        await asyncio.to_thread(self.rabbit.start_again)
+        for node in self.cluster.nodes if self.cluster else [self.rabbit]:
+            await asyncio.to_thread(node.start_again)
         if not self.postgres.alive:
             await self.start_postgres()
         for name, process in self.processes.items():

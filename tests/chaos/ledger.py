@@ -14,6 +14,8 @@ from msgspec import Struct
 from services.webhooks.rules.signing import signing_key
 from tests.chaos.receiver import Post
 
+# A dispatcher that was stopped may still use the old address of an endpoint, but not for longer than this.
+OLD_PATH_SECONDS = 30.0
 # The type of a write's event, and the id of the resource.
 Fact = tuple[str, str]
 
@@ -24,6 +26,15 @@ class Endpoint(Struct, frozen=True):
     studio_id: str
     fifo: bool
     secret: str
+    id: str = ""
+    url: str = ""
+
+
+class Erasure(Struct):
+    """Of a person. `answered` is the time of day at which it was acknowledged, in whole seconds."""
+
+    email: str
+    answered: float = float("inf")
 
 
 class Write(Struct, frozen=True):
@@ -47,8 +58,15 @@ class Ledger:
         self.event_ids: dict[Fact, set[str]] = defaultdict(set)
         self.digests: dict[str, bytes] = {}
         self.facts: dict[str, tuple[Fact, Any]] = {}
+        self.versions: dict[str, int] = {}
+        self.erasures: dict[str, Erasure] = {}
+        # The path of each endpoint that was changed, and when that was acknowledged.
+        self.paths: dict[str, tuple[str, float]] = {}
+        # Not while a fault changes clocks.
+        self.timestamps_are_real = True
         self.problems: list[str] = []
         self.requests = 0
+        self._versions: dict[tuple[str, str], int] = {}
         self._last_accepted: dict[str, int] = defaultdict(int)
         self._accepted_ids: dict[str, set[str]] = defaultdict(set)
         self._sequences: dict[str, set[int]] = defaultdict(set)
@@ -70,6 +88,17 @@ class Ledger:
                 self.awaited[name].add(fact)
         self._note_arrival(fact)
 
+    def begin_erasure(self, resource_id: str, email: str) -> None:
+        """From now on its events may come in two forms."""
+        self.erasures.setdefault(resource_id, Erasure(email))
+
+    def end_erasure(self, resource_id: str) -> None:
+        """A request that is signed in a later second must not name the person."""
+        self.erasures[resource_id].answered = int(time.time())
+
+    def change_path(self, endpoint: str, path: str) -> None:
+        self.paths[endpoint] = (path, time.time())
+
     def _endpoints_of(self, studio_id: str) -> list[str]:
         return [name for name, endpoint in self.endpoints.items() if endpoint.studio_id == studio_id]
 
@@ -85,9 +114,6 @@ class Ledger:
         """Called by the receivers, before they answer."""
         self.requests += 1
         event_id, sequence = post.headers["webhook-id"], int(post.headers["webhook-sequence"])
-        digest = hashlib.sha256(post.body).digest()
-        if self.digests.setdefault(event_id, digest) != digest:
-            self.problems.append(f"{event_id} came with two bodies")
         if not self._is_signed(endpoint, post):
             self.problems.append(f"{event_id} came to {endpoint} with a wrong signature")
         if event_id not in self.facts:
@@ -96,9 +122,31 @@ class Ledger:
                 self.problems.append(f"{event_id} came to {endpoint}, which is of another studio")
             fact = (event["type"], event["resource"]["id"])
             self.facts[event_id] = (fact, event["data"]["object"])
+            self.versions[event_id] = event["resource"]["version"]
             self.event_ids[fact].add(event_id)
+        self._check_body(event_id, post)
+        self._check_path(endpoint, post)
         if accepted:
             self._accept(endpoint, event_id, sequence)
+
+    def _check_body(self, event_id: str, post: Post) -> None:
+        """The same bytes each time, except that a person who is erased disappears from them."""
+        digest = hashlib.sha256(post.body).digest()
+        erasure = self.erasures.get(self.facts[event_id][0][1])
+        if erasure is None:
+            if self.digests.setdefault(event_id, digest) != digest:
+                self.problems.append(f"{event_id} came with two bodies")
+        elif erasure.email.encode() in post.body and self._signed_after(erasure.answered, post):
+            self.problems.append(f"{event_id} names a person who was erased before it was sent")
+
+    def _check_path(self, endpoint: str, post: Post) -> None:
+        path, changed = self.paths.get(endpoint, (post.path, 0.0))
+        if path != post.path and self._signed_after(changed + OLD_PATH_SECONDS, post):
+            self.problems.append(f"{endpoint} got {post.path}, long after it was changed to {path}")
+
+    def _signed_after(self, moment: float, post: Post) -> bool:
+        """By the time that the request names: what a connection was given before may arrive later."""
+        return self.timestamps_are_real and int(post.headers["webhook-timestamp"]) > moment
 
     def _accept(self, endpoint: str, event_id: str, sequence: int) -> None:
         fact, _ = self.facts[event_id]
@@ -109,11 +157,20 @@ class Ledger:
         if event_id in self._accepted_ids[endpoint]:
             return
         self._accepted_ids[endpoint].add(event_id)
-        if self.endpoints[endpoint].fifo and sequence < self._last_accepted[endpoint]:
-            self.problems.append(
-                f"{endpoint} is fifo and got {sequence} after {self._last_accepted[endpoint]}"
-            )
+        if self.endpoints[endpoint].fifo:
+            if sequence < self._last_accepted[endpoint]:
+                self.problems.append(
+                    f"{endpoint} is fifo and got {sequence} after {self._last_accepted[endpoint]}"
+                )
+            self._check_version(endpoint, fact[1], self.versions[event_id])
         self._last_accepted[endpoint] = max(sequence, self._last_accepted[endpoint])
+
+    def _check_version(self, endpoint: str, resource_id: str, version: int) -> None:
+        """The order of a resource's events is the order of its writes."""
+        before = self._versions.get((endpoint, resource_id), version)
+        if version < before:
+            self.problems.append(f"{endpoint} got version {version} of {resource_id} after {before}")
+        self._versions[endpoint, resource_id] = version
 
     def _is_signed(self, endpoint: str, post: Post) -> bool:
         signed = f"{post.headers['webhook-id']}.{post.headers['webhook-timestamp']}.".encode() + post.body
@@ -148,7 +205,7 @@ class Ledger:
         wrong = []
         for fact, data in list(self.facts.values()):
             write = self.expected.get(fact)
-            if write is None or fact in self._checked:
+            if write is None or fact in self._checked or fact[1] in self.erasures:
                 continue
             self._checked.add(fact)
             shown = {name: data.get(name) for name in write.fields}

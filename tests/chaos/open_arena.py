@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 import asyncpg
@@ -17,18 +18,21 @@ from shared.db.migrate import migrate
 from shared.events.outbox import PARTITIONS, partition_of
 from shared.servers.ports import free_port
 from shared.servers.postgres import EmbeddedPostgres
-from shared.servers.rabbitmq import PrivateRabbit
 from shared.settings import SERVICES, Settings
 from tests.chaos.arena import DATABASE, ENDPOINTS, MOUNT_BYTES, Arena
-from tests.chaos.ledger import Endpoint
+from tests.chaos.ledger import Endpoint, Ledger
 from tests.chaos.link import linked
 from tests.chaos.receiver import receiving
 from tests.chaos.writers import Gateway
+from tests.harness.broker_cluster import Version, broker_cluster
 from tests.harness.http import Client
 from tests.harness.load_balancer import balancing
+from tests.harness.rabbitmq import PrivateRabbit
 from tests.harness.system import Process, RunningSystem, System, environment_for
 
 REPLICAS = {"gateway": 2, "catalog": 1, "bookings": 2, "forms": 2, "webhooks": 2}
+# Webhooks may run as two kinds of processes.
+ROLES = {"log": ["webhooks", "--only", "log"], "dispatch": ["webhooks", "--only", "dispatch"]}
 # Short delays, but enough of them that no delivery dies during a fault.
 RETRY_SCHEDULE = ",".join(["0.2", "0.4", "0.8", "1", *["2"] * 60])
 POLL_SECONDS = 0.3
@@ -38,9 +42,12 @@ START_SECONDS = 300.0
 
 @asynccontextmanager
 async def open_arena(
-    folder: Path, replicas: Mapping[str, int] = REPLICAS, studios: int = PARTITIONS
+    folder: Path,
+    replicas: Mapping[str, int] = REPLICAS,
+    studios: int = PARTITIONS,
+    cluster: Version | None = None,
 ) -> AsyncIterator[Arena]:
-    """At most as many studios as there are partitions."""
+    """At most as many studios as there are partitions. The broker is one node, or a `cluster` of three."""
     async with AsyncExitStack() as stack:
         mount = _mounted(folder / "pg", stack)
         # A tmpfs is memory, so old WAL must not pile up.
@@ -48,9 +55,12 @@ async def open_arena(
         postgres = await asyncio.to_thread(
             EmbeddedPostgres.start, folder / "pg", durable=True, settings=settings
         )
-        rabbit = await asyncio.to_thread(PrivateRabbit.start, folder / "rabbit")
+        brokers = await stack.enter_async_context(broker_cluster(folder, cluster)) if cluster else None
+        rabbit = (
+            brokers.nodes[0] if brokers else await asyncio.to_thread(PrivateRabbit.start, folder / "rabbit")
+        )
         arena = Arena(folder, postgres, rabbit)
-        arena.mount, arena.postgres_settings = mount, settings
+        arena.cluster, arena.mount, arena.postgres_settings = brokers, mount, settings
         stack.push_async_callback(_stop_servers, arena)
         await _make_database(arena)
         session = await stack.enter_async_context(
@@ -74,7 +84,8 @@ def _mounted(folder: Path, stack: AsyncExitStack) -> Path | None:
 
 async def _stop_servers(arena: Arena) -> None:
     with suppress(Exception):
-        await asyncio.to_thread(arena.rabbit.stop)
+        if arena.cluster is None:
+            await asyncio.to_thread(arena.rabbit.stop)
     with suppress(Exception):
         await asyncio.to_thread(arena.postgres.stop)
 
@@ -93,30 +104,37 @@ async def _start_services(
     for service in SERVICES:
         arena.balancers[service] = await stack.enter_async_context(balancing(POLL_SECONDS))
     operator_ports = {}
-    for name, service in _named(replicas):
+    for name, words in _named(replicas):
+        service = words[0]
         environment, ready_port = await _environment(arena, stack, name, service)
         if service == "gateway":
             operator_ports[name] = free_port()
             environment["STUDIO_OPERATOR_PORT"] = str(operator_ports[name])
         url = f"http://127.0.0.1:{ready_port}/health/ready"
-        process = Process(["serve", service], environment, url, arena.folder / f"{name}.log")
+        process = Process(["serve", *words], environment, url, arena.folder / f"{name}.log")
         arena.processes[name] = process
         stack.callback(_end, process)
         process.start()
     for process in arena.processes.values():
         await asyncio.to_thread(process.wait_ready, START_SECONDS)
-    for name, service in _named(replicas):
-        await arena.balancers[service].until_ready(arena.ports[name])
+    for name, words in _named(replicas):
+        if words != ROLES["dispatch"]:  # it serves no requests
+            await arena.balancers[words[0]].until_ready(arena.ports[name])
     token = made.operator_tokens[0]
     running = RunningSystem(arena.ports["gateway-1"], operator_ports["gateway-1"], token, arena.folder)
     arena.system = System(running, session)
-    arena.gateways = [Gateway(name, {}) for name in arena.processes if name.startswith("gateway")]
+    headers = {"Authorization": f"Bearer {token}"}
+    arena.gateways = [
+        Gateway(name, Client(session, f"http://127.0.0.1:{port}/operator/v1", headers), {})
+        for name, port in operator_ports.items()
+    ]
 
 
-def _named(replicas: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    for service, count in replicas.items():
+def _named(replicas: Mapping[str, int]) -> Iterator[tuple[str, list[str]]]:
+    """Each process with the words that `serve` takes."""
+    for role, count in replicas.items():
         for number in range(1, count + 1):
-            yield f"{service}-{number}", service
+            yield f"{role}-{number}", ROLES.get(role, [role])
 
 
 def _end(process: Process) -> None:
@@ -139,7 +157,7 @@ async def _environment(
     arena.ports[name] = port = free_port()
     settings = {
         "STUDIO_DATABASE_URL": _at(arena.database_url, await link("postgres", arena.postgres.port)),
-        "STUDIO_AMQP_URL": _at(arena.rabbit.url, await link("rabbit", arena.rabbit.port)),
+        "STUDIO_AMQP_URL": _at(arena.amqp_url, await link("rabbit", urlsplit(arena.amqp_url).port or 0)),
         "STUDIO_PORT": str(port),
         "STUDIO_WEBHOOK_RETRY_SCHEDULE": RETRY_SCHEDULE,
         "STUDIO_POOL_SIZE": "8",
@@ -173,10 +191,18 @@ async def _open_studio(arena: Arena, stack: AsyncExitStack, session: aiohttp.Cli
         arena.receivers[name] = receiver
         link = await stack.enter_async_context(linked(f"webhooks>{name}", receiver.port))
         arena.links[link.name] = link
-        body = {"url": f"http://127.0.0.1:{link.port}/hook", "fifo": fifo}
-        reply = await arena.gateways[0].clients[studio_id].post("/webhook-endpoints", body)
-        assert reply.status == 201, reply.body
-        arena.ledger.endpoints[name] = Endpoint(studio_id, fifo, reply.json()["secret"])
+        client = arena.gateways[0].clients[studio_id]
+        await add_endpoint(arena.ledger, client, studio_id, name, link.port, fifo=fifo)
+
+
+async def add_endpoint(
+    ledger: Ledger, client: Client, studio_id: str, name: str, port: int, *, fifo: bool
+) -> None:
+    url = f"http://127.0.0.1:{port}/hook"
+    reply = await client.post("/webhook-endpoints", {"url": url, "fifo": fifo})
+    assert reply.status == 201, reply.body
+    made = reply.json()
+    ledger.endpoints[name] = Endpoint(studio_id, fifo, made["secret"], made["id"], url)
 
 
 async def _studio_in_a_free_partition(arena: Arena) -> str:

@@ -20,6 +20,7 @@ ERROR = b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n"
 
 
 class Post(Struct, frozen=True):
+    path: str
     headers: dict[str, str]
     body: bytes
 
@@ -80,9 +81,9 @@ async def _answer(writer: asyncio.StreamWriter, manner: Manner) -> bool:
 
 async def _read_post(reader: asyncio.StreamReader) -> Post:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-    lines = head.split("\r\n")[1:-2]
+    first, *lines = head.split("\r\n")[:-2]
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    return Post(headers, await reader.readexactly(int(headers["content-length"])))
+    return Post(first.split()[1], headers, await reader.readexactly(int(headers["content-length"])))
 
 
 @asynccontextmanager

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from tests.chaos.arena import Arena
 from tests.chaos.audit import SETTLE_SECONDS, Findings, balance, log_lines, settle
-from tests.chaos.faults.fault import Fault
+from tests.chaos.faults.fault import Fault, Group
 from tests.chaos.ledger import Ledger
 from tests.chaos.writers import Defects, Writers
 
@@ -50,7 +50,7 @@ class Result(Struct):
 async def run_round(
     arena: Arena,
     writers: Writers,
-    group: str,
+    group: Group,
     fault: Fault,
     draw: random.Random,
     *,
@@ -81,8 +81,10 @@ async def run_round(
         findings.stuck.append(f"nobody took over within {SETTLE_SECONDS:.0f} s")
     await balance(arena, findings, known)
     recovered = max(writing, ledger.slowest(list(ledger.expected)[expected:], healed))
+    if recovered > group.recovery_seconds:
+        findings.stuck.append(f"recovered after {recovered:.0f} s, not within {group.recovery_seconds:.0f} s")
     acknowledged = len(ledger.writes) - before
-    result = Result(group, fault.name, detail, acknowledged, recovered, findings, writers.defects)
+    result = Result(group.name, fault.name, detail, acknowledged, recovered, findings, writers.defects)
     result.evidence = [
         line for text in writers.defects.wrong_statuses for line in log_lines(arena.folder, request_id(text))
     ]

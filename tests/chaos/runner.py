@@ -2,6 +2,7 @@
 
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -12,10 +13,12 @@ from shared.events.outbox import PARTITIONS
 from tests.chaos.arena import Arena
 from tests.chaos.audit import Findings
 from tests.chaos.faults.fault import Fault, Group
+from tests.chaos.ledger import Ledger
 from tests.chaos.open_arena import REPLICAS, open_arena
 from tests.chaos.rounds import Result, run_round
 from tests.chaos.writers import Defects, Writers
 from tests.harness.bookable_studio import Bookable, bookable
+from tests.harness.broker_cluster import Version
 
 Say = Callable[[str], None]
 
@@ -32,6 +35,7 @@ class Plan(Struct, frozen=True):
     members: int = 350
     studios: int = PARTITIONS
     replicas: dict[str, int] = field(default_factory=lambda: dict(REPLICAS))
+    cluster: Version | None = None
 
 
 class Outcome(Struct):
@@ -52,7 +56,7 @@ async def run(plan: Plan, folder: Path, say: Say) -> Outcome:
     outcome, started = Outcome(), time.monotonic()
     groups = list(_possible(plan.groups, outcome, say))
     say(f"seed {plan.seed}; {len(groups)} groups, {plan.rounds} rounds each; logs in {folder}")
-    async with open_arena(folder, plan.replicas, plan.studios) as arena:
+    async with open_arena(folder, plan.replicas, plan.studios, plan.cluster) as arena:
         studios = {
             studio_id: bookable(classes=plan.classes, members=plan.members, seats=100_000)
             for studio_id in arena.studio_ids
@@ -69,8 +73,16 @@ async def run(plan: Plan, folder: Path, say: Say) -> Outcome:
                 outcome.results.append(Result(group.name, "", "", 0, 0.0, findings, Defects()))
                 say(f"{group.name}: {findings.stuck[0][:400]}")
                 await arena.repair()
+        say(written(arena.ledger))
     outcome.seconds = time.monotonic() - started
     return outcome
+
+
+def written(ledger: Ledger) -> str:
+    """How often each kind of write was acknowledged, to see that none was left out."""
+    kinds = Counter(kind for kind, _ in ledger.writes)
+    listed = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
+    return f"acknowledged: {listed}; {len(ledger.paths)} endpoints changed"
 
 
 def _possible(groups: Sequence[Group], outcome: Outcome, say: Say) -> Iterator[Group]:
@@ -119,7 +131,7 @@ async def _one_round(
 ) -> Result:
     """A round that fails to complete is a finding too, and the next ones still run."""
     try:
-        return await run_round(arena, writers, group.name, fault, draw, writes=plan.writes, known=known)
+        return await run_round(arena, writers, group, fault, draw, writes=plan.writes, known=known)
     except Exception as problem:
         findings = Findings(stuck=[f"the round failed: {problem!r}"])
         await arena.repair()

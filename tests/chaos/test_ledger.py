@@ -1,6 +1,7 @@
 """The ledger detects each kind of damage."""
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -24,19 +25,23 @@ def post(
     sequence: int = 1,
     secret: str = SECRET,
     studio_id: str = STUDIO,
+    version: int = 1,
+    path: str = "/hook",
+    at: float = 1,
     **data: Any,
 ) -> Post:
     event = {
         "id": event_id,
         "type": "member.created",
         "studio_id": studio_id,
-        "resource": {"object": "member", "id": resource_id, "version": 1},
+        "resource": {"object": "member", "id": resource_id, "version": version},
         "data": {"object": data},
     }
     body = json.dumps(event).encode()
-    signed = signature([signing_key(secret)], event_id, 1, body)
-    headers = {"webhook-id": event_id, "webhook-sequence": str(sequence), "webhook-timestamp": "1"}
-    return Post(headers | {"webhook-signature": signed}, body)
+    stamp = int(at)
+    signed = signature([signing_key(secret)], event_id, stamp, body)
+    headers = {"webhook-id": event_id, "webhook-sequence": str(sequence), "webhook-timestamp": str(stamp)}
+    return Post(path, headers | {"webhook-signature": signed}, body)
 
 
 def acknowledge(book: Ledger, resource_id: str, **fields: Any) -> None:
@@ -109,6 +114,41 @@ def test_another_studios_event_and_a_number_that_never_came_are_corruption() -> 
     assert not book.problems
     book.note("unordered", post("e4", "m4", sequence=4, studio_id="studio-2"), True)
     assert any("another studio" in problem for problem in book.problems)
+
+
+def test_a_person_disappears_from_events_and_is_not_sent_after_the_answer() -> None:
+    """While an erasure runs either form may come, from the next second on only the one without the person."""
+    book = ledger()
+    acknowledge(book, "m1", email="a@example.com")
+    book.begin_erasure("m1", "a@example.com")
+    book.note("ordered", post("e1", "m1", email="a@example.com"), True)
+    book.note("unordered", post("e1", "m1", email=None), True)
+    book.end_erasure("m1")
+    book.note("ordered", post("e1", "m1", email="a@example.com", at=time.time() - 1), True)
+    assert damage(book) == []
+    book.note("ordered", post("e1", "m1", email="a@example.com", at=time.time() + 2), True)
+    assert any("erased" in problem for problem in book.problems)
+
+
+def test_an_endpoint_that_was_changed_gets_nothing_at_its_old_address_for_long() -> None:
+    """A request that was signed long after the change goes to the new address."""
+    book = ledger()
+    book.change_path("ordered", "/new")
+    book.note("ordered", post("e1", "m1", at=time.time()), True)
+    book.note("ordered", post("e1", "m1", at=time.time() + 60, path="/new"), True)
+    assert not book.problems
+    book.note("ordered", post("e1", "m1", at=time.time() + 60), True)
+    assert len(book.problems) == 1
+
+
+def test_the_events_of_a_resource_keep_the_order_of_its_versions() -> None:
+    """Also when the numbers rise: the log would then have them in the wrong order."""
+    book = ledger()
+    book.note("ordered", post("e1", "m1", sequence=1, version=2), True)
+    book.note("ordered", post("e2", "m2", sequence=2, version=1), True)
+    assert not book.problems
+    book.note("ordered", post("e3", "m1", sequence=3, version=1), True)
+    assert len(book.problems) == 1
 
 
 def test_the_slowest_arrival_counts_from_the_end_of_the_fault_or_from_its_own_answer(

@@ -168,6 +168,14 @@ async def test_the_role_of_a_service_may_not_advance(database_url: str) -> None:
         await conn.close()
 
 
+async def test_a_database_without_the_event_log_can_be_prepared_too(database_url: str) -> None:
+    """As when each service has its own."""
+    conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
+    await conn.execute("DROP SCHEMA webhooks CASCADE")
+    await conn.close()
+    assert await advance_in_database(database_url, 1_000_000) == 0
+
+
 async def write_to_outbox(database_url: str, event: Event) -> None:
     db = await open_database(database_url, "bookings", size=2)
     async with db.transaction() as conn:

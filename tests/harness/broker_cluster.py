@@ -11,10 +11,9 @@ import pytest
 
 from shared.servers.ports import free_port
 from shared.servers.problem import ServerProblem
-from shared.servers.rabbitmq import PrivateRabbit, greets
-from shared.servers.rabbitmq_binaries import HOW_TO_INSTALL, RabbitBinaries, find_rabbitmq
 from tests.harness.load_balancer import Balancer, balancing
 from tests.harness.newer_rabbitmq import fetch_rabbitmq_4
+from tests.harness.rabbitmq import HOW_TO_INSTALL, PrivateRabbit, RabbitBinaries, find_rabbitmq, greets
 
 NODES = 3
 POLL_SECONDS = 0.5

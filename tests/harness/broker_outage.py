@@ -2,11 +2,11 @@
 
 import asyncio
 import time
-from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
 
 from shared.wire import new_id
+from tests.harness.bookable_studio import bookable
 from tests.harness.pipeline import Pipeline
 from tests.harness.receiver import Receiver
 
@@ -43,41 +43,20 @@ async def run_outage(
     issued = await system.issue()
     await system.operator.patch(f"/clients/{issued['client_id']}", {"rate": 100_000, "burst": 100_000})
     partner = system.partner(issued["key"])
-    start = datetime.now(UTC) + timedelta(days=3)
-    classes = [new_id() for _ in range(AT_ONCE)]
-    members = [new_id() for _ in range(bookings + before)]
-    await system.import_lines(
-        [
-            {
-                "object": "class",
-                "id": class_id,
-                "title": "Flow",
-                "start_time": start.isoformat(),
-                "end_time": (start + timedelta(hours=1)).isoformat(),
-                "capacity": bookings + before,
-                "allow_waitlist": False,
-                "status": "scheduled",
-                "visible": True,
-            }
-            for class_id in classes
-        ]
-        + [
-            {"object": "member", "id": m, "first_name": "A", "last_name": "B", "email": f"{m}@example.com"}
-            for m in members
-        ]
-    )
+    studio = bookable(classes=AT_ONCE, members=bookings + before, seats=bookings + before)
+    await system.import_lines(studio.lines)
     made = await partner.post("/webhook-endpoints", {"url": receiver.url, "event_types": ["booking.created"]})
     assert made.status == 201, made.body
 
     async def book(numbers: range, class_id: str) -> None:
         for number in numbers:
-            body = {"class_id": class_id, "member_id": members[number]}
+            body = {"class_id": class_id, "member_id": studio.member_ids[number]}
             reply = await partner.post("/bookings", body, headers={"Idempotency-Key": new_id()})
             report.refused += reply.status != 201
 
     async def book_all(numbers: range) -> None:
         await asyncio.gather(
-            *(book(numbers[place::AT_ONCE], class_id) for place, class_id in enumerate(classes))
+            *(book(numbers[place::AT_ONCE], class_id) for place, class_id in enumerate(studio.class_ids))
         )
 
     await book_all(range(before))

@@ -11,7 +11,7 @@ import asyncpg
 from shared.servers.ports import free_port
 from shared.servers.postgres import NOT_DURABLE, SETTINGS
 from shared.servers.problem import ServerProblem
-from shared.servers.rabbitmq import SETTLE, adding_vhosts, greets
+from tests.harness.rabbitmq import SETTLE, adding_vhosts, greets
 from tests.harness.run_in_thread import run_in_thread
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from shared.servers.rabbitmq_binaries import RabbitBinaries
 from tests.harness.debian_release import HERE, copy_libraries, fetch, run, use_loader
+from tests.harness.rabbitmq import RabbitBinaries
 
 ERLANG = (
     *("base", "asn1", "crypto", "eldap", "ftp", "inets", "mnesia", "os-mon", "parsetools", "public-key"),

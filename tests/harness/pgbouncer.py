@@ -14,9 +14,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from shared.db.database import role_of, role_password
-from shared.servers.child import Child
+from shared.servers.child import Child, unprivileged
 from shared.servers.ports import free_port
-from shared.servers.run_as import unprivileged
 from shared.settings import SERVICES
 from tests.harness.debian_package import find_binary
 from tests.harness.debian_release import command_in, fetch_program

@@ -15,8 +15,9 @@ import asyncpg
 
 from shared.db.migrate import migrate
 from shared.servers.postgres import EmbeddedPostgres
-from shared.servers.rabbitmq import PrivateRabbit
 from shared.settings import SERVICES
+from tests.chaos.ledger import Ledger
+from tests.harness.rabbitmq import PrivateRabbit
 from tests.harness.run_in_thread import run_in_thread
 from tests.harness.system import RunningSystem, System, separate_services
 
@@ -39,6 +40,9 @@ class Pipeline:
         self.rabbit = rabbit
         self._home = home
         self.system: System
+        # Of a run whose parts are killed.
+        self.ledger = Ledger({})
+        self.studio_ids: list[str] = []
 
     @property
     def database_url(self) -> str:

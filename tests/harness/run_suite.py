@@ -1,8 +1,4 @@
-"""`make test`: runs the suite with two workers. The few tests that fail are run once more, alone.
-
-Many tests wait for real servers with a time limit, and on a busy machine one of thousands may miss it. A real
-failure fails again. Tests that pass only alone are listed in the last lines, to be fixed.
-"""
+"""`make test`: runs the suite with two workers. The last lines name what failed; no test runs again."""
 
 import json
 import subprocess
@@ -10,26 +6,15 @@ import sys
 from pathlib import Path
 
 FAILED = Path(".pytest_cache/v/cache/lastfailed")
-MOST_REPEATED = 10
-TESTS_FAILED = 1
 
 
 def main(words: list[str]) -> int:
     FAILED.unlink(missing_ok=True)
-    code = _pytest("-n", "2", *words)
-    failed = sorted(json.loads(FAILED.read_text())) if FAILED.exists() else []
-    if code != TESTS_FAILED or not 0 < len(failed) <= MOST_REPEATED:
-        return code
-    sys.stdout.write(f"\nRunning the {len(failed)} failed again, alone.\n")
-    sys.stdout.flush()
-    again = _pytest("--last-failed", *words)
-    if again == 0:
-        sys.stdout.write("\n  ".join(["Passed only when run alone:", *failed]) + "\n")
-    return again
-
-
-def _pytest(*words: str) -> int:
-    return subprocess.run([sys.executable, "-m", "pytest", *words], check=False).returncode
+    code = subprocess.run([sys.executable, "-m", "pytest", "-n", "2", *words], check=False).returncode
+    if FAILED.exists() and (failed := sorted(json.loads(FAILED.read_text()))):
+        sys.stdout.write("\n  ".join([f"\n{len(failed)} failed:", *failed]))
+        sys.stdout.write(f"\nTo run one of them: .venv/bin/python -m pytest '{failed[0]}'\n")
+    return code
 
 
 if __name__ == "__main__":

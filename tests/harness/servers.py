@@ -16,9 +16,8 @@ import pytest
 
 from shared.servers.postgres import EmbeddedPostgres, find_postgres
 from shared.servers.problem import ServerProblem
-from shared.servers.rabbitmq import PrivateRabbit
-from shared.servers.rabbitmq_binaries import HOW_TO_INSTALL, find_rabbitmq
 from tests.harness.containers import ContainerPostgres, ContainerRabbit, docker_answers
+from tests.harness.rabbitmq import HOW_TO_INSTALL, PrivateRabbit, find_rabbitmq
 
 
 class Postgres(Protocol):

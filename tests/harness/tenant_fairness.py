@@ -1,19 +1,18 @@
 """One studio floods its own endpoints. The control: the same number of deliveries over many studios."""
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 from msgspec import Struct
 
 from shared.settings import DEFAULT_RETRY_SCHEDULE
 from shared.wire import new_id
+from tests.chaos.receiver import Post, receiving
 from tests.harness.eventually import eventually
 from tests.services.webhooks.studio_client import StudioClient, open_studio_client
 
-OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 ENDPOINTS_IN_CONTROL = 5
 
 
@@ -46,30 +45,22 @@ def percentile(values: list[float], part: float) -> float:
 
 
 class Arrivals:
-    """A minimal receiver: it records when each event id arrived."""
+    """Records when each event id arrived."""
 
     def __init__(self) -> None:
         self.at: dict[str, float] = {}
         self.count = 0
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError, asyncio.IncompleteReadError):
-            while True:
-                head = await reader.readuntil(b"\r\n\r\n")
-                fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if line)
-                body = await reader.readexactly(int(fields[b"content-length"]))
-                self.count += 1
-                self.at[json.loads(body)["id"]] = time.perf_counter()
-                writer.write(OK)
-        writer.close()
+    def note(self, _: str, post: Post, accepted: bool) -> None:
+        self.count += 1
+        self.at[post.headers["webhook-id"]] = time.perf_counter()
 
 
 @asynccontextmanager
 async def arrivals() -> AsyncIterator[tuple[Arrivals, str]]:
     noted = Arrivals()
-    server = await asyncio.start_server(noted.serve, "127.0.0.1", 0)
-    async with server:
-        yield noted, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with receiving("arrivals", noted.note) as receiver:
+        yield noted, f"http://127.0.0.1:{receiver.port}"
 
 
 async def make_backlog(client: StudioClient, urls: list[str], studios: int, sizes: Sizes) -> None:

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.servers.child import Child
+from shared.servers.child import Child, RunAs
 from shared.servers.ports import free_port
-from shared.servers.run_as import RunAs
 from tests.harness.debian_package import find_binary
 from tests.harness.servers import home_for_servers
 

@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -11,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from shared.wire import new_id
-from tests.harness.system import ROOT, RunningSystem, embedded_system
-from tests.soak.test_import_at_size import megabytes
+from tests.harness.system import embedded_system
+from tests.soak.studioctl import served, studioctl
 
 ROWS = 100_000
 MEGABYTES = 300
@@ -53,32 +51,9 @@ def lines() -> Iterator[dict[str, Any]]:
         }
 
 
-def studioctl(running: RunningSystem, *words: str, out: Path) -> float:
-    """The command's highest memory use, in megabytes."""
-    with out.open("wb") as file:
-        command = subprocess.Popen(
-            [sys.executable, "-m", "services.cli.main", *words],
-            env=running.processes["up"].environment | {"STUDIO_OPERATOR_URL": running.operator_url},
-            cwd=ROOT,
-            stdout=file,
-        )
-        peak = 0.0
-        while command.poll() is None:
-            peak = max(peak, megabytes(command.pid))
-            time.sleep(0.2)
-    assert command.returncode == 0
-    return peak
-
-
 def digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def served(running: RunningSystem) -> float:
-    child = running.processes["up"].child
-    assert child is not None
-    return megabytes(child.pid)
 
 
 async def test_a_large_studio_survives_export_and_import(
@@ -93,14 +68,14 @@ async def test_a_large_studio_survives_export_and_import(
         home.mkdir()
     peaks: list[float] = []
     started = time.monotonic()
-    with embedded_system(homes[0], session_database_url) as running:
-        peaks.append(studioctl(running, "import", str(source), out=report))
-        peaks.append(studioctl(running, "export", "--studio", "large", out=first))
-        peaks.append(served(running))
-    with embedded_system(homes[1], database_url) as running:
-        peaks.append(studioctl(running, "import", str(first), out=report))
-        peaks.append(studioctl(running, "export", "--studio", "large", out=again))
-        peaks.append(served(running))
+    urls = (session_database_url, database_url)
+    for home, url, given, exported in zip(homes, urls, (source, first), (first, again), strict=True):
+        with embedded_system(home, url) as running:
+            for words, out in ((("import", str(given)), report), (("export", "--studio", "large"), exported)):
+                done = studioctl(running, *words, out=out)
+                assert done.code == 0
+                peaks.append(done.peak)
+            peaks.append(served(running))
     seconds = time.monotonic() - started
     with first.open("rb") as file:
         count = sum(1 for _ in file)

@@ -17,6 +17,7 @@ from tests.harness.faketime import find_libfaketime
 
 POSTGRES = "postgres"
 STEPS = (-3600, -60, -5, 5, 60, 3600)
+SMALL_STEPS = (-5, 5)
 
 
 def missing() -> str | None:
@@ -28,6 +29,7 @@ def missing() -> str | None:
 @asynccontextmanager
 async def fake_clocks(arena: Arena) -> AsyncIterator[None]:
     """Restarts every process with its own clock, and again without it at the end."""
+    arena.ledger.timestamps_are_real = False
     await restart_postgres(arena, faked_postgres(arena))
     before = {name: process.environment for name, process in arena.processes.items()}
     for name, process in arena.processes.items():
@@ -40,6 +42,7 @@ async def fake_clocks(arena: Arena) -> AsyncIterator[None]:
             process.environment = before[name]
         await restart_postgres(arena, None)
         await start_all_again(arena)
+        arena.ledger.timestamps_are_real = True
 
 
 def faked(arena: Arena, name: str) -> dict[str, str]:
@@ -93,28 +96,23 @@ def set_clocks(arena: Arena, names: Iterable[str], seconds: int) -> None:
         fresh.replace(clock_of(arena, name))
 
 
-@asynccontextmanager
-async def failing_at_times(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
-    """In half of the rounds receivers fail, so that there are retries, which are due at a time."""
-    if draw.random() < 0.5:
-        async with answers("error")(arena, draw) as text:
-            yield f"; errors from {text}"
-    else:
-        yield ""
-
-
 def step(whose: Literal["one", "all", "postgres"]) -> Injection:
     @asynccontextmanager
     async def inject(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
+        """In half of the rounds receivers fail, so that there are retries. A clock that is set back makes
+        them late by the step, so it is a small one then.
+        """
         names = sorted(arena.processes)
         chosen = {"one": [draw.choice(names)], "all": names, "postgres": [POSTGRES]}[whose]
-        seconds = draw.choice(STEPS)
-        async with failing_at_times(arena, draw) as receivers:
+        failing = draw.random() < 0.5
+        seconds = draw.choice(SMALL_STEPS if failing else STEPS)
+        async with AsyncExitStack() as stack:
+            errors = ""
+            if failing:
+                errors = f"; errors from {await stack.enter_async_context(answers('error')(arena, draw))}"
             set_clocks(arena, chosen, seconds)
-            try:
-                yield f"{seconds:+d} s in {'all' if whose == 'all' else chosen[0]}{receivers}"
-            finally:
-                set_clocks(arena, chosen, 0)
+            stack.callback(set_clocks, arena, chosen, 0)
+            yield f"{seconds:+d} s in {'all' if whose == 'all' else chosen[0]}{errors}"
 
     return inject
 

@@ -32,10 +32,13 @@ class Fault(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
+    """A round that takes longer than `recovery_seconds` to recover is a finding."""
+
     name: str
     faults: tuple[Fault, ...]
     setup: Setup | None = None
     missing: Callable[[], str | None] = nothing_missing
+    recovery_seconds: float = 30.0
 
     def only(self, text: str) -> "Group":
         """The faults whose name contains the text."""

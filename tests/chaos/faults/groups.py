@@ -7,6 +7,7 @@ from tests.chaos.faults.kill import KILL
 from tests.chaos.faults.network import NETWORK
 from tests.chaos.faults.postgres import POSTGRES
 from tests.chaos.faults.receivers import RECEIVERS
+from tests.chaos.faults.several import SEVERAL
 from tests.chaos.faults.stop import STOP
 from tests.chaos.faults.vanished import VANISHED
 
@@ -18,6 +19,7 @@ GROUPS: tuple[Group, ...] = (
     POSTGRES,
     BROKER,
     RECEIVERS,
+    SEVERAL,
     CLOCK,
 )
 # One round of each fits into a test, because their faults take only seconds.

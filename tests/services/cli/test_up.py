@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from services.cli.demo import STUDIO_ID
 from shared.servers.ports import free_port
-from shared.servers.postgres_home import lock_home
+from shared.servers.postgres_data import lock_home
 from tests.harness.system import ROOT, Process, environment_for
 
 

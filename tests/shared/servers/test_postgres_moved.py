@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from shared.servers.child import RunAs
 from shared.servers.postgres import EmbeddedPostgres
-from shared.servers.postgres_home import State, read_state, write_state
 from shared.servers.problem import ServerProblem
-from shared.servers.run_as import RunAs
 from tests.shared.servers.rows import read, write
 
 
@@ -17,18 +16,6 @@ async def test_a_moved_home_keeps_its_data(home: Path) -> None:
     """The data folder is named relative to the home."""
     with EmbeddedPostgres.start(home, durable=False) as server:
         await write(server.url, "kept")
-    moved = _moved(home)
-    with EmbeddedPostgres.start(moved, durable=False) as server:
-        assert await read(server.url) == ["kept"]
-
-
-async def test_a_moved_home_of_an_older_version_keeps_its_data(home: Path) -> None:
-    """Older versions wrote the absolute path."""
-    with EmbeddedPostgres.start(home, durable=False) as server:
-        await write(server.url, "kept")
-    state = read_state(home)
-    assert state is not None
-    write_state(home, State(data=str(home / "postgres"), port=state.port, password=state.password))
     moved = _moved(home)
     with EmbeddedPostgres.start(moved, durable=False) as server:
         assert await read(server.url) == ["kept"]

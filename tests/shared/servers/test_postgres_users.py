@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from shared.servers.child import RunAs
 from shared.servers.ports import free_port
 from shared.servers.postgres import EmbeddedPostgres, launch, wait_until_ready
 from shared.servers.postgres_binaries import PostgresBinaries, find_postgres, in_the_wheel
 from shared.servers.postgres_data import make_data
 from shared.servers.problem import ServerProblem
-from shared.servers.run_as import RunAs
 from tests.shared.servers.as_nobody import as_nobody
 from tests.shared.servers.rows import one_value, read, write
 

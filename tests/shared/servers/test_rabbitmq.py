@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 
 from shared.servers.ports import is_free
-from shared.servers.rabbitmq import greets
-from shared.servers.rabbitmq_binaries import find_rabbitmq
+from tests.harness.rabbitmq import find_rabbitmq, greets
 from tests.shared.servers.rows import wait_until
 
 OWNER = """
 import sys, time
 from pathlib import Path
-from shared.servers.rabbitmq import PrivateRabbit
+from tests.harness.rabbitmq import PrivateRabbit
 rabbit = PrivateRabbit.start(Path(sys.argv[1]))
 print(rabbit.port, rabbit.mapper_port, flush=True)
 time.sleep(600)

@@ -5,24 +5,94 @@ It can be killed and restarted on the same data and port, so tests can crash the
 
 import os
 import secrets
+import shutil
 import socket
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from shared.servers.child import Child
+from msgspec import Struct
+
+from shared.servers.child import Child, RunAs
 from shared.servers.ports import free_port
 from shared.servers.problem import ServerProblem, explained
-from shared.servers.rabbitmq_binaries import HOW_TO_INSTALL, RabbitBinaries, find_rabbitmq
-from shared.servers.run_as import RunAs
 
+# Debian's wrappers in /usr/sbin switch user and folder; these are the scripts that they call.
+FOLDERS = (
+    "/usr/lib/rabbitmq/bin",
+    "/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin",
+    "/opt/rabbitmq/sbin",
+    "/opt/homebrew/opt/rabbitmq/sbin",
+    "/usr/local/opt/rabbitmq/sbin",
+)
+EPMD = (
+    "/usr/lib/erlang/erts-*/bin/epmd",
+    "/usr/lib64/erlang/erts-*/bin/epmd",
+    "/usr/local/lib/erlang/erts-*/bin/epmd",
+)
+HOW_TO_INSTALL = "install rabbitmq-server (apt-get, dnf or brew), start Docker, or set STUDIO_AMQP_URL"
 START_SECONDS = 60.0  # 5 to 6 s on two idle cores
 # Older brokers write the name of a new quorum queue to disk half a second after its declaration. A crash
 # before that loses the queue with its confirmed messages, which is not what the tests are about.
 SETTLE = "[dets:sync(Table) || Table <- dets:all()]."
 GREETING = b"AMQP\x00\x00\x09\x01"
+
+
+class RabbitBinaries(Struct, frozen=True):
+    folder: Path
+    epmd: Path
+    # The folder of `erl`, if it is not the one on the path.
+    erlang: Path | None = None
+
+    @property
+    def server(self) -> str:
+        return str(self.folder / "rabbitmq-server")
+
+    @property
+    def control(self) -> str:
+        return str(self.folder / "rabbitmqctl")
+
+    @property
+    def path(self) -> str:
+        path = os.environ.get("PATH", os.defpath)
+        return f"{self.erlang}{os.pathsep}{path}" if self.erlang else path
+
+    @property
+    def origin(self) -> str:
+        return f"RabbitMQ, this machine's own ({self.folder})"
+
+
+def find_rabbitmq() -> RabbitBinaries | None:
+    folders = (folder for folder in _matching(FOLDERS) if (folder / "rabbitmq-server").exists())
+    folder = next(folders, None)
+    on_path = shutil.which("epmd")
+    epmd = Path(on_path) if on_path else next(_matching(EPMD), None)
+    return RabbitBinaries(folder, epmd) if folder and epmd else None
+
+
+def _matching(patterns: tuple[str, ...]) -> Iterator[Path]:
+    for pattern in patterns:
+        yield from sorted(Path("/").glob(pattern.lstrip("/")), reverse=True)
+
+
+def install_if_debian_root() -> RabbitBinaries:
+    """The binaries. As root on Debian or Ubuntu they are installed first if missing."""
+    if found := find_rabbitmq():
+        return found
+    if os.geteuid() != 0 or not Path("/etc/debian_version").exists() or not shutil.which("apt-get"):
+        raise ServerProblem(f"RabbitMQ was not found; {HOW_TO_INSTALL}.")
+    env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    for command in ("update", "install -y --no-install-recommends rabbitmq-server"):
+        done = subprocess.run(["apt-get", "-qq", *command.split()], env=env, capture_output=True, text=True)
+        if done.returncode != 0:
+            said = (done.stderr.strip() or done.stdout.strip() or "no reason given").splitlines()[-1]
+            raise ServerProblem(f"apt-get could not install rabbitmq-server ({said}); {HOW_TO_INSTALL}.")
+    if found := find_rabbitmq():
+        return found
+    raise ServerProblem(f"rabbitmq-server was installed but is not where it should be; {HOW_TO_INSTALL}.")
 
 
 class PrivateRabbit:

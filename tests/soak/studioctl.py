@@ -1,0 +1,53 @@
+"""Runs `studioctl` against a large system, and measures its time and memory."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from msgspec import Struct
+
+from tests.harness.system import ROOT, RunningSystem
+
+
+class Done(Struct, frozen=True):
+    """`peak` is the most memory that the command had, in megabytes."""
+
+    code: int
+    seconds: float
+    peak: float
+
+
+def studioctl(running: RunningSystem, *words: str, out: Path) -> Done:
+    """What it prints goes to `out`, what it says to the operator next to it."""
+    started, peak = time.monotonic(), 0.0
+    with out.open("wb") as file, out.with_suffix(".err").open("wb") as told:
+        command = subprocess.Popen(
+            [sys.executable, "-m", "services.cli.main", *words],
+            env=running.processes["up"].environment | {"STUDIO_OPERATOR_URL": running.operator_url},
+            cwd=ROOT,
+            stdout=file,
+            stderr=told,
+        )
+        while command.poll() is None:
+            peak = max(peak, megabytes(command.pid))
+            time.sleep(0.2)
+    return Done(command.returncode, time.monotonic() - started, peak)
+
+
+def served(running: RunningSystem) -> float:
+    """The most memory that the services had."""
+    child = running.processes["up"].child
+    assert child is not None
+    return megabytes(child.pid)
+
+
+def megabytes(pid: int) -> float:
+    """The most that a process has held in memory so far."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0.0
+    return next(
+        (int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM")), 0.0
+    )
