@@ -13,13 +13,13 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 import asyncpg
 import msgspec
 import structlog
+from prometheus_client import Histogram
 
 from shared.db.connection_pool import Connection as Connection
 from shared.db.connection_pool import ConnectionPool, is_closed, was_interrupted
 from shared.db.tcp_keepalive import KeepaliveConnection
 from shared.db.unavailable import is_unavailable
 from shared.errors import UpstreamTimeout
-from shared.observability.hot_metrics import HistogramSeries
 from shared.observability.metrics import POOL_CONNECTIONS, POOL_WAIT
 
 log = structlog.get_logger("database")
@@ -178,7 +178,7 @@ class _Acquired:
 
     __slots__ = ("_conn", "_pool", "_wait")
 
-    def __init__(self, pool: ConnectionPool, wait: HistogramSeries) -> None:
+    def __init__(self, pool: ConnectionPool, wait: Histogram) -> None:
         self._pool = pool
         self._wait = wait
 
@@ -200,7 +200,7 @@ class _Acquired:
 class _Transaction(_Acquired):
     __slots__ = ("_transaction", "_writes")
 
-    def __init__(self, pool: ConnectionPool, wait: HistogramSeries, writes: _Writes) -> None:
+    def __init__(self, pool: ConnectionPool, wait: Histogram, writes: _Writes) -> None:
         super().__init__(pool, wait)
         self._writes = writes
 

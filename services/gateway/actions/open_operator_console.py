@@ -14,10 +14,10 @@ SESSION_SECONDS: Final = 12 * 3600
 
 
 async def open_operator_console(
-    db: Database, peppers: tuple[str, ...], access: OperatorAccess, token: str
+    db: Database, peppers: tuple[str, ...], access: OperatorAccess, token: str, *, batched: bool = False
 ) -> tuple[str, datetime, Caller]:
     """Returns the cookie, when the session ends, and whom it belongs to."""
-    caller = await access.holder_of(token.encode("utf-8", "replace"))
+    caller = await access.holder_of(token.encode("utf-8", "replace"), batched=batched)
     if caller is None:
         raise BadOperatorToken
     new = make_operator_session()

@@ -40,11 +40,8 @@ CREATE TABLE keys (
     lifetime interval,
     last_used_at timestamptz,
     revoked_at timestamptz,
-    -- Every gateway replica asks for what has changed since it last looked.
-    changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     FOREIGN KEY (studio_id, client_id) REFERENCES clients (studio_id, id)
 );
-CREATE INDEX keys_changed ON keys (changed_at);
 CREATE INDEX keys_of_client ON keys (studio_id, client_id, created_at, id);
 CREATE INDEX keys_in_order ON keys (created_at, id);
 

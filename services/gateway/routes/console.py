@@ -3,7 +3,7 @@
 from services.gateway.access import OperatorAccess
 from services.gateway.actions.open_console import OpenLinks, exchange_link
 from services.gateway.actions.open_operator_console import open_operator_console
-from services.gateway.errors import BadOperatorToken, ConsoleLinkUsed
+from services.gateway.errors import ConsoleLinkUsed
 from services.gateway.routes.console_sign_in import ConsoleSignIn, OpenedSession
 from services.gateway.rules.console_cookie import OPERATOR_COOKIE, PARTNER_COOKIE
 from services.gateway.rules.rate_limit import FailedKeyLimits
@@ -42,17 +42,13 @@ def operator_sign_in(
     proxies: TrustedProxies,
 ) -> ConsoleSignIn:
     async def sign_in(token: str, batched: bool) -> OpenedSession:
-        if batched and not await access.may_be_valid(token):
-            raise BadOperatorToken
-        cookie, expires_at, caller = await open_operator_console(db, peppers, access, token)
+        cookie, expires_at, caller = await open_operator_console(db, peppers, access, token, batched=batched)
         signed_in = OperatorSignedIn(
             expires_at=expires_at, role=caller.role, studio_id=caller.studio_id or None
         )
         return OpenedSession(cookie, expires_at, signed_in)
 
     async def sign_out(cookie: str, batched: bool) -> None:
-        if batched and not await access.may_be_valid(cookie):
-            raise BadOperatorToken
-        await access.end_session(cookie)
+        await access.end_session(cookie, batched=batched)
 
     return ConsoleSignIn(OPERATOR_COOKIE, sign_in, sign_out, failed, proxies)

@@ -26,8 +26,8 @@ from shared.wire import API_VERSION
 
 
 class OperatorPort:
-    """Guesses at a token are limited per address: a short burst, then one per second. Valid tokens are never
-    delayed, even if others guess from the same address."""
+    """Guesses at a token are limited per address: a short burst, then one per second. A valid token is never
+    refused, even if others guess from the same address."""
 
     def __init__(
         self,
@@ -68,9 +68,10 @@ class OperatorPort:
         path, headers = raw_path_of(scope), dict(scope["headers"])
         if not path.startswith(f"{OPERATOR_PREFIX}/".encode()):
             raise NotFound
-        caller = await self._access.recognise(headers)
+        address, at = address_of(scope, headers, self._proxies), time.monotonic()
+        caller = await self._access.recognise(headers, batched=self._failed.is_exhausted(address, at))
         if caller is None:
-            wait = self._failed.take(address_of(scope, headers, self._proxies), time.monotonic())
+            wait = self._failed.take(address, at)
             raise BadOperatorToken if wait is None else RateLimited(wait)
         route = self._table.find(str(scope.get("method")), path)
         parameters = scope["path_params"] = self._table.parameters(route, path)
