@@ -23,7 +23,6 @@ from services.gateway.rules.rate_limit import (
     LargeBodies,
     cost_of,
 )
-from services.gateway.rules.route_matching import RouteTable
 from services.gateway.session_cache import SessionCache
 from services.gateway.shared_rate_limits import SharedLimits
 from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamAnswer
@@ -42,6 +41,7 @@ from shared.http.client_address import TrustedProxies
 from shared.http.conditional import IF_NONE_MATCH
 from shared.http.connection_limits import mark_authenticated
 from shared.http.error_mapping import answer_for
+from shared.http.route_table import RouteTable
 from shared.http.routes import IDEMPOTENCY_HEADER, MAX_BODY, read_body
 from shared.observability.metrics import RouteMetrics
 from shared.observability.request_log import RequestLine, log_request

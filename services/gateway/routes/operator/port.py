@@ -12,15 +12,13 @@ from services.gateway.access import OperatorAccess
 from services.gateway.errors import BadOperatorToken
 from services.gateway.routes.operator.audit_trail import AuditTrail
 from services.gateway.rules.rate_limit import FailedKeyLimits
-from services.gateway.rules.route_matching import RouteTable
 from services.gateway.store import studios
 from shared.db.database import Database
 from shared.errors import NotFound, RateLimited, UnsupportedApiVersion
 from shared.http.caller import Caller
 from shared.http.client_address import TrustedProxies, address_of
-from shared.http.error_mapping import answer_for
-from shared.http.service import raw_path_of, request_id_of, send_answer
-from shared.observability.request_log import RequestLine, log_request
+from shared.http.route_table import RouteTable
+from shared.http.service import raw_path_of, refuse
 from shared.routing import OPERATOR_PREFIX, OperatorRoute
 from shared.wire import API_VERSION
 
@@ -56,7 +54,7 @@ class OperatorPort:
         try:
             caller, route = await self._checked(scope)
         except Exception as problem:
-            await _refuse(problem, scope, send, started)
+            await refuse("operator", problem, scope, send, started)
             return
         handler = self._handlers[route]
         if route.is_write:
@@ -82,23 +80,3 @@ class OperatorPort:
         if headers.get(b"x-api-version", API_VERSION.encode()) != API_VERSION.encode():
             raise UnsupportedApiVersion([API_VERSION])
         return caller, route
-
-
-async def _refuse(problem: Exception, scope: Scope, send: Send, started: float) -> None:
-    request_id = request_id_of(scope)
-    answer = answer_for(problem, request_id)
-    await send_answer(send, answer, request_id)
-    log_request(
-        RequestLine(
-            service="operator",
-            method=str(scope.get("method")),
-            route=None,
-            status=answer.status,
-            ms=round((time.perf_counter() - started) * 1000, 2),
-            request_id=request_id,
-            trace_id=None,
-            studio_id=None,
-            client_id=None,
-            key_id=None,
-        )
-    )

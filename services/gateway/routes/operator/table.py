@@ -18,7 +18,7 @@ from services.gateway.routes.operator.exports import ExportStream
 from services.gateway.routes.operator.imports import ImportStream
 from services.gateway.routes.operator.staff import StaffForwarder
 from shared.http.routes import Route
-from shared.http.service import path_handlers
+from shared.http.service import RouteHandler
 from shared.routing import OPERATOR_PREFIX, STAFF_ROUTES, OperatorRoute
 
 
@@ -36,16 +36,16 @@ def routes() -> list[Route[OperatorContext]]:
 
 
 def operator_handlers(context: OperatorContext, access: OperatorAccess) -> dict[OperatorRoute, ASGIApp]:
-    own = path_handlers("operator", context, routes(), access, partner_routes=False)
     owners = {route.owner for route in STAFF_ROUTES}
     staff = {owner: StaffForwarder(context, access, owner) for owner in owners}
     return {
-        **{_row(route): own[route.path] for route in routes()},
+        **{
+            OperatorRoute(route.method, route.path.removeprefix(OPERATOR_PREFIX)): RouteHandler(
+                "operator", context, route, access
+            )
+            for route in routes()
+        },
         OperatorRoute("POST", "/import"): ImportStream(context, access),
         OperatorRoute("GET", "/export"): ExportStream(context, access),
         **{route: staff[route.owner] for route in STAFF_ROUTES},
     }
-
-
-def _row(route: Route[OperatorContext]) -> OperatorRoute:
-    return OperatorRoute(route.method, route.path.removeprefix(OPERATOR_PREFIX))
