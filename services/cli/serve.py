@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, MutableMapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Literal
 
-from litestar.types import ASGIApp
 from msgspec import structs
 
 from services.cli.command import CommandFailed
@@ -13,6 +12,7 @@ from services.cli.database import run_async
 from services.cli.secrets import with_secrets
 from shared.db.migrate import until_applied
 from shared.events.bus.factory import open_bus
+from shared.http.asgi import ASGIApp
 from shared.http.server import Address, Listener, catch_stop_signals, listening, tune_garbage_collector
 from shared.http.service import OpenService
 from shared.http.startup_placeholder import StartupPlaceholder

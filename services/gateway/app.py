@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 
-from litestar.types import ASGIApp
 from msgspec import Struct
 
 from services.gateway.access import OperatorAccess
@@ -27,6 +26,7 @@ from services.gateway.shared_rate_limits import SharedLimits
 from services.gateway.upstream import HttpUpstream, Upstream
 from shared.background import Loop, running
 from shared.db.database import Database
+from shared.http.asgi import ASGIApp
 from shared.http.caller import ServiceSigners
 from shared.http.client_address import TrustedProxies
 from shared.http.connection_limits import ConnectionLimits

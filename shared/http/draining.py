@@ -9,7 +9,8 @@ import asyncio
 import time
 
 import structlog
-from litestar.types import ASGIApp, Message, Receive, Scope, Send
+
+from shared.http.asgi import ASGIApp, Message, Receive, Scope, Send
 
 log = structlog.get_logger("serve")
 

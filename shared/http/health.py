@@ -8,9 +8,9 @@ part must have worked once, so that a roll-out with a wrong setting stops at its
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal
 
-from litestar.types import ASGIApp, Receive, Scope, Send
 from msgspec import Struct
 
+from shared.http.asgi import ASGIApp, Receive, Scope, Send
 from shared.wire import encode
 
 Check = Callable[[], Awaitable[str | None]]

@@ -9,11 +9,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
-from litestar.types import Receive
 from msgspec import Struct, structs
 
 from shared.errors import BodyTooLarge, DomainError, Invalid, NotFound, Problem, UnsupportedMediaType
 from shared.http.answer import Answer
+from shared.http.asgi import Receive
 from shared.http.caller import Caller
 from shared.http.decoding import decode_query, path_id, read_body_as
 from shared.http.pages import MAX_PAGE_BYTES, Page, short_page

@@ -13,10 +13,10 @@ import structlog
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings, HTTP2Settings
 from granian.server.embed import Server
-from litestar.types import ASGIApp, Receive, Send
 from msgspec import Struct
 
 from shared.errors import Unavailable
+from shared.http.asgi import ASGIApp, Receive, Send
 from shared.http.connection_limits import AUTHENTICATED, ConnectionGuard, ConnectionLimits
 from shared.http.draining import Draining
 from shared.http.early_answers import with_early_answers

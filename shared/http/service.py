@@ -8,12 +8,12 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 import structlog
-from litestar.types import ASGIApp, Receive, Scope, Send
 from msgspec import Struct
 
 from shared.errors import DomainError, InsufficientScope
 from shared.events.bus import Bus
 from shared.http.answer import Answer
+from shared.http.asgi import ASGIApp, Receive, Scope, Send
 from shared.http.caller import REQUEST_ID_HEADER, Verifier
 from shared.http.conditional import with_entity_tag
 from shared.http.error_mapping import answer_for

@@ -5,10 +5,9 @@ A probe that finds no listener cannot tell a slow migration from a dead process,
 
 from collections.abc import Awaitable, Mapping
 
-from litestar.types import ASGIApp, Receive, Scope, Send
-
 from shared.errors import Unavailable
 from shared.http.answer import Answer
+from shared.http.asgi import ASGIApp, Receive, Scope, Send
 from shared.http.error_mapping import answer_for
 from shared.http.service import send_answer
 from shared.wire import encode, new_id

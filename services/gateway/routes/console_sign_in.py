@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any, Final
 
-from litestar.types import Receive, Scope, Send
 from msgspec import Struct
 
 from services.gateway.errors import NotFromThePage
@@ -14,6 +13,7 @@ from services.gateway.rules.rate_limit import FailedKeyLimits
 from services.gateway.wire.console_session import SignIn
 from shared.errors import BodyTooLarge, MethodNotAllowed, RateLimited, Unauthenticated
 from shared.http.answer import Answer
+from shared.http.asgi import Receive, Scope, Send
 from shared.http.client_address import TrustedProxies, address_of
 from shared.http.decoding import decode_body
 from shared.http.error_mapping import answer_for

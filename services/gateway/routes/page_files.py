@@ -3,9 +3,8 @@
 from importlib.resources.abc import Traversable
 from typing import Final
 
-from litestar.types import ASGIApp
-
 from services.gateway.routes.static_files import STATIC, static_file
+from shared.http.asgi import ASGIApp
 
 TYPES: Final = {
     "js": b"text/javascript; charset=utf-8",

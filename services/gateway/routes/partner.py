@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Final
 
 import structlog
-from litestar.types import Receive, Scope, Send
 
 from services.gateway.errors import InvalidKey, MissingKey
 from services.gateway.key_cache import CachedKey, KeyCache
@@ -36,6 +35,7 @@ from shared.errors import (
     UnsupportedApiVersion,
     UpstreamTimeout,
 )
+from shared.http.asgi import Receive, Scope, Send
 from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, TRACE_HEADER
 from shared.http.client_address import TrustedProxies
 from shared.http.conditional import IF_NONE_MATCH

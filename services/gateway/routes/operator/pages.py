@@ -1,10 +1,9 @@
 """What the operators' port serves without a token: the document, the reference and the console's page."""
 
-from litestar.types import ASGIApp, Receive, Scope, Send
-
 from services.gateway.routes.page_files import page_files
 from services.gateway.routes.static_files import static_file, text_of
 from shared.errors import MethodNotAllowed
+from shared.http.asgi import ASGIApp, Receive, Scope, Send
 from shared.http.error_mapping import answer_for
 from shared.http.service import request_id_of, send_answer
 

@@ -4,12 +4,12 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from typing import ClassVar
 
-from litestar.types import Receive, Scope, Send
 from msgspec import Struct
 
 from services.gateway.access import OperatorAccess
 from services.gateway.context import OperatorContext
 from shared.http.answer import Answer
+from shared.http.asgi import Receive, Scope, Send
 from shared.http.caller import Caller
 from shared.http.error_mapping import answer_for
 from shared.http.roles import Role, require_role

@@ -6,8 +6,6 @@ The route is found once, in the raw path. It says who does the work and what the
 import time
 from collections.abc import Mapping
 
-from litestar.types import ASGIApp, Receive, Scope, Send
-
 from services.gateway.access import OperatorAccess
 from services.gateway.errors import BadOperatorToken
 from services.gateway.routes.operator.audit_trail import AuditTrail
@@ -15,6 +13,7 @@ from services.gateway.rules.rate_limit import FailedKeyLimits
 from services.gateway.store import studios
 from shared.db.database import Database
 from shared.errors import NotFound, RateLimited, UnsupportedApiVersion
+from shared.http.asgi import ASGIApp, Receive, Scope, Send
 from shared.http.caller import Caller
 from shared.http.client_address import TrustedProxies, address_of
 from shared.http.route_table import RouteTable

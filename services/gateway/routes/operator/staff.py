@@ -3,14 +3,13 @@
 from typing import Final
 from urllib.parse import unquote
 
-from litestar.types import Receive, Scope
-
 from services.gateway.access import OperatorAccess
 from services.gateway.actions.check_references import check_references
 from services.gateway.context import OperatorContext
 from services.gateway.routes.operator.plain_handler import PlainHandler
 from services.gateway.store import studios
 from shared.http.answer import Answer
+from shared.http.asgi import Receive, Scope
 from shared.http.caller import Caller
 from shared.http.routes import MAX_BODY, read_body
 from shared.routing import OPERATOR_PREFIX

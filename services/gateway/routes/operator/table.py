@@ -1,7 +1,5 @@
 """The routes of the operators' API, each with its handler: the gateway's own, and those of the services."""
 
-from litestar.types import ASGIApp
-
 from services.gateway.access import OperatorAccess
 from services.gateway.context import OperatorContext
 from services.gateway.routes.operator import (
@@ -17,6 +15,7 @@ from services.gateway.routes.operator import (
 from services.gateway.routes.operator.exports import ExportStream
 from services.gateway.routes.operator.imports import ImportStream
 from services.gateway.routes.operator.staff import StaffForwarder
+from shared.http.asgi import ASGIApp
 from shared.http.routes import Route
 from shared.http.service import RouteHandler
 from shared.routing import OPERATOR_PREFIX, STAFF_ROUTES, OperatorRoute
