@@ -5,7 +5,6 @@ does not keep the code of the others in memory.
 """
 
 import sys
-from types import ModuleType
 from typing import Annotated, Any, Literal, get_args
 
 from typer import Argument, Option
@@ -49,15 +48,9 @@ def serve(
         Option(help="webhooks: the event log or the dispatcher alone, to scale them apart"),
     ] = None,
 ) -> None:
-    leave_out_yaml()
     from services.cli.serve import serve
 
     serve(call.settings, service, only)
-
-
-def leave_out_yaml() -> None:
-    """Litestar imports it for a page that no service has: an OpenAPI document in YAML. It needs 2 MB."""
-    sys.modules.setdefault("yaml", ModuleType("yaml"))
 
 
 def migrate(
