@@ -14,8 +14,7 @@ from shared.db.migrate import until_applied
 from shared.events.bus.factory import open_bus
 from shared.http.asgi import ASGIApp
 from shared.http.server import Address, Listener, catch_stop_signals, listening, tune_garbage_collector
-from shared.http.service import OpenService
-from shared.http.startup_placeholder import StartupPlaceholder
+from shared.http.service import OpenService, StartupPlaceholder
 from shared.observability.log import set_up_logging
 from shared.observability.tracing import set_up_tracing
 from shared.settings import Settings

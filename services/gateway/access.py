@@ -7,7 +7,7 @@ from contextvars import ContextVar
 import asyncpg
 
 from services.gateway.errors import BadOperatorToken
-from services.gateway.key_lookup import BatchedLookup
+from services.gateway.key_cache import BatchedLookup
 from services.gateway.rules.console_cookie import OPERATOR_COOKIE, cookie_of, sent_by_page
 from services.gateway.rules.key_text import (
     OPERATOR_SESSION_HEAD,

@@ -12,8 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from services.gateway.errors import ConsoleSessionEnded, ExpiredKey, RevokedKey
-from services.gateway.key_cache import CachedKey, KeyCache
-from services.gateway.key_lookup import BatchedLookup
+from services.gateway.key_cache import BatchedLookup, CachedKey, KeyCache
 from services.gateway.rules.key_text import SESSION_HEAD, hash_secret, parse_session
 from services.gateway.store import console_sessions
 from shared.db.database import Database

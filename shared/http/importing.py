@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from shared.db.database import Connection, Database
 from shared.errors import Invalid
+from shared.http.body_problems import value_problems
 from shared.http.decoding import lower_ids
 from shared.http.json_limits import nul_problems, refuse_depth, unreadable_values
-from shared.http.value_checks import value_problems
 
 T = TypeVar("T")
 BATCH = 1000

@@ -14,10 +14,9 @@ from msgspec import Struct, structs
 from shared.errors import BodyTooLarge, DomainError, Invalid, NotFound, Problem, UnsupportedMediaType
 from shared.http.answer import Answer
 from shared.http.asgi import Receive
-from shared.http.caller import Caller
+from shared.http.caller import Caller, Role, require_role
 from shared.http.decoding import decode_query, path_id, read_body_as
 from shared.http.pages import MAX_PAGE_BYTES, Page, short_page
-from shared.http.roles import Role, require_role
 from shared.wire import PageQuery, Query, encode
 
 MAX_BODY = 256 * 1024

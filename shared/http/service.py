@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Generic, TypeVar
 
@@ -10,23 +10,22 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from shared.errors import DomainError, InsufficientScope
+from shared.errors import DomainError, InsufficientScope, Unavailable
 from shared.events.bus import Bus
-from shared.http.answer import Answer
+from shared.http.answer import Answer, with_entity_tag
 from shared.http.asgi import ASGIApp, Receive, Scope, Send
 from shared.http.caller import REQUEST_ID_HEADER, Verifier
-from shared.http.conditional import with_entity_tag
 from shared.http.error_mapping import answer_for
 from shared.http.health import Check as Check
 from shared.http.health import readiness
 from shared.http.route_table import RouteTable
 from shared.http.routes import Route
 from shared.observability import metrics, tracing
+from shared.observability.log import RequestLine, log_request
 from shared.observability.metrics import RouteMetrics
-from shared.observability.request_log import RequestLine, log_request
 from shared.routing import scope_of
 from shared.settings import Settings
-from shared.wire import API_VERSION, new_request_id
+from shared.wire import API_VERSION, encode, new_id, new_request_id
 
 C = TypeVar("C")
 _VALID_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}\Z")
@@ -209,3 +208,32 @@ def raw_path_of(scope: Scope) -> bytes:
 
 def request_id_of(scope: Scope) -> str:
     return valid_request_id(dict(scope["headers"]).get(REQUEST_ID_HEADER))
+
+
+# Answers on the port while the service starts: live, not ready, with the parts it waits for.
+#
+# A probe that finds no listener cannot tell a slow migration from a dead process, and restarts the pod.
+class StartupPlaceholder:
+    """An ASGI app that is replaced by `become`; `waiting_for` has the state of each part."""
+
+    def __init__(self, waiting_for: Mapping[str, str]) -> None:
+        self._waiting_for = waiting_for
+        self._app: ASGIApp = self._wait
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        return self._app(scope, receive, send)
+
+    def become(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def _wait(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request_id = new_id()
+        await send_answer(send, self._answer(scope["path"], request_id), request_id)
+
+    def _answer(self, path: str, request_id: str) -> Answer:
+        if path == "/health/live":
+            return Answer(b'{"status":"ok"}', 200)
+        if path == "/health/ready":
+            return Answer(encode({"status": "waiting", "parts": dict(self._waiting_for)}), 503)
+        refusal = answer_for(Unavailable("The service is starting; try again in a moment."), request_id)
+        return Answer(refusal.body, refusal.status, headers=((b"retry-after", b"1"),))

@@ -15,8 +15,8 @@ from services.bookings.routes import (
 )
 from services.bookings.store import export_lines
 from services.bookings.wire.erasure import Erased
+from shared.http.health import OUTBOX_STATUS
 from shared.http.internal_routes import erase_route, export_route, import_routes
-from shared.http.outbox_status import OUTBOX_STATUS
 from shared.http.routes import Route
 
 

@@ -6,8 +6,7 @@ from services.bookings.store import classes, spots, studios
 from services.bookings.wire.classes import Class, ClassesQuery, ClassSpot
 from shared.db.database import Connection
 from shared.errors import InvalidCursor, NotFound
-from shared.http.answer import Answer
-from shared.http.conditional import IF_NONE_MATCH, entity_tag, matches, not_modified
+from shared.http.answer import IF_NONE_MATCH, Answer, entity_tag, matches, not_modified
 from shared.http.pages import Page, json_page_of, page_of
 from shared.http.routes import Call, Route
 from shared.wire import PageQuery

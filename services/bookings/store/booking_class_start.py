@@ -10,8 +10,8 @@ from services.bookings.store.keyset_pages import Filters, LookUp
 from services.bookings.wire.bookings import MAX_CLASSES_IN_RANGE, BookingsQuery
 from shared.db.database import Connection
 from shared.errors import Invalid, Problem
+from shared.http.body_problems import EARLIEST, LATEST
 from shared.http.caller import Caller
-from shared.http.value_checks import EARLIEST, LATEST
 
 IN_RANGE = "SELECT c.id FROM classes c WHERE c.studio_id = $1 AND c.start_time >= {} AND c.start_time < {}"
 OF_BOOKING = """

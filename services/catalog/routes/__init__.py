@@ -4,8 +4,8 @@ from services.catalog.actions.import_lines import import_lines
 from services.catalog.context import Catalog
 from services.catalog.routes import products, schedule, studio
 from services.catalog.store import export_lines
+from shared.http.health import OUTBOX_STATUS
 from shared.http.internal_routes import export_route, import_routes
-from shared.http.outbox_status import OUTBOX_STATUS
 from shared.http.routes import Route
 
 

@@ -33,7 +33,7 @@ from services.webhooks.rules import urls
 from shared import errors, phones, wire
 from shared.http import decoding, routes
 from shared.http import json_limits as body_limits
-from shared.http.value_checks import EARLIEST, LATEST
+from shared.http.body_problems import EARLIEST, LATEST
 from shared.phones import PHONE_RULE
 from shared.routing import ANY_KEY, PREFIX
 from shared.wire import API_VERSION

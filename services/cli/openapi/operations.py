@@ -8,8 +8,7 @@ from services.bookings import app as bookings
 from services.catalog import app as catalog
 from services.forms import app as forms
 from services.gateway.errors import SessionCannotMakeSessions
-from services.gateway.wire.console_session import ConsoleSession, ConsoleSessionCreate
-from services.gateway.wire.key import OwnKey
+from services.gateway.wire.key import ConsoleSession, ConsoleSessionCreate, OwnKey
 from services.gateway.wire.request import LoggedRequest, RequestsQuery
 from services.webhooks import app as webhooks
 from shared.http.pages import Page

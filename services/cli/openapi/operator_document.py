@@ -32,7 +32,7 @@ from services.cli.openapi.schemas import Schemas
 from services.gateway.errors import BadOperatorToken
 from shared import errors
 from shared.errors import DomainError
-from shared.http.roles import InsufficientRole
+from shared.http.caller import InsufficientRole
 from shared.http.routes import NoQuery, Route
 from shared.routing import OPERATOR_PREFIX
 from shared.wire import API_VERSION

@@ -11,7 +11,7 @@ from services.cli.openapi.schemas import Schemas
 from services.gateway.errors import ConsoleSessionEnded, ExpiredKey, InvalidKey, MissingKey, RevokedKey
 from shared import errors
 from shared.errors import DomainError, InsufficientScope, Invalid, InvalidCursor, NotFound
-from shared.http.conditional import CACHE_CONTROL
+from shared.http.answer import CACHE_CONTROL
 from shared.http.error_mapping import ErrorBody, ValidationErrorBody, status_of
 from shared.http.routes import NoQuery, Route
 from shared.routing import ANY_KEY

@@ -6,8 +6,8 @@ from services.forms.context import Forms
 from services.forms.routes import forms, leads, staff, submissions
 from services.forms.store import export_lines
 from services.forms.wire.erasure import Erased
+from shared.http.health import OUTBOX_STATUS
 from shared.http.internal_routes import erase_route, export_route, import_routes
-from shared.http.outbox_status import OUTBOX_STATUS
 from shared.http.routes import Route
 
 

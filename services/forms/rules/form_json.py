@@ -13,7 +13,7 @@ from services.forms.wire.fields import FormField
 from services.forms.wire.forms import FormSettings, RawFormJson, raw_form_json
 from services.forms.wire.json_text import read_json, write_json
 from shared.errors import Invalid, Problem
-from shared.http.whole_numbers import with_whole_numbers
+from shared.http.body_problems import with_whole_numbers
 
 
 def form_problems(

@@ -5,7 +5,7 @@ import msgspec
 from services.gateway.context import OperatorContext
 from services.gateway.rules.key_text import hash_secret, make_staff_token
 from services.gateway.store import staff_tokens
-from services.gateway.wire.staff_token import IssuedStaffToken, StaffTokenCreate
+from services.gateway.wire.key import IssuedStaffToken, StaffTokenCreate
 
 
 async def issue_staff_token(

@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Final
 
 from services.gateway.errors import ConsoleLinkUsed, RevokedKey
-from services.gateway.key_lookup import BatchedLookup
+from services.gateway.key_cache import BatchedLookup
 from services.gateway.rules.key_text import LINK_HEAD, hash_secret, make_link, make_session, parse_session
 from services.gateway.store import console_sessions
-from services.gateway.wire.console_session import ConsoleSession, ConsoleSessionCreate
+from services.gateway.wire.key import ConsoleSession, ConsoleSessionCreate
 from shared.db.database import Database
 from shared.errors import Invalid, Problem, RateLimited
 from shared.http.caller import Caller

@@ -8,7 +8,7 @@ from services.gateway.routes.console_sign_in import ConsoleSignIn, OpenedSession
 from services.gateway.rules.console_cookie import OPERATOR_COOKIE, PARTNER_COOKIE
 from services.gateway.rules.rate_limit import FailedKeyLimits
 from services.gateway.session_cache import SessionCache
-from services.gateway.wire.console_session import OperatorSignedIn, SignedIn
+from services.gateway.wire.key import OperatorSignedIn, SignedIn
 from shared.db.database import Database
 from shared.http.client_address import TrustedProxies
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from services.gateway.errors import NotFromThePage
 from services.gateway.rules.console_cookie import cookie_of, needs_secure, sent_by_page, set_cookie
 from services.gateway.rules.rate_limit import FailedKeyLimits
-from services.gateway.wire.console_session import SignIn
+from services.gateway.wire.key import SignIn
 from shared.errors import BodyTooLarge, MethodNotAllowed, RateLimited, Unauthenticated
 from shared.http.answer import Answer
 from shared.http.asgi import Receive, Scope, Send

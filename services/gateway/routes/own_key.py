@@ -3,8 +3,7 @@
 from services.gateway.key_cache import CachedKey
 from services.gateway.upstream import UpstreamAnswer
 from services.gateway.wire.key import OwnKey, RateLimit
-from shared.http.answer import Answer
-from shared.http.conditional import Headers, with_entity_tag
+from shared.http.answer import Answer, Headers, with_entity_tag
 from shared.wire import encode
 
 

@@ -12,7 +12,7 @@ from services.gateway.routes.partner_request import PartnerRequest
 from services.gateway.rules.console_cookie import origin_for
 from services.gateway.store import requests
 from services.gateway.upstream import UpstreamAnswer
-from services.gateway.wire.console_session import ConsoleSessionCreate
+from services.gateway.wire.key import ConsoleSessionCreate
 from services.gateway.wire.request import RequestsQuery
 from shared.db.database import Database
 from shared.http.decoding import decode_body, decode_query

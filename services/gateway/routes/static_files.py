@@ -9,9 +9,8 @@ from importlib import resources
 from string import Template
 from typing import Final
 
-from shared.http.answer import Answer
+from shared.http.answer import CACHE_CONTROL, Answer, entity_tag, matches, tag_from
 from shared.http.asgi import ASGIApp, Receive, Scope, Send
-from shared.http.conditional import CACHE_CONTROL, entity_tag, matches, tag_from
 from shared.http.service import answer_headers, request_id_of, send_answer
 
 STATIC: Final = resources.files("services.gateway") / "static"

@@ -4,8 +4,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from shared.db.asynchronous_commit import ASYNCHRONOUS_COMMIT
-from shared.db.database import Connection
+from shared.db.database import ASYNCHRONOUS_COMMIT, Connection
 
 # A smaller step delays retries by less than this.
 TOLERANCE_SECONDS = 5.0

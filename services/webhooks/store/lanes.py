@@ -7,8 +7,7 @@ from msgspec import Struct
 
 from services.webhooks.rules.circuit_breaker import Breaker
 from services.webhooks.rules.days import EVER, Span
-from shared.db.asynchronous_commit import ASYNCHRONOUS_COMMIT
-from shared.db.database import Connection
+from shared.db.database import ASYNCHRONOUS_COMMIT, Connection
 from shared.wire import now
 
 # How long the endpoints of a killed dispatcher wait.

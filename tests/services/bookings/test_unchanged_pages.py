@@ -9,7 +9,7 @@ import pytest
 from services.bookings import page_tags
 from services.bookings.page_tags import PageTags
 from services.bookings.store import classes
-from shared.http.conditional import entity_tag
+from shared.http.answer import entity_tag
 from shared.wire import new_id
 from tests.services.bookings.import_samples import a_class, a_member, soon
 from tests.services.bookings.studio_client import Reply, StudioClient

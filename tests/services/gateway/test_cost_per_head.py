@@ -11,8 +11,8 @@ from services.gateway.rules.audit_action import target_of
 from services.gateway.rules.console_cookie import PARTNER_COOKIE, cookie_of, is_loopback
 from services.gateway.rules.key_text import parse_key, parse_staff_token
 from shared.errors import DomainError
+from shared.http.answer import IF_NONE_MATCH, matches
 from shared.http.client_address import TrustedProxies
-from shared.http.conditional import IF_NONE_MATCH, matches
 from shared.http.route_table import RouteTable
 from shared.http.service import valid_request_id
 from shared.observability.scrubbing import safe_message, scrub

@@ -4,7 +4,7 @@ from services.gateway.actions.open_console import make_console_link
 from services.gateway.context import OperatorContext
 from services.gateway.errors import ClientWithoutKey
 from services.gateway.store import clients
-from services.gateway.wire.console_session import ConsoleSession, ConsoleSessionCreate
+from services.gateway.wire.key import ConsoleSession, ConsoleSessionCreate
 from shared.errors import NotFound
 from shared.http.routes import Call, Route
 

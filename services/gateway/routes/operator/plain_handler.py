@@ -10,9 +10,8 @@ from services.gateway.access import OperatorAccess
 from services.gateway.context import OperatorContext
 from shared.http.answer import Answer
 from shared.http.asgi import Receive, Scope, Send
-from shared.http.caller import Caller
+from shared.http.caller import Caller, Role, require_role
 from shared.http.error_mapping import answer_for
-from shared.http.roles import Role, require_role
 from shared.http.service import answer_headers, send_answer, valid_request_id
 
 

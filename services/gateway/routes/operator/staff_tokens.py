@@ -3,7 +3,7 @@
 from services.gateway.actions.issue_staff_token import issue_staff_token
 from services.gateway.context import OperatorContext
 from services.gateway.store import staff_tokens, studios
-from services.gateway.wire.staff_token import IssuedStaffToken, StaffToken, StaffTokenCreate
+from services.gateway.wire.key import IssuedStaffToken, StaffToken, StaffTokenCreate
 from shared.errors import NotFound
 from shared.http.pages import Page
 from shared.http.routes import Call, Route
