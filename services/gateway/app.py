@@ -7,16 +7,14 @@ from functools import partial
 from msgspec import Struct
 
 from services.gateway.access import OperatorAccess
-from services.gateway.actions.deactivate_clients import deactivate_clients
-from services.gateway.actions.delete_expired_sessions import delete_expired_sessions
+from services.gateway.actions.issue_key import deactivate_clients
+from services.gateway.actions.open_console import delete_expired_sessions
 from services.gateway.context import OperatorContext
 from services.gateway.key_cache import POLL_SECONDS, KeyCache
 from services.gateway.request_log import INTERVAL_SECONDS, RequestLog
-from services.gateway.routes.console import operator_sign_in, partner_sign_in
 from services.gateway.routes.console_sign_in import PATH as SIGN_IN
-from services.gateway.routes.operator.pages import pages
-from services.gateway.routes.operator.port import OperatorPort
-from services.gateway.routes.operator.table import operator_handlers
+from services.gateway.routes.console_sign_in import operator_sign_in, partner_sign_in
+from services.gateway.routes.operator.port import OperatorPort, operator_handlers, pages
 from services.gateway.routes.own_routes import OwnRoutes
 from services.gateway.routes.partner import PartnerApi
 from services.gateway.routes.partner_port import PartnerPort

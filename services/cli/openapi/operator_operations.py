@@ -9,7 +9,7 @@ from services.catalog import app as catalog
 from services.cli.openapi.descriptions.operators import OPERATIONS
 from services.cli.openapi.operations import operation_id
 from services.forms import app as forms
-from services.gateway.routes.operator import table
+from services.gateway.routes.operator import port as table
 from services.gateway.routes.operator.exports import ExportOf
 from services.gateway.routes.operator.imports import ImportAnswer, ImportQuery
 from services.webhooks import app as webhooks

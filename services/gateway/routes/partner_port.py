@@ -1,8 +1,7 @@
 """What the partner port serves without a key: health, the OpenAPI document, the reference and the console."""
 
 from services.gateway.routes.console_sign_in import PATH as SIGN_IN
-from services.gateway.routes.page_files import page_files
-from services.gateway.routes.static_files import static_file, text_of
+from services.gateway.routes.static_files import page_files, static_file, text_of
 from shared.errors import MethodNotAllowed, NotFound
 from shared.http.answer import Answer
 from shared.http.asgi import ASGIApp, Receive, Scope, Send

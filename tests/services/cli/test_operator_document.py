@@ -13,7 +13,7 @@ from services.cli.openapi.descriptions.operators import TEXTS
 from services.cli.openapi.operator_document import operator_document
 from services.cli.openapi.operator_operations import operator_operations, reached_at
 from services.forms.routes import routes as forms_routes
-from services.gateway.routes.operator import table
+from services.gateway.routes.operator import port as table
 from services.webhooks.app import routes as webhooks_routes
 from shared.http.routes import Route
 from shared.routing import STAFF_ROUTES

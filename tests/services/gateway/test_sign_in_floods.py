@@ -10,8 +10,7 @@ import pytest
 
 from services.gateway.access import OperatorAccess
 from services.gateway.key_cache import KeyCache
-from services.gateway.routes.console import operator_sign_in, partner_sign_in
-from services.gateway.routes.console_sign_in import ConsoleSignIn
+from services.gateway.routes.console_sign_in import ConsoleSignIn, operator_sign_in, partner_sign_in
 from services.gateway.routes.operator.port import OperatorPort
 from services.gateway.rules.console_cookie import OPERATOR_COOKIE, PARTNER_COOKIE
 from services.gateway.rules.key_text import make_link, make_operator_session, make_session, make_staff_token

@@ -7,18 +7,26 @@ import time
 from collections.abc import Mapping
 
 from services.gateway.access import OperatorAccess
+from services.gateway.context import OperatorContext
 from services.gateway.errors import BadOperatorToken
+from services.gateway.routes.operator import keys, status
 from services.gateway.routes.operator.audit_trail import AuditTrail
+from services.gateway.routes.operator.exports import ExportStream
+from services.gateway.routes.operator.imports import ImportStream
+from services.gateway.routes.operator.staff import StaffForwarder
+from services.gateway.routes.static_files import page_files, static_file, text_of
 from services.gateway.rules.rate_limit import FailedKeyLimits
 from services.gateway.store import studios
 from shared.db.database import Database
-from shared.errors import NotFound, RateLimited, UnsupportedApiVersion
+from shared.errors import MethodNotAllowed, NotFound, RateLimited, UnsupportedApiVersion
 from shared.http.asgi import ASGIApp, Receive, Scope, Send
 from shared.http.caller import Caller
 from shared.http.client_address import TrustedProxies, address_of
+from shared.http.error_mapping import answer_for
 from shared.http.route_table import RouteTable
-from shared.http.service import raw_path_of, refuse
-from shared.routing import OPERATOR_PREFIX, OperatorRoute
+from shared.http.routes import Route
+from shared.http.service import RouteHandler, raw_path_of, refuse, request_id_of, send_answer
+from shared.routing import OPERATOR_PREFIX, STAFF_ROUTES, OperatorRoute
 from shared.wire import API_VERSION
 
 
@@ -79,3 +87,56 @@ class OperatorPort:
         if headers.get(b"x-api-version", API_VERSION.encode()) != API_VERSION.encode():
             raise UnsupportedApiVersion([API_VERSION])
         return caller, route
+
+
+# The routes of the operators' API, each with its handler: the gateway's own, and those of the services.
+def routes() -> list[Route[OperatorContext]]:
+    return [*keys.ROUTES, *status.ROUTES]
+
+
+def operator_handlers(context: OperatorContext, access: OperatorAccess) -> dict[OperatorRoute, ASGIApp]:
+    owners = {route.owner for route in STAFF_ROUTES}
+    staff = {owner: StaffForwarder(context, access, owner) for owner in owners}
+    return {
+        **{
+            OperatorRoute(route.method, route.path.removeprefix(OPERATOR_PREFIX)): RouteHandler(
+                "operator", context, route, access
+            )
+            for route in routes()
+        },
+        OperatorRoute("POST", "/import"): ImportStream(context, access),
+        OperatorRoute("GET", "/export"): ExportStream(context, access),
+        **{route: staff[route.owner] for route in STAFF_ROUTES},
+    }
+
+
+# What the operators' port serves without a token: the document, the reference and the console's page.
+OPENAPI = "/operator/v1/openapi.json"
+
+
+def pages() -> dict[str, ASGIApp]:
+    files = {
+        OPENAPI: static_file("operators.json", b"application/json"),
+        **page_files(
+            "docs",
+            "reference.html",
+            title="Studio operators' API: reference",
+            brand="Operators' API",
+            document=OPENAPI,
+            download="operators.json",
+            content=text_of("docs/operators.html"),
+        ),
+        **page_files("console", "console.html", title="Operators' console", module="operators.js"),
+    }
+    return {path: _only_read(page) for path, page in files.items()}
+
+
+def _only_read(page: ASGIApp) -> ASGIApp:
+    async def read(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope.get("method") in ("GET", "HEAD"):
+            await page(scope, receive, send)
+            return
+        request_id = request_id_of(scope)
+        await send_answer(send, answer_for(MethodNotAllowed(["GET"]), request_id), request_id)
+
+    return read
