@@ -1,7 +1,7 @@
 """Who calls the operators' API: the holder of the operator token or one studio's staff, or their session."""
 
 import hmac
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 
 import asyncpg
@@ -12,6 +12,7 @@ from services.gateway.rules.console_cookie import OPERATOR_COOKIE, cookie_of, se
 from services.gateway.rules.key_text import (
     OPERATOR_SESSION_HEAD,
     hash_secret,
+    is_hash_of,
     parse_session,
     parse_staff_token,
 )
@@ -67,11 +68,11 @@ class OperatorAccess:
             row = await staff_tokens.presented(conn, parsed.id)
             if row is None:
                 return None
-            hashes = [hash_secret(pepper, parsed.secret) for pepper in self._peppers]
-            if not any(hmac.compare_digest(one, row["secret_hash"]) for one in hashes):
+            if not is_hash_of(row["secret_hash"], parsed.secret, self._peppers):
                 return None
-            if row["stale"] or not hmac.compare_digest(hashes[0], row["secret_hash"]):
-                await staff_tokens.record_use(conn, row["studio_id"], parsed.id, hashes[0])
+            current = hash_secret(self._peppers[0], parsed.secret)
+            if row["stale"] or current != row["secret_hash"]:
+                await staff_tokens.record_use(conn, row["studio_id"], parsed.id, current)
         return Caller(studio_id=row["studio_id"], key_id=parsed.id, actor="operator", role=row["role"])
 
     async def _session(self, cookie: str, batched: bool) -> Caller | None:
@@ -80,7 +81,9 @@ class OperatorAccess:
         if row is None:
             return None
         if row["staff_token_id"] is None:
-            return OPERATOR if self._is_hash_of(row["token_hash"], self._tokens) else None
+            tokens = [token.decode("utf-8", "replace") for token in self._tokens]
+            known = any(is_hash_of(row["token_hash"], token, self._peppers) for token in tokens)
+            return OPERATOR if known else None
         return Caller(
             studio_id=row["studio_id"], key_id=row["staff_token_id"], actor="operator", role=row["role"]
         )
@@ -100,17 +103,10 @@ class OperatorAccess:
             return None
         async with self._db.connection() as conn:
             row = await operator_sessions.presented(conn, parsed.id)
-        return row if row and self._is_hash_of(row["secret_hash"], [parsed.secret.encode()]) else None
+        return row if row and is_hash_of(row["secret_hash"], parsed.secret, self._peppers) else None
 
     async def _live_ids(self, ids: Sequence[str]) -> set[str]:
         if self._db is None:
             return set()
         async with self._db.connection() as conn:
             return await staff_tokens.live_ids(conn, ids)
-
-    def _is_hash_of(self, stored: bytes, secrets: Iterable[bytes]) -> bool:
-        return any(
-            hmac.compare_digest(hash_secret(pepper, secret.decode("utf-8", "replace")), stored)
-            for pepper in self._peppers
-            for secret in secrets
-        )

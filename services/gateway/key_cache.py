@@ -6,7 +6,6 @@ looked up if its checksum is right, so that a new one works at once. Keys that n
 
 import asyncio
 import hashlib
-import hmac
 import secrets
 import time
 from collections import OrderedDict
@@ -18,7 +17,7 @@ import asyncpg
 from msgspec import Struct
 
 from services.gateway.errors import ExpiredKey, InvalidKey, RevokedKey
-from services.gateway.rules.key_text import hash_secret, parse_key
+from services.gateway.rules.key_text import hash_secret, is_hash_of, parse_key
 from services.gateway.store import keys
 from shared.db.database import Database
 from shared.http.caller import LIFETIME_SECONDS, Caller, ServiceSigners
@@ -199,17 +198,14 @@ class KeyCache:
         return {self._store(row).id for row in rows}
 
     async def _matches(self, key: CachedKey, secret: str) -> bool:
-        if hmac.compare_digest(hash_secret(self._peppers[0], secret), key.secret_hash):
-            return True
-        if not any(
-            hmac.compare_digest(hash_secret(old, secret), key.secret_hash) for old in self._peppers[1:]
-        ):
+        if not is_hash_of(key.secret_hash, secret, self._peppers):
             return False
-        # It matched an old pepper: store a hash under the new one, so that the old pepper can be removed
-        # later.
-        key.secret_hash = hash_secret(self._peppers[0], secret)
-        async with self._db.connection() as conn:
-            await keys.rehash(conn, key.id, key.secret_hash)
+        current = hash_secret(self._peppers[0], secret)
+        if current != key.secret_hash:
+            # It matched an old pepper: with a hash under the new one, the old one can be removed later.
+            key.secret_hash = current
+            async with self._db.connection() as conn:
+                await keys.rehash(conn, key.id, current)
         return True
 
     def _store(self, row: asyncpg.Record) -> CachedKey:
