@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from services.gateway.routes.operator.audit_trail import target_of
 from services.gateway.routes.operator.imports import lines_of
-from services.gateway.rules.audit_action import target_of
 from services.gateway.rules.console_cookie import PARTNER_COOKIE, cookie_of, is_loopback
 from services.gateway.rules.key_text import parse_key, parse_staff_token
 from shared.errors import DomainError

@@ -13,7 +13,7 @@ from services.gateway.routes.operator import keys, status
 from services.gateway.routes.operator.audit_trail import AuditTrail
 from services.gateway.routes.operator.exports import ExportStream
 from services.gateway.routes.operator.imports import ImportStream
-from services.gateway.routes.operator.staff import StaffForwarder
+from services.gateway.routes.operator.plain_handler import StaffForwarder
 from services.gateway.routes.static_files import page_files, static_file, text_of
 from services.gateway.rules.rate_limit import FailedKeyLimits
 from services.gateway.store import studios
