@@ -7,7 +7,7 @@ from typing import Final
 from services.gateway.actions.open_console import make_console_link
 from services.gateway.errors import SessionCannotMakeSessions
 from services.gateway.key_cache import CachedKey
-from services.gateway.routes.partner import PartnerRequest
+from services.gateway.routes.partner_request import PartnerRequest
 from services.gateway.rules.console_cookie import origin_for
 from services.gateway.store import requests
 from services.gateway.upstream import UpstreamAnswer

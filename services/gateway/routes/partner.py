@@ -5,7 +5,7 @@ Raw ASGI, because the hop's cost is counted in tens of microseconds: bodies and 
 
 import time
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
@@ -13,14 +13,13 @@ from services.gateway.errors import InvalidKey, MissingKey
 from services.gateway.key_cache import CachedKey, KeyCache
 from services.gateway.request_log import RequestLog, error_code_in
 from services.gateway.routes.own_routes import OwnRoutes
+from services.gateway.routes.partner_request import PartnerRequest
 from services.gateway.rules.console_cookie import PARTNER_COOKIE, cookie_of, sent_by_page
 from services.gateway.rules.rate_limit import (
     LARGE_BODY,
     ClientLimits,
     FailedKeyLimits,
     LargeBodies,
-    ReservedBucket,
-    TokenBucket,
     cost_of,
 )
 from services.gateway.session_cache import SessionCache
@@ -39,59 +38,16 @@ from shared.errors import (
 from shared.http.answer import IF_NONE_MATCH
 from shared.http.asgi import Receive, Scope, Send
 from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, TRACE_HEADER
-from shared.http.client_address import TrustedProxies, address_of
+from shared.http.client_address import TrustedProxies
 from shared.http.connection_limits import mark_authenticated
 from shared.http.error_mapping import answer_for
 from shared.http.route_table import RouteTable
 from shared.http.routes import IDEMPOTENCY_HEADER, MAX_BODY, read_body
-from shared.http.service import raw_path_of, valid_request_id
 from shared.observability.log import RequestLine, log_request
 from shared.observability.metrics import RouteMetrics
-from shared.observability.tracing import Span, begin, trace_id_of, valid_traceparent
+from shared.observability.tracing import begin, trace_id_of
 from shared.routing import ANY_KEY, GATEWAY, PREFIX, ROUTES, PartnerRoute
 from shared.wire import API_VERSION
-
-
-class PartnerRequest:
-    """The parts of the scope that are needed, read once, and the results of the checks."""
-
-    __slots__ = (
-        "address",
-        "bucket",
-        "cost",
-        "headers",
-        "id",
-        "key",
-        "method",
-        "path",
-        "raw_headers",
-        "receive",
-        "route",
-        "span",
-        "target",
-        "traceparent",
-    )
-
-    def __init__(self, scope: Any, receive: Receive, proxies: TrustedProxies) -> None:
-        self.raw_headers: list[tuple[bytes, bytes]] = scope["headers"]
-        self.headers: dict[bytes, bytes] = dict(self.raw_headers)
-        self.id = valid_request_id(self.headers.get(REQUEST_ID_HEADER))
-        self.method: str = scope["method"]
-        self.path = raw_path_of(scope)
-        query: bytes = scope["query_string"]
-        self.target = self.path[len(PREFIX) :] + (b"?" + query if query else b"")
-        self.address = address_of(scope, self.headers, proxies)
-        self.receive = receive
-        length = self.headers.get(b"content-length")
-        # An unknown length is charged once the body has been read.
-        self.cost = cost_of(min(int(length), MAX_BODY)) if length and length.isdigit() else 1
-        self.key: CachedKey | None = None
-        self.bucket: TokenBucket | ReservedBucket | None = None
-        self.route: PartnerRoute | None = None
-        self.span: Span | None = None
-        trace = self.headers.get(TRACE_HEADER)
-        self.traceparent = valid_traceparent(trace.decode("latin-1")) if trace else None
-
 
 log = structlog.get_logger("request")
 

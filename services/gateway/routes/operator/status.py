@@ -88,8 +88,8 @@ async def get_status(context: OperatorContext, call: Call[None, None]) -> dict[s
 
 async def _status_of(context: OperatorContext, name: str, request_id: str) -> dict[str, Any]:
     try:
-        ready = await context.call_status_of(name, "GET", "/health/ready", request_id=request_id)
-        figures = await context.call_status_of(name, "GET", "/internal/status", request_id=request_id)
+        ready = await context.call_service(name, "GET", "/health/ready", request_id=request_id)
+        figures = await context.call_service(name, "GET", "/internal/status", request_id=request_id)
     except DomainError as problem:
         return {"status": "unreachable", "problem": problem.text}
     state: dict[str, Any] = msgspec.json.decode(ready.body)
