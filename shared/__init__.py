@@ -3,7 +3,7 @@
 import sys
 
 # structlog imports rich, if it is installed, for tracebacks that we never show. It is installed, because
-# litestar's command line needs it, and it costs each process 0.1 s and 3 MB. Without it structlog does not
+# the command line needs it, and it costs each process 0.1 s and 3 MB. Without it structlog does not
 # miss it.
 if "structlog" not in sys.modules and "rich" not in sys.modules:
     sys.modules["rich"] = None  # type: ignore[assignment]

@@ -1,10 +1,14 @@
-"""Settings from the environment: one frozen struct, read once per process and passed down."""
+"""Settings from the environment: one frozen struct, read once per process and passed down.
+
+The struct is the only list of them: its names and types say how they are read, and the table in
+docs/operating/install.md is made from its descriptions (`python -m services.cli.settings_table --write`).
+"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
@@ -13,13 +17,14 @@ SERVICES = ("gateway", "catalog", "bookings", "forms", "webhooks")
 ServiceName = Literal["gateway", "catalog", "bookings", "forms", "webhooks"]
 PORTS: dict[str, int] = {"gateway": 8080, "catalog": 8082, "bookings": 8083, "forms": 8084, "webhooks": 8085}
 
-# Which secrets a service cannot work without, by setting name.
+# The variables of secrets, in which the first value is used and all of them are accepted.
 SECRETS: dict[str, str] = {
     "key_peppers": "STUDIO_KEY_PEPPER",
     "caller_keys": "STUDIO_CALLER_KEY",
     "webhook_keys": "STUDIO_WEBHOOK_KEY",
     "operator_tokens": "STUDIO_OPERATOR_TOKEN",
 }
+# Which of them a service cannot work without.
 NEEDED_SECRETS: dict[str, tuple[str, ...]] = {
     "gateway": ("key_peppers", "caller_keys", "operator_tokens"),
     "catalog": ("caller_keys",),
@@ -27,6 +32,15 @@ NEEDED_SECRETS: dict[str, tuple[str, ...]] = {
     "forms": ("caller_keys",),
     "webhooks": ("caller_keys", "webhook_keys"),
 }
+# A setting of each service has a variable for each.
+SERVICE: Final = "<SERVICE>"
+_OF_EACH_SERVICE: dict[str, str] = {
+    "service_caller_keys": f"STUDIO_CALLER_KEY_{SERVICE}",
+    "service_urls": f"STUDIO_{SERVICE}_URL",
+    "db_passwords": f"STUDIO_{SERVICE}_DB_PASSWORD",
+}
+# Set by commands, never from the environment.
+_NOT_READ: Final = frozenset({"webhooks_only", "webhook_loopback_http"})
 _PLACEHOLDER = re.compile(r"change[-_]?me", re.IGNORECASE)
 DEFAULT_RETRY_SCHEDULE = (5.0, 300.0, 1800.0, 7200.0, 18000.0, 36000.0, 50400.0, 72000.0, 86400.0)
 
@@ -36,49 +50,112 @@ class SettingsProblem(Exception):
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """All settings. Secrets are tuples: the first value is used, all of them are accepted."""
+    """All settings. Their descriptions are Markdown."""
 
-    home: Path = Path(".studio")
-    database_url: str | None = None
-    # The server itself, if `database_url` points at a pooler: for LISTEN, advisory locks and migrations.
-    database_direct_url: str | None = None
-    amqp_url: str | None = None
-    # Valkey or Redis, for rate limits that all gateways share.
-    valkey_url: str | None = None
-    host: str = "127.0.0.1"
-    port: int | None = None
-    operator_host: str = "127.0.0.1"
-    operator_port: int = 8081
-    operator_url: str | None = None
-    # Where browsers reach the partner port, for links into the console.
-    public_url: str | None = None
-    key_peppers: tuple[str, ...] = ()
-    caller_keys: tuple[str, ...] = ()
-    # The gateway's: the key of each service, so that no service can sign for another one.
-    service_caller_keys: dict[str, tuple[str, ...]] = {}
-    webhook_keys: tuple[str, ...] = ()
-    operator_tokens: tuple[str, ...] = ()
-    service_urls: dict[str, str] = {}
-    pool_size: int = 10
+    home: Annotated[Path, "where `studioctl up` keeps its database, secrets and logs"] = Path(".studio")
+    database_url: Annotated[str | None, "in production with the service's own role, `studio_<service>`"] = (
+        None
+    )
+    database_direct_url: Annotated[
+        str | None,
+        "the server itself, if `STUDIO_DATABASE_URL` points at a pooler: for LISTEN, advisory "
+        "locks, `studioctl migrate`",
+    ] = None
+    db_passwords: Annotated[
+        dict[str, str],
+        "the password that `studioctl migrate` gives to a service's role; without it one is "
+        "derived from the password of `STUDIO_DATABASE_URL`",
+    ] = {}
+    pool_size: Annotated[int, "database connections per replica; a dispatcher uses twice as many"] = 10
+    amqp_url: Annotated[str | None, "RabbitMQ: catalog, bookings, forms, webhooks"] = None
+    valkey_url: Annotated[
+        str | None,
+        "a Valkey or Redis in which gateways share rate limits; without it, or while it is "
+        "unavailable, each gateway counts for itself",
+    ] = None
+    host: Annotated[str, "the address that a service listens on"] = "127.0.0.1"
+    port: Annotated[
+        int | None,
+        "its port; without it gateway 8080, catalog 8082, bookings 8083, forms 8084, webhooks 8085",
+    ] = None
+    operator_host: Annotated[str, "the same for the operators' port"] = "127.0.0.1"
+    operator_port: Annotated[int, "and its port"] = 8081
+    operator_url: Annotated[
+        str | None,
+        "where `studioctl` reaches the operators' port; without it on this machine",
+    ] = None
+    public_url: Annotated[
+        str | None,
+        "where browsers reach the partner port, such as `https://api.example.com`, for links "
+        "into the console: **set it behind a proxy**",
+    ] = None
+    service_urls: Annotated[
+        dict[str, str], "where the gateway reaches a service; without it on this machine"
+    ] = {}
+    key_peppers: Annotated[
+        tuple[str, ...],
+        "hashes keys and tokens (gateway). Of this and the next secrets there may be several, "
+        "separated by commas: the first one is used, all of them are accepted",
+    ] = ()
+    operator_tokens: Annotated[tuple[str, ...], "of the operators' API: gateway and `studioctl`"] = ()
+    caller_keys: Annotated[tuple[str, ...], "signs what the gateway tells services about the caller"] = ()
+    service_caller_keys: Annotated[
+        dict[str, tuple[str, ...]],
+        "the gateway's: the key of each service, so that no service can sign for another",
+    ] = {}
+    webhook_keys: Annotated[tuple[str, ...], "encrypts the secrets of webhook endpoints (webhooks)"] = ()
+    answer_timeout: Annotated[float, "how many seconds the gateway waits for a service"] = 10.0
+    drain_seconds: Annotated[
+        float,
+        "how long a stopping service keeps answering; must exceed the gateway's idle limit of 4 s",
+    ] = 5.0
+    max_connections: Annotated[
+        int,
+        "connections open at once on a gateway's partner port; at the limit the addresses "
+        "with most connections lose some, except those that have authenticated",
+    ] = 2048
+    max_connections_per_address: Annotated[
+        int,
+        "of them from one IPv4 address or IPv6 /64 network; trusted proxies are exempt",
+    ] = 512
+    trusted_proxies: Annotated[
+        tuple[str, ...],
+        "networks of the proxies in front of the gateway, separated by commas: **set it "
+        "behind an ingress**, or all partners share one address",
+    ] = ()
+    forwarded_header: Annotated[
+        Literal["x-forwarded-for", "forwarded"],
+        "the header in which they name the client, or `forwarded`; a proxy must set it itself "
+        "and never pass on a client's",
+    ] = "x-forwarded-for"
+    http2: Annotated[
+        bool,
+        "HTTP/2 on the partner port, with low limits; not needed behind a proxy, which speaks HTTP/1.1 to us",
+    ] = False
+    webhook_allow_http: Annotated[
+        bool | None,
+        "`true`: webhook endpoints may have plain `http` URLs; `studioctl up` lets loopback have them",
+    ] = None
+    webhook_allow_hosts: Annotated[
+        frozenset[str],
+        "hosts of endpoints that may be at private addresses, separated by commas",
+    ] = frozenset()
+    webhook_retry_schedule: Annotated[
+        tuple[float, ...], "seconds between the attempts of a delivery, separated by commas"
+    ] = DEFAULT_RETRY_SCHEDULE
+    otlp_endpoint: Annotated[
+        str | None, "where to send traces (OTLP over HTTP); without it tracing is off"
+    ] = None
+    trace_ratio: Annotated[
+        float, "share of traces to keep; decided by trace id, so that all services agree"
+    ] = 1.0
+    log_level: Annotated[str, "`debug`, `info`, `warning` or `error`"] = "info"
+    log_format: Annotated[
+        Literal["auto", "json", "text"],
+        "`json` or `text`; `auto` is text on a terminal",
+    ] = "auto"
     webhooks_only: Literal["log", "dispatch"] | None = None
-    answer_timeout: float = 10.0
-    log_level: str = "info"
-    log_format: Literal["auto", "json", "text"] = "auto"
-    webhook_allow_http: bool | None = None
-    webhook_allow_hosts: frozenset[str] = frozenset()
-    # Set by `studioctl up`, never from the environment.
     webhook_loopback_http: bool = False
-    webhook_retry_schedule: tuple[float, ...] = DEFAULT_RETRY_SCHEDULE
-    otlp_endpoint: str | None = None
-    trace_ratio: float = 1.0
-    drain_seconds: float = 5.0
-    # Of the partner port. An address is an IPv4 address or an IPv6 network of 64 bits.
-    max_connections: int = 2048
-    max_connections_per_address: int = 512
-    # Networks of proxies in front of the gateway, and the header in which they name the client.
-    trusted_proxies: tuple[str, ...] = ()
-    forwarded_header: Literal["x-forwarded-for", "forwarded"] = "x-forwarded-for"
-    http2: bool = False
 
     def port_of(self, service: str) -> int:
         return self.port if self.port is not None else PORTS[service]
@@ -114,60 +191,64 @@ def with_files(environ: Mapping[str, str]) -> dict[str, str]:
     return values
 
 
+class Setting(Struct, frozen=True):
+    """A setting as it is read. In the variable of a setting of each service, `SERVICE` stands for one."""
+
+    name: str
+    variable: str
+    kind: Any
+    description: str
+    default: Any
+
+
+def settings_read() -> Iterator[Setting]:
+    """Those that the environment may have, in the struct's order."""
+    for field in msgspec.structs.fields(Settings):
+        if field.name in _NOT_READ:
+            continue
+        kind, description = get_args(field.type)
+        variable = SECRETS.get(field.name) or _OF_EACH_SERVICE.get(field.name)
+        yield Setting(
+            field.name,
+            variable or f"STUDIO_{field.name.upper()}",
+            kind,
+            description,
+            getattr(Settings(), field.name),
+        )
+
+
 def read_settings(environ: Mapping[str, str]) -> Settings:
     """Reads `STUDIO_*`. Unknown names are ignored; a value that is not usable is reported by name."""
     environ = with_files(environ)
     _refuse_placeholders(environ)
-    values: dict[str, object] = {}
+    values: dict[str, Any] = {}
+    for one in settings_read():
+        if one.name in _OF_EACH_SERVICE:
+            kind = get_args(one.kind)[1]
+            read = {
+                name: _read(environ, one.variable.replace(SERVICE, name.upper()), kind) for name in SERVICES
+            }
+            values[one.name] = {name: value for name, value in read.items() if value is not None}
+        elif (value := _read(environ, one.variable, one.kind)) is not None:
+            values[one.name] = value
+    values["home"] = values.get("home", Settings().home).absolute()
+    return Settings(**values)
 
-    def take(name: str, variable: str, kind: object) -> None:
-        text = environ.get(variable, "").strip()
-        if not text:
-            return
-        try:
-            values[name] = msgspec.convert(text, kind, strict=False)
-        except msgspec.ValidationError as problem:
-            raise SettingsProblem(f"{variable} is set to {text!r}, which is not usable: {problem}") from None
 
-    for name in (
-        "database_url",
-        "database_direct_url",
-        "amqp_url",
-        "valkey_url",
-        "host",
-        "operator_host",
-        "operator_url",
-        "public_url",
-        "log_level",
-        "otlp_endpoint",
-    ):
-        take(name, f"STUDIO_{name.upper()}", str)
-    for name in ("port", "operator_port", "pool_size", "max_connections", "max_connections_per_address"):
-        take(name, f"STUDIO_{name.upper()}", int)
-    for name in ("answer_timeout", "trace_ratio", "drain_seconds"):
-        take(name, f"STUDIO_{name.upper()}", float)
-    for name in ("webhook_allow_http", "http2"):
-        take(name, f"STUDIO_{name.upper()}", bool)
-    take("forwarded_header", "STUDIO_FORWARDED_HEADER", Literal["x-forwarded-for", "forwarded"])
-    values["trusted_proxies"] = _networks(_parts(environ.get("STUDIO_TRUSTED_PROXIES", "")))
-    take("log_format", "STUDIO_LOG_FORMAT", Literal["auto", "json", "text"])
-    values["home"] = Path(environ.get("STUDIO_HOME") or ".studio").absolute()
-    for name, variable in SECRETS.items():
-        values[name] = _parts(environ.get(variable, ""))
-    values["webhook_allow_hosts"] = frozenset(_parts(environ.get("STUDIO_WEBHOOK_ALLOW_HOSTS", "")))
-    values["service_caller_keys"] = {
-        service: keys
-        for service in SERVICES
-        if (keys := _parts(environ.get(f"STUDIO_CALLER_KEY_{service.upper()}", "")))
-    }
-    values["service_urls"] = {
-        service: url
-        for service in SERVICES
-        if (url := environ.get(f"STUDIO_{service.upper()}_URL", "").strip())
-    }
-    if schedule := _parts(environ.get("STUDIO_WEBHOOK_RETRY_SCHEDULE", "")):
-        values["webhook_retry_schedule"] = _seconds(schedule)
-    return msgspec.convert(values, Settings)
+def _read(environ: Mapping[str, str], variable: str, kind: Any) -> Any:
+    """None if the variable is not set. Several values are separated by commas."""
+    text = environ.get(variable, "").strip()
+    if not text:
+        return None
+    given: Any = _parts(text) if get_origin(kind) in (tuple, frozenset) else text
+    try:
+        value = msgspec.convert(given, kind, strict=False, dec_hook=lambda kind, text: kind(text))
+        if variable == "STUDIO_TRUSTED_PROXIES":
+            for network in value:
+                ip_network(network, strict=False)
+    except (msgspec.ValidationError, ValueError) as problem:
+        raise SettingsProblem(f"{variable} is set to {text!r}, which is not usable: {problem}") from None
+    return value
 
 
 def _refuse_placeholders(environ: Mapping[str, str]) -> None:
@@ -181,19 +262,3 @@ def _refuse_placeholders(environ: Mapping[str, str]) -> None:
 
 def _parts(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _networks(parts: tuple[str, ...]) -> tuple[str, ...]:
-    for part in parts:
-        try:
-            ip_network(part, strict=False)
-        except ValueError:
-            raise SettingsProblem(f"STUDIO_TRUSTED_PROXIES holds {part!r}, which is not a network.") from None
-    return parts
-
-
-def _seconds(parts: tuple[str, ...]) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in parts)
-    except ValueError:
-        raise SettingsProblem("STUDIO_WEBHOOK_RETRY_SCHEDULE must be seconds separated by commas.") from None

@@ -27,7 +27,6 @@ def run(testbed: Testbed, plan: Plan) -> Outcome:
     parts = [
         clients(testbed, plan),
         counted("connections", ["bench.parts.pools", testbed.system.database_url], rounds),
-        counted("paths", ["bench.parts.paths"], rounds),
     ]
     return Outcome(
         lines=[line for part in parts for line in part.lines],

@@ -14,7 +14,7 @@ from services.catalog.wire.resources import (
     Studio,
 )
 from shared.errors import InvalidCursor, NotFound
-from shared.http.outbox_status import OUTBOX_STATUS
+from shared.http.health import OUTBOX_STATUS
 from shared.http.pages import Page
 from shared.http.routes import Call, Route
 from shared.transfer.routes import export_route, import_routes

@@ -1,7 +1,6 @@
 """What uses the database directly: `studioctl migrate` and `studioctl sequences advance --offline`."""
 
 import asyncio
-import os
 from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from shared.db.migrate import MigrationProblem, migrate
 from shared.http.server import PortTaken
 from shared.observability.log import set_up_logging
 from shared.servers.problem import ServerProblem
-from shared.settings import SERVICES, Settings, with_files
+from shared.settings import SERVICES, Settings
 
 
 def run_async(work: Coroutine[Any, Any, Any]) -> Any:
@@ -36,12 +35,8 @@ def migrate_schemas(settings: Settings, services: Sequence[str]) -> Any:
     if settings.database_url is None:
         raise CommandFailed("Set STUDIO_DATABASE_URL to a role that may create roles and schemas.")
     set_up_logging(settings, "migrate")
-    environ = with_files(os.environ)
-    passwords = {
-        name: password for name in SERVICES if (password := environ.get(f"STUDIO_{name.upper()}_DB_PASSWORD"))
-    }
     url = settings.database_direct_url or settings.database_url
-    return run_async(migrate(url, services or SERVICES, passwords=passwords))
+    return run_async(migrate(url, services or SERVICES, passwords=settings.db_passwords))
 
 
 STATEMENT = Path(__file__).resolve().parent.parent / "webhooks" / "store" / "advance_sequences.sql"

@@ -5,7 +5,6 @@ does not keep the code of the others in memory.
 """
 
 import sys
-from types import ModuleType
 from typing import Annotated, Any, Literal, get_args
 
 from typer import Argument, Option
@@ -51,15 +50,9 @@ def serve(
     ] = None,
 ) -> None:
     """Run one service, for compose and Kubernetes."""
-    leave_out_yaml()
     from services.cli.serve import serve
 
     serve(call.settings, service, only)
-
-
-def leave_out_yaml() -> None:
-    """Litestar imports it for a page that no service has: an OpenAPI document in YAML. It needs 2 MB."""
-    sys.modules.setdefault("yaml", ModuleType("yaml"))
 
 
 def migrate(

@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from typing import Any, Literal
 
-from litestar.types import ASGIApp
 from msgspec import structs
 
 from services.cli.command import CommandFailed
@@ -14,9 +13,9 @@ from services.cli.database import run_async
 from services.cli.secrets import with_secrets
 from shared.db.migrate import until_applied
 from shared.events.bus import open_bus
+from shared.http.asgi import ASGIApp
 from shared.http.server import Address, Listener, catch_stop_signals, listening, tune_garbage_collector
-from shared.http.service import OpenService
-from shared.http.startup_placeholder import StartupPlaceholder
+from shared.http.service import OpenService, StartupPlaceholder
 from shared.observability.log import set_up_logging
 from shared.observability.tracing import set_up_tracing
 from shared.settings import Settings

@@ -21,8 +21,7 @@ from services.gateway.app import gateway_addresses, gateway_listeners
 from shared.background import end_tasks
 from shared.db.migrate import migrate
 from shared.http.server import catch_stop_signals, listening, refuse_taken_ports
-from shared.observability.log import set_up_logging
-from shared.observability.log_file import LogFile
+from shared.observability.log import LogFile, set_up_logging
 from shared.observability.tracing import set_up_tracing
 from shared.servers.postgres import EmbeddedPostgres
 from shared.servers.postgres_data import lock_home

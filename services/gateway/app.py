@@ -4,20 +4,17 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 
-from litestar.types import ASGIApp
 from msgspec import Struct
 
 from services.gateway.access import OperatorAccess
-from services.gateway.actions.deactivate_clients import deactivate_clients
-from services.gateway.actions.delete_expired_sessions import delete_expired_sessions
+from services.gateway.actions.issue_key import deactivate_clients
+from services.gateway.actions.open_console import delete_expired_sessions
 from services.gateway.context import OperatorContext
 from services.gateway.key_cache import POLL_SECONDS, KeyCache
 from services.gateway.request_log import INTERVAL_SECONDS, RequestLog
-from services.gateway.routes.console import operator_sign_in, partner_sign_in
 from services.gateway.routes.console_sign_in import PATH as SIGN_IN
-from services.gateway.routes.operator.pages import pages
-from services.gateway.routes.operator.port import OperatorPort
-from services.gateway.routes.operator.table import operator_handlers
+from services.gateway.routes.console_sign_in import operator_sign_in, partner_sign_in
+from services.gateway.routes.operator.port import OperatorPort, operator_handlers, pages
 from services.gateway.routes.own_routes import OwnRoutes
 from services.gateway.routes.partner import PartnerApi
 from services.gateway.routes.partner_port import PartnerPort
@@ -27,6 +24,7 @@ from services.gateway.shared_rate_limits import SharedLimits
 from services.gateway.upstream import HttpUpstream, Upstream
 from shared.background import Loop, running
 from shared.db.database import Database
+from shared.http.asgi import ASGIApp
 from shared.http.caller import ServiceSigners
 from shared.http.client_address import TrustedProxies
 from shared.http.connection_limits import ConnectionLimits

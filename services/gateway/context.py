@@ -8,9 +8,8 @@ from services.gateway.key_cache import KeyCache
 from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamAnswer
 from shared.db.database import Database
 from shared.errors import Unavailable, UpstreamTimeout
-from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, Caller, ServiceSigners
+from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, Caller, Role, ServiceSigners
 from shared.http.health import Check
-from shared.http.roles import Role
 
 
 class OperatorContext(Struct, frozen=True):

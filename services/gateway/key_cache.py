@@ -1,42 +1,71 @@
-"""The API keys in use, in memory, so that the hot path needs no query. Each replica polls for changes.
+"""The API keys in use, in memory, so that the hot path needs no query. They are read again at every poll.
 
 A revoked key is refused within `POLL_SECONDS` plus the time of one query. A key that is not in memory is
 looked up if its checksum is right, so that a new one works at once. Keys that nobody uses are evicted.
 """
 
+import asyncio
 import hashlib
-import hmac
-import math
 import secrets
 import time
-from collections import deque
-from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
 from typing import Final
 
 import asyncpg
-import structlog
 from msgspec import Struct
 
 from services.gateway.errors import ExpiredKey, InvalidKey, RevokedKey
-from services.gateway.key_lookup import BatchedLookup
-from services.gateway.rules.key_text import hash_secret, parse_key
+from services.gateway.rules.key_text import hash_secret, is_hash_of, parse_key
 from services.gateway.store import keys
-from shared.db.database import Connection, Database
+from shared.batching import Batcher
+from shared.db.database import Database
 from shared.http.caller import LIFETIME_SECONDS, Caller, ServiceSigners
 
-log = structlog.get_logger("keys")
+# Looks unknown keys up in batches, a few times a second, so that guessing costs the database little.
+#
+# An address that is over its limit of refused keys may still belong to a partner with a brand-new key. That
+# key must work at once, but made-up keys must not cost one query each.
+INTERVAL_SECONDS: Final = 0.1
+# More keys than this in one interval are an attack: the rest are refused without a query.
+LARGEST_BATCH: Final = 1_000
+# So that a slow query does not hold up every other key.
+MAX_RUNNING: Final = 4
+# A key is stored before it is shown to anyone. So an id that was missing once never becomes valid.
+UNKNOWN_KEPT: Final = 10_000
+
+# Takes ids; caches and returns those that exist.
+LookUp = Callable[[Sequence[str]], Awaitable[set[str]]]
+
+
+class BatchedLookup:
+    def __init__(self, look_up: LookUp) -> None:
+        self._look_up = look_up
+        self._batches = Batcher(
+            self._exist, max_batch=LARGEST_BATCH, max_running=MAX_RUNNING, interval=INTERVAL_SECONDS
+        )
+        self._unknown: OrderedDict[str, None] = OrderedDict()
+
+    async def wait_for(self, key_id: str) -> bool:
+        """Whether the key exists; if so, it is in the cache."""
+        if key_id in self._unknown or len(self._batches) >= LARGEST_BATCH:
+            return False
+        return await self._batches.submit(key_id)
+
+    async def _exist(self, ids: Sequence[str]) -> list[bool]:
+        found = await self._look_up(sorted(set(ids)))
+        self._unknown.update(dict.fromkeys(set(ids) - found))
+        while len(self._unknown) > UNKNOWN_KEPT:
+            self._unknown.popitem(last=False)
+        return [key_id in found for key_id in ids]
+
 
 POLL_SECONDS: Final = 0.5
-# How often each key in memory is read again, a few at every poll: no change is missed for longer.
-REREAD_SECONDS: Final = 60.0
-FORGET_SECONDS: Final = 900.0
-# Covers changes that were stamped before the last poll and committed after it, also by a commit that waited
-# for a dead standby, and a clock that was set back while polls failed.
-OVERLAP: Final = timedelta(minutes=10)
-PAGE: Final = 1_000
+FORGET_SECONDS: Final = 15.0
+# Keys read in one statement, so that many of them do not hold up requests.
+PAGE: Final = 500
 MAX_VERIFIED: Final = 10_000
-FIRST_ID: Final = "00000000-0000-0000-0000-000000000000"
 
 
 class CachedKey(Struct):
@@ -49,7 +78,7 @@ class CachedKey(Struct):
     expires_at: datetime | None
     expires: float
     revoked: bool
-    changed_at: datetime
+    row: asyncpg.Record
     used: float
     signed_until: float = 0.0
     signed: dict[str, bytes] = {}
@@ -71,8 +100,7 @@ class KeyCache:
         self._signers = signers
         self._forget_after = forget_after
         self._keys: dict[str, CachedKey] = {}
-        self._position: keys.Position | None = None
-        self._to_reread: deque[str] = deque()
+        self._refreshing = asyncio.Lock()
         self._used: dict[str, float] = {}
         self._salt = secrets.token_bytes(32)
         self._verified: dict[bytes, tuple[str, bytes]] = {}
@@ -124,6 +152,7 @@ class KeyCache:
             raise RevokedKey
         if key.expires < time.time():
             raise ExpiredKey
+        key.used = time.monotonic()
         return key
 
     def signed_caller(self, key: CachedKey, service: str) -> bytes:
@@ -141,54 +170,23 @@ class KeyCache:
         return len(self._keys)
 
     async def refresh(self) -> bool:
-        """One step of the polling loop. Its work grows with what changed, not with the number of keys."""
-        async with self._db.connection() as conn:
-            position = await keys.position(conn)
-            last = self._position or position
-            # The lower one: the clock may have been set back, or the database restored.
-            since = min(last.at, position.at) - OVERLAP
-            # A lower one: a failover has lost transactions, and the new server uses their numbers again.
-            has_gone_back = position.oldest_running < last.oldest_running
-            oldest_running = None if has_gone_back else last.oldest_running
-            after = (since, FIRST_ID)
-            while page := await keys.changed_since(conn, since, oldest_running, after, PAGE):
-                after = page[-1]
-                await self._reread(conn, [id_ for at, id_ in page if self._is_older(id_, at)])
-                if len(page) < PAGE:
-                    break
-            self._position = position
-            await self._reread(conn, self._due_for_rereading())
+        """One step of the polling loop: reads the keys in memory again, and evicts the unused ones."""
+        async with self._refreshing:
+            unused_since = time.monotonic() - self._forget_after
+            for key in [key for key in self._keys.values() if key.used <= unused_since]:
+                del self._keys[key.id]
+            ids = list(self._keys)
+            for start in range(0, len(ids), PAGE):
+                page = ids[start : start + PAGE]
+                for gone in set(page) - await self._look_up(page):
+                    self._keys.pop(gone, None)
             if self._used:
                 used, self._used = self._used, {}
-                await keys.record_use(
-                    conn, {id_: datetime.fromtimestamp(at, UTC) for id_, at in used.items()}
-                )
+                async with self._db.connection() as conn:
+                    await keys.record_use(
+                        conn, {id_: datetime.fromtimestamp(at, UTC) for id_, at in used.items()}
+                    )
         return False
-
-    def _is_older(self, key_id: str, changed_at: datetime) -> bool:
-        key = self._keys.get(key_id)
-        return key is not None and key.changed_at != changed_at
-
-    def _due_for_rereading(self) -> list[str]:
-        """The next few keys in turn, without those that are being evicted."""
-        share = math.ceil(len(self._to_reread) * POLL_SECONDS / REREAD_SECONDS)
-        unused_since = time.monotonic() - self._forget_after
-        due = []
-        for key_id in [self._to_reread.popleft() for _ in range(min(PAGE, share))]:
-            key = self._keys.get(key_id)
-            if key is not None and key.used > unused_since:
-                self._to_reread.append(key_id)
-                due.append(key_id)
-            else:
-                self._keys.pop(key_id, None)
-        return due
-
-    async def _reread(self, conn: Connection, key_ids: list[str]) -> None:
-        if not key_ids:
-            return
-        found = {self._store(row).id for row in await keys.for_cache(conn, key_ids)}
-        for key_id in set(key_ids) - found:
-            self._keys.pop(key_id, None)
 
     async def _look_up(self, key_ids: Sequence[str]) -> set[str]:
         async with self._db.connection() as conn:
@@ -196,23 +194,22 @@ class KeyCache:
         return {self._store(row).id for row in rows}
 
     async def _matches(self, key: CachedKey, secret: str) -> bool:
-        if hmac.compare_digest(hash_secret(self._peppers[0], secret), key.secret_hash):
-            return True
-        if not any(
-            hmac.compare_digest(hash_secret(old, secret), key.secret_hash) for old in self._peppers[1:]
-        ):
+        if not is_hash_of(key.secret_hash, secret, self._peppers):
             return False
-        # It matched an old pepper: store a hash under the new one, so that the old pepper can be removed
-        # later.
-        key.secret_hash = hash_secret(self._peppers[0], secret)
-        async with self._db.connection() as conn:
-            await keys.rehash(conn, key.id, key.secret_hash)
+        current = hash_secret(self._peppers[0], secret)
+        if current != key.secret_hash:
+            # It matched an old pepper: with a hash under the new one, the old one can be removed later.
+            key.secret_hash = current
+            async with self._db.connection() as conn:
+                await keys.rehash(conn, key.id, current)
         return True
 
     def _store(self, row: asyncpg.Record) -> CachedKey:
-        locations = row["location_ids"]
         known = self._keys.get(row["id"])
-        key = CachedKey(
+        if known is not None and known.row == row:
+            return known
+        locations = row["location_ids"]
+        key = self._keys[row["id"]] = CachedKey(
             id=row["id"],
             name=row["name"],
             secret_hash=row["secret_hash"],
@@ -228,10 +225,7 @@ class KeyCache:
             expires_at=row["expires_at"],
             expires=row["expires_at"].timestamp() if row["expires_at"] else float("inf"),
             revoked=row["revoked_at"] is not None,
-            changed_at=row["changed_at"],
+            row=row,
             used=known.used if known else time.monotonic(),
         )
-        if known is None:
-            self._to_reread.append(key.id)
-        self._keys[key.id] = key
         return key

@@ -3,7 +3,6 @@
 The key's state comes from the key cache, so revoking a key ends its sessions just as fast.
 """
 
-import hmac
 import time
 from collections.abc import Sequence
 from typing import Final
@@ -12,9 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from services.gateway.errors import ConsoleSessionEnded, ExpiredKey, RevokedKey
-from services.gateway.key_cache import CachedKey, KeyCache
-from services.gateway.key_lookup import BatchedLookup
-from services.gateway.rules.key_text import SESSION_HEAD, hash_secret, parse_session
+from services.gateway.key_cache import BatchedLookup, CachedKey, KeyCache
+from services.gateway.rules.key_text import SESSION_HEAD, is_hash_of, parse_session
 from services.gateway.store import console_sessions
 from shared.db.database import Database
 
@@ -57,7 +55,9 @@ class SessionCache:
         elif session is None or session.checked + RECHECK_SECONDS < time.monotonic():
             await self._look_up([parsed.id])
         session = self._sessions.get(parsed.id)
-        if session is None or session.expires < time.time() or not self._matches(session, parsed.secret):
+        if session is None or session.expires < time.time():
+            raise ConsoleSessionEnded
+        if not is_hash_of(session.secret_hash, parsed.secret, self._peppers):
             raise ConsoleSessionEnded
         try:
             key = await self._key_cache.live(session.key_id)
@@ -90,10 +90,6 @@ class SessionCache:
                 checked=time.monotonic(),
             )
         return {row["id"] for row in rows}
-
-    def _matches(self, session: CachedSession, secret: str) -> bool:
-        hashes = [hash_secret(pepper, secret) for pepper in self._peppers]
-        return any(hmac.compare_digest(one, session.secret_hash) for one in hashes)
 
 
 def _limited(key: CachedKey, session: CachedSession, session_id: str) -> CachedKey:

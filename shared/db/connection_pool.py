@@ -7,6 +7,7 @@ advisory locks end with their transaction), so only a use that ended badly goes 
 
 import asyncio
 import contextlib
+import socket
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import asyncpg
@@ -122,3 +123,41 @@ def is_closed(conn: Connection) -> bool:
 def was_interrupted(kind: type[BaseException]) -> bool:
     """Cancelled or timed out: a statement may still be running, and the link to the server may be dead."""
     return not issubclass(kind, Exception) or issubclass(kind, TimeoutError)
+
+
+if TYPE_CHECKING:
+    _Connection: TypeAlias = asyncpg.Connection[Any]
+else:
+    _Connection = asyncpg.Connection
+
+# An idle connection is lost after 10 + 4 * 3 s without an answer, one that waits for an answer after 20 s.
+# By name, because not every system has all of them.
+TCP_OPTIONS = {
+    "TCP_KEEPIDLE": 10,
+    "TCP_KEEPINTVL": 3,
+    "TCP_KEEPCNT": 4,
+    "TCP_USER_TIMEOUT": 20_000,
+}
+
+
+class KeepaliveConnection(_Connection):
+    """Notices when the database's machine has disappeared without closing the connection.
+
+    The role's settings (shared/db/migrate.py) do the same on the server's side. asyncpg has no setting for
+    it, but gives a connection class its transport.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, protocol: Any, transport: asyncio.Transport, *others: Any) -> None:
+        super().__init__(protocol, transport, *others)
+        keep_alive(transport.get_extra_info("socket"))
+
+
+def keep_alive(connection: socket.socket) -> None:
+    if connection.family not in (socket.AF_INET, socket.AF_INET6):
+        return
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in TCP_OPTIONS.items():
+        if (option := getattr(socket, name, None)) is not None:
+            connection.setsockopt(socket.IPPROTO_TCP, option, value)

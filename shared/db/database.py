@@ -1,4 +1,4 @@
-"""An asyncpg pool with the service's own role, whose settings (shared/db/role.py) choose its schema."""
+"""An asyncpg pool with the service's own role, whose settings (shared/db/migrate.py) choose its schema."""
 
 import asyncio
 import base64
@@ -13,13 +13,12 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 import asyncpg
 import msgspec
 import structlog
+from prometheus_client import Histogram
 
 from shared.db.connection_pool import Connection as Connection
-from shared.db.connection_pool import ConnectionPool, is_closed, was_interrupted
-from shared.db.tcp_keepalive import KeepaliveConnection
+from shared.db.connection_pool import ConnectionPool, KeepaliveConnection, is_closed, was_interrupted
 from shared.db.unavailable import is_unavailable
 from shared.errors import UpstreamTimeout
-from shared.observability.hot_metrics import HistogramSeries
 from shared.observability.metrics import POOL_CONNECTIONS, POOL_WAIT
 
 log = structlog.get_logger("database")
@@ -178,7 +177,7 @@ class _Acquired:
 
     __slots__ = ("_conn", "_pool", "_wait")
 
-    def __init__(self, pool: ConnectionPool, wait: HistogramSeries) -> None:
+    def __init__(self, pool: ConnectionPool, wait: Histogram) -> None:
         self._pool = pool
         self._wait = wait
 
@@ -200,7 +199,7 @@ class _Acquired:
 class _Transaction(_Acquired):
     __slots__ = ("_transaction", "_writes")
 
-    def __init__(self, pool: ConnectionPool, wait: HistogramSeries, writes: _Writes) -> None:
+    def __init__(self, pool: ConnectionPool, wait: Histogram, writes: _Writes) -> None:
         super().__init__(pool, wait)
         self._writes = writes
 
@@ -247,3 +246,9 @@ async def _set_codecs(conn: Connection) -> None:
 
 def _to_json(value: object) -> str:
     return msgspec.json.encode(value).decode()
+
+
+# A condition that makes a statement's commit asynchronous: it does not wait for the disk.
+# Only for a statement whose loss in a crash of the database does no harm. It is the statement's own
+# transaction, or the whole of one in which nothing else must survive.
+ASYNCHRONOUS_COMMIT = "(SELECT set_config('synchronous_commit', 'off', true)) = 'off'"

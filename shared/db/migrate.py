@@ -10,15 +10,145 @@ from typing import Any
 
 import asyncpg
 import structlog
+from msgspec import Struct
 
 from shared.db.database import role_of, role_password, service_url
-from shared.db.functions import PRODUCERS, apply_functions, function_files, missing_functions
-from shared.db.migration_problem import MigrationProblem as MigrationProblem
-from shared.db.role import ensure_role, has_settings
 
 log = structlog.get_logger("migrate")
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+# Services that publish events have the outbox, and its functions, in their own schema.
+PRODUCERS = ("catalog", "bookings", "forms", "webhooks")
+
+
+class FunctionFile(Struct, frozen=True):
+    """The current definition of SQL functions, in one file, where it can be read; migrations are for tables.
+
+    It is applied again whenever it has changed. Every applied version is recorded by its checksum, so that a
+    replica can tell whether its own version has been applied, even if another one is current.
+    """
+
+    name: str
+    sql: str
+
+    @property
+    def checksum(self) -> str:
+        return hashlib.sha256(self.sql.encode()).hexdigest()
+
+
+def function_files(service: str, root: Path = ROOT) -> list[FunctionFile]:
+    shared = root / "shared" / "events" / "functions"
+    files = [(f"shared/{path.name}", path) for path in sorted(shared.glob("*.sql")) if service in PRODUCERS]
+    own = root / "services" / service / "functions"
+    files += [(path.name, path) for path in sorted(own.glob("*.sql"))]
+    return [FunctionFile(name, path.read_text()) for name, path in files]
+
+
+CREATE_TABLE = """
+CREATE TABLE IF NOT EXISTS schema_functions (
+    name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (name, checksum))
+"""
+CURRENT_FUNCTIONS = (
+    "SELECT DISTINCT ON (name) name, checksum FROM schema_functions ORDER BY name, applied_at DESC"
+)
+RECORD_FUNCTION = """
+INSERT INTO schema_functions (name, checksum) VALUES ($1, $2)
+ON CONFLICT (name, checksum) DO UPDATE SET applied_at = excluded.applied_at
+"""
+
+
+async def apply_functions(
+    conn: "asyncpg.Connection[Any]", service: str, files: list[FunctionFile]
+) -> list[str]:
+    """Applies the changed files and records them in one transaction; the caller holds the migration lock.
+
+    Nothing is dropped: a function that a file no longer defines stays, for old code that still calls it.
+    """
+    await conn.execute(f"SET search_path TO {service}")
+    await conn.execute(CREATE_TABLE)
+    await conn.execute(f"REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON schema_functions FROM {role_of(service)}")
+    current = {row["name"]: row["checksum"] for row in await conn.fetch(CURRENT_FUNCTIONS)}
+    changed = [file for file in files if current.get(file.name) != file.checksum]
+    async with conn.transaction():
+        for file in changed:
+            await _apply(conn, service, file)
+            await conn.execute(RECORD_FUNCTION, file.name, file.checksum)
+    for file in changed:
+        log.info("functions_applied", service=service, name=file.name)
+    return [f"functions/{file.name}" for file in changed]
+
+
+async def _apply(conn: "asyncpg.Connection[Any]", service: str, file: FunctionFile) -> None:
+    try:
+        await conn.execute(file.sql)
+    except asyncpg.InvalidFunctionDefinitionError as problem:
+        raise MigrationProblem(
+            f"{service}/functions/{file.name} changes what a function takes or returns ({problem}); "
+            "give the new one another name, since old code still calls this one."
+        ) from None
+
+
+async def missing_functions(
+    conn: "asyncpg.Connection[Any]", service: str, files: list[FunctionFile]
+) -> list[str]:
+    """Files whose version has never been applied."""
+    rows = await conn.fetch(f"SELECT name, checksum FROM {service}.schema_functions")  # noqa: S608
+    applied = {(row["name"], row["checksum"]) for row in rows}
+    return [file.name for file in files if (file.name, file.checksum) not in applied]
+
+
+class MigrationProblem(Exception):
+    """A migration or function cannot be applied; the message is one sentence for the operator."""
+
+
+def role_settings(service: str) -> dict[str, str]:
+    """The settings with which each session of the service's role starts.
+
+    They belong to the role and not to the connection, because a pooler refuses most start-up parameters and
+    shares its sessions.
+    """
+    return {
+        "search_path": service,
+        "timezone": "UTC",
+        # For any server: read pages along an index, and do not compile short statements.
+        "random_page_cost": "1.1",
+        "jit": "off",
+        # The server ends the session of a machine that has disappeared within 22 s, and the transaction of a
+        # process that hangs, because others wait for its locks.
+        "tcp_keepalives_idle": "10",
+        "tcp_keepalives_interval": "3",
+        "tcp_keepalives_count": "4",
+        "tcp_user_timeout": "20000",
+        "idle_in_transaction_session_timeout": "15000",
+    }
+
+
+ROLE_SETTINGS = """
+SELECT setconfig FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole
+WHERE r.rolname = $1 AND s.setdatabase = 0
+"""
+
+
+async def ensure_role(conn: "asyncpg.Connection[Any]", service: str, role: str, password: str | None) -> None:
+    if not await conn.fetchval("SELECT 1 FROM pg_roles WHERE rolname = $1", role):
+        await conn.execute(f"CREATE ROLE {role} LOGIN NOINHERIT")
+    if password is not None:
+        literal = await conn.fetchval("SELECT quote_literal($1)", password)
+        await conn.execute(f"ALTER ROLE {role} PASSWORD {literal}")
+    current = {
+        text.partition("=")[0].lower(): text for text in await conn.fetchval(ROLE_SETTINGS, role) or []
+    }
+    for name, value in role_settings(service).items():
+        if current.get(name, "").partition("=")[2] != value:
+            await conn.execute(f"ALTER ROLE {role} SET {name} TO '{value}'")
+
+
+async def has_settings(conn: "asyncpg.Connection[Any]", service: str) -> bool:
+    """Whether this session started with the role's settings."""
+    return bool(await conn.fetchval("SELECT current_setting('search_path') = $1", service))
+
+
 LOCK = 0x5354_5544_494F  # "STUDIO"
 LOCK_POLL_SECONDS = 0.1
 LOCK_RETRY_SECONDS = 3.0

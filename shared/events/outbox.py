@@ -7,8 +7,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from shared.db.asynchronous_commit import ASYNCHRONOUS_COMMIT
-from shared.db.database import Connection
+from shared.db.database import ASYNCHRONOUS_COMMIT, Connection
 from shared.events.envelope import render
 from shared.events.event import Event
 

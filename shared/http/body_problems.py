@@ -5,6 +5,8 @@ It runs only for requests that are refused.
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from decimal import Decimal
 from itertools import islice
 from types import UnionType
 from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin
@@ -14,7 +16,6 @@ from msgspec import Struct
 
 from shared.errors import MAX_PROBLEMS, Problem
 from shared.http.json_limits import printable_key
-from shared.http.value_checks import holds_emails, value_problems
 
 Loc: TypeAlias = tuple[str | int, ...]
 
@@ -152,3 +153,116 @@ def problem_at(problem: msgspec.ValidationError, base: Loc) -> Problem:
     if kind == "timezone_aware":
         text = "A date-time needs an offset or Z."
     return Problem(loc, text, kind)
+
+
+# Checks for values of the right type that cannot be used: instants out of range, texts that are no emails.
+#
+# JSON can contain instants that have no UTC form, and a row with such an instant can never be read again. So
+# they are refused before they are stored.
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+LATEST = datetime(3000, 1, 1, tzinfo=UTC)
+
+_FAR = f"An instant lies between the years {EARLIEST.year} and {LATEST.year}."
+# Per struct: the fields that may hold an instant or an email, and whether their texts are emails.
+_FIELDS: dict[type, tuple[tuple[str, bool], ...]] = {}
+
+
+def value_problems(value: object, loc: Loc, *, emails: bool = False) -> Iterator[Problem]:
+    """Problems of a decoded value and its parts. A struct without either kind costs one dict lookup."""
+    if isinstance(value, Struct):
+        for name, holds_emails in _fields_to_check(type(value)):
+            yield from value_problems(getattr(value, name), (*loc, name), emails=holds_emails)
+    elif isinstance(value, datetime):
+        if not EARLIEST <= value < LATEST:
+            yield Problem(loc, _FAR, "datetime_out_of_range")
+    elif isinstance(value, str):
+        if emails and (sentence := _why_no_email(value)):
+            yield Problem(loc, sentence, "value_error")
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            yield from value_problems(item, (*loc, index), emails=emails)
+
+
+def holds_emails(kind: Any) -> bool:
+    """Whether strings of this type are emails. The fields of a struct are checked separately."""
+    metadata = getattr(kind, "__metadata__", ())
+    if any((getattr(meta, "extra_json_schema", None) or {}).get("format") == "email" for meta in metadata):
+        return True
+    return any(holds_emails(part) for part in get_args(kind))
+
+
+def _why_no_email(text: str) -> str | None:
+    # Not above: a service without emails does not have to load the rules for them.
+    from shared.emails import normalize_email
+
+    try:
+        normalize_email(text)
+    except ValueError as problem:
+        return str(problem)
+    return None
+
+
+def _fields_to_check(kind: type[Struct]) -> tuple[tuple[str, bool], ...]:
+    found = _FIELDS.get(kind)
+    if found is None:
+        fields = [field for field in msgspec.structs.fields(kind) if _may_hold(field.type, {kind})]
+        found = _FIELDS[kind] = tuple((field.name, holds_emails(field.type)) for field in fields)
+    return found
+
+
+def _may_hold(kind: Any, seen: set[type]) -> bool:
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        if kind in seen:
+            return False
+        return any(_may_hold(field.type, seen | {kind}) for field in msgspec.structs.fields(kind))
+    if kind is datetime or holds_emails(kind):
+        return True
+    return any(_may_hold(part, seen) for part in get_args(kind))
+
+
+# Accepts `1.0` as an integer, as JSON Schema does. Some languages write all numbers so.
+# Where integers are expected: here, in the fields of an object, in the items of a list, or nowhere.
+Places: TypeAlias = "bool | dict[str, Places] | list[Places]"
+# None of our integers is larger, and a huge exponent would produce a huge integer.
+_LIMIT = 2**63
+
+
+def with_whole_numbers(kind: Any, value: Any) -> Any:
+    """A decoded JSON value with integral floats as integers, wherever `kind` accepts only integers.
+
+    Floats may be `msgspec.Raw`: their text, as JSON that is only passed on has them.
+    """
+    places = _places(kind, ())
+    return _convert(value, places) if places else value
+
+
+def _convert(value: Any, places: Any) -> Any:
+    if places is True:
+        return _whole(value) if isinstance(value, (float, msgspec.Raw)) else value
+    if isinstance(places, dict) and isinstance(value, dict):
+        found = {name: _convert(value[name], places[name]) for name in places if name in value}
+        return {**value, **found} if found else value
+    if isinstance(places, list) and isinstance(value, list):
+        return [_convert(part, places[0]) for part in value]
+    return value
+
+
+def _whole(number: float | msgspec.Raw) -> float | msgspec.Raw | int:
+    """Decimal keeps all digits of a number that is still text, and compares any exponent in no time."""
+    exact = Decimal(bytes(number).decode()) if isinstance(number, msgspec.Raw) else number
+    return int(exact) if -_LIMIT < exact < _LIMIT and exact == int(exact) else number
+
+
+def _places(kind: Any, outer: tuple[Any, ...]) -> Places:
+    """A struct nested in itself has none, since none of our bodies is recursive."""
+    parts = list(_alternatives(kind))
+    if int in parts:
+        return float not in parts and Any not in parts
+    for part in parts:
+        if isinstance(part, type) and issubclass(part, Struct) and part not in outer:
+            fields = msgspec.structs.fields(part)
+            found = {field.encode_name: _places(field.type, (*outer, part)) for field in fields}
+            return {name: inner for name, inner in found.items() if inner}
+        if get_origin(part) is list and (inner := _places(get_args(part)[0], outer)):
+            return [inner]
+    return False

@@ -6,15 +6,35 @@ import hmac
 import time
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from shared.errors import Unauthenticated
+from shared.errors import Forbidden, Unauthenticated
 from shared.events.event import Data, Event, EventResource, Kind
-from shared.http.roles import Role
 from shared.observability.tracing import valid_traceparent
+
+# Who may do what in the operators' API. A higher role may do what a lower one may.
+Role = Literal["staff", "manager", "operator"]
+ROLES: Final[tuple[Role, ...]] = ("staff", "manager", "operator")
+
+
+class InsufficientRole(Forbidden):
+    code = "insufficient_role"
+    message = "The token's role does not allow this."
+
+    def __init__(self, required: Role, held: Role) -> None:
+        super().__init__(
+            f"This needs the role {required}; the token has the role {held}.",
+            details={"required_role": required, "role": held},
+        )
+
+
+def require_role(held: Role, required: Role) -> None:
+    if ROLES.index(held) < ROLES.index(required):
+        raise InsufficientRole(required, held)
+
 
 CALLER_HEADER = b"x-studio-caller"
 REQUEST_ID_HEADER = b"x-request-id"

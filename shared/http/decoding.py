@@ -17,10 +17,10 @@ from shared.http.body_problems import (
     not_yet_reported,
     problem_at,
     valid_fields,
+    value_problems,
+    with_whole_numbers,
 )
 from shared.http.json_limits import MAX_DEPTH, nul_problems, refuse_depth, unreadable_values
-from shared.http.value_checks import value_problems
-from shared.http.whole_numbers import with_whole_numbers
 from shared.wire import is_id
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Mapping
 from typing import Any, Final
 
-from litestar.types import ASGIApp, HTTPResponseStartEvent, Message, Receive, Scope, Send
+from shared.http.asgi import ASGIApp, Message, Receive, Scope, Send
 
 # A body up to this size that arrives this fast is read to its end, so a refused write keeps its connection.
 SMALL_BODY: Final = 64 * 1024
@@ -63,7 +63,7 @@ class _Body:
 
         return send_and_tell
 
-    async def _send_early(self, message: HTTPResponseStartEvent, send: Send) -> None:
+    async def _send_early(self, message: Message, send: Send) -> None:
         if self._small:
             await self._read(SMALL_BODY, SMALL_BODY_SECONDS)
         if not self._ended:

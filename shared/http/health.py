@@ -6,11 +6,14 @@ part must have worked once, so that a roll-out with a wrong setting stops at its
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Literal
+from typing import Any, Literal, Protocol
 
-from litestar.types import ASGIApp, Receive, Scope, Send
 from msgspec import Struct
 
+from shared.db.database import Database
+from shared.events.outbox import backlog
+from shared.http.asgi import ASGIApp, Receive, Scope, Send
+from shared.http.routes import Call, Route
 from shared.wire import encode
 
 Check = Callable[[], Awaitable[str | None]]
@@ -55,3 +58,35 @@ def readiness(checks: Mapping[str, Check], write: Write) -> ASGIApp:
         await write(scope, send, encode(health), 503 if health.status == "not_ready" else 200)
 
     return ready
+
+
+# `GET /internal/status` of a producing service: what `studioctl status` shows about its outbox.
+class HasDatabase(Protocol):
+    @property
+    def db(self) -> Database: ...
+
+
+class OutboxFigures(Struct, kw_only=True):
+    outbox_waiting: int
+    outbox_overdue: int
+    outbox_age_seconds: float
+
+
+async def get_figures(service: HasDatabase, call: Call[None, None]) -> OutboxFigures:
+    async with service.db.connection() as conn:
+        waiting = await backlog(conn)
+    return OutboxFigures(
+        outbox_waiting=waiting.waiting,
+        outbox_overdue=waiting.overdue,
+        outbox_age_seconds=waiting.age_seconds,
+    )
+
+
+OUTBOX_STATUS: Route[Any] = Route(
+    method="GET",
+    path="/internal/status",
+    handler=get_figures,
+    summary="Figures of the outbox",
+    answer=OutboxFigures,
+    internal=True,
+)

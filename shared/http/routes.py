@@ -5,19 +5,18 @@ contract wants its own errors and a Litestar handler with injection answered hal
 The OpenAPI document is made from the same `Route` values.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
-from litestar.types import Receive
 from msgspec import Struct, structs
 
 from shared.errors import BodyTooLarge, DomainError, Invalid, NotFound, Problem, UnsupportedMediaType
 from shared.http.answer import Answer
-from shared.http.caller import Caller
+from shared.http.asgi import Receive
+from shared.http.caller import Caller, Role, require_role
 from shared.http.decoding import decode_query, path_id, read_body_as
 from shared.http.pages import MAX_PAGE_BYTES, Page, short_page
-from shared.http.roles import Role, require_role
-from shared.time_limits import finish_within
 from shared.wire import PageQuery, Query, encode
 
 MAX_BODY = 256 * 1024
@@ -185,7 +184,8 @@ async def read_body(
 ) -> bytes:
     """Refuses a body that does not arrive completely in time, so that no request waits for ever."""
     try:
-        return await finish_within(seconds, _whole_body(receive, headers, limit))
+        async with asyncio.timeout(seconds):
+            return await _whole_body(receive, headers, limit)
     except TimeoutError:
         text = f"The body did not arrive within {seconds:.0f} s."
         raise Invalid([Problem(("body",), text, BROKEN)]) from None

@@ -2,32 +2,30 @@
 
 import re
 import time
-from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Generic, TypeVar
 
 import msgspec
 import structlog
-from litestar.types import ASGIApp, Receive, Scope, Send
 from msgspec import Struct
 
-from shared.errors import InsufficientScope, MethodNotAllowed, NotFound
+from shared.errors import DomainError, InsufficientScope, Unavailable
 from shared.events.bus import Bus
-from shared.http.answer import Answer
+from shared.http.answer import Answer, with_entity_tag
+from shared.http.asgi import ASGIApp, Receive, Scope, Send
 from shared.http.caller import REQUEST_ID_HEADER, Verifier
-from shared.http.conditional import with_entity_tag
 from shared.http.error_mapping import answer_for
 from shared.http.health import Check as Check
 from shared.http.health import readiness
-from shared.http.router import by_path
+from shared.http.route_table import RouteTable
 from shared.http.routes import Route
 from shared.observability import metrics, tracing
+from shared.observability.log import RequestLine, log_request
 from shared.observability.metrics import RouteMetrics
-from shared.observability.request_log import RequestLine, log_request
 from shared.routing import scope_of
 from shared.settings import Settings
-from shared.wire import API_VERSION, new_request_id
+from shared.wire import API_VERSION, encode, new_id, new_request_id
 
 C = TypeVar("C")
 _VALID_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}\Z")
@@ -50,83 +48,88 @@ def build_service(
 ) -> Service[C]:
     """Every route that is neither for staff nor internal must be in the routing table, and the caller needs
     its scope: bypassing the gateway does not help."""
-    handlers = path_handlers(name, context, routes, verifier)
-    app = by_path({**handlers, **health_routes(checks)}, on_error=_litestar_error)
+    handlers = [
+        RouteHandler(
+            name,
+            context,
+            route,
+            verifier,
+            scope=None if route.staff or route.internal else scope_of(route.method, route.path),
+        )
+        for route in routes
+    ]
+    app = _ServiceApp(name, RouteTable(handlers, ""), health_routes(checks))
     return Service(name=name, context=context, app=app, checks=checks)
 
 
-def path_handlers(
-    service: str, context: C, routes: list[Route[C]], verifier: Verifier, *, partner_routes: bool = True
-) -> dict[str, ASGIApp]:
-    """The handler of each path. The operators' own routes need no scope."""
-    methods: dict[str, dict[str, Route[C]]] = defaultdict(dict)
-    for route in routes:
-        methods[route.path][route.method] = route
-    return {
-        path: _PathHandler(service, context, found, verifier, partner_routes)
-        for path, found in methods.items()
-    }
-
-
-class _PathHandler:
-    """All methods of one path: verify the caller, call the route, turn errors into answers."""
-
+class _ServiceApp:
     def __init__(
-        self,
-        service: str,
-        context: Any,
-        methods: dict[str, Route[Any]],
-        verifier: Verifier,
-        partner_routes: bool,
+        self, service: str, table: "RouteTable[RouteHandler]", health: Mapping[str, ASGIApp]
     ) -> None:
         self._service = service
+        self._table = table
+        self._health = {path.encode(): app for path, app in health.items()}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = raw_path_of(scope)
+        if (health := self._health.get(path)) is not None:
+            await health(scope, receive, send)
+            return
+        started = time.perf_counter()
+        try:
+            handler = self._table.find(str(scope.get("method")), path)
+        except DomainError as problem:
+            await refuse(self._service, problem, scope, send, started)
+            return
+        scope["path_params"] = self._table.parameters(handler, path)
+        await handler(scope, receive, send)
+
+
+class RouteHandler:
+    """One route: verify the caller, call the route, turn errors into responses. `scope` is what a partner's
+    key needs; an operators' own route needs none."""
+
+    def __init__(
+        self, service: str, context: Any, route: Route[Any], verifier: Verifier, *, scope: str | None = None
+    ) -> None:
+        self.method = route.method
+        self.path = route.path
+        self._service = service
         self._context = context
-        self._methods = methods
+        self._route = route
         self._verifier = verifier
-        self._scopes = {
-            method: scope_of(method, route.path)
-            for method, route in methods.items()
-            if partner_routes and not (route.staff or route.internal)
-        }
-        self._metrics = {
-            method: RouteMetrics(service, method, route.path) for method, route in methods.items()
-        }
+        self._scope = scope
+        self._metrics = RouteMetrics(service, route.method, route.path)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
         headers: dict[bytes, bytes] = dict(scope["headers"])
         request_id = valid_request_id(headers.get(REQUEST_ID_HEADER))
-        method = str(scope.get("method", ""))
-        route = self._methods.get(method)
         caller = span = None
         try:
-            if route is None:
-                raise MethodNotAllowed(list(self._methods))
             caller = self._verifier.verify(headers, request_id)
-            scope_needed = self._scopes.get(method)
-            if scope_needed is not None and scope_needed not in caller.scopes:
-                raise InsufficientScope(scope_needed, caller.scopes)
-            span = tracing.begin(f"{method} {route.path}", caller.traceparent, "server")
+            if self._scope is not None and self._scope not in caller.scopes:
+                raise InsufficientScope(self._scope, caller.scopes)
+            span = tracing.begin(f"{self.method} {self.path}", caller.traceparent, "server")
             if span is not None:
                 caller = msgspec.structs.replace(caller, traceparent=span.traceparent)
-            answer = await route.respond(self._context, caller, scope, receive)
-            # Only partners get tags: the gateway would drop them from answers to staff.
-            if answer.status == 200 and method == "GET" and scope_needed is not None and route.tagged:
+            answer = await self._route.respond(self._context, caller, scope, receive)
+            # Only partners get tags: the gateway would drop them from responses to staff.
+            if answer.status == 200 and self.method == "GET" and self._scope and self._route.tagged:
                 answer = with_entity_tag(answer, scope["headers"])
         except Exception as problem:
             with structlog.contextvars.bound_contextvars(request_id=request_id, service=self._service):
                 answer = answer_for(problem, request_id)
         await send_answer(send, answer, request_id)
         seconds = time.perf_counter() - started
-        if route is not None:
-            self._metrics[method].observe(answer.status, seconds)
+        self._metrics.observe(answer.status, seconds)
         if span is not None:
             span.end(failed=answer.status >= 500, http__response__status_code=answer.status)
         log_request(
             RequestLine(
                 service=self._service,
-                method=method,
-                route=route.path if route else None,
+                method=self.method,
+                route=self.path,
                 status=answer.status,
                 ms=round(seconds * 1000, 2),
                 request_id=request_id,
@@ -136,6 +139,27 @@ class _PathHandler:
                 key_id=caller.key_id if caller else None,
             )
         )
+
+
+async def refuse(service: str, problem: Exception, scope: Scope, send: Send, started: float) -> None:
+    """A request that no route takes."""
+    request_id = request_id_of(scope)
+    answer = answer_for(problem, request_id)
+    await send_answer(send, answer, request_id)
+    log_request(
+        RequestLine(
+            service=service,
+            method=str(scope.get("method")),
+            route=None,
+            status=answer.status,
+            ms=round((time.perf_counter() - started) * 1000, 2),
+            request_id=request_id,
+            trace_id=None,
+            studio_id=None,
+            client_id=None,
+            key_id=None,
+        )
+    )
 
 
 def valid_request_id(raw: bytes | None) -> str:
@@ -186,16 +210,30 @@ def request_id_of(scope: Scope) -> str:
     return valid_request_id(dict(scope["headers"]).get(REQUEST_ID_HEADER))
 
 
-def _litestar_error(request: Any, problem: Exception) -> Any:
-    """Litestar's own refusals: an unknown path, above all."""
-    from litestar import Response
+# Answers on the port while the service starts: live, not ready, with the parts it waits for.
+#
+# A probe that finds no listener cannot tell a slow migration from a dead process, and restarts the pod.
+class StartupPlaceholder:
+    """An ASGI app that is replaced by `become`; `waiting_for` has the state of each part."""
 
-    request_id = request_id_of(request.scope)
-    known = NotFound() if getattr(problem, "status_code", 500) == 404 else problem
-    failed = answer_for(known, request_id)
-    return Response(
-        failed.body,
-        status_code=failed.status,
-        media_type="application/json",
-        headers={"X-Request-Id": request_id, "X-API-Version": API_VERSION},
-    )
+    def __init__(self, waiting_for: Mapping[str, str]) -> None:
+        self._waiting_for = waiting_for
+        self._app: ASGIApp = self._wait
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        return self._app(scope, receive, send)
+
+    def become(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def _wait(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request_id = new_id()
+        await send_answer(send, self._answer(scope["path"], request_id), request_id)
+
+    def _answer(self, path: str, request_id: str) -> Answer:
+        if path == "/health/live":
+            return Answer(b'{"status":"ok"}', 200)
+        if path == "/health/ready":
+            return Answer(encode({"status": "waiting", "parts": dict(self._waiting_for)}), 503)
+        refusal = answer_for(Unavailable("The service is starting; try again in a moment."), request_id)
+        return Answer(refusal.body, refusal.status, headers=((b"retry-after", b"1"),))

@@ -1,17 +1,103 @@
-"""structlog: JSON lines in production, readable on a terminal. Never a key, secret, body or email."""
+"""structlog: JSON lines in production, readable on a terminal. Never a key, secret, body or email.
+
+Request lines bypass structlog: the same fields and format for a fifth of the cost. Through its chain of
+processors this line alone was a third of a gateway's own time. Its fields are fixed and hold nothing private,
+so only the text is scrubbed.
+"""
 
 import logging
 import sys
-from collections.abc import MutableMapping
-from typing import Any
+from collections.abc import Callable, MutableMapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, Protocol
 
 import msgspec
 import structlog
+from msgspec import Struct
 
-from shared.observability.log_file import LogFile
-from shared.observability.request_log import set_up_request_log
 from shared.observability.scrubbing import PRIVATE, safe_traceback, scrub
 from shared.settings import Settings
+
+# A log file of bounded size, for `studioctl up` on a terminal: the screen stays readable.
+LIMIT: Final = 20_000_000
+
+
+class LogFile:
+    """Appended line by line. Over the limit it is renamed to `.1`, and a new file begins."""
+
+    def __init__(self, path: Path, limit: int = LIMIT) -> None:
+        self.path = path
+        self._limit = limit
+        self._file = path.open("a")
+        self._size = path.stat().st_size
+
+    def write(self, text: str) -> int:
+        if self._size > self._limit:
+            self._file.close()
+            self.path.replace(self.path.with_name(self.path.name + ".1"))
+            self._file = self.path.open("a")
+            self._size = 0
+        self._size += len(text)
+        return self._file.write(text)
+
+    def flush(self) -> None:
+        self._file.flush()
+
+
+class RequestLine(Struct, kw_only=True):
+    method: str
+    route: str | None
+    status: int
+    ms: float
+    request_id: str
+    trace_id: str | None
+    studio_id: str | None
+    client_id: str | None
+    key_id: str | None
+    event: str = "request"
+    level: str = "info"
+    service: str
+    timestamp: datetime | None = None
+
+
+class Sink(Protocol):
+    def write(self, text: str, /) -> int: ...
+
+    def flush(self) -> None: ...
+
+
+def _as_json(line: RequestLine) -> None:
+    line.timestamp = datetime.now(UTC)
+    # One write per line: nothing is lost when the process is killed.
+    _sink.write(scrub(_encoder.encode(line).decode()) + "\n")
+    _sink.flush()
+
+
+def _through_structlog(line: RequestLine) -> None:
+    fields = msgspec.structs.asdict(line)
+    for name in ("level", "timestamp"):
+        fields.pop(name)
+    structlog.get_logger("request").info(fields.pop("event"), **fields)
+
+
+def _discard(line: RequestLine) -> None:
+    """The log level excludes these lines."""
+
+
+_sink: Sink = sys.stderr
+_write: Callable[[RequestLine], None] = _through_structlog
+
+
+def set_up_request_log(sink: Sink, *, as_json: bool, enabled: bool) -> None:
+    global _sink, _write
+    _sink = sink
+    _write = _discard if not enabled else _as_json if as_json else _through_structlog
+
+
+def log_request(line: RequestLine) -> None:
+    _write(line)
+
 
 Event = MutableMapping[str, Any]
 

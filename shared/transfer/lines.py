@@ -8,9 +8,9 @@ import msgspec
 from msgspec import Struct
 
 from shared.errors import Invalid
+from shared.http.body_problems import value_problems
 from shared.http.decoding import lower_ids
 from shared.http.json_limits import nul_problems, refuse_depth, unreadable_values
-from shared.http.value_checks import value_problems
 from shared.wire import Id
 
 BATCH: Final = 1000

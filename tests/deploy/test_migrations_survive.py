@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.db.functions import function_files
-from shared.db.migrate import migration_files
+from shared.db.migrate import function_files, migration_files
 from shared.settings import SERVICES
 from tests.harness.process import ROOT
 

@@ -10,8 +10,7 @@ import asyncpg
 import pytest
 
 from shared.db.database import Database, service_url
-from shared.db.migrate import migrate
-from shared.db.role import role_settings
+from shared.db.migrate import migrate, role_settings
 from shared.settings import SERVICES
 from shared.wire import new_id
 from tests.harness.pgbouncer import running_pgbouncer

@@ -52,7 +52,7 @@ async def status_of(route: PartnerRoute, scopes: set[str]) -> int:
         "headers": [(b"scopes", " ".join(sorted(scopes)).encode())],
         "root_path": "",
     }
-    await service.app(scope, receive, send)  # type: ignore[arg-type]
+    await service.app(scope, receive, send)
     return int(sent[0]["status"])
 
 

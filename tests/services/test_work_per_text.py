@@ -27,7 +27,7 @@ from services.forms.context import Forms
 from services.gateway.actions.import_studios import validate_studios
 from services.gateway.actions.read_import_line import OWNERS, read_import_line
 from services.gateway.context import OperatorContext
-from services.gateway.routes.operator import table
+from services.gateway.routes.operator import port as table
 from services.gateway.wire.studio import StudioLine
 from services.webhooks.app import routes as webhooks_routes
 from services.webhooks.context import Webhooks

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.settings import SECRETS, SettingsProblem, read_settings
+from services.cli.settings_table import main as settings_table
+from shared.settings import SECRETS, SERVICE, SERVICES, SettingsProblem, read_settings, settings_read
 from tests.deploy.chart import KUBERNETES, read
 
 EXAMPLE = {
@@ -42,3 +43,59 @@ def test_real_values_pass() -> None:
     """Of every secret there is."""
     settings = read_settings(dict.fromkeys(SECRETS.values(), "0f1e2d3c"))
     assert all(getattr(settings, name) == ("0f1e2d3c",) for name in SECRETS)
+
+
+def test_every_setting_is_read_as_its_type_says() -> None:
+    """Lists are separated by commas, and a setting of each service has a variable for each."""
+    settings = read_settings(
+        {
+            "STUDIO_HOME": "/srv/studio",
+            "STUDIO_PORT": "9000",
+            "STUDIO_HTTP2": "true",
+            "STUDIO_TRACE_RATIO": "0.5",
+            "STUDIO_TRUSTED_PROXIES": "10.0.0.0/8, 192.0.2.1",
+            "STUDIO_WEBHOOK_ALLOW_HOSTS": "hooks.internal",
+            "STUDIO_WEBHOOK_RETRY_SCHEDULE": "1,2.5",
+            "STUDIO_FORMS_URL": "http://forms:8080",
+            "STUDIO_CALLER_KEY_FORMS": "new,old",
+        }
+    )
+    assert (settings.home, settings.port, settings.http2) == (Path("/srv/studio"), 9000, True)
+    assert settings.trace_ratio == 0.5
+    assert settings.trusted_proxies == ("10.0.0.0/8", "192.0.2.1")
+    assert settings.webhook_allow_hosts == {"hooks.internal"}
+    assert settings.webhook_retry_schedule == (1.0, 2.5)
+    assert settings.service_urls == {"forms": "http://forms:8080"}
+    assert settings.service_caller_keys == {"forms": ("new", "old")}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("STUDIO_PORT", "http"),
+        ("STUDIO_FORWARDED_HEADER", "x-real-ip"),
+        ("STUDIO_TRUSTED_PROXIES", "10.0.0.0/8,proxy"),
+        ("STUDIO_WEBHOOK_RETRY_SCHEDULE", "1,soon"),
+    ],
+)
+def test_a_value_that_is_not_usable_is_refused_by_name(name: str, value: str) -> None:
+    """An operator has to find the setting that is wrong."""
+    with pytest.raises(SettingsProblem, match=f"^{name} is set to"):
+        read_settings({name: value})
+
+
+def test_what_the_deployment_sets_is_a_setting() -> None:
+    """Unknown names are ignored when they are read, so a misspelt one would have no effect."""
+    known = {one.variable.replace(SERVICE, name.upper()) for one in settings_read() for name in SERVICES}
+    given = set(EXAMPLE) | set(read(KUBERNETES.parent / "helm" / "values.yaml")[0]["settings"])
+    assert given <= known
+
+
+def test_a_stale_table_of_settings_is_noticed(tmp_path: Path) -> None:
+    """`make check` compares the guide with the struct."""
+    guide = tmp_path / "install.md"
+    guide.write_text("before\n<!-- settings:start -->\n| old |\n<!-- settings:end -->\nafter\n")
+    assert settings_table(["--check"], guide) == 1
+    settings_table(["--write"], guide)
+    assert settings_table(["--check"], guide) == 0
+    assert guide.read_text().startswith("before\n") and guide.read_text().endswith("\nafter\n")

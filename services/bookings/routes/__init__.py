@@ -6,7 +6,7 @@ from services.bookings.context import Bookings
 from services.bookings.routes import bookings, classes, members, staff
 from services.bookings.store import export_lines
 from services.bookings.wire.members import Erased
-from shared.http.outbox_status import OUTBOX_STATUS
+from shared.http.health import OUTBOX_STATUS
 from shared.http.routes import Route
 from shared.transfer.routes import erase_route, export_route, import_routes
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from shared.errors import Problem
-from shared.http.value_checks import EARLIEST, LATEST
+from shared.http.body_problems import EARLIEST, LATEST
 
 
 def problem_with_times(start: datetime, end: datetime) -> str | None:

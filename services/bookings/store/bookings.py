@@ -26,8 +26,8 @@ from services.bookings.wire.bookings import (
 )
 from shared.db.database import Connection
 from shared.errors import Invalid, Problem
+from shared.http.body_problems import EARLIEST, LATEST
 from shared.http.caller import Caller
-from shared.http.value_checks import EARLIEST, LATEST
 
 
 class BookingRow(Struct, kw_only=True):

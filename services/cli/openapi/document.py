@@ -31,7 +31,7 @@ from shared import errors, phones, wire
 from shared.errors import DomainError
 from shared.http import decoding, routes
 from shared.http import json_limits as body_limits
-from shared.http.value_checks import EARLIEST, LATEST
+from shared.http.body_problems import EARLIEST, LATEST
 from shared.phones import PHONE_RULE
 from shared.routing import OPERATOR_PREFIX, PREFIX
 from shared.wire import API_VERSION

@@ -9,16 +9,15 @@ from services.catalog import app as catalog
 from services.cli.openapi.schemas import OPERATIONS
 from services.forms import app as forms
 from services.gateway.errors import SessionCannotMakeSessions
-from services.gateway.routes.operator import table
+from services.gateway.routes.operator import port as table
 from services.gateway.routes.operator.exports import ExportOf
 from services.gateway.routes.operator.imports import ImportAnswer, ImportQuery
-from services.gateway.wire.console_session import ConsoleSession, ConsoleSessionCreate
-from services.gateway.wire.key import OwnKey
+from services.gateway.wire.key import ConsoleSession, ConsoleSessionCreate, OwnKey
 from services.gateway.wire.request import LoggedRequest, RequestsQuery
 from services.webhooks import app as webhooks
 from shared.errors import DomainError, InsufficientScope, NotFound
+from shared.http.caller import InsufficientRole
 from shared.http.pages import Page
-from shared.http.roles import InsufficientRole
 from shared.http.routes import NoQuery, Route
 from shared.routing import ANY_KEY, OF_A_STUDIO, OPERATOR_PREFIX, ROUTES, STAFF_ROUTES, PartnerRoute
 

@@ -12,7 +12,7 @@ from services.cli.openapi.operations import Operation
 from services.cli.openapi.schemas import Schemas
 from shared import errors
 from shared.errors import DomainError, Invalid
-from shared.http.conditional import CACHE_CONTROL
+from shared.http.answer import CACHE_CONTROL
 from shared.http.error_mapping import ErrorBody, ValidationErrorBody, status_of
 from shared.http.routes import NoQuery, Route
 from shared.wire import API_VERSION

@@ -97,7 +97,7 @@ REF = "#/components/schemas/"
 # expressions of Go and Rust know no lookahead.
 _PYTHON_END = r"(?![\s\S])"
 NO_NUL = r"^[^\x00]*$"
-# The years of `shared.http.value_checks`, which are checked in bodies only.
+# The years of `shared.http.body_problems`, which are checked in bodies only.
 YEARS_OF_BODIES = "^(19[7-9]|2[0-9]{2})[0-9]-.*$"
 _WITHOUT_NUL = {r"\S": r"^[^\x00]*[^\s\x00][^\x00]*$"}
 # Their own syntax has no NUL.

@@ -6,7 +6,7 @@ from services.forms.context import Forms
 from services.forms.routes import forms, leads, staff
 from services.forms.store import export_lines
 from services.forms.wire.leads import Erased
-from shared.http.outbox_status import OUTBOX_STATUS
+from shared.http.health import OUTBOX_STATUS
 from shared.http.routes import Route
 from shared.transfer.routes import erase_route, export_route, import_routes
 

@@ -26,7 +26,7 @@ from services.forms.wire.forms import (
 )
 from services.forms.wire.json_text import read_json, write_json
 from shared.errors import Invalid, Problem
-from shared.http.whole_numbers import with_whole_numbers
+from shared.http.body_problems import with_whole_numbers
 
 
 def checkable_fields(sent: Raw | UnsetType) -> Sequence[FormField] | UnsetType:

@@ -1,15 +1,17 @@
-"""Issue an API key to a client of a studio. The key is returned once and never stored."""
+"""Issue, rotate and revoke keys; issue staff tokens. A key or token is returned once and never stored."""
 
 from datetime import timedelta
 
 import msgspec
 
 from services.gateway.context import OperatorContext
-from services.gateway.rules.key_text import hash_secret, make_key
-from services.gateway.store import clients, keys, studios
-from services.gateway.wire.key import IssuedKey, KeyCreate
-from shared.errors import Invalid, Problem, Unavailable
+from services.gateway.errors import KeyNotLive
+from services.gateway.rules.key_text import hash_secret, make_key, make_staff_token
+from services.gateway.store import clients, keys, staff_tokens, studios
+from services.gateway.wire.key import IssuedKey, IssuedStaffToken, Key, KeyCreate, StaffTokenCreate
+from shared.errors import DomainError, Invalid, Problem, Unavailable
 from shared.routing import SCOPES
+from shared.wire import encode, new_id
 
 
 async def issue_key(context: OperatorContext, wanted: KeyCreate, request_id: str) -> IssuedKey:
@@ -65,3 +67,100 @@ def _scopes(wanted: list[str]) -> list[str]:
         text = f"There is no scope {', '.join(unknown)}; there are {', '.join(SCOPES)}, or all."
         raise Invalid([Problem(("body", "scopes"), text, "value_error")])
     return [scope for scope in SCOPES if scope in wanted]
+
+
+async def rotate_key(context: OperatorContext, key_id: str, *, overlap: int) -> IssuedKey:
+    """A second key with the same client, scopes and locations. The old key stays valid for the overlap."""
+    async with context.db.transaction() as conn:
+        old = await keys.get(conn, key_id)
+        if not await keys.expire_in(conn, key_id, overlap):
+            raise KeyNotLive
+        studio = await studios.find(conn, old.studio_id)
+        await clients.ensure(conn, studio.id, old.client_name)
+        new = make_key(test=studio.test)
+        key = await keys.add(
+            conn,
+            new,
+            secret_hash=hash_secret(context.peppers[0], new.secret),
+            studio_id=old.studio_id,
+            client_id=old.client_id,
+            name=old.name,
+            scopes=old.scopes,
+            location_ids=old.location_ids,
+            # A key that was issued for 90 days gets a successor for 90 days.
+            lifetime=await keys.lifetime_of(conn, key_id),
+        )
+    await context.key_cache.refresh()
+    return IssuedKey(**msgspec.structs.asdict(key), key=new.text)
+
+
+async def revoke_key(context: OperatorContext, key_id: str, *, with_endpoints: bool, request_id: str) -> Key:
+    """This replica refuses the key at once, the others within two seconds.
+
+    Webhook endpoints belong to the client, so they outlive the key while the client has another one. For a
+    leaked key they can be disabled too: those that it created and those whose URL it set.
+    """
+    async with context.db.transaction() as conn:
+        await keys.get(conn, key_id)
+        await keys.revoke(conn, key_id)
+        revoked = await keys.get(conn, key_id)
+    await context.key_cache.refresh()
+    if with_endpoints:
+        await _disable_endpoints(context, revoked, request_id)
+    return revoked
+
+
+async def _disable_endpoints(context: OperatorContext, key: Key, request_id: str) -> None:
+    """If it fails, the key is revoked all the same, and the same command tries again."""
+    body = encode({"studio_id": key.studio_id, "key_id": key.id})
+    answer = await context.call_service(
+        "webhooks",
+        "POST",
+        "/internal/keys/revoked",
+        studio_id=key.studio_id,
+        request_id=request_id,
+        body=body,
+    )
+    if answer.status >= 300:
+        text = f"The key is revoked, but webhooks answered {answer.status}: its endpoints are not disabled."
+        raise Unavailable(text)
+
+
+async def issue_staff_token(
+    context: OperatorContext, studio_id: str, wanted: StaffTokenCreate
+) -> IssuedStaffToken:
+    new = make_staff_token()
+    async with context.db.transaction() as conn:
+        token = await staff_tokens.add(
+            conn,
+            studio_id,
+            new,
+            name=wanted.name,
+            role=wanted.role,
+            secret_hash=hash_secret(context.peppers[0], new.secret),
+        )
+    return IssuedStaffToken(**msgspec.structs.asdict(token), token=new.text)
+
+
+async def deactivate_clients(context: OperatorContext) -> bool:
+    """One step of a loop. A client is marked only after the service has answered, so none is missed."""
+    async with context.db.connection() as conn:
+        inactive = await clients.without_live_key(conn)
+    for studio_id, client_id in inactive:
+        body = encode({"studio_id": studio_id, "client_id": client_id})
+        try:
+            answer = await context.call_service(
+                "webhooks",
+                "POST",
+                "/internal/clients/revoked",
+                studio_id=studio_id,
+                request_id=new_id(),
+                body=body,
+            )
+        except DomainError:
+            return False
+        if answer.status >= 300:
+            raise Unavailable(f"webhooks answered {answer.status} to a revoked client")
+        async with context.db.connection() as conn:
+            await clients.mark_inactive(conn, studio_id, client_id)
+    return len(inactive) == 100

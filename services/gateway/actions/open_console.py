@@ -1,14 +1,22 @@
-"""A link into the console for a key, and its exchange for the cookie of a session."""
+"""Sessions of the consoles: a link for a key, its exchange for a cookie, and an operator's sign-in."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final
 
-from services.gateway.errors import ConsoleLinkUsed, RevokedKey
-from services.gateway.key_lookup import BatchedLookup
-from services.gateway.rules.key_text import LINK_HEAD, hash_secret, make_link, make_session, parse_session
-from services.gateway.store import console_sessions
-from services.gateway.wire.console_session import ConsoleSession, ConsoleSessionCreate
+from services.gateway.access import OperatorAccess
+from services.gateway.errors import BadOperatorToken, ConsoleLinkUsed, RevokedKey
+from services.gateway.key_cache import BatchedLookup
+from services.gateway.rules.key_text import (
+    LINK_HEAD,
+    hash_secret,
+    make_link,
+    make_operator_session,
+    make_session,
+    parse_session,
+)
+from services.gateway.store import console_sessions, operator_sessions
+from services.gateway.wire.key import ConsoleSession, ConsoleSessionCreate
 from shared.db.database import Database
 from shared.errors import Invalid, Problem, RateLimited
 from shared.http.caller import Caller
@@ -76,3 +84,38 @@ def _scopes(wanted: Collection[str] | None, held: Collection[str]) -> list[str]:
         text = f"The key does not have {', '.join(scope[:100] for scope in missing)}."
         raise Invalid([Problem(("body", "scopes"), text, "value_error")])
     return [scope for scope in SCOPES if scope in wanted]
+
+
+SESSION_SECONDS: Final = 12 * 3600
+
+
+async def open_operator_console(
+    db: Database, peppers: tuple[str, ...], access: OperatorAccess, token: str, *, batched: bool = False
+) -> tuple[str, datetime, Caller]:
+    """Returns the cookie, when the session ends, and whom it belongs to."""
+    caller = await access.holder_of(token.encode("utf-8", "replace"), batched=batched)
+    if caller is None:
+        raise BadOperatorToken
+    new = make_operator_session()
+    staff = bool(caller.studio_id)
+    async with db.transaction() as conn:
+        expires_at = await operator_sessions.add(
+            conn,
+            new,
+            secret_hash=hash_secret(peppers[0], new.secret),
+            token_hash=None if staff else hash_secret(peppers[0], token),
+            studio_id=caller.studio_id if staff else None,
+            staff_token_id=caller.key_id if staff else None,
+            seconds=SESSION_SECONDS,
+        )
+    return new.text, expires_at, caller
+
+
+BATCH: Final = 1_000
+
+
+async def delete_expired_sessions(db: Database) -> bool:
+    """One step of the loop, which goes on at once while there may be more."""
+    async with db.transaction() as conn:
+        deleted = await console_sessions.delete_expired(conn, BATCH)
+        return max(deleted, await operator_sessions.delete_expired(conn, BATCH)) >= BATCH

@@ -5,15 +5,26 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any, Final
 
-from litestar.types import Receive, Scope, Send
 from msgspec import Struct
 
-from services.gateway.errors import NotFromThePage
-from services.gateway.rules.console_cookie import cookie_of, needs_secure, sent_by_page, set_cookie
+from services.gateway.access import OperatorAccess
+from services.gateway.actions.open_console import OpenLinks, exchange_link, open_operator_console
+from services.gateway.errors import ConsoleLinkUsed, NotFromThePage
+from services.gateway.rules.console_cookie import (
+    OPERATOR_COOKIE,
+    PARTNER_COOKIE,
+    cookie_of,
+    needs_secure,
+    sent_by_page,
+    set_cookie,
+)
 from services.gateway.rules.rate_limit import FailedKeyLimits
-from services.gateway.wire.console_session import SignIn
+from services.gateway.session_cache import SessionCache
+from services.gateway.wire.key import OperatorSignedIn, SignedIn, SignIn
+from shared.db.database import Database
 from shared.errors import BodyTooLarge, MethodNotAllowed, RateLimited, Unauthenticated
 from shared.http.answer import Answer
+from shared.http.asgi import Receive, Scope, Send
 from shared.http.client_address import TrustedProxies, address_of
 from shared.http.decoding import decode_body
 from shared.http.error_mapping import answer_for
@@ -104,3 +115,44 @@ async def _read(receive: Receive, headers: dict[bytes, bytes]) -> bytes:
         return await read_body(receive, headers, MAX_BODY)
     except BodyTooLarge:
         raise BodyTooLarge("The body is larger than 4 KiB.") from None
+
+
+def partner_sign_in(
+    db: Database,
+    peppers: tuple[str, ...],
+    sessions: SessionCache,
+    failed: FailedKeyLimits,
+    proxies: TrustedProxies,
+) -> ConsoleSignIn:
+    links = OpenLinks(db)
+
+    async def sign_in(token: str, batched: bool) -> OpenedSession:
+        if batched and not await links.may_be_open(token):
+            raise ConsoleLinkUsed
+        cookie, expires_at = await exchange_link(db, peppers, token)
+        return OpenedSession(cookie, expires_at, SignedIn(expires_at=expires_at))
+
+    async def sign_out(cookie: str, batched: bool) -> None:
+        await sessions.end(cookie, batched=batched)
+
+    return ConsoleSignIn(PARTNER_COOKIE, sign_in, sign_out, failed, proxies)
+
+
+def operator_sign_in(
+    db: Database,
+    peppers: tuple[str, ...],
+    access: OperatorAccess,
+    failed: FailedKeyLimits,
+    proxies: TrustedProxies,
+) -> ConsoleSignIn:
+    async def sign_in(token: str, batched: bool) -> OpenedSession:
+        cookie, expires_at, caller = await open_operator_console(db, peppers, access, token, batched=batched)
+        signed_in = OperatorSignedIn(
+            expires_at=expires_at, role=caller.role, studio_id=caller.studio_id or None
+        )
+        return OpenedSession(cookie, expires_at, signed_in)
+
+    async def sign_out(cookie: str, batched: bool) -> None:
+        await access.end_session(cookie, batched=batched)
+
+    return ConsoleSignIn(OPERATOR_COOKIE, sign_in, sign_out, failed, proxies)

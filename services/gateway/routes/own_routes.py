@@ -7,14 +7,14 @@ from typing import Final
 from services.gateway.actions.open_console import make_console_link
 from services.gateway.errors import SessionCannotMakeSessions
 from services.gateway.key_cache import CachedKey
-from services.gateway.routes.own_key import json_answer, own_key
 from services.gateway.routes.partner_request import PartnerRequest
 from services.gateway.rules.console_cookie import origin_for
 from services.gateway.store import requests
 from services.gateway.upstream import UpstreamAnswer
-from services.gateway.wire.console_session import ConsoleSessionCreate
+from services.gateway.wire.key import ConsoleSessionCreate, OwnKey, RateLimit
 from services.gateway.wire.request import RequestsQuery
 from shared.db.database import Database
+from shared.http.answer import Answer, Headers, with_entity_tag
 from shared.http.decoding import decode_body, decode_query
 from shared.http.routes import MAX_BODY, checked_json, read_body
 from shared.routing import PartnerRoute
@@ -61,3 +61,29 @@ class OwnRoutes:
         body = encode(made)
         headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
         return UpstreamAnswer(201, [*headers, (b"cache-control", b"no-store")], body)
+
+
+# `GET /key`, which the gateway answers itself: the key in use, without its secret.
+def own_key(key: CachedKey, request_headers: Headers) -> UpstreamAnswer:
+    caller = key.caller
+    body = encode(
+        OwnKey(
+            id=key.id,
+            name=key.name,
+            studio_id=caller.studio_id,
+            client_id=caller.client_id,
+            scopes=sorted(caller.scopes),
+            location_ids=list(caller.location_ids) if caller.location_ids is not None else None,
+            expires_at=key.expires_at,
+            rate_limit=RateLimit(requests_per_second=key.rate, burst=key.burst),
+        )
+    )
+    return json_answer(body, request_headers)
+
+
+def json_answer(body: bytes, request_headers: Headers) -> UpstreamAnswer:
+    answer = with_entity_tag(Answer(body), request_headers)
+    headers = [(b"content-type", answer.content_type), *answer.headers]
+    if answer.status == 200:
+        headers.append((b"content-length", b"%d" % len(body)))
+    return UpstreamAnswer(answer.status, headers, answer.body)

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Final
 
 import structlog
-from litestar.types import Receive, Scope, Send
 
 from services.gateway.errors import InvalidKey, MissingKey
 from services.gateway.key_cache import CachedKey, KeyCache
@@ -23,7 +22,6 @@ from services.gateway.rules.rate_limit import (
     LargeBodies,
     cost_of,
 )
-from services.gateway.rules.route_matching import RouteTable
 from services.gateway.session_cache import SessionCache
 from services.gateway.shared_rate_limits import SharedLimits
 from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamAnswer
@@ -37,14 +35,16 @@ from shared.errors import (
     UnsupportedApiVersion,
     UpstreamTimeout,
 )
+from shared.http.answer import IF_NONE_MATCH
+from shared.http.asgi import Receive, Scope, Send
 from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, TRACE_HEADER
 from shared.http.client_address import TrustedProxies
-from shared.http.conditional import IF_NONE_MATCH
 from shared.http.connection_limits import mark_authenticated
 from shared.http.error_mapping import answer_for
+from shared.http.route_table import RouteTable
 from shared.http.routes import IDEMPOTENCY_HEADER, MAX_BODY, read_body
+from shared.observability.log import RequestLine, log_request
 from shared.observability.metrics import RouteMetrics
-from shared.observability.request_log import RequestLine, log_request
 from shared.observability.tracing import begin, trace_id_of
 from shared.routing import ANY_KEY, GATEWAY, PREFIX, ROUTES, PartnerRoute
 from shared.wire import API_VERSION

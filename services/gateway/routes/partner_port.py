@@ -1,12 +1,10 @@
 """What the partner port serves without a key: health, the OpenAPI document, the reference and the console."""
 
-from litestar.types import ASGIApp, Receive, Scope, Send
-
 from services.gateway.routes.console_sign_in import PATH as SIGN_IN
-from services.gateway.routes.page_files import page_files
-from services.gateway.routes.static_files import static_file, text_of
+from services.gateway.routes.static_files import page_files, static_file, text_of
 from shared.errors import MethodNotAllowed, NotFound
 from shared.http.answer import Answer
+from shared.http.asgi import ASGIApp, Receive, Scope, Send
 from shared.http.error_mapping import answer_for
 from shared.http.service import Check, health_routes, raw_path_of, request_id_of, send_answer
 from shared.routing import PREFIX

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from litestar.types import Receive
-
 from services.gateway.key_cache import CachedKey
 from services.gateway.rules.rate_limit import ReservedBucket, TokenBucket, cost_of
+from shared.http.asgi import Receive
 from shared.http.caller import REQUEST_ID_HEADER, TRACE_HEADER
 from shared.http.client_address import TrustedProxies, address_of
 from shared.http.routes import MAX_BODY

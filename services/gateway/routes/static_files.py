@@ -6,13 +6,12 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from importlib import resources
+from importlib.resources.abc import Traversable
 from string import Template
 from typing import Final
 
-from litestar.types import ASGIApp, Receive, Scope, Send
-
-from shared.http.answer import Answer
-from shared.http.conditional import CACHE_CONTROL, entity_tag, matches, tag_from
+from shared.http.answer import CACHE_CONTROL, Answer, entity_tag, matches, tag_from
+from shared.http.asgi import ASGIApp, Receive, Scope, Send
 from shared.http.service import answer_headers, request_id_of, send_answer
 
 STATIC: Final = resources.files("services.gateway") / "static"
@@ -138,3 +137,30 @@ def _unpacked(squeezed: bytes) -> Iterator[bytes]:
                 yield piece
             rest = unpack.unconsumed_tail
     yield from _pieces(unpack.flush(), PIECE)
+
+
+# The files of the reference and the consoles, each with the modules that both ports share.
+TYPES: Final = {
+    "js": b"text/javascript; charset=utf-8",
+    "css": b"text/css; charset=utf-8",
+}
+
+
+def page_files(folder: str, page: str, **values: str) -> dict[str, ASGIApp]:
+    """Each file by its path. Only files that exist at start are ever served. `values` are for the page."""
+    files = {
+        f"/{name}": static_file(name, TYPES[name.rpartition(".")[2]])
+        for name in _names(STATIC / folder, folder)
+    }
+    return {f"/{folder}": static_file(f"{folder}/{page}", b"text/html; charset=utf-8", **values), **files}
+
+
+def _names(folder: Traversable, below: str) -> list[str]:
+    found: list[str] = []
+    for item in folder.iterdir():
+        name = f"{below}/{item.name}"
+        if item.is_dir():
+            found += _names(item, name)
+        elif item.name.rpartition(".")[2] in TYPES:
+            found.append(name)
+    return sorted(found)

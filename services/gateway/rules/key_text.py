@@ -9,6 +9,7 @@ import hmac
 import secrets
 import uuid
 import zlib
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -102,6 +103,11 @@ def checksum(text: str) -> str:
 def hash_secret(pepper: str, secret: str) -> bytes:
     """The secret is 256 random bits, so one HMAC with a pepper is enough; no slow hash is needed."""
     return hmac.digest(pepper.encode(), secret.encode(), hashlib.sha256)
+
+
+def is_hash_of(stored: bytes, secret: str, peppers: Sequence[str]) -> bool:
+    """Under any of the peppers: a secret outlives the pepper that it was first hashed with."""
+    return any(hmac.compare_digest(hash_secret(pepper, secret), stored) for pepper in peppers)
 
 
 def base62(number: int, length: int) -> str:

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from services.gateway.wire.audit import AuditEntry
+from services.gateway.wire.request import AuditEntry
 from shared.db.database import Connection
 from shared.http.pages import Page, page_of, start_after
 from shared.wire import new_id

@@ -35,14 +35,8 @@ async def all_of(conn: Connection, studio_id: str | None) -> list[Client]:
 
 FIND = "SELECT id FROM clients WHERE id::text = lower($1) OR name = $1"
 SET = """
-WITH client AS (
-    UPDATE clients SET rate = coalesce($2, rate), burst = coalesce($3, burst) WHERE id = $1
-    RETURNING id, studio_id, name, rate, burst, created_at
-), told AS (
-    UPDATE keys SET changed_at = clock_timestamp() FROM client
-    WHERE keys.studio_id = client.studio_id AND keys.client_id = client.id
-)
-SELECT * FROM client
+UPDATE clients SET rate = coalesce($2, rate), burst = coalesce($3, burst) WHERE id = $1
+RETURNING id, studio_id, name, rate, burst, created_at
 """
 
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from services.gateway.wire.usage import KeyUsage
+from services.gateway.wire.request import KeyUsage
 from shared.db.database import Connection
 from shared.http.pages import Page, page_of, start_after
 

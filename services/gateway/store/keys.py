@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import asyncpg
-from msgspec import Struct
 
 from services.gateway.rules.key_text import NewKey
 from services.gateway.wire.key import Key
@@ -74,8 +73,7 @@ async def all_of(conn: Connection, studio_id: str | None) -> list[Key]:
 
 # An overlap never extends the life of a key.
 EXPIRE = """
-UPDATE keys SET expires_at = least(expires_at, clock_timestamp() + make_interval(secs => $2)),
-    changed_at = clock_timestamp()
+UPDATE keys SET expires_at = least(expires_at, clock_timestamp() + make_interval(secs => $2))
 WHERE id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
 RETURNING id
 """
@@ -85,10 +83,7 @@ async def expire_in(conn: Connection, key_id: str, seconds: int) -> bool:
     return await conn.fetchval(EXPIRE, key_id, float(seconds)) is not None
 
 
-REVOKE = """
-UPDATE keys SET revoked_at = coalesce(revoked_at, clock_timestamp()), changed_at = clock_timestamp()
-WHERE id = $1
-"""
+REVOKE = "UPDATE keys SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE id = $1"
 
 
 async def revoke(conn: Connection, key_id: str) -> None:
@@ -108,50 +103,9 @@ async def record_use(conn: Connection, used: dict[str, datetime]) -> None:
     await conn.execute(USED, list(used), list(used.values()))
 
 
-class Position(Struct, frozen=True):
-    """The database's clock, which stamps the changes, and the oldest transaction that was still running."""
-
-    at: datetime
-    oldest_running: int
-
-
-POSITION = """
-SELECT clock_timestamp() AS at, pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest_running
-"""
-
-
-async def position(conn: Connection) -> Position:
-    row = await conn.fetchrow(POSITION)
-    assert row is not None
-    return Position(row["at"], row["oldest_running"])
-
-
-# What was committed before a position is left out: its transaction is older than any that was running then.
-# So a row is listed once or twice, and not at every poll while its stamp is new enough.
-CHANGED = """
-SELECT id, changed_at FROM keys
-WHERE changed_at > $1 AND (changed_at, id) > ($2, $3::uuid)
-  AND ($5::text IS NULL OR age(xmin) <= age($5::text::xid8::xid))
-ORDER BY changed_at, id LIMIT $4
-"""
-
-
-async def changed_since(
-    conn: Connection, since: datetime, oldest_running: int | None, after: tuple[datetime, str], limit: int
-) -> list[tuple[datetime, str]]:
-    """The keys that changed and when, in pages: stamped after `since`, by that transaction or a later one.
-
-    With None by any transaction.
-    """
-    rows = await conn.fetch(
-        CHANGED, since, *after, limit, None if oldest_running is None else str(oldest_running)
-    )
-    return [(row["changed_at"], row["id"]) for row in rows]
-
-
 FOR_CACHE = """
 SELECT k.id, k.studio_id, k.client_id, k.name, k.secret_hash, k.scopes, k.location_ids, k.expires_at,
-    k.revoked_at, c.rate, c.burst, k.changed_at
+    k.revoked_at, c.rate, c.burst
 FROM keys k JOIN clients c ON c.studio_id = k.studio_id AND c.id = k.client_id
 WHERE k.id = ANY ($1::uuid[])
 """
@@ -162,7 +116,7 @@ async def for_cache(conn: Connection, key_ids: Sequence[str]) -> list[asyncpg.Re
     return rows
 
 
-REHASH = "UPDATE keys SET secret_hash = $2, changed_at = clock_timestamp() WHERE id = $1"
+REHASH = "UPDATE keys SET secret_hash = $2 WHERE id = $1"
 
 
 async def rehash(conn: Connection, key_id: str, secret_hash: bytes) -> None:

@@ -30,7 +30,7 @@ async def add(
 
 
 PRESENTED = """
-SELECT s.secret_hash, s.token_hash, s.studio_id, s.staff_token_id, t.role
+SELECT s.id, s.secret_hash, s.token_hash, s.studio_id, s.staff_token_id, t.role
 FROM operator_sessions s
 LEFT JOIN staff_tokens t ON t.studio_id = s.studio_id AND t.id = s.staff_token_id
 WHERE s.id = $1 AND s.ended_at IS NULL AND s.expires_at > clock_timestamp()

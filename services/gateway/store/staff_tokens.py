@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import asyncpg
 
 from services.gateway.rules.key_text import NewKey
-from services.gateway.wire.staff_token import StaffRole, StaffToken
+from services.gateway.wire.key import StaffRole, StaffToken
 from shared.db.database import Connection
 from shared.errors import NotFound
 

@@ -1,7 +1,10 @@
+"""Keys, clients, staff tokens, and sessions of the consoles."""
+
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from shared.routing import SCOPES
 from shared.wire import Body, Id, Instant, Resource
 
 
@@ -85,3 +88,63 @@ class Client(Resource, kw_only=True):
 class ClientSet(Body, frozen=True, kw_only=True):
     rate: Annotated[float, Meta(gt=0, le=1_000_000)] | UnsetType = UNSET
     burst: Annotated[int, Meta(ge=1, le=10_000_000)] | UnsetType = UNSET
+
+
+StaffRole = Literal["staff", "manager"]
+
+
+class StaffToken(Resource, kw_only=True):
+    id: Id
+    object: Literal["staff_token"] = "staff_token"
+    studio_id: Id
+    name: str
+    role: StaffRole
+    prefix: str
+    created_at: Instant
+    last_used_at: Instant | None
+    revoked_at: Instant | None
+
+
+class IssuedStaffToken(StaffToken, kw_only=True):
+    token: Annotated[str, Meta(description="The token itself. It is shown only once.")]
+
+
+class StaffTokenCreate(Body, frozen=True, kw_only=True):
+    name: Name
+    role: StaffRole = "staff"
+
+
+SessionSeconds = Annotated[int, Meta(ge=300, le=86_400)]
+# Not an enum of its own: whether the key has them is checked where the key is known.
+_Scope = Annotated[str, Meta(extra_json_schema={"enum": sorted(SCOPES)})]
+SessionScopes = Annotated[list[_Scope], Meta(min_length=1, max_length=len(SCOPES))]
+
+
+class ConsoleSessionCreate(Body, frozen=True, kw_only=True):
+    expires_in: SessionSeconds = 3_600
+    scopes: SessionScopes | None = None
+
+
+class ConsoleSession(Resource, kw_only=True):
+    """A link into the console. It works once, within ten minutes."""
+
+    object: Literal["console_session"] = "console_session"
+    url: str
+    expires_at: Instant
+
+
+class SignIn(Body, frozen=True, kw_only=True):
+    """What the page exchanges for its cookie: a link's token, or an operator's or staff token."""
+
+    token: Annotated[str, Meta(max_length=1_000)]
+
+
+class SignedIn(Resource, kw_only=True):
+    object: Literal["console_session"] = "console_session"
+    expires_at: Instant
+
+
+class OperatorSignedIn(SignedIn, kw_only=True):
+    object: Literal["operator_session"] = "operator_session"  # type: ignore[assignment]
+    role: Literal["staff", "manager", "operator"]
+    studio_id: str | None

@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 from services.webhooks.rules.retry import Breaker
-from shared.db.asynchronous_commit import ASYNCHRONOUS_COMMIT
-from shared.db.database import Connection
+from shared.db.database import ASYNCHRONOUS_COMMIT, Connection
 from shared.wire import now
 
 # How long the endpoints of a killed dispatcher wait.

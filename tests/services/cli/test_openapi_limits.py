@@ -20,7 +20,7 @@ from services.cli.openapi.operations import operations
 from services.cli.openapi.schemas import NO_NUL, YEARS_OF_BODIES, portable_pattern
 from services.gateway.rules.rate_limit import FailedKeyLimits
 from shared.emails import normalize_email
-from shared.http.value_checks import value_problems
+from shared.http.body_problems import value_problems
 from shared.wire import MAX_EMAIL_LENGTH
 
 LIMIT_NAME = re.compile(

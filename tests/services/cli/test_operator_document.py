@@ -11,7 +11,7 @@ from services.cli.openapi.document import operator_document
 from services.cli.openapi.operations import operator_operations, reached_at
 from services.cli.openapi.schemas import OPERATIONS as OPERATION_TEXTS
 from services.forms.routes import routes as forms_routes
-from services.gateway.routes.operator import table
+from services.gateway.routes.operator import port as table
 from services.webhooks.app import routes as webhooks_routes
 from shared.http.routes import Route
 from shared.routing import STAFF_ROUTES

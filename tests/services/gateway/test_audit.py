@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from services.gateway.rules.audit_action import action_of, target_of
+from services.gateway.routes.operator.audit_trail import action_of, target_of
 from shared.routing import STAFF_ROUTES, OperatorRoute
 from shared.wire import encode, new_id, now
 from tests.harness.console import PAGE, cookie_in, operator_sign_in

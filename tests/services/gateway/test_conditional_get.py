@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from services.cli.demo import STUDIO_ID
 from services.cli.openapi.document import document
-from shared.http.conditional import entity_tag
+from shared.http.answer import entity_tag
 from shared.routing import ROUTES, PartnerRoute
 from shared.wire import new_id
 from tests.harness.bookable_studio import bookable

@@ -7,8 +7,7 @@ from http.cookies import SimpleCookie
 
 import pytest
 
-from services.gateway.actions.delete_expired_sessions import delete_expired_sessions
-from services.gateway.actions.open_console import MAX_OPEN_LINKS
+from services.gateway.actions.open_console import MAX_OPEN_LINKS, delete_expired_sessions
 from services.gateway.rules.key_text import make_link, make_session
 from services.gateway.rules.rate_limit import FailedKeyLimits
 from shared.routing import ROUTES, SCOPES

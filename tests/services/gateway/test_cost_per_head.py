@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
+from services.gateway.routes.operator.audit_trail import target_of
 from services.gateway.routes.operator.imports import lines_of
-from services.gateway.rules.audit_action import target_of
 from services.gateway.rules.console_cookie import PARTNER_COOKIE, cookie_of, is_loopback
 from services.gateway.rules.key_text import parse_key, parse_staff_token
-from services.gateway.rules.route_matching import RouteTable
 from shared.errors import DomainError
+from shared.http.answer import IF_NONE_MATCH, matches
 from shared.http.client_address import TrustedProxies
-from shared.http.conditional import IF_NONE_MATCH, matches
+from shared.http.route_table import RouteTable
 from shared.http.service import valid_request_id
 from shared.observability.scrubbing import safe_message, scrub
 from shared.observability.tracing import valid_traceparent

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 
-from services.gateway import key_lookup
-from services.gateway.key_lookup import BatchedLookup
+from services.gateway import key_cache as key_lookup
+from services.gateway.key_cache import BatchedLookup
 
 
 class RecordedLookups:

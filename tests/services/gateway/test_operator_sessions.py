@@ -6,7 +6,7 @@ from http.cookies import SimpleCookie
 import pytest
 
 from services.gateway.access import OperatorAccess
-from services.gateway.actions.open_operator_console import open_operator_console
+from services.gateway.actions.open_console import open_operator_console
 from services.gateway.rules.key_text import make_operator_session
 from tests.harness.console import (
     PAGE,

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from services.cli.demo import STUDIO_ID
 from services.cli.openapi.document import document, operator_document
-from services.gateway.rules.audit_action import action_of
+from services.gateway.routes.operator.audit_trail import action_of
 from shared.routing import STAFF_ROUTES, OperatorRoute
 from shared.wire import new_id
 from tests.harness.console import PAGE

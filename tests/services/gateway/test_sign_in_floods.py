@@ -1,4 +1,4 @@
-"""Guesses at `/console/session` of both ports: what they cost the database, and whom they do not delay."""
+"""Guesses at `/console/session` and `/operator/`: what they cost the database, and whom they do not delay."""
 
 import asyncio
 import json
@@ -10,8 +10,8 @@ import pytest
 
 from services.gateway.access import OperatorAccess
 from services.gateway.key_cache import KeyCache
-from services.gateway.routes.console import operator_sign_in, partner_sign_in
-from services.gateway.routes.console_sign_in import ConsoleSignIn
+from services.gateway.routes.console_sign_in import ConsoleSignIn, operator_sign_in, partner_sign_in
+from services.gateway.routes.operator.port import OperatorPort
 from services.gateway.rules.console_cookie import OPERATOR_COOKIE, PARTNER_COOKIE
 from services.gateway.rules.key_text import make_link, make_operator_session, make_session, make_staff_token
 from services.gateway.rules.rate_limit import FailedKeyLimits
@@ -116,3 +116,34 @@ async def test_made_up_sign_outs_are_limited_too(db: Any) -> None:
         assert answers[-1] == 429 and answers.count(429) >= GUESSES - FailedKeyLimits.BURST - AT_ONCE
         assert db.used < FailedKeyLimits.BURST + AT_ONCE + GUESSES // 5
         assert await send(app, "DELETE") == 204
+
+
+async def test_made_up_tokens_at_the_operators_api_are_looked_up_in_batches(db: Any) -> None:
+    """Also made-up cookies of its console. The operator token is known without a query."""
+    access = OperatorAccess(("the operator token",), db, PEPPERS)
+    app = OperatorPort({}, {}, access, db, TrustedProxies(), FailedKeyLimits())
+    tokens = [("Authorization", f"Bearer {make_staff_token().text}") for _ in range(GUESSES // 2)]
+    cookies = [("Cookie", f"{OPERATOR_COOKIE}={make_operator_session().text}") for _ in range(GUESSES // 2)]
+    answers = await many(*(ask(app, *guess) for guess in [*tokens, *cookies]))
+    assert answers[-1] == 429 and answers.count(429) >= GUESSES - FailedKeyLimits.BURST - AT_ONCE
+    assert db.used < FailedKeyLimits.BURST + AT_ONCE + GUESSES // 5
+    db.used = 0
+    assert (await ask(app, "Authorization", "Bearer the operator token"), db.used) == (404, 0)
+
+
+async def ask(app: OperatorPort, name: str, value: str) -> int:
+    sent: list[Any] = []
+
+    async def answer(message: Any) -> None:
+        sent.append(message)
+
+    headers = {**PAGE, name: value}
+    scope: Any = {
+        "type": "http",
+        "method": "GET",
+        "path": "/operator/v1/nothing",
+        "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
+        "client": ("192.0.2.1", "1"),
+    }
+    await app(scope, None, answer)  # type: ignore[arg-type]
+    return int(sent[0]["status"])

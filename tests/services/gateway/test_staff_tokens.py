@@ -14,7 +14,7 @@ from services.cli.openapi.operations import Operation, operator_operations
 from services.gateway.access import OperatorAccess
 from services.gateway.rules.key_text import hash_secret, make_staff_token
 from services.gateway.store import staff_tokens, studios
-from shared.http.roles import ROLES, Role
+from shared.http.caller import ROLES, Role
 from shared.wire import new_id
 from tests.harness.database_layout import open_database
 from tests.harness.http import Client, Reply

@@ -7,8 +7,14 @@ import asyncpg
 import pytest
 
 from shared.db.database import service_url
-from shared.db.functions import FunctionFile, apply_functions, function_files, missing_functions
-from shared.db.migrate import MigrationProblem, migrate
+from shared.db.migrate import (
+    FunctionFile,
+    MigrationProblem,
+    apply_functions,
+    function_files,
+    migrate,
+    missing_functions,
+)
 from shared.settings import SERVICES
 
 SERVICE = "catalog"

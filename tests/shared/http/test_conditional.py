@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.http.answer import Answer
-from shared.http.conditional import entity_tag, matches, with_entity_tag
+from shared.http.answer import Answer, entity_tag, matches, with_entity_tag
 
 TAGS = st.text(alphabet="0123456789abcdef", min_size=32, max_size=32).map(lambda text: f'"{text}"'.encode())
 BODY = b'{"object":"list","data":[]}'
@@ -32,7 +31,7 @@ def test_one_changed_byte_changes_the_tag(chance: Random, size: int, where: floa
 
 def test_another_process_gives_the_same_tag() -> None:
     """It depends on no seed, address or start time: replicas agree, also after a restart."""
-    program = f"from shared.http.conditional import entity_tag; print(entity_tag({BODY!r}).decode())"
+    program = f"from shared.http.answer import entity_tag; print(entity_tag({BODY!r}).decode())"
     told = subprocess.run(
         [sys.executable, "-c", program], env={"PYTHONHASHSEED": "7"}, capture_output=True, check=True
     )

@@ -4,10 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from litestar.types import Receive, Scope, Send
-
-from shared.http.draining import Draining
-from shared.http.server import Address, Listener, listening
+from shared.http.asgi import Receive, Scope, Send
+from shared.http.server import Address, Draining, Listener, listening
 from shared.servers.ports import free_port
 
 

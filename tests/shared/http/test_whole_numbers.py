@@ -6,8 +6,8 @@ import pytest
 from msgspec import Meta, Raw, Struct, field
 
 from shared.errors import Invalid
+from shared.http.body_problems import with_whole_numbers
 from shared.http.decoding import decode_body
-from shared.http.whole_numbers import with_whole_numbers
 from shared.wire import Body
 
 Count = Annotated[int, Meta(ge=0, le=100)]

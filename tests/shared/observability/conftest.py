@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from shared.observability.request_log import set_up_request_log
+from shared.observability.log import set_up_request_log
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from shared.observability.log import set_up_logging
-from shared.observability.request_log import RequestLine, log_request
+from shared.observability.log import RequestLine, log_request, set_up_logging
 from shared.settings import Settings
 
 

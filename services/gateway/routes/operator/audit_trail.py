@@ -4,20 +4,21 @@ The entry is written first, so that nothing happens without one. If the request 
 deleted. If the outcome is unknown, it stays.
 """
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import parse_qsl
 
 import msgspec
 import structlog
-from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from msgspec import Struct
 
-from services.gateway.rules.audit_action import CREATE, action_of, target_of
 from services.gateway.store import audit_log
 from shared.db.database import Database
+from shared.http.asgi import ASGIApp, Message, Receive, Scope, Send
 from shared.http.caller import REQUEST_ID_HEADER, Caller
 from shared.http.error_mapping import answer_for
 from shared.http.service import request_id_of, send_answer
-from shared.routing import OperatorRoute
+from shared.routing import OF_A_STUDIO, OperatorRoute
 
 log = structlog.get_logger("audit")
 # Key in the scope's state, for a handler that knows the target better than its path does.
@@ -91,3 +92,31 @@ def _id_in(body: bytes) -> str | None:
         return msgspec.json.decode(body, type=_Made).id
     except msgspec.DecodeError:
         return None
+
+
+# The action and the target of a write in the audit log, from the route that was found and its parameters.
+CREATE: Final = "create"
+SUFFIXES: Final = {"PUT": "update", "PATCH": "update", "DELETE": "delete"}
+# The target of a write that has none in its path, until the answer names one.
+NEW: Final = "new"
+ALL: Final = "all"
+MAX_LENGTH: Final = 200
+
+
+def action_of(route: OperatorRoute) -> str:
+    """`POST /studios/{studio}/classes/{class_id}/cancel` is `classes.cancel`."""
+    words = [word for word in route.path.removeprefix(OF_A_STUDIO).split("/") if word and word[0] != "{"]
+    if route.method in SUFFIXES:
+        words.append(SUFFIXES[route.method])
+    elif words[-1].endswith("s"):
+        # A plural names a collection, in which something is created.
+        words.append(CREATE)
+    return ".".join(words)
+
+
+def target_of(route: OperatorRoute, parameters: Mapping[str, str], query: bytes, own_studio: str) -> str:
+    """The last parameter of the path; otherwise the studio in the query, or that of the staff token."""
+    named = parameters.get(route.path.rpartition("{")[2].partition("}")[0])
+    target = named or dict(parse_qsl(query.decode("latin-1"))).get("studio") or own_studio
+    printable = "".join(letter for letter in target if letter.isprintable())
+    return printable[:MAX_LENGTH] or (NEW if action_of(route).endswith(CREATE) else ALL)

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 from typing import Annotated
 
-from litestar.types import Receive, Scope
 from msgspec import Meta
 
 from services.gateway.actions.export_studio import export_member, export_studio
@@ -11,6 +10,7 @@ from services.gateway.routes.operator.plain_handler import PlainHandler, Streame
 from services.gateway.store import studios
 from services.gateway.wire.studio import OperatorStudio
 from shared.errors import Invalid, Problem
+from shared.http.asgi import Receive, Scope
 from shared.http.caller import Caller
 from shared.http.decoding import decode_query
 from shared.wire import Id, Query

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Final
 
-from litestar.types import Receive, Scope
 from msgspec import Meta, Struct, structs
 
 from services.gateway.actions.import_batch import ImportBatch
@@ -13,6 +12,7 @@ from services.gateway.routes.operator.plain_handler import PlainHandler
 from services.gateway.store import studios
 from services.gateway.wire.studio import StudioFilter
 from shared.http.answer import Answer
+from shared.http.asgi import Receive, Scope
 from shared.http.caller import Caller
 from shared.http.decoding import decode_query
 from shared.transfer.lines import Rejected

@@ -2,18 +2,22 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
-from typing import ClassVar
+from typing import ClassVar, Final
+from urllib.parse import unquote
 
-from litestar.types import Receive, Scope, Send
 from msgspec import Struct
 
 from services.gateway.access import OperatorAccess
+from services.gateway.actions.check_references import check_references
 from services.gateway.context import OperatorContext
+from services.gateway.store import studios
 from shared.http.answer import Answer
-from shared.http.caller import Caller
+from shared.http.asgi import Receive, Scope, Send
+from shared.http.caller import Caller, Role, require_role
 from shared.http.error_mapping import answer_for
-from shared.http.roles import Role, require_role
+from shared.http.routes import MAX_BODY, read_body
 from shared.http.service import answer_headers, send_answer, valid_request_id
+from shared.routing import OPERATOR_PREFIX
 
 
 class StreamedAnswer(Struct):
@@ -62,3 +66,43 @@ async def _stream(send: Send, answer: StreamedAnswer, request_id: str) -> None:
     async for part in answer.rest:
         await send({"type": "http.response.body", "body": part, "more_body": True})
     await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+# Their bodies name what the catalog has.
+REFERRING: Final = frozenset({"classes", "purchases"})
+
+
+class StaffForwarder(PlainHandler):
+    """Forwards an operators' route of a service from `/operator/v1/…` to the owner's `/staff/…`."""
+
+    def __init__(self, context: OperatorContext, access: OperatorAccess, owner: str) -> None:
+        super().__init__(context, access)
+        self._owner = owner
+
+    async def answer(self, caller: Caller, scope: Scope, receive: Receive) -> Answer:
+        headers = dict(scope["headers"])
+        below, studio_id = scope["raw_path"].decode("latin-1").removeprefix(OPERATOR_PREFIX), ""
+        if (studio := scope["path_params"].get("studio")) is not None:
+            below = "/" + below.split("/", 3)[3]
+            async with self._context.db.connection() as conn:
+                studio_id = (await studios.find_for(conn, caller, studio)).id
+        body = await read_body(receive, headers, MAX_BODY)
+        noun = unquote(below).split("/", 2)[1]
+        if scope.get("method") in ("POST", "PATCH") and noun in REFERRING:
+            await check_references(self._context, caller.request_id, studio_id, body)
+        query = scope["query_string"].decode("latin-1")
+        answer = await self._context.call_service(
+            self._owner,
+            str(scope.get("method")),
+            f"/staff{below}" + (f"?{query}" if query else ""),
+            studio_id=studio_id,
+            request_id=caller.request_id,
+            role=caller.role,
+            body=body,
+            content_type=headers.get(b"content-type", b""),
+        )
+        answered = answer.body
+        if answer.stream is not None:
+            answered += b"".join([part async for part in answer.stream])
+        kept = tuple(header for header in answer.headers if header[0] in (b"allow", b"retry-after"))
+        return Answer(answered, answer.status, kept)

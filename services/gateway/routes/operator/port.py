@@ -6,28 +6,33 @@ The route is found once, in the raw path. It says who does the work and what the
 import time
 from collections.abc import Mapping
 
-from litestar.types import ASGIApp, Receive, Scope, Send
-
 from services.gateway.access import OperatorAccess
+from services.gateway.context import OperatorContext
 from services.gateway.errors import BadOperatorToken
+from services.gateway.routes.operator import keys, status
 from services.gateway.routes.operator.audit_trail import AuditTrail
+from services.gateway.routes.operator.exports import ExportStream
+from services.gateway.routes.operator.imports import ImportStream
+from services.gateway.routes.operator.plain_handler import StaffForwarder
+from services.gateway.routes.static_files import page_files, static_file, text_of
 from services.gateway.rules.rate_limit import FailedKeyLimits
-from services.gateway.rules.route_matching import RouteTable
 from services.gateway.store import studios
 from shared.db.database import Database
-from shared.errors import NotFound, RateLimited, UnsupportedApiVersion
+from shared.errors import MethodNotAllowed, NotFound, RateLimited, UnsupportedApiVersion
+from shared.http.asgi import ASGIApp, Receive, Scope, Send
 from shared.http.caller import Caller
 from shared.http.client_address import TrustedProxies, address_of
 from shared.http.error_mapping import answer_for
-from shared.http.service import raw_path_of, request_id_of, send_answer
-from shared.observability.request_log import RequestLine, log_request
-from shared.routing import OPERATOR_PREFIX, OperatorRoute
+from shared.http.route_table import RouteTable
+from shared.http.routes import Route
+from shared.http.service import RouteHandler, raw_path_of, refuse, request_id_of, send_answer
+from shared.routing import OPERATOR_PREFIX, STAFF_ROUTES, OperatorRoute
 from shared.wire import API_VERSION
 
 
 class OperatorPort:
-    """Guesses at a token are limited per address: a short burst, then one per second. Valid tokens are never
-    delayed, even if others guess from the same address."""
+    """Guesses at a token are limited per address: a short burst, then one per second. A valid token is never
+    refused, even if others guess from the same address."""
 
     def __init__(
         self,
@@ -56,7 +61,7 @@ class OperatorPort:
         try:
             caller, route = await self._checked(scope)
         except Exception as problem:
-            await _refuse(problem, scope, send, started)
+            await refuse("operator", problem, scope, send, started)
             return
         handler = self._handlers[route]
         if route.is_write:
@@ -68,9 +73,10 @@ class OperatorPort:
         path, headers = raw_path_of(scope), dict(scope["headers"])
         if not path.startswith(f"{OPERATOR_PREFIX}/".encode()):
             raise NotFound
-        caller = await self._access.recognise(headers)
+        address, at = address_of(scope, headers, self._proxies), time.monotonic()
+        caller = await self._access.recognise(headers, batched=self._failed.is_exhausted(address, at))
         if caller is None:
-            wait = self._failed.take(address_of(scope, headers, self._proxies), time.monotonic())
+            wait = self._failed.take(address, at)
             raise BadOperatorToken if wait is None else RateLimited(wait)
         route = self._table.find(str(scope.get("method")), path)
         parameters = scope["path_params"] = self._table.parameters(route, path)
@@ -83,21 +89,54 @@ class OperatorPort:
         return caller, route
 
 
-async def _refuse(problem: Exception, scope: Scope, send: Send, started: float) -> None:
-    request_id = request_id_of(scope)
-    answer = answer_for(problem, request_id)
-    await send_answer(send, answer, request_id)
-    log_request(
-        RequestLine(
-            service="operator",
-            method=str(scope.get("method")),
-            route=None,
-            status=answer.status,
-            ms=round((time.perf_counter() - started) * 1000, 2),
-            request_id=request_id,
-            trace_id=None,
-            studio_id=None,
-            client_id=None,
-            key_id=None,
-        )
-    )
+# The routes of the operators' API, each with its handler: the gateway's own, and those of the services.
+def routes() -> list[Route[OperatorContext]]:
+    return [*keys.ROUTES, *status.ROUTES]
+
+
+def operator_handlers(context: OperatorContext, access: OperatorAccess) -> dict[OperatorRoute, ASGIApp]:
+    owners = {route.owner for route in STAFF_ROUTES}
+    staff = {owner: StaffForwarder(context, access, owner) for owner in owners}
+    return {
+        **{
+            OperatorRoute(route.method, route.path.removeprefix(OPERATOR_PREFIX)): RouteHandler(
+                "operator", context, route, access
+            )
+            for route in routes()
+        },
+        OperatorRoute("POST", "/import"): ImportStream(context, access),
+        OperatorRoute("GET", "/export"): ExportStream(context, access),
+        **{route: staff[route.owner] for route in STAFF_ROUTES},
+    }
+
+
+# What the operators' port serves without a token: the document, the reference and the console's page.
+OPENAPI = "/operator/v1/openapi.json"
+
+
+def pages() -> dict[str, ASGIApp]:
+    files = {
+        OPENAPI: static_file("operators.json", b"application/json"),
+        **page_files(
+            "docs",
+            "reference.html",
+            title="Studio operators' API: reference",
+            brand="Operators' API",
+            document=OPENAPI,
+            download="operators.json",
+            content=text_of("docs/operators.html"),
+        ),
+        **page_files("console", "console.html", title="Operators' console", module="operators.js"),
+    }
+    return {path: _only_read(page) for path, page in files.items()}
+
+
+def _only_read(page: ASGIApp) -> ASGIApp:
+    async def read(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope.get("method") in ("GET", "HEAD"):
+            await page(scope, receive, send)
+            return
+        request_id = request_id_of(scope)
+        await send_answer(send, answer_for(MethodNotAllowed(["GET"]), request_id), request_id)
+
+    return read

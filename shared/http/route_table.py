@@ -1,4 +1,7 @@
-"""Finds the route for a raw path. Nothing is merged, stripped or resolved; an encoded slash is no slash."""
+"""Finds the route for a raw path. Nothing is merged, stripped or resolved; an encoded slash is no slash.
+
+The gateway and the services use the same table, so that they find the same route for a path.
+"""
 
 from collections.abc import Iterable
 from typing import Generic, Protocol, TypeVar
@@ -46,7 +49,6 @@ class RouteTable(Generic[R]):
             raise NotFound
         parts = raw_path[len(self._start) :].split(b"/")
         if b"%" in raw_path:
-            # Decoded as the owner decodes them, so that it sees the same route as the one found here.
             parts = [unquote_to_bytes(part) for part in parts]
             if any(b"/" in part for part in parts):
                 raise NotFound

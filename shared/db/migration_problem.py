@@ -1,2 +1,0 @@
-class MigrationProblem(Exception):
-    """A migration or function cannot be applied; the message is one sentence for the operator."""
