@@ -128,7 +128,7 @@ WITH old AS (
         SELECT event_id FROM consumed_events WHERE consumed_at < now() - interval '30 days'
         ORDER BY consumed_at LIMIT 10 FOR UPDATE SKIP LOCKED)
 )
-INSERT_EVENT INTO consumed_events (event_id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING event_id
+INSERT INTO consumed_events (event_id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING event_id
 """
 
 
