@@ -28,7 +28,7 @@ def main() -> int:
                 columns[described(given.base)] = _figures(tree, measure(tree, folder / "base"), given.files)
         here = _figures(HERE, measure(HERE, folder / "here"), given.files)
         columns[described_tree()] = here
-    _print("".join(f"{place}: {name}\n" for place, name in zip(("before", "after"), columns, strict=False)))
+    _print("\n".join(["In columns:", *columns, ""]))
     for name in here:
         figures = [column.get(name, 0) for column in columns.values()]
         _print(f"{name:<60}" + "".join(f"{figure:>10,}" for figure in figures))
