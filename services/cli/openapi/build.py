@@ -9,11 +9,10 @@ import msgspec
 from msgspec import Struct
 
 from services.cli.openapi.code_samples import Api, code_samples
-from services.cli.openapi.examples import BY_OPERATION, PATH_EXAMPLES
+from services.cli.openapi.examples import BY_OPERATION, NDJSON_LINE, PATH_EXAMPLES
 from services.cli.openapi.operations import Operation
 from services.cli.openapi.responses import ETAG, HEADERS, NDJSON, Responses, content
 from services.cli.openapi.schemas import PARAMETERS, Schemas
-from services.cli.openapi.written_examples import NDJSON_LINE
 from shared.http.routes import MAX_KEY_LENGTH, MIN_KEY_LENGTH, NoQuery
 from shared.wire import API_VERSION
 

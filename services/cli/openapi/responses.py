@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from services.bookings.errors import IdempotencyInProgress, IdempotencyKeyReused
-from services.cli.openapi.examples import EXAMPLE_FIELDS, MESSAGES, REQUEST_ID, example_of
+from services.cli.openapi.examples import ERRORS, REQUEST_ID, example_of
 from services.cli.openapi.operations import Operation
 from services.cli.openapi.schemas import Schemas
 from shared import errors
@@ -162,13 +162,13 @@ def _by_status(kinds: Iterable[type[DomainError]]) -> dict[int, list[type[Domain
 
 
 def _error_example(kind: type[DomainError], problem: Json) -> Json:
-    param, details = EXAMPLE_FIELDS.get(kind.code, (None, {}))
+    written = ERRORS.get(kind.code, {})
     info = {
         "type": status_of(kind)[1],
         "code": kind.code,
-        "message": MESSAGES.get(kind.code, kind.message),
-        "param": param,
-        "details": details,
+        "message": written.get("message", kind.message),
+        "param": written.get("param"),
+        "details": written.get("details", {}),
         "request_id": REQUEST_ID,
     }
     if issubclass(kind, Invalid):
