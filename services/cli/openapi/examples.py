@@ -15,9 +15,9 @@ from msgspec import Struct
 from services.bookings.errors import BOOKING_REFUSALS
 from services.bookings.wire.bookings import Booking
 from services.cli.demo import demo_lines
-from services.cli.demo.people import ANSWERED, INTAKE, NEWCOMER, PACK_HOLDERS, email_of, member_id
-from services.cli.demo.studio import BROOKLYN, STUDIO_ID, demo_id
+from services.cli.demo.studio import STUDIO_ID, demo_id
 from services.cli.demo.timetable import (
+    BOOKING_ID,
     DELIVERY_ID,
     ENDPOINT_ID,
     EVENT_ID,
@@ -40,23 +40,23 @@ STUDIO: Final = "demo"
 DAY: Final = date(2026, 8, 3)
 REQUEST_ID: Final = "5e1f7c1e-6a0c-4b7d-9a41-3f2f7f9b0c55"
 _ATTENDEE: Final = attending(OPEN_CLASS)[0]
-_BOOKED: Final = f"{OPEN_CLASS.name}/{_ATTENDEE}"
+_WAITING: Final = f"{FULL_CLASS.name}/{attending(FULL_CLASS)[-1]['name']}"
 
 PATH_EXAMPLES: Final = {
-    "location_id": demo_id("location", BROOKLYN),
+    "location_id": demo_id("location", "brooklyn"),
     "room_id": demo_id("room", "brooklyn-main"),
     "class_type_id": demo_id("class_type", "flow"),
     "instructor_id": demo_id("instructor", "maya"),
     "product_id": demo_id("product", "intro-3"),
     "class_id": OPEN_CLASS.id,
     # Has no booking in that class yet.
-    "member_id": member_id("Ava Bennett"),
+    "member_id": demo_id("member", "Ava Bennett"),
     "membership_id": demo_id("membership", "Ava Bennett"),
-    "booking_id": demo_id("booking", _BOOKED),
-    "waitlist_id": demo_id("waitlist", f"{FULL_CLASS.name}/{attending(FULL_CLASS)[-1]}"),
+    "booking_id": BOOKING_ID,
+    "waitlist_id": demo_id("waitlist", _WAITING),
     "key": IDEMPOTENCY_KEY,
-    "purchase_id": demo_id("purchase", f"{PACK_HOLDERS[0]}/intro-3"),
-    "form_id": demo_id("form", INTAKE),
+    "purchase_id": demo_id("purchase", "Ruby Larsen/intro-3"),
+    "form_id": demo_id("form", "new-client-intake"),
     "submission_id": demo_id("form_submission", "Robin Castillo"),
     "lead_id": demo_id("lead", "Robin Castillo"),
     "endpoint_id": ENDPOINT_ID,
@@ -74,19 +74,19 @@ BY_OPERATION: Final[dict[str, dict[str, str]]] = {
     "list_export": {"studio": STUDIO},
     "import_lines": {"studio": STUDIO},
     "cancel_class": {"class_id": FULL_CLASS.id},
-    "reject_submission": {"submission_id": demo_id("form_submission", ANSWERED[1])},
-    "erase_member": {"member_id": member_id(NEWCOMER), "studio": STUDIO},
+    "reject_submission": {"submission_id": demo_id("form_submission", "Quinn Farrell")},
+    "erase_member": {"member_id": demo_id("member", "Dana Abbott"), "studio": STUDIO},
     "erase_lead": {"lead_id": demo_id("lead", "Noor Haddad"), "studio": STUDIO},
 }
 _MORE_IDS: Final = {
     "studio_id": STUDIO_ID,
     "client_id": demo_id("client", "demo"),
     "spot_id": spot_id("R5"),
-    "cancellation_id": demo_id("booking_cancellation", _BOOKED),
-    "attendee": _ATTENDEE,
-    "attendee_id": member_id(_ATTENDEE),
-    "attendee_email": email_of(_ATTENDEE),
-    "erased_id": member_id(NEWCOMER),
+    "cancellation_id": demo_id("booking_cancellation", f"{OPEN_CLASS.name}/{_ATTENDEE['name']}"),
+    "attendee": _ATTENDEE["name"],
+    "attendee_id": _ATTENDEE["id"],
+    "attendee_email": _ATTENDEE["email"],
+    "erased_id": demo_id("member", "Dana Abbott"),
     "sample_id": demo_id("class_type", "sample"),
     "request_id": REQUEST_ID,
     "api_version": API_VERSION,
@@ -137,7 +137,7 @@ def event_example(kind: str, resource: dict[str, Any], *, located: bool) -> dict
         "created_at": "2026-08-03T15:04:05Z",
         "api_version": API_VERSION,
         "studio_id": STUDIO_ID,
-        "location_id": demo_id("location", BROOKLYN) if located else None,
+        "location_id": demo_id("location", "brooklyn") if located else None,
         "sequence": 4711,
         "resource": {"object": resource["object"], "id": resource["id"], "version": 1},
         "request_id": None,

@@ -6,7 +6,7 @@ from msgspec import Struct, structs
 
 from services.bookings import app as bookings
 from services.catalog import app as catalog
-from services.cli.openapi.schemas import OPERATIONS
+from services.cli.openapi.schemas import OPERATORS
 from services.forms import app as forms
 from services.gateway.errors import SessionCannotMakeSessions
 from services.gateway.routes.operator import port as table
@@ -222,7 +222,7 @@ def _operator_operation(route: Route[Any]) -> Operation:
     below = route.path.removeprefix(OF_A_STUDIO)
     known_id = operation_id(route.method, below or route.path)
     noun = below.strip("/").split("/")[0] or "studios"
-    about = route.description or OPERATIONS[known_id]
+    about = route.description or OPERATORS["operations"][known_id]
     return Operation(
         id=known_id,
         # Staff need a role instead of a key's scopes.

@@ -78,7 +78,7 @@ class Responses(Struct, frozen=True, kw_only=True):
     # Of every operation.
     errors: tuple[type[DomainError], ...]
     # The text of each status.
-    texts: dict[int, str]
+    texts: dict[str, str]
     # Under which name the response for these errors is shared, if it is.
     shared_name: Callable[[Sequence[type[DomainError]]], str | None]
     # Partners have a rate limit, conditional requests and an example that fits the operation in each 422.
@@ -123,7 +123,7 @@ class Responses(Struct, frozen=True, kw_only=True):
             names += ("Retry-After",) if IdempotencyInProgress in kinds else EXTRA_HEADERS.get(status, ())
         is_list = any(issubclass(kind, Invalid) for kind in kinds)
         return {
-            "description": self.texts[status],
+            "description": self.texts[str(status)],
             "headers": headers(*names),
             "content": {
                 "application/json": {

@@ -9,7 +9,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from services.bookings.routes import routes as bookings_routes
 from services.cli.openapi.document import operator_document
 from services.cli.openapi.operations import operator_operations, reached_at
-from services.cli.openapi.schemas import OPERATIONS as OPERATION_TEXTS
+from services.cli.openapi.schemas import OPERATORS
 from services.forms.routes import routes as forms_routes
 from services.gateway.routes.operator import port as table
 from services.webhooks.app import routes as webhooks_routes
@@ -73,7 +73,7 @@ def test_an_error_of_its_own_code_is_described_once_for_all_operations() -> None
 def test_every_text_about_an_operation_is_used() -> None:
     """Each has a description that says more than its summary, at its route or in our own list."""
     described = {one.id: one.route.description for one in operator_operations()}
-    assert {name for name, text in described.items() if not text} == set(OPERATION_TEXTS)
+    assert {name for name, text in described.items() if not text} == set(OPERATORS["operations"])
     for operation in operator_operations():
         about = operation.description.partition("\n\nRequired role")[0]
         assert about.endswith("."), operation.id
