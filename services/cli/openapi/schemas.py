@@ -87,15 +87,6 @@ def describe(components: Json, texts: dict[str, str]) -> None:
                 definition["properties"][name] = {"description": text, **prop}
 
 
-def undescribed(components: Json) -> list[str]:
-    return [
-        f"{schema}.{name}"
-        for schema, definition in components.items()
-        for name, prop in definition.get("properties", {}).items()
-        if not prop.get("description")
-    ]
-
-
 REF = "#/components/schemas/"
 
 # msgspec searches with Python's `re`, whose `$` allows a newline. JSON Schema's does not, and the regular

@@ -8,26 +8,18 @@ import asyncpg
 
 
 async def write(url: str, word: str) -> None:
-    connection: asyncpg.Connection[Any] = await asyncpg.connect(url)
-    try:
-        await connection.execute("CREATE TABLE IF NOT EXISTS words (word text)")
-        await connection.execute("INSERT INTO words VALUES ($1)", word)
-    finally:
-        await connection.close()
+    await one_value(url, "CREATE TABLE IF NOT EXISTS words (word text)")
+    await one_value(url, "INSERT INTO words VALUES ($1)", word)
 
 
 async def read(url: str) -> list[str]:
-    connection: asyncpg.Connection[Any] = await asyncpg.connect(url)
-    try:
-        return [row["word"] for row in await connection.fetch("SELECT word FROM words")]
-    finally:
-        await connection.close()
+    return list(await one_value(url, "SELECT array_agg(word) FROM words"))
 
 
-async def one_value(url: str, sql: str) -> object:
+async def one_value(url: str, sql: str, *values: str) -> Any:
     connection: asyncpg.Connection[Any] = await asyncpg.connect(url)
     try:
-        return await connection.fetchval(sql)
+        return await connection.fetchval(sql, *values)
     finally:
         await connection.close()
 
