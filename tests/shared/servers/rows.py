@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import asyncpg
+from tests.harness.databases import connected
 
 
 async def write(url: str, word: str) -> None:
@@ -17,11 +17,8 @@ async def read(url: str) -> list[str]:
 
 
 async def one_value(url: str, sql: str, *values: str) -> Any:
-    connection: asyncpg.Connection[Any] = await asyncpg.connect(url)
-    try:
+    async with connected(url) as connection:
         return await connection.fetchval(sql, *values)
-    finally:
-        await connection.close()
 
 
 def wait_until(fact: Callable[[], bool], seconds: float = 15) -> None:
