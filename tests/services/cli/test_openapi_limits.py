@@ -42,7 +42,6 @@ OWN = {
     "services.webhooks.rules.retry.MAX_WINDOW": "our own retries",
     "services.webhooks.rules.retry.MAX_WAIT": "our own retries",
     "shared.http.decoding.MAX_CACHED_QUERY": "longer queries are only not kept",
-    "shared.http.decoding.MAX_READ_LENIENTLY": "of a longer invalid body fewer problems are listed",
 }
 
 
