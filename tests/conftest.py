@@ -26,7 +26,7 @@ def postgres() -> Iterator[Postgres]:
         with running_postgres() as server:
             yield server
     except ServerProblem as problem:
-        raise pytest.fail.Exception(problem.message, pytrace=False) from None
+        raise pytest.fail.Exception(str(problem), pytrace=False) from None
 
 
 @pytest.fixture(scope="session", autouse=LAYOUT is Layout.POOLER)
@@ -64,7 +64,7 @@ def rabbit() -> Iterator[Rabbit]:
         with running_rabbit() as server:
             yield server
     except ServerProblem as problem:
-        raise pytest.fail.Exception(problem.message, pytrace=False) from None
+        raise pytest.fail.Exception(str(problem), pytrace=False) from None
 
 
 @pytest.fixture(scope="session")

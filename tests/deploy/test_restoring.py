@@ -26,6 +26,7 @@ from shared.servers.postgres import EmbeddedPostgres, find_postgres
 from shared.settings import SERVICES
 from shared.wire import new_id, now
 from tests.harness.compressed_days import envelopes_of_day, log_of_the_past
+from tests.harness.databases import connected
 from tests.harness.servers import home_for_servers
 from tests.harness.system import ROOT
 
@@ -74,8 +75,7 @@ async def test_a_database_comes_back_as_it_was_at_a_moment() -> None:
 )
 async def test_the_checks_find_what_is_missing(database_url: str, harm: str, message: str) -> None:
     """Each one fails on damaged data; on an intact database they pass."""
-    conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-    try:
+    async with connected(database_url) as conn:
         await conn.execute(STUDIO, "Flow")
         await conn.execute(COUNTER)
         for sequence in (1, 2, 3):
@@ -86,8 +86,6 @@ async def test_the_checks_find_what_is_missing(database_url: str, harm: str, mes
         await conn.execute(harm)
         with pytest.raises(asyncpg.RaiseError, match=message):
             await conn.execute(CHECKS)
-    finally:
-        await conn.close()
 
 
 @asynccontextmanager

@@ -10,14 +10,14 @@ import pytest
 from shared.db.database import role_of, role_password, service_url
 from shared.db.migrate import migrate
 from shared.settings import SERVICES
+from tests.harness.databases import connected
 from tests.harness.servers import Postgres
 
 
 async def test_bookings_cannot_read_a_row_of_forms(database_url: str) -> None:
     """No table of another service, whatever the query; its own tables are readable."""
     admin: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-    bookings: asyncpg.Connection[Any] = await asyncpg.connect(service_url(database_url, "bookings"))
-    try:
+    async with connected(service_url(database_url, "bookings")) as bookings:
         tables = await admin.fetch("SELECT schemaname, tablename FROM pg_tables WHERE schemaname = 'forms'")
         assert len(tables) >= 4
         for table in tables:
@@ -27,8 +27,6 @@ async def test_bookings_cannot_read_a_row_of_forms(database_url: str) -> None:
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await bookings.execute("SET ROLE studio_forms")
         await bookings.execute("SELECT * FROM bookings.members")
-    finally:
-        await bookings.close()
         await admin.close()
 
 

@@ -23,6 +23,7 @@ from shared.events.relay import Relay
 from shared.servers.postgres import find_postgres
 from shared.wire import new_id
 from tests.harness.database_layout import open_database
+from tests.harness.databases import connected
 from tests.harness.eventually import eventually
 from tests.harness.pgbouncer import running_pgbouncer
 from tests.harness.receiver import Receiver, receiving
@@ -157,15 +158,12 @@ async def test_the_statement_runs_by_itself_as_in_psql(database_url: str) -> Non
 
 async def test_the_role_of_a_service_may_not_advance(database_url: str) -> None:
     """One sentence, and nothing has changed: only whoever migrates owns the tables."""
-    conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-    try:
+    async with connected(database_url) as conn:
         await conn.execute("INSERT INTO webhooks.event_counters VALUES ($1, 5)", new_id())
         await conn.execute("SET ROLE studio_webhooks")
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await conn.execute(STATEMENT.read_text())
         assert await conn.fetchval("SELECT last_sequence FROM webhooks.event_counters") == 5
-    finally:
-        await conn.close()
 
 
 async def test_a_database_without_the_event_log_can_be_prepared_too(database_url: str) -> None:

@@ -4,9 +4,8 @@ import ast
 import re
 from pathlib import Path
 
-import asyncpg
-
 from shared.settings import SERVICES
+from tests.harness.databases import connected
 from tests.harness.system import ROOT
 
 PAGE = (ROOT / "docs" / "tables-and-loops.md").read_text(encoding="utf-8")
@@ -35,11 +34,8 @@ def tables_on_the_page() -> set[tuple[str, str]]:
 
 async def test_every_table_is_on_the_page(database_url: str) -> None:
     """Read from a migrated database, so that none is forgotten, and none stays that is gone."""
-    conn = await asyncpg.connect(database_url)
-    try:
+    async with connected(database_url) as conn:
         rows = await conn.fetch(IN_DATABASE, list(SERVICES))
-    finally:
-        await conn.close()
     assert tables_on_the_page() == {(row["schema"], row["name"]) for row in rows}
 
 

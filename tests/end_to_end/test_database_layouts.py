@@ -13,6 +13,7 @@ from shared.db.database import Database, service_url
 from shared.db.migrate import migrate, role_settings
 from shared.settings import SERVICES
 from shared.wire import new_id
+from tests.harness.databases import connected
 from tests.harness.pgbouncer import running_pgbouncer
 from tests.harness.receiver import receiving
 from tests.harness.servers import Postgres
@@ -75,13 +76,10 @@ async def test_sessions_that_must_not_be_shared_go_past_the_pooler(database_url:
 async def test_every_session_of_a_role_begins_with_its_settings(database_url: str) -> None:
     """Whether a service, a pooler, KEDA or an operator with psql opened it."""
     for service in SERVICES:
-        conn = await asyncpg.connect(service_url(database_url, service))
-        try:
+        async with connected(service_url(database_url, service)) as conn:
             for name, value in role_settings(service).items():
                 sql = "SELECT setting FROM pg_settings WHERE lower(name) = $1"
                 assert await conn.fetchval(sql, name) == value, (service, name)
-        finally:
-            await conn.close()
 
 
 async def test_each_service_can_have_a_database_of_its_own(

@@ -17,6 +17,7 @@ from shared.db.migrate import migrate
 from shared.servers.postgres import EmbeddedPostgres
 from shared.settings import SERVICES
 from tests.chaos.ledger import Ledger
+from tests.harness.databases import connected
 from tests.harness.rabbitmq import PrivateRabbit
 from tests.harness.run_in_thread import run_in_thread
 from tests.harness.system import RunningSystem, System, separate_services
@@ -76,11 +77,8 @@ class Pipeline:
             await asyncio.to_thread(process.wait_ready)
 
     async def rows(self, sql: str, *args: Any) -> list[Any]:
-        conn: asyncpg.Connection[Any] = await asyncpg.connect(self.database_url)
-        try:
+        async with connected(self.database_url) as conn:
             return list(await conn.fetch(sql, *args))
-        finally:
-            await conn.close()
 
     async def in_outbox(self) -> int:
         return int((await self.rows("SELECT count(*) AS n FROM bookings.outbox"))[0]["n"])

@@ -23,7 +23,7 @@ def main() -> int:
         sys.stdout.write(f"Valkey or Redis: {optional('redis-server', 'valkey-server', 'redis-server')}\n")
         sys.stdout.write(f"libfaketime: {libfaketime()}\n")
     except ServerProblem as problem:
-        sys.stderr.write(f"{problem.message}\n")
+        sys.stderr.write(f"{problem}\n")
         return 1
     return 0
 

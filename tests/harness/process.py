@@ -24,6 +24,9 @@ TEST_SETTINGS = {
 }
 
 
+STUDIOCTL = (sys.executable, "-m", "services.cli.main")
+
+
 class Process:
     """One `studioctl` process that can be killed and restarted with the same settings."""
 
@@ -35,7 +38,7 @@ class Process:
         log: Path,
         code: Path = ROOT,
     ) -> None:
-        self.words = [sys.executable, "-m", "services.cli.main", *words]
+        self.words = [*STUDIOCTL, *words]
         self.environment = with_urls_of_service(environment)
         self.ready_url = ready_url
         self.log = log

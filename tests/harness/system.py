@@ -14,6 +14,7 @@ from shared.servers.ports import free_port
 from shared.settings import SERVICES, Settings
 from tests.harness.http import Client, Reply
 from tests.harness.process import ROOT as ROOT
+from tests.harness.process import STUDIOCTL as STUDIOCTL
 from tests.harness.process import Process as Process
 from tests.harness.process import environment_for as environment_for
 
