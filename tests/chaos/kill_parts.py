@@ -41,7 +41,7 @@ async def run_ledger(pipeline: Pipeline, *, writes: int, rate: float, parts: Seq
     studio_id, system = pipeline.system.studio_id, pipeline.system
     pipeline.studio_ids = [studio_id]
     issued = await system.issue()
-    await system.operator.patch(f"/clients/{issued['client_id']}", {"rate": 100_000, "burst": 100_000})
+    await system.limit(issued)
     partner = system.partner(issued["key"])
     async with AsyncExitStack() as stack:
         for name, fifo in ENDPOINTS.items():

@@ -6,11 +6,10 @@ import json
 from typing import Any
 from urllib.parse import urlsplit
 
-import asyncpg
-
 from shared.db.database import RESERVED, service_url
 from shared.wire import new_id
 from tests.deploy.chart import DEPLOYMENTS, KUBERNETES, named, read, rendered
+from tests.harness.databases import connected
 from tests.services.webhooks.studio_client import StudioClient, open_studio_client
 
 MANIFESTS = rendered()
@@ -40,11 +39,8 @@ async def _endpoint(client: StudioClient, waiting: int, *, step: int = 0) -> str
 
 async def _waiting_deliveries(database_url: str) -> int:
     """As KEDA queries it: with the service's own role, without a search path."""
-    conn: asyncpg.Connection[Any] = await asyncpg.connect(service_url(database_url, "webhooks"))
-    try:
+    async with connected(service_url(database_url, "webhooks")) as conn:
         return int(await conn.fetchval(QUERY))
-    finally:
-        await conn.close()
 
 
 async def test_only_work_that_a_replica_can_take_is_counted(database_url: str) -> None:
@@ -72,14 +68,11 @@ async def test_the_query_reads_no_more_than_the_maximum_of_replicas_needs(databa
     async with open_studio_client(database_url) as client:
         for _ in range(20):
             await _endpoint(client, target - 10)
-        conn: asyncpg.Connection[Any] = await asyncpg.connect(service_url(database_url, "webhooks"))
-        try:
+        async with connected(service_url(database_url, "webhooks")) as conn:
             # A few hundred rows are read as a whole by a scan, millions are not.
             await conn.execute("SET enable_seqscan = off")
             assert await conn.fetchval(small) == most
             [plan] = json.loads(await conn.fetchval(f"EXPLAIN (ANALYZE, FORMAT JSON) {small}"))
-        finally:
-            await conn.close()
     assert most - target < _rows_read(plan["Plan"], "deliveries") < most + target
 
 

@@ -10,14 +10,14 @@ import pytest
 from shared.db.database import role_of, role_password, service_url
 from shared.db.migrate import migrate
 from shared.settings import SERVICES
+from tests.harness.databases import connected
 from tests.harness.servers import Postgres
 
 
 async def test_bookings_cannot_read_a_row_of_forms(database_url: str) -> None:
     """No table of another service, whatever the query; its own tables are readable."""
-    admin: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-    bookings: asyncpg.Connection[Any] = await asyncpg.connect(service_url(database_url, "bookings"))
-    try:
+    bookings_url = service_url(database_url, "bookings")
+    async with connected(database_url) as admin, connected(bookings_url) as bookings:
         tables = await admin.fetch("SELECT schemaname, tablename FROM pg_tables WHERE schemaname = 'forms'")
         assert len(tables) >= 4
         for table in tables:
@@ -27,9 +27,6 @@ async def test_bookings_cannot_read_a_row_of_forms(database_url: str) -> None:
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await bookings.execute("SET ROLE studio_forms")
         await bookings.execute("SELECT * FROM bookings.members")
-    finally:
-        await bookings.close()
-        await admin.close()
 
 
 async def test_migrations_need_no_superuser(postgres: Postgres) -> None:
@@ -48,9 +45,8 @@ async def test_migrations_need_no_superuser(postgres: Postgres) -> None:
         url = parts._replace(netloc=f"{name}:{password}@{parts.netloc.rpartition('@')[2]}").geturl()
         applied = await migrate(url, SERVICES, passwords=passwords)
         assert all(applied.values())
-        own: asyncpg.Connection[Any] = await asyncpg.connect(service_url(postgres.url_of(name), "forms"))
-        assert await own.fetchval("SELECT count(*) FROM forms.leads") == 0
-        await own.close()
+        async with connected(service_url(postgres.url_of(name), "forms")) as own:
+            assert await own.fetchval("SELECT count(*) FROM forms.leads") == 0
     finally:
         await admin.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
         await admin.execute(f"DROP OWNED BY {name}")

@@ -106,8 +106,7 @@ class Doing:
         return _ok(await self.studio.staff(method, path, body))
 
     async def _book(self, name: str, member: int) -> None:
-        body = {"class_id": self.class_id, "member_id": self.people[member], "join_waitlist": True}
-        reply = await self.partner.post("/bookings", body, headers={"Idempotency-Key": new_id()})
+        reply = await self.partner.book(self.class_id, self.people[member], join_waitlist=True)
         self.held[name] = _ok(reply)["id"]
 
     async def a_member(self) -> None:
@@ -119,8 +118,7 @@ class Doing:
         await self._book("second", 1)
 
     async def a_cancellation(self) -> None:
-        path = f"/bookings/{self.held['first']}"
-        _ok(await self.partner.delete(path, headers={"Idempotency-Key": new_id()}))
+        _ok(await self.partner.cancel(self.held["first"]))
 
     async def a_class(self) -> None:
         start = datetime.now(UTC) + timedelta(days=1)

@@ -12,12 +12,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import pytest
 
 from shared.routing import SCOPES
 from shared.servers.ports import free_port
 from tests.docs.mirrored_studio import MirroredStudio
+from tests.harness.databases import connected
 from tests.harness.eventually import eventually
 from tests.harness.http import Reply
 from tests.harness.system import System
@@ -166,8 +166,7 @@ async def mirrors_of(system: System, studio: MirroredStudio, folder: Path) -> As
         port = free_port() if number == 0 else None
         made.append(Mirror(system, key, scopes, folder / f"mirror-{number}.db", port))
         if port is not None:
-            reply = await system.partner(key).post("/webhook-endpoints", {"url": f"http://127.0.0.1:{port}/"})
-            assert reply.status == 201, reply.body
+            await system.partner(key).create("/webhook-endpoints", {"url": f"http://127.0.0.1:{port}/"})
     try:
         yield made
     finally:
@@ -232,9 +231,8 @@ async def test_an_event_that_is_left_out_is_found(system: System, tmp_path: Path
             return [event["id"] for event in page.json()["data"] if event["resource"]["id"] == changed]
 
         (event_id,) = await eventually(told)
-        conn = await asyncpg.connect(system.running.database_url("webhooks"))
-        await conn.execute("DELETE FROM webhooks.events WHERE id = $1", event_id)
-        await conn.close()
+        async with connected(system.running.database_url("webhooks")) as conn:
+            await conn.execute("DELETE FROM webhooks.events WHERE id = $1", event_id)
         await mirror.start()
         await eventually(mirror.has_read_everything, seconds=60)
         assert await mirror.differences() == [f"stale: {('class', changed)}"]

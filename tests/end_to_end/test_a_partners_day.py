@@ -28,22 +28,16 @@ async def test_booking_flow(system: System) -> None:
     """Read classes, identify the member, book, and see the seat taken; a retry changes nothing."""
     client = await demo_client(system)
     email = f"{new_id()}@example.com"
-    member = (
-        await client.post("/members", {"email": email, "first_name": "Ada", "last_name": "King"})
-    ).json()
+    member = await client.create("/members", {"email": email, "first_name": "Ada", "last_name": "King"})
     wanted = await free_class(client, member["id"])
-    body = {"class_id": wanted["id"], "member_id": member["id"]}
-    key = {"Idempotency-Key": new_id()}
-    first = await client.post("/bookings", body, headers=key)
-    again = await client.post("/bookings", body, headers=key)
+    key = new_id()
+    first, again = [await client.book(wanted["id"], member["id"], key=key) for _ in range(2)]
     assert (first.status, again.status) == (201, 201)
     assert again.body == first.body
     assert again.headers["Idempotent-Replayed"] == "true"
     after = (await client.get(f"/classes/{wanted['id']}")).json()
     assert after["booked_count"] == wanted["booked_count"] + 1
-    receipt = (
-        await client.delete(f"/bookings/{first.json()['id']}", headers={"Idempotency-Key": new_id()})
-    ).json()
+    receipt = (await client.cancel(first.json()["id"])).json()
     assert (receipt["object"], receipt["status"]) == ("booking_cancellation", "cancelled")
 
 

@@ -20,16 +20,6 @@ def made(reply: Reply) -> Any:
     return reply.json()
 
 
-def a_class(**fields: Any) -> dict[str, Any]:
-    start = datetime.now(UTC) + timedelta(days=3)
-    times = {"start_time": start.isoformat(), "end_time": (start + timedelta(hours=1)).isoformat()}
-    return (
-        {"object": "class", "id": new_id(), "title": "Flow", "capacity": 1, "allow_waitlist": True}
-        | times
-        | fields
-    )
-
-
 class Causes:
     """What partners, staff, imports, loops and operators do. Each method says which kinds it causes."""
 
@@ -59,8 +49,8 @@ class Causes:
         ids = [made(await self.partner.post("/members", body))["id"] for body in people]
         shown = made(await self.partner.get(f"/members/{ids[0]}"))
         await self.imported(shown | {"membership_type": "intro"})
-        card = {"object": "membership", "id": new_id(), "member_id": ids[0], "product_id": self.product["id"]}
-        await self.imported(card | {"status": "active", "auto_renew": True})
+        card = lines.membership(ids[0], self.product["id"])
+        await self.imported(card)
         await self.staff("POST", f"/memberships/{card['id']}/pause", {})
         body = {"member_id": ids[0], "product_id": self.product["id"], "status": "pending"}
         bought = await self.staff("POST", "/purchases", body)
@@ -68,17 +58,16 @@ class Causes:
         return [str(one) for one in ids]
 
     async def book(self, class_id: str, member_id: str) -> str:
-        body = {"class_id": class_id, "member_id": member_id, "join_waitlist": True}
-        return str(made(await self.partner.post("/bookings", body, headers=_key()))["id"])
+        return str(made(await self.partner.book(class_id, member_id, join_waitlist=True))["id"])
 
     async def fill_and_start_a_class(self, members: list[str]) -> None:
         """Class: created, full, updated, reopened, cancelled; every kind of a booking; waitlist.updated."""
         first, second, third = members
-        line = a_class()
+        line = lines.class_()
         await self.imported(line)
         seated = await self.book(line["id"], first)
         await self.book(line["id"], second)
-        made(await self.partner.delete(f"/bookings/{seated}", headers=_key()))
+        made(await self.partner.cancel(seated))
         (live,) = await self._bookings(line["id"], "confirmed")
         waiting = await self.book(line["id"], third)
         for step in ("check-in", "undo-check-in"):
@@ -95,7 +84,7 @@ class Causes:
 
         await eventually(has_expired, seconds=60)
         await self.staff("POST", f"/bookings/{live}/no-show")
-        other = a_class()
+        other = lines.class_()
         await self.imported(other)
         await self.staff("POST", f"/classes/{other['id']}/cancel", {})
 
@@ -118,10 +107,6 @@ class Causes:
         """member.erased and lead.erased."""
         made(await self.system.operator.post(f"/members/{member_id}/erase"))
         made(await self.system.operator.post(f"/leads/{lead_id}/erase"))
-
-
-def _key() -> dict[str, str]:
-    return {"Idempotency-Key": new_id()}
 
 
 @pytest.mark.timeout(240)

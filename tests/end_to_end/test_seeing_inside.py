@@ -15,9 +15,9 @@ from tests.deploy.promql import metrics_in, queries
 from tests.harness.bookable_studio import bookable
 from tests.harness.databases import Template
 from tests.harness.otlp_collector import Collector, SeenSpan, collecting
-from tests.harness.receiver import Receiver, receiving
+from tests.harness.receiver import Receiver
 from tests.harness.servers import Rabbit
-from tests.harness.system import RunningSystem, System, separate_services
+from tests.harness.system import RunningSystem, System, new_studio_in, separate_services
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -55,16 +55,8 @@ def services(
 
 @pytest.fixture
 async def inside(services: RunningSystem) -> AsyncIterator[System]:
-    async with aiohttp.ClientSession() as session:
-        system = System(services, session)
-        system.studio_id = await system.new_studio()
+    async with new_studio_in(services) as system:
         yield system
-
-
-@pytest.fixture
-async def receiver() -> AsyncIterator[Receiver]:
-    async with receiving() as one:
-        yield one
 
 
 async def book(system: System, receiver: Receiver, **headers: str) -> str:
@@ -72,8 +64,7 @@ async def book(system: System, receiver: Receiver, **headers: str) -> str:
     studio = bookable()
     await system.import_lines(studio.lines)
     partner = system.partner(await system.key())
-    made = await partner.post("/webhook-endpoints", {"url": receiver.url})
-    assert made.status == 201, made.body
+    await partner.create("/webhook-endpoints", {"url": receiver.url})
     body = {"class_id": studio.class_ids[0], "member_id": studio.member_ids[0]}
     request_id = f"life-{new_id()}"
     sent = {"Idempotency-Key": new_id(), "X-Request-Id": request_id} | headers

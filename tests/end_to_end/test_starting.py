@@ -17,16 +17,13 @@ from shared.events.bus import EVENT_LOG
 from shared.events.bus.rabbit import RabbitBus
 from shared.servers.ports import free_port
 from shared.settings import Settings
+from tests.harness.process import Process, environment_for, serving
 from tests.harness.servers import Postgres, Rabbit
-from tests.harness.system import Process, environment_for
 
 
 def _service(folder: Path, name: str, **settings: str) -> Process:
     with_secrets(Settings(home=folder), make=True)
-    port = free_port()
-    environment = environment_for(folder, STUDIO_PORT=str(port), **settings)
-    url = f"http://127.0.0.1:{port}/health/ready"
-    return Process(["serve", name], environment, url, folder / f"{name}.log")
+    return serving([name], environment_for(folder, **settings), folder)
 
 
 async def _until(fact: Callable[[], Any], process: Process) -> Any:

@@ -5,7 +5,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from shared.wire import new_id
 from tests.harness import import_lines
 
 
@@ -18,45 +17,8 @@ class Bookable(Struct):
 def bookable(*, classes: int = 1, members: int = 1, seats: int = 1000) -> Bookable:
     product = import_lines.product()
     start = datetime.now(UTC) + timedelta(days=2)
-    class_lines: list[dict[str, Any]] = [
-        {
-            "object": "class",
-            "id": new_id(),
-            "title": "Flow",
-            "start_time": start.isoformat(),
-            "end_time": (start + timedelta(hours=1)).isoformat(),
-            "capacity": seats,
-            "allow_waitlist": True,
-            "credit_cost": 0,
-        }
-        for _ in range(classes)
-    ]
-    member_lines = [_member(number) for number in range(members)]
-    memberships = [
-        {
-            "object": "membership",
-            "id": new_id(),
-            "member_id": member["id"],
-            "product_id": product["id"],
-            "status": "active",
-            "auto_renew": True,
-            "state_version": 1,
-        }
-        for member in member_lines
-    ]
-    return Bookable(
-        [product, *class_lines, *member_lines, *memberships],
-        [line["id"] for line in class_lines],
-        [line["id"] for line in member_lines],
-    )
-
-
-def _member(number: int) -> dict[str, Any]:
-    member_id = new_id()
-    return {
-        "object": "member",
-        "id": member_id,
-        "first_name": f"Ada{number}",
-        "last_name": "Byron",
-        "email": f"{member_id}@example.com",
-    }
+    lessons = [import_lines.class_(start_time=start, capacity=seats, credit_cost=0) for _ in range(classes)]
+    people = [import_lines.member(first_name=f"Ada{number}") for number in range(members)]
+    cards = [import_lines.membership(one["id"], product["id"], state_version=1) for one in people]
+    lines = [product, *lessons, *people, *cards]
+    return Bookable(lines, [one["id"] for one in lessons], [one["id"] for one in people])

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from typing import Any
 
 import asyncpg
@@ -60,13 +60,18 @@ class Template:
         async with self._admin() as admin:
             await admin.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
-    @asynccontextmanager
-    async def _admin(self) -> AsyncIterator["asyncpg.Connection[Any]"]:
-        connection: asyncpg.Connection[Any] = await asyncpg.connect(self._server.url_of("postgres"))
-        try:
-            yield connection
-        finally:
-            await connection.close()
+    def _admin(self) -> AbstractAsyncContextManager["asyncpg.Connection[Any]"]:
+        return connected(self._server.url_of("postgres"))
+
+
+@asynccontextmanager
+async def connected(url: str) -> AsyncIterator["asyncpg.Connection[Any]"]:
+    """A connection to look at a database, or to change it behind the services' backs."""
+    connection: asyncpg.Connection[Any] = await asyncpg.connect(url)
+    try:
+        yield connection
+    finally:
+        await connection.close()
 
 
 class Templates:

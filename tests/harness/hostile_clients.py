@@ -175,36 +175,24 @@ async def attack_until_stdin_ends(port: int, counts: list[int], receivers: int, 
     async with hostile_receivers(receivers) as urls:
         sys.stdout.write(json.dumps(urls) + "\n")
         sys.stdout.flush()
-        await reader.readline()
         async with attacking(dict(zip(kinds, counts, strict=True))):
             await reader.read()
 
 
 @asynccontextmanager
-async def attackers(
-    port: int, counts: list[int], receivers: int, key: str
-) -> AsyncIterator[tuple[list[str], asyncio.Event]]:
+async def attackers(port: int, counts: list[int], receivers: int, key: str) -> AsyncIterator[list[str]]:
     """In a process of their own, so that they do not slow down the client that is measured.
 
-    The receivers' URLs, and an event that starts the attack.
+    The URLs of the receivers.
     """
     words = [str(port), json.dumps(counts), str(receivers), key]
     child = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tests.harness.hostile_clients", *words, stdin=PIPE, stdout=PIPE
     )
     assert child.stdin is not None and child.stdout is not None
-    start = asyncio.Event()
-
-    async def pass_on_start() -> None:
-        await start.wait()
-        assert child.stdin is not None
-        child.stdin.write(b"start\n")
-
-    passing = asyncio.create_task(pass_on_start())
     try:
-        yield json.loads(await child.stdout.readline()), start
+        yield json.loads(await child.stdout.readline())
     finally:
-        passing.cancel()
         child.stdin.close()
         try:
             await asyncio.wait_for(child.wait(), 20)

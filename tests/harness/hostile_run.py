@@ -13,6 +13,7 @@ from msgspec import Struct
 from tests.harness.hanging_names import hanging_urls
 from tests.harness.hostile_clients import attackers
 from tests.harness.http import Client
+from tests.harness.process import memory_mb, with_descendants
 from tests.harness.raw_http import connect
 from tests.harness.receiver import receiving
 from tests.harness.system import System
@@ -113,30 +114,17 @@ def keep_apart() -> None:
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         return
-    parents = {}
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            parents[int(status.parent.name)] = int(status.read_text().rpartition(")")[2].split()[1])
-    system = {os.getpid()}
-    while more := {pid for pid, parent in parents.items() if parent in system} - system:
-        system |= more
-    for pid in system - {os.getpid()}:
+    for pid in with_descendants(os.getpid())[1:]:
         for task in Path(f"/proc/{pid}/task").glob("*"):
             with suppress(OSError):
                 os.sched_setaffinity(int(task.name), cores[1:])
     os.sched_setaffinity(0, cores[:1])
 
 
-def resident_mb(pid: int) -> int:
-    status = Path(f"/proc/{pid}/status").read_text()
-    resident = next(line for line in status.splitlines() if line.startswith("VmRSS"))
-    return int(resident.split()[1]) // 1024
-
-
 async def watch_memory(pids: dict[str, int], most: dict[str, int]) -> None:
     while True:
         for name, pid in pids.items():
-            most[name] = max(most.get(name, 0), resident_mb(pid))
+            most[name] = max(most.get(name, 0), int(memory_mb(pid)))
         await asyncio.sleep(0.5)
 
 
@@ -167,8 +155,7 @@ async def run_hostile(system: System, sizes: Sizes) -> HostileReport:
         ]
         large = await system.key(studio=other, client="large")
         new = await system.key(client="new")
-        async with attackers(port, counts, sizes.receivers, large) as (urls, start):
-            start.set()
+        async with attackers(port, counts, sizes.receivers, large) as urls:
             background: list[asyncio.Task[Any]] = [
                 asyncio.create_task(flood(flooding, [*urls, *hanging_urls(sizes.hanging_names)], flooded)),
                 asyncio.create_task(watch_memory(pids, memory)),

@@ -10,6 +10,8 @@ from msgspec import Struct
 from multidict import CIMultiDict
 from yarl import URL
 
+from shared.wire import new_id
+
 
 class Reply(Struct):
     status: int
@@ -75,6 +77,23 @@ class Client:
 
     async def delete(self, path: str, **more: Any) -> Reply:
         return await self.send("DELETE", path, **more)
+
+    async def create(self, path: str, body: Any = None, **more: Any) -> dict[str, Any]:
+        """What a POST has made; fails unless it is answered with 201."""
+        return created(await self.post(path, body, **more))
+
+    async def book(self, class_id: Any, member_id: Any, *, key: str | None = None, **more: Any) -> Reply:
+        body = {"class_id": class_id, "member_id": member_id} | more
+        return await self.post("/bookings", body, headers={"Idempotency-Key": key or new_id()})
+
+    async def cancel(self, booking_id: Any) -> Reply:
+        return await self.delete(f"/bookings/{booking_id}", headers={"Idempotency-Key": new_id()})
+
+
+def created(reply: Reply) -> dict[str, Any]:
+    assert reply.status == 201, reply.body
+    made: dict[str, Any] = reply.json()
+    return made
 
 
 def _text(value: Any) -> str:

@@ -1,14 +1,13 @@
 """A second replica of the event log beside the one of a pipeline."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from shared.servers.ports import free_port
 from tests.harness.eventually import eventually
 from tests.harness.pipeline import Pipeline
-from tests.harness.system import Process
+from tests.harness.process import Process, serving
 
 PARTITIONS = 16
 LEASED = "SELECT partition FROM webhooks.leases WHERE role = 'event-log' AND replica::text = ANY ($1)"
@@ -19,17 +18,11 @@ REPLICAS = "SELECT DISTINCT replica::text FROM webhooks.leases WHERE role = 'eve
 async def second_log_replica(pipeline: Pipeline, folder: Path, **settings: str) -> AsyncIterator[Process]:
     """Yields once each replica leases its half of the partitions."""
     first = pipeline.running.processes["webhooks"]
-    port = free_port()
-    second = Process(
-        ["serve", "webhooks", "--only", "log"],
-        first.environment | {"STUDIO_PORT": str(port)} | settings,
-        f"http://127.0.0.1:{port}/health/ready",
-        folder / "webhooks-2.log",
-    )
+    second = serving(["webhooks", "--only", "log"], first.environment | settings, folder)
     second.start()
     try:
         await asyncio.to_thread(second.wait_ready)
-        await eventually(_spread(pipeline))
+        await eventually(lambda: _is_spread(pipeline))
         yield second
     finally:
         await asyncio.to_thread(second.stop)
@@ -42,8 +35,5 @@ async def partitions_of(pipeline: Pipeline, process: Process) -> set[int]:
     return {row["partition"] for row in await pipeline.rows(LEASED, replicas)}
 
 
-def _spread(pipeline: Pipeline) -> Callable[[], Awaitable[bool]]:
-    async def look() -> bool:
-        return len(await pipeline.rows(REPLICAS)) == 2
-
-    return look
+async def _is_spread(pipeline: Pipeline) -> bool:
+    return len(await pipeline.rows(REPLICAS)) == 2

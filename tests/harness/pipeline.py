@@ -10,16 +10,15 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import aiohttp
-import asyncpg
-
 from shared.db.migrate import migrate
 from shared.servers.postgres import EmbeddedPostgres
 from shared.settings import SERVICES
 from tests.chaos.ledger import Ledger
+from tests.harness.databases import connected
+from tests.harness.process import memory_mb
 from tests.harness.rabbitmq import PrivateRabbit
 from tests.harness.run_in_thread import run_in_thread
-from tests.harness.system import RunningSystem, System, separate_services
+from tests.harness.system import RunningSystem, System, new_studio_in, separate_services
 
 DATABASE = "ledger"
 EMPTIED_SECONDS = 60.0
@@ -76,11 +75,8 @@ class Pipeline:
             await asyncio.to_thread(process.wait_ready)
 
     async def rows(self, sql: str, *args: Any) -> list[Any]:
-        conn: asyncpg.Connection[Any] = await asyncpg.connect(self.database_url)
-        try:
+        async with connected(self.database_url) as conn:
             return list(await conn.fetch(sql, *args))
-        finally:
-            await conn.close()
 
     async def in_outbox(self) -> int:
         return int((await self.rows("SELECT count(*) AS n FROM bookings.outbox"))[0]["n"])
@@ -97,8 +93,7 @@ class Pipeline:
         """Resident memory of one service's process."""
         child = self.running.processes[service].child
         assert child is not None
-        status = Path(f"/proc/{child.pid}/status").read_text()
-        return int(status.split("VmRSS:")[1].split()[0]) / 1024
+        return memory_mb(child.pid)
 
 
 def _process_of(part: str) -> str:
@@ -143,9 +138,7 @@ def running_pipeline(**settings: str) -> Iterator[Pipeline]:
 async def new_studio(pipeline: Pipeline) -> AsyncIterator[Pipeline]:
     """Starts what the test before has left dead, and opens a studio."""
     await pipeline.repair()
-    async with aiohttp.ClientSession() as session:
-        pipeline.system = System(pipeline.running, session)
-        pipeline.system.studio_id = await pipeline.system.new_studio()
+    async with new_studio_in(pipeline.running) as pipeline.system:
         yield pipeline
 
 
@@ -161,7 +154,6 @@ async def open_pipeline(**settings: str) -> AsyncIterator[Pipeline]:
 
 
 async def _make_database(postgres: EmbeddedPostgres) -> None:
-    admin: asyncpg.Connection[Any] = await asyncpg.connect(postgres.url)
-    await admin.execute(f"CREATE DATABASE {DATABASE}")
-    await admin.close()
+    async with connected(postgres.url) as admin:
+        await admin.execute(f"CREATE DATABASE {DATABASE}")
     await migrate(postgres.url_of(DATABASE), SERVICES)

@@ -12,6 +12,11 @@ class RawConnection(Struct):
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
 
+    @property
+    def is_closed(self) -> bool:
+        """By the other side, as far as it is known by now."""
+        return self.reader.at_eof() or self.reader.exception() is not None
+
     async def write(self, data: bytes) -> None:
         self.writer.write(data)
         await self.writer.drain()
@@ -23,6 +28,13 @@ class RawConnection(Struct):
                 return await self.reader.read(-1)
             except ConnectionError:
                 return b""
+
+    async def reply(self) -> tuple[int, dict[str, str], bytes]:
+        """Status, headers and body of one response, whose length it names."""
+        first, *lines = (await self.head()).decode().split("\r\n")[:-2]
+        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+        body = await self.reader.readexactly(int(headers["content-length"]))
+        return int(first.split()[1]), headers, body
 
     async def head(self) -> bytes:
         async with asyncio.timeout(ANSWER_SECONDS):

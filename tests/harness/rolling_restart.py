@@ -9,7 +9,8 @@ from services.cli.secrets import with_secrets
 from shared.servers.ports import free_port
 from shared.settings import SERVICES, Settings
 from tests.harness.load_balancer import Balancer, balancing
-from tests.harness.system import Process, RunningSystem, environment_for
+from tests.harness.process import Process, environment_for, serving
+from tests.harness.system import RunningSystem
 
 
 class Fleet:
@@ -23,12 +24,10 @@ class Fleet:
         self.system: RunningSystem
 
     async def start(self, service: str) -> None:
-        port = free_port()
-        environment = self.shared | {"STUDIO_PORT": str(port)}
+        port, environment = free_port(), dict(self.shared)
         if service == "gateway" and "gateway" in self.replicas:
             environment["STUDIO_OPERATOR_PORT"] = str(free_port())
-        log = self.folder / f"{service}-{port}.log"
-        process = Process(["serve", service], environment, f"http://127.0.0.1:{port}/health/ready", log)
+        process = serving([service], environment, self.folder, port)
         self._started.append(process)
         process.start()
         await self.balancers[service].until_ready(port)

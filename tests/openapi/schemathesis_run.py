@@ -31,7 +31,7 @@ async def run_schemathesis(
     lines = demo_with_new_ids(datetime.now(UTC).date())
     await system.import_lines(lines)
     issued = await system.issue(studio=lines[0]["id"])
-    await system.operator.patch(f"/clients/{issued['client_id']}", {"rate": 100_000, "burst": 100_000})
+    await system.limit(issued)
     command: list[str | Path] = [
         *(
             sys.executable,

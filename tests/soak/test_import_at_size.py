@@ -4,10 +4,8 @@ import asyncio
 import json
 from pathlib import Path
 
-import aiohttp
-
 from shared.wire import new_id
-from tests.harness.system import System, embedded_system
+from tests.harness.system import embedded_system, new_studio_in
 from tests.soak.studioctl import served, studioctl
 
 LINES = 1_000_000
@@ -23,15 +21,11 @@ async def test_a_million_lines_stay_under_300_megabytes(database_url: str, tmp_p
             line = {"object": "class_type", "id": new_id(), "name": f"Type {number}", "description": "x" * 80}
             file.write("{broken\n" if number == BROKEN else json.dumps(line) + "\n")
     with embedded_system(tmp_path, database_url) as running:
-        async with aiohttp.ClientSession() as session:
-            system = System(running, session)
-            system.studio_id = await system.new_studio()
+        async with new_studio_in(running) as system:
             words = ("import", str(path), "--studio", system.studio_id)
             done = await asyncio.to_thread(studioctl, running, *words, out=tmp_path / "report")
-            report, told = (
-                json.loads((tmp_path / "report").read_text()),
-                (tmp_path / "report.err").read_text(),
-            )
+            report = json.loads((tmp_path / "report").read_text())
+            told = (tmp_path / "report.err").read_text()
             print(
                 f"\nimport: {LINES:,} lines in {done.seconds:.0f} s, {served(running):.0f} MB in "
                 f"the services at most, {done.peak:.0f} MB in studioctl at most; "

@@ -47,7 +47,7 @@ async def test_names_whose_dns_hangs_delay_no_other_studio(database_url: str) ->
 @pytest.mark.timeout(1800)
 async def test_receivers_that_answer_without_end_delay_no_other_studio(database_url: str) -> None:
     """200 endpoints of one studio at 50 hostile receivers, in their own process; 200 events each."""
-    async with attackers(free_port(), [0, 0, 0, 0, 0], 50, "") as (urls, _):
+    async with attackers(free_port(), [0, 0, 0, 0, 0], 50, "") as urls:
         sizes = FloodSizes(endpoints=200, events=200, samples=60, pause=0.2)
         report = await run_fairness(database_url, sizes, urls)
     print(f"\n{report.text()}")

@@ -5,12 +5,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import aiohttp
-import asyncpg
-
 from shared.wire import new_id
+from tests.harness import import_lines
+from tests.harness.databases import connected
 from tests.harness.eventually import eventually
-from tests.harness.system import System, embedded_system
+from tests.harness.system import embedded_system, new_studio_in
 from tests.soak.studioctl import served, studioctl
 
 LINES = 1_000_000
@@ -24,36 +23,26 @@ START = datetime(2030, 1, 1, tzinfo=UTC)
 def write_lines(path: Path, ids: list[str], changed: range) -> None:
     with path.open("w") as file:
         for number, class_id in enumerate(ids):
+            title = "Changed" if number in changed else "Flow"
             start = START + timedelta(minutes=number)
-            line: dict[str, Any] = {
-                "object": "class",
-                "id": class_id,
-                "title": "Changed" if number in changed else "Flow",
-                "start_time": start.isoformat(),
-                "end_time": (start + timedelta(hours=1)).isoformat(),
-                "capacity": 12,
-            }
-            file.write(json.dumps(line) + "\n")
+            file.write(json.dumps(import_lines.class_(id=class_id, title=title, start_time=start)) + "\n")
 
 
 async def test_ten_changed_lines_of_a_million_give_ten_events(database_url: str, tmp_path: Path) -> None:
     """The first load has no events, the second has ten; time and memory of both are printed."""
     path, ids = tmp_path / "million.ndjson", [new_id() for _ in range(LINES)]
     with embedded_system(tmp_path, database_url) as running:
-        async with aiohttp.ClientSession() as session:
-            system = System(running, session)
-            system.studio_id = await system.new_studio()
+        async with new_studio_in(running) as system:
             partner = system.partner(await system.key())
             words = ("import", str(path), "--studio", system.studio_id)
             write_lines(path, ids, range(0))
             first = studioctl(running, *words, "--no-events", out=tmp_path / "report")
             assert (await partner.get("/events")).json()["latest_sequence"] == 0
             write_lines(path, ids, range(0, LINES, LINES // CHANGED))
-            conn = await asyncpg.connect(database_url)
-            before = await conn.fetchval("SELECT pg_current_wal_lsn()")
-            second = studioctl(running, *words, out=tmp_path / "report")
-            wal = await conn.fetchval("SELECT pg_current_wal_lsn() - $1::pg_lsn", before)
-            await conn.close()
+            async with connected(database_url) as conn:
+                before = await conn.fetchval("SELECT pg_current_wal_lsn()")
+                second = studioctl(running, *words, out=tmp_path / "report")
+                wal = await conn.fetchval("SELECT pg_current_wal_lsn() - $1::pg_lsn", before)
 
             async def told() -> list[Any]:
                 page = (await partner.get("/events", limit=200)).json()

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from tests.chaos.arena import Arena
-from tests.chaos.faults.fault import Fault, Group
+from tests.chaos.faults.fault import Fault, Group, Injected
 
 
 @asynccontextmanager
@@ -23,24 +23,22 @@ async def killed(arena: Arena, names: Sequence[str]) -> AsyncIterator[str]:
             await arena.until_ready(name)
 
 
-@asynccontextmanager
-async def kill_one(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
-    async with killed(arena, [draw.choice(sorted(arena.processes))]) as names:
-        yield names
+def kill_one(arena: Arena, draw: random.Random) -> Injected:
+    return killed(arena, [draw.choice(sorted(arena.processes))])
 
 
-@asynccontextmanager
-async def kill_all_of_a_service(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
+def kill_all_of_a_service(arena: Arena, draw: random.Random) -> Injected:
     service = draw.choice(sorted(arena.balancers))
-    names = [name for name in arena.processes if name.startswith(service)]
-    async with killed(arena, names) as text:
-        yield text
+    return killed(arena, [name for name in arena.processes if name.startswith(service)])
 
 
-@asynccontextmanager
-async def kill_several(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
-    async with killed(arena, draw.sample(sorted(arena.processes), 3)) as names:
-        yield names
+def kill_several(arena: Arena, draw: random.Random) -> Injected:
+    return killed(arena, draw.sample(sorted(arena.processes), 3))
+
+
+def kill_for_good(arena: Arena, draw: random.Random) -> Injected:
+    """It comes back only after the other replica has taken over."""
+    return killed(arena, [draw.choice(arena.with_a_twin())])
 
 
 @asynccontextmanager
@@ -53,13 +51,6 @@ async def kill_again_and_again(arena: Arena, draw: random.Random) -> AsyncIterat
             await asyncio.sleep(draw.uniform(0.1, 2.5))
             await arena.kill(name)
         yield name
-
-
-@asynccontextmanager
-async def kill_for_good(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
-    """It comes back only after the other replica has taken over."""
-    async with killed(arena, [draw.choice(arena.with_a_twin())]) as names:
-        yield f"{names}, for good"
 
 
 KILL = Group(

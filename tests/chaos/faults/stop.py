@@ -5,22 +5,10 @@ import random
 import signal
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 
 from tests.chaos.arena import Arena
-from tests.chaos.faults.fault import Fault, Group
-
-
-def with_descendants(pid: int) -> list[int]:
-    parents: dict[int, int] = {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdecimal():
-            with suppress(OSError):
-                parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-    found = [pid]
-    for one in found:
-        found += [child for child, parent in parents.items() if parent == one]
-    return found
+from tests.chaos.faults.fault import Fault, Group, Injected
+from tests.harness.process import with_descendants
 
 
 def signal_all(pids: Iterable[int], number: signal.Signals) -> None:
@@ -29,17 +17,13 @@ def signal_all(pids: Iterable[int], number: signal.Signals) -> None:
             os.kill(pid, number)
 
 
-@asynccontextmanager
-async def stop_a_service(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
-    async with stopped(arena, draw.choice(sorted(arena.processes))) as name:
-        yield name
+def stop_a_service(arena: Arena, draw: random.Random) -> Injected:
+    return stopped(arena, draw.choice(sorted(arena.processes)))
 
 
-@asynccontextmanager
-async def stop_for_good(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
+def stop_for_good(arena: Arena, draw: random.Random) -> Injected:
     """It goes on only after the other replica has taken over."""
-    async with stopped(arena, draw.choice(arena.with_a_twin())) as name:
-        yield f"{name}, for good"
+    return stopped(arena, draw.choice(arena.with_a_twin()))
 
 
 @asynccontextmanager
@@ -52,23 +36,22 @@ async def stopped(arena: Arena, name: str) -> AsyncIterator[str]:
             arena.signal(name, signal.SIGCONT)
 
 
+def stop_postgres(arena: Arena, draw: random.Random) -> Injected:
+    return stopped_server(arena.postgres.pid)
+
+
+def stop_the_broker(arena: Arena, draw: random.Random) -> Injected:
+    return stopped_server(arena.rabbit.pid)
+
+
 @asynccontextmanager
-async def stop_postgres(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
-    pids = with_descendants(arena.postgres.pid)
+async def stopped_server(pid: int) -> AsyncIterator[str]:
+    pids = with_descendants(pid)
     signal_all(pids, signal.SIGSTOP)
     try:
-        yield f"{len(pids)} processes of Postgres"
+        yield f"{len(pids)} processes"
     finally:
-        signal_all(with_descendants(arena.postgres.pid), signal.SIGCONT)
-
-
-@asynccontextmanager
-async def stop_the_broker(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
-    signal_all(with_descendants(arena.rabbit.pid), signal.SIGSTOP)
-    try:
-        yield "RabbitMQ"
-    finally:
-        signal_all(with_descendants(arena.rabbit.pid), signal.SIGCONT)
+        signal_all(with_descendants(pid), signal.SIGCONT)
 
 
 STOP = Group(

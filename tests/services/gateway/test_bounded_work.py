@@ -14,7 +14,7 @@ from shared.routing import ROUTES, PartnerRoute
 from shared.wire import new_id
 from tests.harness.hostile import HEADERS, QUERIES, bodies_for, cpu_seconds
 from tests.harness.system import System
-from tests.services.gateway.test_other_studios import other_studios_ids
+from tests.services.gateway.demo_ids import demo_ids_in
 
 # The soak sends bodies of the largest size.
 LARGE, LARGEST = 120 * 1024, 240 * 1024
@@ -69,11 +69,9 @@ class Attacker:
 
 @pytest.fixture
 async def attacker(system: System) -> Attacker:
-    ids = (await other_studios_ids(system)) | {"key": new_id()}
     issued = await system.issue(studio=STUDIO_ID, client="test")
-    limits = {"rate": 10_000, "burst": 10_000}
-    assert (await system.operator.patch(f"/clients/{issued['client_id']}", limits)).status == 200
-    return Attacker(system, issued["key"], ids)
+    await system.limit(issued)
+    return Attacker(system, issued["key"], await demo_ids_in(system))
 
 
 @pytest.mark.parametrize("route", WRITES, ids=named)

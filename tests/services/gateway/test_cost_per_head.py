@@ -1,13 +1,11 @@
-"""Work per header, path and log line is linear in its size, and so is reading an import's lines."""
+"""Work per header, path and log line is linear in its size."""
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 
 from services.gateway.routes.operator.audit_trail import target_of
-from services.gateway.routes.operator.imports import lines_of
 from services.gateway.rules.console_cookie import PARTNER_COOKIE, cookie_of, is_loopback
 from services.gateway.rules.key_text import parse_key, parse_staff_token
 from shared.errors import DomainError
@@ -19,7 +17,7 @@ from shared.observability.scrubbing import safe_message, scrub
 from shared.observability.tracing import valid_traceparent
 from shared.phones import is_phone
 from shared.routing import PREFIX, ROUTES, STAFF_ROUTES
-from tests.harness.text_costs import GROWTH, NOISE, cpu_seconds, too_dear
+from tests.harness.text_costs import too_dear
 from tests.harness.text_places import Hostile
 
 PROXIES = TrustedProxies(("0.0.0.0/0",), "x-forwarded-for")
@@ -64,20 +62,3 @@ async def test_a_text_in_a_path_costs_its_size() -> None:
             routes.find("GET", path)
 
     assert await too_dear(cases, use) == []
-
-
-async def test_a_long_line_in_small_pieces_is_not_copied_for_each_piece() -> None:
-    """2 MiB in pieces of 256 bytes."""
-    pieces = [b"x" * 256] * 8 * 1024 + [b"\ny"]
-
-    async def use(count: int) -> None:
-        left = iter(pieces[-count:])
-
-        async def receive() -> Any:
-            piece = next(left, None)
-            return {"type": "http.request", "body": piece or b"", "more_body": piece is not None}
-
-        assert [line async for line in lines_of(receive)] == [b"x" * 256 * (count - 1), b"y"]
-
-    dear = min([await cpu_seconds(use, len(pieces)) for _ in range(2)])
-    assert dear < GROWTH * await cpu_seconds(use, len(pieces) // 4) + NOISE

@@ -1,6 +1,5 @@
 """Erasing a person through the operators' API: one person in every service, and safe to repeat."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Any, cast
 
@@ -15,8 +14,8 @@ from shared.db.database import Database
 from shared.errors import NotFound, Unavailable
 from shared.http.caller import ServiceSigners
 from shared.wire import encode, new_id
-from tests.harness.database_layout import open_database
-from tests.harness.http import Client
+from tests.harness.database_layout import opened_database
+from tests.harness.eventually import eventually
 from tests.harness.system import System
 
 
@@ -40,13 +39,10 @@ class FakeService:
 
 @pytest.fixture
 async def db(database_url: str) -> AsyncIterator[Database]:
-    db = await open_database(database_url, "gateway", size=2)
-    try:
+    async with opened_database(database_url, "gateway") as db:
         async with db.transaction() as conn:
             await studios.upsert(conn, [{"id": new_id(), "slug": "s", "name": "S", "timezone": "UTC"}])
         yield db
-    finally:
-        await db.close()
 
 
 def operators(db: Database, **services: FakeService) -> OperatorContext:
@@ -100,13 +96,6 @@ async def test_a_record_that_appears_meanwhile_is_not_erased_behind_the_logs_bac
     assert bookings.bodies == [], "the row with the email is still there"
 
 
-async def until_the_lead_converted(client: Client) -> None:
-    """The person's events are in the event log: lead created, member created, lead converted."""
-    async with asyncio.timeout(30):
-        while len((await client.get("/events")).json()["data"]) < 3:
-            await asyncio.sleep(0.05)
-
-
 @pytest.mark.parametrize("kind", ["member", "lead"])
 async def test_a_person_who_is_lead_and_member_is_erased_whole_from_either_side(
     system: System, kind: str
@@ -114,10 +103,14 @@ async def test_a_person_who_is_lead_and_member_is_erased_whole_from_either_side(
     """The email is nowhere afterwards: not in members, leads or events; doing it again changes nothing."""
     client = system.partner(await system.key())
     email = f"both-{kind}-{system.studio_id}@example.com"
-    lead = (await client.post("/leads", {"email": email, "first_name": "Ada", "source": "Ada's aunt"})).json()
-    body = {"email": email, "first_name": "Ada", "last_name": "King"}
-    member = (await client.post("/members", body)).json()
-    await until_the_lead_converted(client)
+    lead = await client.create("/leads", {"email": email, "first_name": "Ada", "source": "Ada's aunt"})
+    member = await client.create("/members", {"email": email, "first_name": "Ada", "last_name": "King"})
+
+    async def lead_converted() -> bool:
+        """Its events are in the log: lead created, member created, lead converted."""
+        return len((await client.get("/events")).json()["data"]) == 3
+
+    await eventually(lead_converted)
     ids = {"member": member["id"], "lead": lead["id"]}
     path = f"/{kind}s/{ids[kind]}/erase"
     for _ in range(2):

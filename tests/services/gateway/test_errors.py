@@ -91,35 +91,15 @@ async def test_a_malformed_path_id_is_422_at_its_name(system: System) -> None:
         assert answer.json()["detail"][0]["loc"] == ["path", "room_id"]
 
 
-async def test_an_encoded_slash_divides_nothing(system: System) -> None:
-    """A path that differs once it is decoded must not bypass the scope of its route."""
-    client = system.partner(await system.key())
-    field = {"key": "goal", "label": "Goal", "type": "text"}
-    form = (await client.post("/forms", {"title": "Open", "status": "published", "fields": [field]})).json()
-    reader = system.partner(await system.key(["forms:read", "schedule:read"]))
-    for path in (
-        f"/forms/{form['id']}%2Fsubmissions",
-        f"/forms/{form['id']}%2fsubmissions",
-        f"/forms/{form['id']}%2F",
-        "/rooms/%2F",
-        "/rooms%2F",
-    ):
-        answer = await reader.get(path)
-        assert (answer.status, answer.code) == (404, "not_found"), path
+LIMITS = ["0", "201", "ten", "1.5", "", "1.0", "1e1", "null"]
+STARTS = ["null", "1700000000"]
 
 
 @pytest.mark.parametrize(
-    "query",
-    [
-        "limit=1.0",
-        "limit=1e1",
-        "limit=null",
-        "starts_after=null",
-        "starts_after=1700000000",
-    ],
+    "query", [*(f"limit={text}" for text in LIMITS), *(f"starts_after={text}" for text in STARTS)]
 )
 async def test_query_values_are_not_read_loosely(system: System, query: str) -> None:
-    """An invalid filter is reported, never silently ignored."""
+    """An invalid filter is reported, never silently ignored. A limit is 1 to 200."""
     answer = await system.partner(await system.key()).get(f"/classes?{query}")
     assert answer.status == 422, answer.body
     assert answer.json()["detail"][0]["loc"] == ["query", query.partition("=")[0]]
@@ -131,14 +111,6 @@ async def test_a_bad_cursor_comes_before_an_unknown_location(system: System) -> 
     for path in ("/rooms", "/classes"):
         answer = await client.get(path, location_id=new_id(), cursor="bad")
         assert (answer.status, answer.code) == (400, "invalid_cursor"), path
-
-
-@pytest.mark.parametrize("limit", ["0", "201", "ten", "1.5", ""])
-async def test_a_bad_limit_is_422_at_the_query(system: System, limit: str) -> None:
-    """1 to 200."""
-    answer = await system.partner(await system.key()).get("/rooms", limit=limit)
-    assert answer.status == 422
-    assert answer.json()["detail"][0]["loc"] == ["query", "limit"]
 
 
 @pytest.mark.parametrize("cursor", ["x", "", "8a7f4c52-6dfe-4f7a-9f1a-3c8b57f0f3ad"])
@@ -158,7 +130,7 @@ async def test_internal_headers_and_routes_are_out_of_reach(system: System) -> N
 
 
 async def test_open_pages_need_no_key(system: System) -> None:
-    """Health, the OpenAPI document and the reference page are public; metrics are not."""
-    for path in ("/health/live", "/health/ready", "/partner/v1/openapi.json", "/docs"):
+    """Health is public; metrics are not."""
+    for path in ("/health/live", "/health/ready"):
         assert (await system.site.get(path)).status == 200
     assert (await system.site.get("/metrics")).status == 404

@@ -1,12 +1,12 @@
 """The partner port as started in production: what clients without a key can occupy."""
 
 import asyncio
-import os
 import socket
-from pathlib import Path
 
 from yarl import URL
 
+from tests.harness.eventually import until
+from tests.harness.process import memory_mb
 from tests.harness.raw_http import RawConnection, connect, request
 from tests.harness.system import System
 
@@ -26,10 +26,7 @@ async def test_silent_connections_do_not_block_the_partner_port(system: System) 
             fresh = await connect(system.running.partner_url)
             await fresh.write(request("GET", "/health/live"))
             assert (await fresh.answer()).startswith(b"HTTP/1.1 200")
-            while (
-                sum(one.reader.at_eof() or one.reader.exception() is not None for one in flood) < SILENT // 2
-            ):
-                await asyncio.sleep(0.1)
+            await until(lambda: sum(one.is_closed for one in flood) >= SILENT // 2)
     finally:
         for connection in flood:
             connection.close()
@@ -39,7 +36,7 @@ async def test_readers_who_take_nothing_do_not_fill_the_memory(system: System) -
     """The document is 400 KB. Each client is sent a part of it, and more only after reading that."""
     child = system.running.process_of("gateway").child
     assert child is not None
-    before = resident_mib(child.pid)
+    before = memory_mb(child.pid)
     readers: list[socket.socket] = []
     try:
         for _ in range(READERS):
@@ -50,15 +47,10 @@ async def test_readers_who_take_nothing_do_not_fill_the_memory(system: System) -
             reader.sendall(request("GET", "/partner/v1/openapi.json"))
         assert (await system.site.get("/docs")).status == 200  # by then the last of them was served
         await asyncio.sleep(1)
-        assert resident_mib(child.pid) - before < READERS * 0.2
+        assert memory_mb(child.pid) - before < READERS * 0.2
     finally:
         for reader in readers:
             reader.close()
-
-
-def resident_mib(pid: int) -> float:
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 async def test_the_partner_port_speaks_no_http2(system: System) -> None:

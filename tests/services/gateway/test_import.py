@@ -15,26 +15,30 @@ from tests.harness import import_lines
 from tests.harness.system import System
 
 
+def ndjson(*lines: dict[str, Any] | bytes) -> bytes:
+    return b"\n".join(line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines)
+
+
 async def test_bad_lines_are_named_and_good_ones_kept(system: System) -> None:
     """Each bad line by number and reason: broken JSON, unknown kinds, wrong types, dangling references."""
     good = import_lines.location()
     bad_room = import_lines.room(new_id())
-    raw = [
-        json.dumps(good).encode(),
+    raw = ndjson(
+        good,
         b"{broken",
         b"",
-        json.dumps({"object": "spaceship", "id": new_id()}).encode(),
-        json.dumps(import_lines.location(timezone="Mars/Olympus")).encode(),
-        json.dumps(import_lines.location(nmae="misspelt")).encode(),
-        json.dumps(bad_room).encode(),
-        json.dumps(import_lines.room(good["id"], capacity=-1)).encode(),
-        json.dumps(import_lines.class_type(name="a\u0000b")).encode(),
-        json.dumps(import_lines.product(prices=[import_lines.price(amount="NaN")])).encode(),
-        json.dumps(import_lines.room(good["id"])).encode(),
-        json.dumps(import_lines.class_type(created_at="0001-01-01T00:00:00+14:00")).encode(),
-        json.dumps(import_lines.room(good["id"], created_at="9999-12-31T23:59:59-14:00")).encode(),
-    ]
-    report = await system.try_import(b"\n".join(raw))
+        {"object": "spaceship", "id": new_id()},
+        import_lines.location(timezone="Mars/Olympus"),
+        import_lines.location(nmae="misspelt"),
+        bad_room,
+        import_lines.room(good["id"], capacity=-1),
+        import_lines.class_type(name="a\u0000b"),
+        import_lines.product(prices=[import_lines.price(amount="NaN")]),
+        import_lines.room(good["id"]),
+        import_lines.class_type(created_at="0001-01-01T00:00:00+14:00"),
+        import_lines.room(good["id"], created_at="9999-12-31T23:59:59-14:00"),
+    )
+    report = await system.try_import(raw)
     reasons = {row["line"]: row["reason"] for row in report["rejected"]}
     assert sorted(reasons) == [2, 4, 5, 6, 7, 8, 9, 10, 12, 13]
     assert "1970" in reasons[12] and "1970" in reasons[13]
@@ -52,7 +56,7 @@ async def test_a_line_of_an_unknown_studio_is_rejected(system: System) -> None:
     other = await system.new_studio()
     mine, theirs = import_lines.location(studio_id=system.studio_id), import_lines.location(studio_id=other)
     lost = import_lines.location(studio_id=new_id())
-    raw = b"\n".join(json.dumps(line).encode() for line in (mine, theirs, lost, import_lines.location()))
+    raw = ndjson(mine, theirs, lost, import_lines.location())
     answer = await system.operator.post("/import", raw=raw)
     assert [row["line"] for row in answer.json()["rejected"]] == [3, 4]
     client = system.partner(await system.key(studio=other))
@@ -66,16 +70,16 @@ async def test_an_import_for_one_studio_writes_into_no_other(system: System) -> 
     other = await system.new_studio()
     before = (await system.operator.get(f"/studios/{other}")).json()
     fields = {"object": "studio", "name": "Taken over", "timezone": "UTC"}
-    raw = [
+    raw = ndjson(
         import_lines.location(studio_id=other),
         import_lines.location(studio_id=before["slug"]),
         fields | {"id": other, "slug": before["slug"]},
         fields | {"id": new_id(), "slug": f"s-{new_id()[:8]}"},
         import_lines.location(studio_id=mine),
         import_lines.location(),
-    ]
+    )
     for named in (mine, mine.upper(), slug):
-        report = await system.try_import(b"\n".join(json.dumps(line).encode() for line in raw), studio=named)
+        report = await system.try_import(raw, studio=named)
         assert [row["line"] for row in report["rejected"]] == [1, 2, 3, 4]
         assert all("but the import is for" in row["reason"] for row in report["rejected"])
     assert (await system.operator.get(f"/studios/{other}")).json() == before
@@ -130,16 +134,8 @@ async def test_a_rejected_studio_line_changes_nothing_anywhere(system: System, f
 
 async def test_a_file_may_bring_its_own_studio(system: System) -> None:
     """Its lines may name the studio by the slug that its first line gives it; a BOM does no harm."""
-    studio = {
-        "object": "studio",
-        "id": new_id(),
-        "name": "New",
-        "slug": f"s-{new_id()[:8]}",
-        "timezone": "UTC",
-    }
-    raw = b"\xef\xbb\xbf" + b"\r\n".join(
-        json.dumps(line).encode() for line in (studio, import_lines.location())
-    )
+    studio = {"object": "studio", "id": new_id(), "name": "New", "timezone": "UTC", "slug": f"s-{new_id()}"}
+    raw = b"\xef\xbb\xbf" + ndjson(studio, import_lines.location()).replace(b"\n", b"\r\n")
     report = await system.try_import(raw, studio=str(studio["slug"]))
     assert (report["imported"], report["rejected"]) == (2, [])
 
@@ -147,15 +143,9 @@ async def test_a_file_may_bring_its_own_studio(system: System) -> None:
 async def test_a_deeply_nested_line_is_its_own_problem(system: System) -> None:
     """Whatever its depth, it is reported and the others are stored."""
     for depth in range(970, 1000, 3):
-        deep = (
-            b'{"object": "class_type", "id": "'
-            + new_id().encode()
-            + b'", "name": '
-            + b"[" * depth
-            + b"]" * depth
-        )
-        raw = b"\n".join([deep + b"}", json.dumps(import_lines.class_type()).encode()])
-        report = await system.try_import(raw)
+        deep = json.dumps(import_lines.class_type(name="deep")).encode()
+        deep = deep.replace(b'"deep"', b"[" * depth + b"]" * depth)
+        report = await system.try_import(ndjson(deep, import_lines.class_type()))
         assert [row["line"] for row in report["rejected"]] == [1]
 
 

@@ -6,7 +6,6 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import pytest
 
 from services.cli import import_file
@@ -16,6 +15,7 @@ from shared.db.database import service_url
 from shared.transfer.importing import LOCK_STUDIOS
 from shared.wire import new_id, now
 from tests.harness import import_lines
+from tests.harness.databases import connected
 from tests.harness.demo import demo_with_new_ids
 from tests.harness.system import System
 
@@ -39,15 +39,7 @@ async def stored(system: System, studio: str | None = None) -> dict[str, int]:
 
 
 def a_class(room_id: str | None, **fields: Any) -> dict[str, Any]:
-    return {
-        "object": "class",
-        "id": new_id(),
-        "title": "Flow",
-        "start_time": "2035-01-01T08:00:00Z",
-        "end_time": "2035-01-01T09:00:00Z",
-        "capacity": 5,
-        "room_id": room_id,
-    } | fields
+    return import_lines.class_(room_id=room_id, capacity=5, **fields)
 
 
 async def test_a_dry_run_finds_what_an_import_finds_and_stores_nothing(
@@ -130,8 +122,8 @@ async def test_a_dry_run_waits_for_no_lock(system: System) -> None:
     raw = b"\n".join(json.dumps(line).encode() for line in changed)
     async with AsyncExitStack() as held:
         for service, tables in (("catalog", ("locations", "products")), ("forms", ("forms", "leads"))):
-            conn = await asyncpg.connect(service_url(system.running.database_url(service), service))
-            held.push_async_callback(conn.close)
+            url = service_url(system.running.database_url(service), service)
+            conn = await held.enter_async_context(connected(url))
             await held.enter_async_context(conn.transaction())
             for table in tables:
                 await conn.execute(f"SELECT FROM {table} FOR UPDATE")

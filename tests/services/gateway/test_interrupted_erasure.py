@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, cast
 
-import asyncpg
 import pytest
 
 from services.all_in_one import OPEN_SERVICE
@@ -20,7 +19,8 @@ from shared.events.bus.memory import MemoryBus
 from shared.http.caller import CALLER_HEADER, Caller, CallerSigner, ServiceSigners
 from shared.settings import Settings
 from shared.wire import encode, new_id
-from tests.harness.database_layout import open_database, urls_of_service
+from tests.harness.database_layout import opened_database, urls_of_service
+from tests.harness.databases import connected
 from tests.harness.eventually import eventually, until
 
 KEY = "k" * 32
@@ -126,11 +126,8 @@ class Studio:
         await erase_person(self.operators, kind, person_id, self.studio_id, "r")
 
     async def rows(self, sql: str) -> list[Any]:
-        conn: asyncpg.Connection[Any] = await asyncpg.connect(self.url)
-        try:
+        async with connected(self.url) as conn:
             return list(await conn.fetch(sql))
-        finally:
-            await conn.close()
 
     async def places_with_personal_data(self) -> list[str]:
         found = []
@@ -155,8 +152,7 @@ async def opened_studio(database_url: str) -> AsyncIterator[Studio]:
         for name in ("webhooks", "forms", "bookings"):
             service = await stack.enter_async_context(OPEN_SERVICE[name](settings, bus))
             upstreams[name] = AsgiUpstream(service.app)  # type: ignore[arg-type]
-        db = await open_database(database_url, "gateway", size=2)
-        stack.push_async_callback(db.close)
+        db = await stack.enter_async_context(opened_database(database_url, "gateway"))
         calls = Interrupted(upstreams)
         operators = OperatorContext(
             db=db,

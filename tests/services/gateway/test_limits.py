@@ -13,7 +13,6 @@ from services.gateway.rules.rate_limit import (
     cost_of,
 )
 from shared.errors import RateLimited
-from tests.harness.http import Client
 from tests.harness.raw_http import connect
 from tests.harness.system import System
 
@@ -74,8 +73,7 @@ async def test_a_client_over_its_limit_gets_429_with_retry_after(system: System)
     """Two keys of one client share its bucket; every authenticated answer shows the limit."""
     first = await system.issue(client="Busy")
     second = await system.issue(client="Busy")
-    answer = await system.operator.patch(f"/clients/{first['client_id']}", {"rate": 0.1, "burst": 3})
-    assert answer.json()["burst"] == 3
+    await system.limit(first, rate=0.1, burst=3)
     answers = [await system.partner(key["key"]).get("/key") for key in (first, second, first)]
     assert [one.status for one in answers] == [200, 200, 200]
     assert [one.headers["RateLimit-Remaining"] for one in answers] == ["2", "1", "0"]
@@ -90,8 +88,7 @@ async def test_a_client_over_its_limit_gets_429_with_retry_after(system: System)
 async def test_large_bodies_use_up_the_limit(system: System) -> None:
     """Of 240 KB a client may send three at once, and then less than one a second. The headers say it."""
     issued = await system.issue(client="Large")
-    limits = {"rate": 0.1, "burst": 200}
-    assert (await system.operator.patch(f"/clients/{issued['client_id']}", limits)).status == 200
+    await system.limit(issued, rate=0.1, burst=200)
     client = system.partner(issued["key"])
     answers = [await client.post("/leads", raw=LARGE) for _ in range(5)]
     assert [one.status for one in answers][:3] == [422] * 3 and answers[-1].status == 429
@@ -105,8 +102,7 @@ async def test_large_bodies_use_up_the_limit(system: System) -> None:
 async def test_a_large_body_of_unknown_length_costs_the_same(system: System) -> None:
     """It is charged once it has been read."""
     issued = await system.issue(client="Chunked")
-    limits = {"rate": 0.1, "burst": 200}
-    assert (await system.operator.patch(f"/clients/{issued['client_id']}", limits)).status == 200
+    await system.limit(issued, rate=0.1, burst=200)
     head = f"POST /partner/v1/leads HTTP/1.1\r\nHost: t\r\nX-Service-Key: {issued['key']}\r\n"
     head += "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
     answers = []
@@ -121,9 +117,8 @@ async def test_a_large_body_of_unknown_length_costs_the_same(system: System) -> 
 async def test_a_client_cannot_have_many_large_bodies_handled_at_once(system: System) -> None:
     """Whatever its rate: one after the other blocks its service for others. The rest get 429 for a second."""
     issued = await system.issue(client="Many")
-    limits = {"rate": 10_000, "burst": 10_000}
-    assert (await system.operator.patch(f"/clients/{issued['client_id']}", limits)).status == 200
-    client: Client = system.partner(issued["key"])
+    await system.limit(issued)
+    client = system.partner(issued["key"])
     answers = await asyncio.gather(*(client.post("/leads", raw=LARGE) for _ in range(16)))
     refused = [one for one in answers if one.status == 429]
     assert 0 < len(refused) < 16

@@ -7,14 +7,15 @@ from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
 import aiohttp
-import asyncpg
 
 from services.cli.secrets import with_secrets
 from shared.servers.ports import free_port
 from shared.settings import Settings
 from shared.wire import new_id
+from tests.harness.databases import connected
 from tests.harness.http import Client
-from tests.harness.process import Process, environment_for
+from tests.harness.process import environment_for, serving
+from tests.harness.system import RunningSystem, System
 from tests.harness.valkey import running_valkey
 
 BURST = 20
@@ -45,54 +46,37 @@ class Gateways:
 async def two_gateways(folder: Path, database_url: str, valkey_url: str) -> AsyncIterator[Gateways]:
     token = with_secrets(Settings(home=folder), make=True).operator_tokens[0]
     shared = environment_for(folder, STUDIO_DATABASE_URL=database_url, STUDIO_VALKEY_URL=valkey_url)
-    ports, operator_ports = [free_port(), free_port()], [free_port(), free_port()]
-    processes = [
-        Process(
-            ["serve", "gateway"],
-            shared | {"STUDIO_PORT": str(port), "STUDIO_OPERATOR_PORT": str(operator_port)},
-            f"http://127.0.0.1:{port}/health/ready",
-            folder / f"gateway-{port}.log",
-        )
-        for port, operator_port in zip(ports, operator_ports, strict=True)
-    ]
+    ports = [free_port(), free_port()]
     with ExitStack() as stack:
+        systems, processes = [], []
+        for port in ports:
+            operator_port = free_port()
+            environment = shared | {"STUDIO_OPERATOR_PORT": str(operator_port)}
+            process = serving(["gateway"], environment, folder, port)
+            stack.callback(process.stop)
+            processes.append(process)
+            systems.append(RunningSystem(port, operator_port, token, folder))
+        processes[0].start()
+        await asyncio.to_thread(processes[0].wait_ready)
         async with aiohttp.ClientSession() as session:
-            first, second = processes
-            stack.callback(first.stop)
-            stack.callback(second.stop)
-            first.start()
-            await asyncio.to_thread(first.wait_ready)
-            url = f"http://127.0.0.1:{operator_ports[0]}/operator/v1"
-            keys = await _keys(database_url, Client(session, url, {"Authorization": f"Bearer {token}"}))
+            first, second = (System(running, session) for running in systems)
+            keys = await _keys(database_url, first)
             # Later than the keys, so that it knows them from its start.
-            second.start()
-            await asyncio.to_thread(second.wait_ready)
-            partners = [
-                [
-                    Client(session, f"http://127.0.0.1:{port}/partner/v1", {"X-Service-Key": key})
-                    for port in ports
-                ]
-                for key in keys
-            ]
+            processes[1].start()
+            await asyncio.to_thread(processes[1].wait_ready)
+            partners = [(first.partner(key), second.partner(key)) for key in keys]
             yield Gateways([process.log for process in processes], partners)
 
 
-async def _keys(database_url: str, operator: Client) -> list[str]:
+async def _keys(database_url: str, system: System) -> list[str]:
     """One for each client."""
-    studio_id = new_id()
-    admin = await asyncpg.connect(database_url)
-    await admin.execute(STUDIO, studio_id)
-    await admin.close()
-    keys = []
-    for number in range(CLIENTS):
-        wanted = {"studio": studio_id, "name": "test", "scopes": ["all"], "client": f"client {number}"}
-        made = await operator.post("/keys", wanted)
-        assert made.status == 201, made.body
-        limits = {"rate": RATE, "burst": BURST}
-        changed = await operator.patch(f"/clients/{made.json()['client_id']}", limits)
-        assert changed.status == 200, changed.body
-        keys.append(made.json()["key"])
-    return keys
+    system.studio_id = new_id()
+    async with connected(database_url) as admin:
+        await admin.execute(STUDIO, system.studio_id)
+    issued = [await system.issue(client=f"client {number}") for number in range(CLIENTS)]
+    for key in issued:
+        await system.limit(key, RATE, BURST)
+    return [str(key["key"]) for key in issued]
 
 
 async def test_two_gateways_share_a_limit_and_outlive_the_store(database_url: str, tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from itertools import count
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-import asyncpg
 import msgspec
 import pytest
 from msgspec import Struct
@@ -21,6 +20,7 @@ from services.gateway.routes.operator.audit_trail import action_of
 from shared.routing import STAFF_ROUTES, OperatorRoute
 from shared.wire import new_id
 from tests.harness.console import PAGE
+from tests.harness.databases import connected
 from tests.services.cli.test_code_samples import REFUSED, Demo, demo, operations, put_back
 
 __all__ = ["demo"]
@@ -132,14 +132,11 @@ def encoded(write: Write) -> str:
 
 
 async def entries_of(demo: Demo, replies: list[Reply]) -> dict[str, list[tuple[str, str, str]]]:
-    connection = await asyncpg.connect(demo.database_url)
-    try:
+    async with connected(demo.database_url) as connection:
         rows = await connection.fetch(
             "SELECT request_id, actor, action, target FROM gateway.audit_log WHERE request_id = ANY ($1)",
             [reply.request_id for reply in replies],
         )
-    finally:
-        await connection.close()
     found: dict[str, list[tuple[str, str, str]]] = {}
     for row in rows:
         found.setdefault(row["request_id"], []).append((row["actor"], row["action"], row["target"]))

@@ -41,17 +41,6 @@ async def reservations(valkey: Valkey) -> int:
     return int(stats.get("cmdstat_evalsha", {"calls": 0})["calls"])
 
 
-async def test_two_gateways_together_allow_what_one_would(valkey: Valkey) -> None:
-    """Each alone would allow 100: the client has one limit, whichever gateways its requests reach."""
-    gateways = [Gateway(valkey.url) for _ in range(2)]
-    client_id = new_id()
-    allowed = [await gateway.take(client_id) for _ in range(BURST) for gateway in gateways]
-    assert sum(allowed) == BURST
-    assert await gateways[0].take(new_id()), "another client has a bucket of its own"
-    for gateway in gateways:
-        await gateway.limits.close()
-
-
 async def test_a_large_body_costs_the_same_whichever_gateway_it_reaches(valkey: Valkey) -> None:
     """Three of 30 tokens each; the tokens that are left are for small requests."""
     gateways = [Gateway(valkey.url) for _ in range(2)]

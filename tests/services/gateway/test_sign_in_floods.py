@@ -20,8 +20,9 @@ from shared.db.database import Connection, Database
 from shared.http.caller import ServiceSigners
 from shared.http.client_address import TrustedProxies
 from shared.wire import new_id
+from tests.harness.asgi import ask
 from tests.harness.console import PAGE
-from tests.harness.database_layout import open_database
+from tests.harness.database_layout import opened_database
 
 PEPPERS = ("a pepper of some length",)
 GUESSES = 150
@@ -50,9 +51,8 @@ class CountedDatabase:
 
 @pytest.fixture
 async def db(database_url: str) -> AsyncIterator[Any]:
-    opened = await open_database(database_url, "gateway", size=4)
-    yield CountedDatabase(opened)
-    await opened.close()
+    async with opened_database(database_url, "gateway", size=4) as opened:
+        yield CountedDatabase(opened)
 
 
 def partners(db: Any) -> ConsoleSignIn:
@@ -66,24 +66,9 @@ def operators(db: Any) -> ConsoleSignIn:
 
 
 async def send(app: ConsoleSignIn, method: str, *, token: str = "", cookie: str = "") -> int:
-    sent: list[Any] = []
     headers = {**PAGE, "Content-Type": "application/json"} | ({"Cookie": cookie} if cookie else {})
-
-    async def receive() -> Any:
-        return {"type": "http.request", "body": json.dumps({"token": token}).encode(), "more_body": False}
-
-    async def answer(message: Any) -> None:
-        sent.append(message)
-
-    scope: Any = {
-        "type": "http",
-        "method": method,
-        "path": "/console/session",
-        "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
-        "client": ("192.0.2.1", "1"),
-    }
-    await app(scope, receive, answer)
-    return int(sent[0]["status"])
+    body = json.dumps({"token": token}).encode()
+    return int((await ask(app, method, "/console/session", headers, body=body))["status"])
 
 
 async def many(*requests: Any) -> list[int]:
@@ -124,26 +109,12 @@ async def test_made_up_tokens_at_the_operators_api_are_looked_up_in_batches(db: 
     app = OperatorPort({}, {}, access, db, TrustedProxies(), FailedKeyLimits())
     tokens = [("Authorization", f"Bearer {make_staff_token().text}") for _ in range(GUESSES // 2)]
     cookies = [("Cookie", f"{OPERATOR_COOKIE}={make_operator_session().text}") for _ in range(GUESSES // 2)]
-    answers = await many(*(ask(app, *guess) for guess in [*tokens, *cookies]))
+
+    async def status(name: str, value: str) -> int:
+        return int((await ask(app, "GET", "/operator/v1/nothing", {**PAGE, name: value}))["status"])
+
+    answers = await many(*(status(*guess) for guess in [*tokens, *cookies]))
     assert answers[-1] == 429 and answers.count(429) >= GUESSES - FailedKeyLimits.BURST - AT_ONCE
     assert db.used < FailedKeyLimits.BURST + AT_ONCE + GUESSES // 5
     db.used = 0
-    assert (await ask(app, "Authorization", "Bearer the operator token"), db.used) == (404, 0)
-
-
-async def ask(app: OperatorPort, name: str, value: str) -> int:
-    sent: list[Any] = []
-
-    async def answer(message: Any) -> None:
-        sent.append(message)
-
-    headers = {**PAGE, name: value}
-    scope: Any = {
-        "type": "http",
-        "method": "GET",
-        "path": "/operator/v1/nothing",
-        "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
-        "client": ("192.0.2.1", "1"),
-    }
-    await app(scope, None, answer)  # type: ignore[arg-type]
-    return int(sent[0]["status"])
+    assert (await status("Authorization", "Bearer the operator token"), db.used) == (404, 0)

@@ -29,13 +29,6 @@ async def a_catalog(system: System, studio_id: str) -> dict[str, str]:
     return {field: row["id"] for field, row in rows.items()}
 
 
-async def another_studio(system: System) -> str:
-    slug = f"other-{new_id()[:8]}"
-    answer = await system.operator.post("/studios", {"name": "Other", "slug": slug, "timezone": "UTC"})
-    assert answer.status == 201, answer.body
-    return str(answer.json()["id"])
-
-
 def named(answer: Any) -> list[tuple[list[str], str]]:
     assert answer.status == 422, answer.body
     assert answer.json()["error"]["code"] == "validation_failed"
@@ -46,23 +39,21 @@ def named(answer: Any) -> list[tuple[list[str], str]]:
 async def test_a_class_cannot_refer_to_another_studios_catalog(system: System, field: str) -> None:
     """Neither a new class nor a changed one; an id that no studio has is refused in the same words."""
     own = await a_catalog(system, system.studio_id)
-    theirs = await a_catalog(system, await another_studio(system))
+    theirs = await a_catalog(system, await system.new_studio())
     base = f"/studios/{system.studio_id}/classes"
-    made = await system.operator.post(base, CLASS | own)
-    assert made.status == 201, made.body
-    path = f"{base}/{made.json()['id']}"
+    path = f"{base}/{(await system.operator.create(base, CLASS | own))['id']}"
     for unknown in (theirs[field], new_id()):
         refused = [(["body", field], "unknown_reference")]
         assert named(await system.operator.post(base, CLASS | own | {field: unknown})) == refused
-        assert named(await system.operator.send("PATCH", path, {field: unknown})) == refused
+        assert named(await system.operator.patch(path, {field: unknown})) == refused
     shown = (await system.operator.get(path)).json()
     assert {name: shown[name] for name in own} == own
-    assert (await system.operator.send("PATCH", path, {field: None})).json()[field] is None
+    assert (await system.operator.patch(path, {field: None})).json()[field] is None
 
 
 async def test_all_unknown_references_are_named_at_once(system: System) -> None:
     """And a body that cannot be read is left to the service that knows what is wrong with it."""
-    theirs = await a_catalog(system, await another_studio(system))
+    theirs = await a_catalog(system, await system.new_studio())
     base = f"/studios/{system.studio_id}/classes"
     problems = named(await system.operator.post(base, CLASS | theirs))
     assert [loc for loc, _ in problems] == [["body", field] for field in theirs]
@@ -72,7 +63,7 @@ async def test_all_unknown_references_are_named_at_once(system: System) -> None:
 
 async def test_a_purchase_cannot_be_made_in_another_studios_location(system: System) -> None:
     """It would be hidden from every limited key of the studio."""
-    theirs = await a_catalog(system, await another_studio(system))
+    theirs = await a_catalog(system, await system.new_studio())
     own = await a_catalog(system, system.studio_id)
     product, member = lines.product(), {"object": "member", "id": new_id(), "first_name": "Ada"}
     await system.import_lines([product, member])

@@ -11,7 +11,8 @@ import pytest
 from shared.http.caller import CALLER_HEADER, Caller, CallerSigner
 from shared.servers.ports import free_port
 from tests.harness import import_lines
-from tests.harness.system import ROOT, Process, RunningSystem, System, embedded_system, environment_for
+from tests.harness.process import ROOT, environment_for, serving
+from tests.harness.system import RunningSystem, System, embedded_system, new_studio_in
 
 PATHS = (
     "/studio",
@@ -30,9 +31,7 @@ async def test_gateway_and_catalog_alone_give_the_same_answers(
 ) -> None:
     """The same database behind both: body and ETag are the same, so any replica can answer 304."""
     with embedded_system(tmp_path, database_url) as embedded:
-        async with aiohttp.ClientSession() as session:
-            system = System(embedded, session)
-            system.studio_id = await system.new_studio()
+        async with new_studio_in(embedded) as system:
             place = import_lines.location()
             data = [
                 place,
@@ -56,15 +55,8 @@ async def test_gateway_and_catalog_alone_give_the_same_answers(
     )
     # Each service has its own key, which the gateway knows.
     keys = {"catalog": {"STUDIO_CALLER_KEY": "c" * 32}, "gateway": {"STUDIO_CALLER_KEY_CATALOG": "c" * 32}}
-    processes = [
-        Process(
-            ["serve", name],
-            shared | keys[name] | {"STUDIO_PORT": str(port)},
-            f"http://127.0.0.1:{port}/health/ready",
-            tmp_path / f"{name}.log",
-        )
-        for name, port in (("catalog", catalog_port), ("gateway", gateway_port))
-    ]
+    ports = {"catalog": catalog_port, "gateway": gateway_port}
+    processes = [serving([name], shared | keys[name], tmp_path, port) for name, port in ports.items()]
     try:
         for process in processes:
             process.start()

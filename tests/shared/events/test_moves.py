@@ -7,7 +7,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from shared.wire import new_id
-from tests.end_to_end.test_every_kind import Causes, a_class, made
+from tests.end_to_end.test_every_kind import Causes, made
 from tests.harness import import_lines as lines
 from tests.harness.eventually import eventually
 from tests.harness.system import System
@@ -24,8 +24,8 @@ class Move:
         self.causes = causes
         self.old, self.new = lines.location(name="Old place"), lines.location(name="New place")
         self.room = lines.room(self.old["id"], name="Old room")
-        self.class_ = a_class(location_id=self.old["id"], title="Old title")
-        self.homeless = a_class(title="Old title of a class without a location")
+        self.class_ = lines.class_(location_id=self.old["id"], title="Old title")
+        self.homeless = lines.class_(title="Old title of a class without a location")
         self.people = [{"object": "member", "id": new_id(), "first_name": "Ada"} for _ in range(2)]
         self.purchase = {
             "object": "purchase",

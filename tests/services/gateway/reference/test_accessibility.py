@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import expect
 
-from tests.harness.accessibility import AXE, CONTRAST, DESKTOP, EVERYTHING, PHONE, violations
+from tests.harness.accessibility import AXE, EVERYTHING, check_widths, violations
 from tests.harness.browser import Tab
 
 KEPT = ("create_booking", "delete_webhook_endpoint", "on_booking_created")
@@ -28,15 +28,7 @@ async def test_the_reference_passes_axe(reference: Tab) -> None:
     assert await page.locator(".op").count() == len(KEPT)
     await page.wait_for_selector("#create_booking .form")
     await page.evaluate(AXE)
-    # Dark colours are the same on both, so they are measured once.
-    for (width, height), schemes in ((DESKTOP, ("light",)), (PHONE, ("dark", "light"))):
-        await page.set_viewport_size({"width": width, "height": height})
-        assert await page.evaluate("document.documentElement.scrollWidth") <= width
-        for scheme in schemes:
-            await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-            await page.wait_for_selector(f'html[data-theme="{scheme}"]')
-            options = CONTRAST if scheme == "dark" else EVERYTHING
-            assert await violations(reference, options) == [], (width, scheme)
+    assert await check_widths(reference) == []
     await page.get_by_role("button", name="Contents").click()
     await page.get_by_role("searchbox").fill("class_full")
     await expect(page.locator("#found a.hit").first).to_be_in_viewport(ratio=1)

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from services.gateway.upstream import HttpUpstream, OutcomeUnknown, UpstreamAnswer
+from services.gateway.upstream import OutcomeUnknown, UpstreamAnswer
 from services.gateway.upstream.answer import STREAM_THRESHOLD
-from tests.services.gateway.upstream.scripted_server import Peer, scripted, well_behaved
+from tests.services.gateway.upstream.scripted_server import Peer, upstream_to, well_behaved
 
 MIB = 1024 * 1024
 TOTAL = 24 * MIB  # more than the kernel's buffers and ours hold together
@@ -45,32 +45,27 @@ async def drained(answer: UpstreamAnswer) -> int:
 
 async def test_a_long_answer_flows_through_and_leaves_the_connection_usable() -> None:
     """All of it arrives, and the connection carries the next request."""
-    async with scripted(Fountain()) as server:
-        upstream = HttpUpstream(server.url)
+    async with upstream_to(Fountain()) as (server, upstream):
         answer = await upstream.request(b"GET", b"/", [], b"")
         assert len(answer.body) >= STREAM_THRESHOLD
         assert await drained(answer) == TOTAL
         assert (await upstream.request(b"GET", b"/", [], b"")).body == b"ok"
-        await upstream.close()
         assert server.connections == 1
 
 
 async def test_a_caller_that_does_not_read_holds_the_service_back() -> None:
     """Memory is bounded: the service waits, and continues when the caller does."""
     fountain = Fountain()
-    async with scripted(fountain) as server:
-        upstream = HttpUpstream(server.url)
+    async with upstream_to(fountain) as (_, upstream):
         answer = await upstream.request(b"GET", b"/", [], b"")
         await fountain.stalled()
         assert fountain.sent < TOTAL - 8 * MIB
         assert await drained(answer) == TOTAL
-        await upstream.close()
 
 
 async def test_a_slow_caller_does_not_use_up_the_services_time() -> None:
     """A caller may read for longer than the answer timeout without failing the service."""
-    async with scripted(Fountain()) as server:
-        upstream = HttpUpstream(server.url, answer_timeout=1.0, read_timeout=2.0)
+    async with upstream_to(Fountain(), answer_timeout=1.0, read_timeout=2.0) as (_, upstream):
         answer = await upstream.request(b"GET", b"/", [], b"")
         assert answer.stream is not None
         size, began = len(answer.body), asyncio.get_running_loop().time()
@@ -79,28 +74,23 @@ async def test_a_slow_caller_does_not_use_up_the_services_time() -> None:
             if asyncio.get_running_loop().time() - began < 1.5:
                 await asyncio.sleep(0.2)
         assert size == TOTAL
-        await upstream.close()
 
 
 async def test_a_caller_that_never_reads_gives_its_connection_up() -> None:
     """An unread answer must not hold a slot forever."""
     fountain = Fountain()
-    async with scripted(fountain, well_behaved) as server:
-        upstream = HttpUpstream(server.url, answer_timeout=0.2, max_connections=1)
+    async with upstream_to(fountain, well_behaved, answer_timeout=0.2, max_connections=1) as (_, upstream):
         answer = await upstream.request(b"GET", b"/", [], b"")
         assert (await upstream.request(b"GET", b"/", [], b"")).body == b"ok"
         with pytest.raises(OutcomeUnknown):
             await drained(answer)
-        await upstream.close()
 
 
 async def test_a_long_answer_that_breaks_off_is_not_taken_for_whole() -> None:
     """The status has gone out: the gateway must break its own answer off too."""
-    async with scripted(Fountain(stop_after=2 * MIB)) as server:
-        upstream = HttpUpstream(server.url)
+    async with upstream_to(Fountain(stop_after=2 * MIB)) as (_, upstream):
         with pytest.raises(OutcomeUnknown):
             await drained(await upstream.request(b"GET", b"/", [], b""))
-        await upstream.close()
 
 
 @pytest.mark.parametrize("politely", [True, False])
@@ -111,8 +101,7 @@ async def test_a_caller_that_leaves_in_the_middle_takes_the_connection_along(pol
         await peer.answer(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % TOTAL + b"x" * STREAM_THRESHOLD)
         await peer.closed()
 
-    async with scripted(stuck, well_behaved) as server:
-        upstream = HttpUpstream(server.url, max_connections=1)
+    async with upstream_to(stuck, well_behaved, max_connections=1) as (server, upstream):
         answer = await upstream.request(b"GET", b"/", [], b"")
         assert answer.stream is not None
         if politely:
@@ -123,4 +112,3 @@ async def test_a_caller_that_leaves_in_the_middle_takes_the_connection_along(pol
                     await drained(answer)
         await server.left.acquire()
         assert (await upstream.request(b"GET", b"/", [], b"")).body == b"ok"
-        await upstream.close()
