@@ -9,6 +9,7 @@ import pytest
 from shared.settings import SERVICES
 from tests.harness.database_layout import LAYOUT, Layout, pooler_of, services_in_database
 from tests.harness.databases import Template, Templates
+from tests.harness.http import Client
 from tests.harness.receiver import Receiver, receiving
 from tests.harness.servers import Postgres, Rabbit, choose_postgres, choose_rabbit, running
 from tests.harness.system import RunningSystem, System, embedded_system, new_studio_in, separate_services
@@ -120,6 +121,12 @@ async def receiver() -> AsyncIterator[Receiver]:
     """A partner's server."""
     async with receiving() as found:
         yield found
+
+
+@pytest.fixture
+async def partner(system: System) -> Client:
+    """With a key of the studio that has every scope."""
+    return system.partner(await system.key())
 
 
 @pytest.fixture

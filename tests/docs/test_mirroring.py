@@ -19,7 +19,6 @@ from shared.servers.ports import free_port
 from tests.docs.mirrored_studio import MirroredStudio
 from tests.harness.databases import connected
 from tests.harness.eventually import eventually
-from tests.harness.http import Reply
 from tests.harness.system import System
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -124,12 +123,8 @@ class Mirror:
 
     async def _get(self, path: str, **query: Any) -> Any:
         """None for 404. The key's rate limit holds for the test, too."""
-
-        async def answered() -> Reply | None:
-            reply = await self.partner.get(path, **query)
-            return None if reply.status == 429 else reply
-
-        reply: Reply = await eventually(answered, seconds=60)
+        while (reply := await self.partner.get(path, **query)).status == 429:
+            await asyncio.sleep(0.05)
         assert reply.status in (200, 404), reply.body
         return reply.json() if reply.status == 200 else None
 
@@ -225,12 +220,8 @@ async def test_an_event_that_is_left_out_is_found(system: System, tmp_path: Path
         await mirror.kill()
         changed = studio.classes[0]["id"]
         await studio.staff("PATCH", f"/classes/{changed}", {"title": "Changed in secret"})
-
-        async def told() -> list[Any]:
-            page = await mirror.partner.get("/events", type="class.updated")
-            return [event["id"] for event in page.json()["data"] if event["resource"]["id"] == changed]
-
-        (event_id,) = await eventually(told)
+        told = await mirror.partner.until("/events", type="class.updated")
+        (event_id,) = [event["id"] for event in told["data"] if event["resource"]["id"] == changed]
         async with connected(system.running.database_url("webhooks")) as conn:
             await conn.execute("DELETE FROM webhooks.events WHERE id = $1", event_id)
         await mirror.start()

@@ -37,10 +37,9 @@ def kinds(receiver: Receiver) -> list[str]:
 
 
 async def test_a_booking_a_waitlist_change_and_a_form_arrive_signed(
-    system: System, receiver: Receiver
+    system: System, partner: Client, receiver: Receiver
 ) -> None:
     """The partner's own library verifies each; the data is what the resource's GET shows."""
-    partner = system.partner(await system.key())
     endpoint = await an_endpoint(partner, receiver)
     class_id = await a_class(system)
     first, second = await a_member(partner, "Ada"), await a_member(partner, "Bea")
@@ -87,9 +86,8 @@ async def test_a_promotion_reaches_the_partner_in_order(system: System, receiver
     assert [got.sequence for got in receiver.received] == [1, 2]
 
 
-async def test_the_event_log_lets_a_partner_catch_up(system: System, receiver: Receiver) -> None:
+async def test_the_event_log_lets_a_partner_catch_up(partner: Client, receiver: Receiver) -> None:
     """The same events, the same bytes, in a sequence without gaps for a key that sees everything."""
-    partner = system.partner(await system.key())
     await an_endpoint(partner, receiver)
     for name in ("Ada", "Bea", "Cem"):
         await a_member(partner, name)
@@ -103,10 +101,9 @@ async def test_the_event_log_lets_a_partner_catch_up(system: System, receiver: R
 
 
 async def test_scopes_and_clients_are_kept_apart_through_the_gateway(
-    system: System, receiver: Receiver
+    system: System, partner: Client, receiver: Receiver
 ) -> None:
     """Without webhooks:write 403; another client's endpoint is 404; a kind needs its read scope."""
-    partner = system.partner(await system.key())
     endpoint = await an_endpoint(partner, receiver)
     reader = system.partner(await system.key(["webhooks:read"]))
     assert (await reader.post("/webhook-endpoints", {"url": receiver.url})).status == 403

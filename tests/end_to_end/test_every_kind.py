@@ -9,7 +9,7 @@ import pytest
 from shared.events.kinds import KINDS
 from shared.wire import new_id
 from tests.harness import import_lines as lines
-from tests.harness.eventually import eventually
+from tests.harness.eventually import until
 from tests.harness.http import Client, Reply
 from tests.harness.receiver import receiving
 from tests.harness.system import System
@@ -78,11 +78,7 @@ class Causes:
             "end_time": (now + timedelta(hours=1)).isoformat(),
         }
         await self.staff("PATCH", f"/classes/{line['id']}", times)
-
-        async def has_expired() -> bool:
-            return bool(made(await self.partner.get(f"/bookings/{waiting}"))["status"] == "expired")
-
-        await eventually(has_expired, seconds=60)
+        await self.partner.until(f"/bookings/{waiting}", lambda booking: booking["status"] == "expired")
         await self.staff("POST", f"/bookings/{live}/no-show")
         other = lines.class_()
         await self.imported(other)
@@ -110,9 +106,8 @@ class Causes:
 
 
 @pytest.mark.timeout(240)
-async def test_every_kind_reaches_a_real_endpoint(system: System) -> None:
+async def test_every_kind_reaches_a_real_endpoint(system: System, partner: Client) -> None:
     """Each arrives with the bytes of the log, for its scope in the table of kinds."""
-    partner = system.partner(await system.key())
     async with receiving() as receiver:
         endpoint = made(await partner.post("/webhook-endpoints", {"url": receiver.url}))
         other = made(
@@ -126,14 +121,13 @@ async def test_every_kind_reaches_a_real_endpoint(system: System) -> None:
         made(await partner.post(f"/webhook-endpoints/{endpoint['id']}/test"))
         made(await partner.patch(f"/webhook-endpoints/{other['id']}", {"status": "disabled"}))
 
-        async def has_all() -> bool:
-            return {json.loads(post.body)["type"] for post in receiver.received} >= set(KINDS)
+        def arrived() -> set[str]:
+            return {json.loads(post.body)["type"] for post in receiver.received}
 
         try:
-            await eventually(has_all, seconds=120)
+            await until(lambda: arrived() >= set(KINDS), seconds=120)
         except TimeoutError:
-            arrived = {json.loads(post.body)["type"] for post in receiver.received}
-            raise AssertionError(f"never arrived: {sorted(set(KINDS) - arrived)}") from None
+            raise AssertionError(f"never arrived: {sorted(set(KINDS) - arrived())}") from None
         for kind in KINDS:
             post = next(post for post in receiver.received if json.loads(post.body)["type"] == kind)
             stored = await partner.get(f"/events/{json.loads(post.body)['id']}")

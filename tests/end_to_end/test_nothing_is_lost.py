@@ -11,7 +11,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import aio_pika
@@ -99,17 +98,14 @@ async def test_members_made_while_the_forms_service_is_away_convert_their_leads_
     assert (await client.get("/leads")).status in (502, 503, 504)
     await asyncio.to_thread(forms.start)
     await asyncio.to_thread(forms.wait_ready)
-
-    async def converted() -> list[Any] | None:
-        page = (await client.get("/leads", limit=200)).json()
-        return page["data"] if {lead["status"] for lead in page["data"]} == {"converted"} else None
-
-    async def told() -> list[Any] | None:
-        events = (await client.get("/events", type="lead.updated", limit=200)).json()["data"]
-        return events if len(events) >= len(leads) else None
-
-    assert [lead["id"] for lead in await eventually(converted) or []] == leads
-    events = await eventually(told) or []
+    converted = await client.until(
+        "/leads", lambda page: {lead["status"] for lead in page["data"]} == {"converted"}, limit=200
+    )
+    assert [lead["id"] for lead in converted["data"]] == leads
+    told = await client.until(
+        "/events", lambda page: len(page["data"]) >= len(leads), type="lead.updated", limit=200
+    )
+    events = told["data"]
     assert sorted(event["resource"]["id"] for event in events) == sorted(leads)
     assert {event["resource"]["version"] for event in events} == {2}
 

@@ -11,8 +11,8 @@ import pytest
 
 from shared.servers.ports import free_port
 from shared.servers.problem import ServerProblem
+from tests.harness.debian_release import fetch_rabbitmq_4
 from tests.harness.load_balancer import Balancer, balancing
-from tests.harness.newer_rabbitmq import fetch_rabbitmq_4
 from tests.harness.rabbitmq import HOW_TO_INSTALL, PrivateRabbit, RabbitBinaries, find_rabbitmq, greets
 
 NODES = 3

@@ -1,8 +1,9 @@
 """Waiting for a condition instead of for time."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -20,3 +21,9 @@ async def until(fact: Callable[[], bool], *, seconds: float = 60) -> None:
     async with asyncio.timeout(seconds):
         while not fact():
             await asyncio.sleep(0.01)
+
+
+def run_in_thread(work: Coroutine[Any, Any, T]) -> T:
+    """For a synchronous fixture, outside the tests' own event loop."""
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return thread.submit(asyncio.run, work).result()

@@ -1,7 +1,8 @@
 """A small HTTP client for tests that reads every answer to its end."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from operator import itemgetter
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,6 +12,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from shared.wire import new_id
+from tests.harness.eventually import eventually
 
 
 class Reply(Struct):
@@ -68,6 +70,17 @@ class Client:
 
     async def post(self, path: str, body: Any = None, **more: Any) -> Reply:
         return await self.send("POST", path, body, **more)
+
+    async def until(
+        self, path: str, holds: Callable[[Any], object] = itemgetter("data"), **query: Any
+    ) -> Any:
+        """What a GET returns once this holds for it; by default once a list is not empty."""
+
+        async def look() -> Any:
+            found = (await self.get(path, **query)).json()
+            return found if holds(found) else None
+
+        return await eventually(look)
 
     async def put(self, path: str, body: Any = None, **more: Any) -> Reply:
         return await self.send("PUT", path, body, **more)

@@ -15,9 +15,9 @@ from shared.servers.postgres import EmbeddedPostgres
 from shared.settings import SERVICES
 from tests.chaos.ledger import Ledger
 from tests.harness.databases import connected
+from tests.harness.eventually import run_in_thread
 from tests.harness.process import memory_mb
 from tests.harness.rabbitmq import PrivateRabbit
-from tests.harness.run_in_thread import run_in_thread
 from tests.harness.system import RunningSystem, System, new_studio_in, separate_services
 
 DATABASE = "ledger"

@@ -48,7 +48,7 @@ SLOWEST = (
     "tests/services/gateway/console/test_operator_pages.py",
     "tests/services/gateway/console/test_partner_security.py",
     "tests/services/gateway/reference/test_try_it.py",
-    "tests/services/gateway/reference/test_accessibility.py",
+    "tests/services/gateway/reference/test_reference.py",
     "tests/services/cli/test_desk.py",
     "tests/deploy/test_kubernetes.py",
     "tests/services/bookings/test_linearizability.py",

@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from services.cli.openapi.__main__ import STATIC
-from tests.harness.demo import demo_with_new_ids
+from tests.harness.bookable_studio import demo_with_new_ids
 from tests.harness.system import ROOT, System
 
 HERE = Path(__file__).parent

@@ -40,8 +40,16 @@ from shared.http.routes import NoQuery, Route
 from shared.routing import ROUTES, SCOPES
 from shared.transfer.importing import Import, import_lines
 from shared.transfer.lines import ImportLine
-from tests.harness.text_costs import Cases, cpu_seconds, too_dear
-from tests.harness.text_places import ID, Hostile, filled, parameters_of, plain_object
+from tests.harness.text_places import (
+    ID,
+    Cases,
+    Hostile,
+    cpu_seconds,
+    filled,
+    parameters_of,
+    plain_object,
+    too_dear,
+)
 
 
 class DatabaseIsAway(Exception):

@@ -15,7 +15,7 @@ import pytest
 from shared.servers.postgres import EmbeddedPostgres, find_postgres
 from tests.harness.containers import POSTGRES_IMAGE, ContainerPostgres, docker_answers
 from tests.harness.databases import connected
-from tests.harness.newer_postgres import fetch_postgres
+from tests.harness.debian_release import fetch_postgres
 from tests.harness.servers import home_for_servers
 from tests.harness.system import ROOT
 
@@ -26,7 +26,7 @@ PART = (
     "tests/services/bookings",
     "tests/services/webhooks/test_event_log.py",
     "tests/services/webhooks/test_log_weeks.py",
-    "tests/services/gateway/test_key_use.py",
+    "tests/services/gateway/test_key_cache.py",
     "tests/deploy/test_roles.py",
     "tests/deploy/test_autoscaling.py",
 )

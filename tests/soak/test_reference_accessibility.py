@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from tests.harness.accessibility import AXE, EVERYTHING, check_widths, violations
-from tests.harness.browser import Tab
+from tests.harness.browser import AXE, EVERYTHING, Tab, check_widths, violations
 from tests.harness.system import RunningSystem
 
 # Opening a box draws what is in it, which may be more boxes.

@@ -49,11 +49,8 @@ async def demo_ids_in(system: System) -> dict[str, str]:
         since = {"since": datetime.now(UTC).isoformat()}
         recovery = await owner.post(f"/webhook-endpoints/{endpoint['id']}/recover", since)
         _ids["recovery_id"] = recovery.json()["id"]
-        while not (
-            found := (await owner.get(f"/webhook-endpoints/{endpoint['id']}/deliveries")).json()["data"]
-        ):
-            pass
-        _ids["delivery_id"], _ids["event_id"] = found[0]["id"], found[0]["event_id"]
+        found = await owner.until(f"/webhook-endpoints/{endpoint['id']}/deliveries")
+        _ids["delivery_id"], _ids["event_id"] = found["data"][0]["id"], found["data"][0]["event_id"]
     return _ids
 
 

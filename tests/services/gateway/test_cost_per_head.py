@@ -17,8 +17,7 @@ from shared.observability.scrubbing import safe_message, scrub
 from shared.observability.tracing import valid_traceparent
 from shared.phones import is_phone
 from shared.routing import PREFIX, ROUTES, STAFF_ROUTES
-from tests.harness.text_costs import too_dear
-from tests.harness.text_places import Hostile
+from tests.harness.text_places import Hostile, too_dear
 
 PROXIES = TrustedProxies(("0.0.0.0/0",), "x-forwarded-for")
 HEADS: dict[str, Callable[[bytes], object]] = {

@@ -9,7 +9,6 @@ import pytest
 from shared.wire import new_id
 from tests.harness.bookable_studio import Bookable, bookable
 from tests.harness.databases import Template, connected
-from tests.harness.eventually import eventually
 from tests.harness.system import RunningSystem, System, embedded_system, new_studio_in
 
 REFUSE = """
@@ -83,18 +82,11 @@ async def test_an_event_is_held_while_the_log_cannot_be_written_and_never_parked
     async with writes_refused(database_url, "webhooks.events", "53100"):
         made = await book(system, studio, 0, new_id())
         assert made.status == 201
-
-        async def writes_fail() -> bool:
-            ready = (await system.site.get("/health/ready")).json()
-            return "takes no writes" in ready["parts"]["webhooks.writes"]
-
-        await eventually(writes_fail)
+        await system.site.until(
+            "/health/ready", lambda ready: "takes no writes" in ready["parts"]["webhooks.writes"]
+        )
         assert (await partner.get("/events")).json()["data"] == []
-
-    async def logged() -> bool:
-        events = (await partner.get("/events")).json()["data"]
-        return [event["data"]["object"]["id"] for event in events] == [made.json()["id"]]
-
-    await eventually(logged)
+    logged = await partner.until("/events")
+    assert [event["data"]["object"]["id"] for event in logged["data"]] == [made.json()["id"]]
     queues = (await system.operator.get("/queues")).json()
     assert all(queue["parked"] == 0 for queue in queues["data"]), queues

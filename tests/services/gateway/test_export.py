@@ -15,9 +15,9 @@ from shared.db.database import service_url
 from shared.transfer import exporting
 from shared.transfer.exporting import ExportQuery
 from shared.wire import new_id
+from tests.harness.bookable_studio import demo_with_new_ids
 from tests.harness.database_layout import opened_database
 from tests.harness.databases import connected
-from tests.harness.demo import demo_with_new_ids
 from tests.harness.http import created
 from tests.harness.system import System, embedded_system
 from tests.services.cli.test_studioctl import studioctl

@@ -1,15 +1,31 @@
-"""Guesses at keys and operator tokens are limited per address; a right token is never limited."""
+"""Guesses at keys, tokens and sessions: what they cost the database, and whom they do not delay."""
 
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
+
+import pytest
 
 from services.gateway.access import OperatorAccess
 from services.gateway.errors import InvalidKey
+from services.gateway.key_cache import KeyCache
+from services.gateway.routes.console_sign_in import ConsoleSignIn, operator_sign_in, partner_sign_in
 from services.gateway.routes.operator.port import OperatorPort
 from services.gateway.routes.partner import PartnerApi
+from services.gateway.rules.console_cookie import OPERATOR_COOKIE, PARTNER_COOKIE
+from services.gateway.rules.key_text import make_link, make_operator_session, make_session, make_staff_token
 from services.gateway.rules.rate_limit import FailedKeyLimits
+from services.gateway.session_cache import SessionCache
+from shared.db.database import Connection, Database
+from shared.http.caller import ServiceSigners
 from shared.http.client_address import TrustedProxies
 from shared.routing import OperatorRoute
+from shared.wire import new_id
 from tests.harness.asgi import ask
+from tests.harness.console import PAGE
+from tests.harness.database_layout import opened_database
 
 
 async def ok(scope: Any, receive: Any, send: Any) -> None:
@@ -58,3 +74,99 @@ async def test_a_guesser_behind_the_ingress_does_not_use_up_the_others_refusals(
     assert await status("10.0.3.7", "198.51.100.4") == 401
     outside = [await status("192.0.2.1", f"203.0.113.{n}") for n in range(FailedKeyLimits.BURST + 1)]
     assert outside[-2:] == [401, 429]
+
+
+PEPPERS = ("a pepper of some length",)
+GUESSES = 150
+AT_ONCE = 10
+
+
+class CountedDatabase:
+    """The gateway's database, and how often it was used."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self.used = 0
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        self.used += 1
+        async with self._db.connection() as conn:
+            yield conn
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Connection]:
+        self.used += 1
+        async with self._db.transaction() as conn:
+            yield conn
+
+
+@pytest.fixture
+async def db(database_url: str) -> AsyncIterator[Any]:
+    async with opened_database(database_url, "gateway", size=4) as opened:
+        yield CountedDatabase(opened)
+
+
+def partners(db: Any) -> ConsoleSignIn:
+    sessions = SessionCache(db, PEPPERS, KeyCache(db, PEPPERS, ServiceSigners({})))
+    return partner_sign_in(db, PEPPERS, sessions, FailedKeyLimits(), TrustedProxies())
+
+
+def operators(db: Any) -> ConsoleSignIn:
+    access = OperatorAccess(("the operator token",), db, PEPPERS)
+    return operator_sign_in(db, PEPPERS, access, FailedKeyLimits(), TrustedProxies())
+
+
+async def send(app: ConsoleSignIn, method: str, *, token: str = "", cookie: str = "") -> int:
+    headers = {**PAGE, "Content-Type": "application/json"} | ({"Cookie": cookie} if cookie else {})
+    body = json.dumps({"token": token}).encode()
+    return int((await ask(app, method, "/console/session", headers, body=body))["status"])
+
+
+async def many(*requests: Any) -> list[int]:
+    answers: list[int] = []
+    for at in range(0, len(requests), AT_ONCE):
+        answers += await asyncio.gather(*requests[at : at + AT_ONCE])
+    return answers
+
+
+async def test_made_up_sign_ins_over_the_limit_are_looked_up_in_batches(db: Any) -> None:
+    """Before the limit each costs one query, after it a batch of them does."""
+    for app, guess in ((partners(db), make_link), (operators(db), make_staff_token)):
+        db.used = 0
+        answers = await many(*(send(app, "POST", token=guess().text) for _ in range(GUESSES)))
+        assert answers[-1] == 429 and answers.count(429) >= GUESSES - FailedKeyLimits.BURST - AT_ONCE
+        assert db.used < FailedKeyLimits.BURST + AT_ONCE + GUESSES // 5
+    assert await send(app, "POST", token="the operator token") == 200
+
+
+async def test_made_up_sign_outs_are_limited_too(db: Any) -> None:
+    """They are guesses at sessions. One with a cookie that has ended just deletes the cookie."""
+    guesses = (
+        (partners(db), [f"{PARTNER_COOKIE}={make_session(new_id()).text}" for _ in range(GUESSES)]),
+        (operators(db), [f"{OPERATOR_COOKIE}={make_operator_session().text}" for _ in range(GUESSES)]),
+    )
+    for app, cookies in guesses:
+        db.used = 0
+        assert await send(app, "DELETE", cookie=cookies[0]) == 204
+        answers = await many(*(send(app, "DELETE", cookie=cookie) for cookie in cookies))
+        assert answers[-1] == 429 and answers.count(429) >= GUESSES - FailedKeyLimits.BURST - AT_ONCE
+        assert db.used < FailedKeyLimits.BURST + AT_ONCE + GUESSES // 5
+        assert await send(app, "DELETE") == 204
+
+
+async def test_made_up_tokens_at_the_operators_api_are_looked_up_in_batches(db: Any) -> None:
+    """Also made-up cookies of its console. The operator token is known without a query."""
+    access = OperatorAccess(("the operator token",), db, PEPPERS)
+    app = OperatorPort({}, {}, access, db, TrustedProxies(), FailedKeyLimits())
+    tokens = [("Authorization", f"Bearer {make_staff_token().text}") for _ in range(GUESSES // 2)]
+    cookies = [("Cookie", f"{OPERATOR_COOKIE}={make_operator_session().text}") for _ in range(GUESSES // 2)]
+
+    async def status(name: str, value: str) -> int:
+        return int((await ask(app, "GET", "/operator/v1/nothing", {**PAGE, name: value}))["status"])
+
+    answers = await many(*(status(*guess) for guess in [*tokens, *cookies]))
+    assert answers[-1] == 429 and answers.count(429) >= GUESSES - FailedKeyLimits.BURST - AT_ONCE
+    assert db.used < FailedKeyLimits.BURST + AT_ONCE + GUESSES // 5
+    db.used = 0
+    assert (await status("Authorization", "Bearer the operator token"), db.used) == (404, 0)

@@ -1,10 +1,7 @@
 """After a restore from a backup both sequences jump forward, so that no number is used twice."""
 
-from typing import Any
-
 from shared.wire import new_id
 from tests.harness.databases import connected
-from tests.harness.eventually import eventually
 from tests.harness.http import Client
 from tests.harness.receiver import Receiver
 from tests.harness.system import System
@@ -24,10 +21,9 @@ async def new_member(partner: Client) -> None:
 
 
 async def test_a_poller_that_had_read_everything_sees_what_comes_after_a_restore(
-    system: System, receiver: Receiver
+    system: System, partner: Client, receiver: Receiver
 ) -> None:
     """`after_sequence` from after the backup finds the next event; an endpoint's number jumps as far."""
-    partner = system.partner(await system.key())
     await partner.create("/webhook-endpoints", {"url": receiver.url})
     for count in (1, 2, 3):
         await new_member(partner)
@@ -41,18 +37,11 @@ async def test_a_poller_that_had_read_everything_sees_what_comes_after_a_restore
     assert answer.status == 200, answer.body
     assert answer.json()["studios"] >= 2
     await new_member(partner)
-
-    async def seen() -> Any:
-        return (await partner.get("/events", after_sequence=3)).json()["data"]
-
-    assert [event["sequence"] for event in await eventually(seen)] == [1_000_002]
+    seen = await partner.until("/events", after_sequence=3)
+    assert [event["sequence"] for event in seen["data"]] == [1_000_002]
     await receiver.until_count(4)
     assert receiver.received[-1].sequence == 1_000_002
     # A studio whose counter was lost in the restore starts after the jump too.
     other = system.partner(await system.key(studio=untouched))
     await new_member(other)
-
-    async def first() -> Any:
-        return (await other.get("/events")).json()["data"]
-
-    assert [event["sequence"] for event in await eventually(first)] == [1_000_001]
+    assert [event["sequence"] for event in (await other.until("/events"))["data"]] == [1_000_001]

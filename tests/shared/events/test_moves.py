@@ -10,6 +10,7 @@ from shared.wire import new_id
 from tests.end_to_end.test_every_kind import Causes, made
 from tests.harness import import_lines as lines
 from tests.harness.eventually import eventually
+from tests.harness.http import Client
 from tests.harness.system import System
 
 MOVED = {"room.updated", "class.updated", "booking.updated", "waitlist.updated", "purchase.updated"}
@@ -97,9 +98,8 @@ async def test_a_key_of_the_new_location_learns_no_old_values(
         assert move.old["id"] not in text and '"Old' not in text and "old key" not in text, event
 
 
-async def test_every_thin_event_obeys_the_published_schema(system: System) -> None:
+async def test_every_thin_event_obeys_the_published_schema(system: System, partner: Client) -> None:
     """In `GET /event-types` and in the OpenAPI document: moved, erased, unpublished and always thin ones."""
-    partner = system.partner(await system.key())
     causes = Causes(system, partner)
     move = Move(causes)
     await move.prepare()

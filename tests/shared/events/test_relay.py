@@ -12,7 +12,7 @@ from shared.db.database import Database
 from shared.events import relay as relay_module
 from shared.events.bus import BusError, Reply, Stored
 from shared.events.event import Event
-from shared.events.outbox import add_event, add_events, partition_of
+from shared.events.outbox import PARTITIONS, add_event, add_events, partition_of
 from shared.events.relay import Relay
 from shared.events.session import WINDOW
 from shared.wire import new_id
@@ -259,3 +259,29 @@ async def test_a_backlog_is_counted_with_its_age(db: Database) -> None:
     found = await left(db)
     assert (found.waiting, found.overdue) == (3, 1)
     assert 119 < found.age_seconds < 180
+
+
+@pytest.mark.timeout(120)
+async def test_a_relay_that_cannot_reach_the_bus_leaves_its_partitions_to_another(db: Database) -> None:
+    """It still reaches the database, so its leases would last for ever. Both share the work afterwards."""
+    buses = [StagedBus(prompt=True), StagedBus(prompt=True)]
+    relays = [relay(db, bus) for bus in buses]
+    loops = [Loop(f"relay-{number}", one.step, idle=0.05) for number, one in enumerate(relays)]
+
+    async def shared() -> None:
+        while not all(0 < len(one.leases.held) < PARTITIONS for one in relays):
+            await asyncio.sleep(0.05)
+
+    async with running(loops), asyncio.timeout(90):
+        await shared()
+        buses[0].is_away = True
+        buses[0].links[-1].is_lost = True
+        events = [event(new_id(), 1, studio_id=new_id()) for _ in range(40)]
+        await write(db, events)
+        while {one.id for one in events} - set(buses[1].ids):
+            await asyncio.sleep(0.05)
+        assert not relays[0].leases.held
+        buses[0].is_away = False
+        await shared()
+    for one in relays:
+        await one.stop()

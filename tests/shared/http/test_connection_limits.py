@@ -1,6 +1,8 @@
 """A port enforces its connection limits, whatever clients do or fail to do."""
 
 import asyncio
+import os
+import socket
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Coroutine
@@ -13,6 +15,7 @@ from prometheus_client import REGISTRY
 from shared.http import connection_limits, open_sockets
 from shared.http.client_address import TrustedProxies
 from shared.http.connection_limits import SWEEP_CHUNK, ConnectionLimits, mark_authenticated
+from shared.http.open_sockets import endpoints_of, tcp_info
 from shared.http.server import Address, Listener, listening
 from shared.servers.ports import free_port
 from tests.harness.eventually import until
@@ -260,3 +263,18 @@ async def test_a_sweep_that_closes_many_connections_lets_requests_run_in_between
         counting.cancel()
     assert closed_in_turn.total() >= 290
     assert max(closed_in_turn.values()) <= SWEEP_CHUNK
+
+
+# No test opens this many, so the number is not reused meanwhile.
+NUMBER = 700
+
+
+def test_a_descriptor_that_was_closed_meanwhile_tells_nothing() -> None:
+    """The sweep of connections continues with the next one instead of failing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        os.dup2(server.fileno(), NUMBER)
+        assert endpoints_of(NUMBER) is not None, "control: an open one is read"
+        assert tcp_info(NUMBER) is not None
+        os.close(NUMBER)
+    assert endpoints_of(NUMBER) is None
+    assert tcp_info(NUMBER) is None

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tests.harness.accessibility import AXE, CONTRAST, DESKTOP, EVERYTHING, PHONE, use_scheme, violations
-from tests.harness.browser import Tab
+from tests.harness.browser import AXE, CONTRAST, DESKTOP, EVERYTHING, PHONE, Tab, use_scheme, violations
 from tests.harness.console_pages import (
     OPERATOR_PAGES,
     PARTNER_PAGES,

@@ -11,7 +11,6 @@ from tests.harness.console_pages import (
     class_of_today,
     open_partner_console,
 )
-from tests.harness.eventually import eventually
 from tests.harness.receiver import answering, receiving
 from tests.harness.system import System
 
@@ -106,12 +105,7 @@ async def test_stored_markup_is_shown_as_text_on_every_page(tab: Tab, system: Sy
         client = system.partner(issued["key"])
         endpoint = (await client.post("/webhook-endpoints", body)).json()
         await book(system, issued["key"], made)
-
-        async def delivered() -> bool:
-            path = f"/webhook-endpoints/{endpoint['id']}/deliveries"
-            return bool((await client.get(path, status="succeeded")).json()["data"])
-
-        await eventually(delivered)
+        await client.until(f"/webhook-endpoints/{endpoint['id']}/deliveries", status="succeeded")
     await open_partner_console(tab, system, issued["key"])
     for page in PARTNER_PAGES:
         await tab.show(page)

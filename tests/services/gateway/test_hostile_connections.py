@@ -1,22 +1,25 @@
-"""The partner port as started in production: what clients without a key can occupy."""
+"""The partner port as started in production: what clients without a key can occupy; cut bodies."""
 
 import asyncio
 import socket
 
+import pytest
+from standardwebhooks import Webhook
 from yarl import URL
 
 from tests.harness.eventually import until
+from tests.harness.http import Client
 from tests.harness.process import memory_mb
 from tests.harness.raw_http import RawConnection, connect, request
+from tests.harness.receiver import Receiver
 from tests.harness.system import System
 
 SILENT = 1_500
 READERS = 200
 
 
-async def test_silent_connections_do_not_block_the_partner_port(system: System) -> None:
+async def test_silent_connections_do_not_block_the_partner_port(system: System, partner: Client) -> None:
     """More than the server's backlog, from one address: they are closed, and partners get answers."""
-    partner = system.partner(await system.key())
     flood: list[RawConnection] = []
     try:
         for _ in range(SILENT // 50):
@@ -68,3 +71,41 @@ async def test_a_head_without_an_end_is_refused_at_32_kib(system: System) -> Non
     await connection.write(b"GET /health/live HTTP/1.1\r\nHost: t\r\nX-Long: " + b"x" * 40_000)
     assert b" 431 " in (await connection.answer())[:20]
     connection.close()
+
+
+@pytest.mark.parametrize(
+    ("framing", "body"),
+    [
+        ({"Content_Length": "30"}, b""),
+        ({"Content_Length": "30"}, b'{"overlap_seconds": 1'),
+        ({"Transfer_Encoding": "chunked"}, b"not a size\r\n"),
+        ({"Transfer_Encoding": "chunked"}, b"2\r\n{}\r\nnot a size\r\n"),
+    ],
+    ids=["nothing came", "cut short", "a corrupt first chunk", "a corrupt second chunk"],
+)
+async def test_a_write_whose_body_is_cut_short_does_not_run(
+    system: System, receiver: Receiver, framing: dict[str, str], body: bytes
+) -> None:
+    """Rotating has an optional body: one that was cut short is not taken as missing, and nothing runs."""
+    key = await system.key()
+    partner = system.partner(key)
+    made = await partner.create("/webhook-endpoints", {"url": receiver.url})
+    path = f"/webhook-endpoints/{made['id']}"
+    connection = await connect(system.running.partner_url)
+    head = request(
+        "POST",
+        f"/partner/v1{path}/rotate-secret",
+        X_Service_Key=key,
+        Content_Type="application/json",
+        **framing,
+    )
+    await connection.write(head + body)
+    connection.writer.write_eof()
+    answer = await connection.answer()
+    connection.close()
+    assert answer.startswith(b"HTTP/1.1 422"), answer
+    assert b"json_invalid" in answer
+    assert (await partner.post(f"{path}/test")).status == 202
+    [got] = await receiver.until_count(1, seconds=60)
+    assert len(got.headers["webhook-signature"].split(" ")) == 1, "one secret signs: nothing was rotated"
+    Webhook(made["secret"]).verify(got.body, got.headers)
