@@ -60,6 +60,10 @@ LIMITS = (
     Limit((routes, "BODY_TIMEOUT"), "seconds for a body to arrive"),
     Limit((body_limits, "MAX_DEPTH"), "levels of nesting in a body"),
     Limit((decoding, "MAX_PARAMETERS"), "query parameters"),
+    Limit(
+        (decoding, "MAX_READ_LENIENTLY"),
+        "bytes in a body of which every value that cannot be decoded is named",
+    ),
     Limit((errors, "MAX_PROBLEMS"), "problems listed in a 422; the message counts the rest"),
     Limit((routes, "MIN_KEY_LENGTH"), "characters at least in an Idempotency-Key, header or path"),
     Limit((routes, "MAX_KEY_LENGTH"), "characters in an Idempotency-Key, header or path"),
