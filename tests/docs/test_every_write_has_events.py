@@ -40,7 +40,7 @@ def new_email() -> str:
 
 IN_FORM = {"form_id": "form"}
 # What each writing route is asked below, or why it changes nothing that partners see. A new route has to be
-# added here; if it changes something that can be read, the mirror must end up equal. Each act needs those before.
+# added here; if it changes something that can be read, the mirror must end up equal.
 WRITES: dict[str, Act | str] = {
     "POST /members": Act({"email": new_email(), "first_name": "New", "last_name": "Person"}),
     "POST /bookings": Act(
