@@ -15,6 +15,7 @@ from tests.chaos.receiver import receiving
 from tests.chaos.rounds import Result
 from tests.chaos.writers import Gateway, Writers
 from tests.harness.bookable_studio import bookable
+from tests.harness.eventually import until
 from tests.harness.pipeline import Pipeline
 
 PARTS = ("relay", "broker", "dispatcher", "postgres")
@@ -43,6 +44,10 @@ async def run_ledger(pipeline: Pipeline, *, writes: int, rate: float, parts: Seq
     issued = await system.issue()
     await system.limit(issued)
     partner = system.partner(issued["key"])
+
+    async def written(count: int) -> None:
+        await until(lambda: len(ledger.writes) >= count, seconds=300)
+
     async with AsyncExitStack() as stack:
         for name, fifo in ENDPOINTS.items():
             receiver = await stack.enter_async_context(receiving(name, ledger.note))
@@ -54,19 +59,14 @@ async def run_ledger(pipeline: Pipeline, *, writes: int, rate: float, parts: Seq
         writers.start()
         try:
             for number, part in enumerate(parts, start=1):
-                await _written(ledger, writes * number // (len(parts) + 1))
+                await written(writes * number // (len(parts) + 1))
                 await pipeline.kill(part)
                 await asyncio.sleep(DEAD_SECONDS)
                 await pipeline.revive(part)
-            await _written(ledger, writes)
+            await written(writes)
         finally:
             await writers.stop()
         found = await settle(pipeline)
         await balance(pipeline, found, set())
     result = Result("pipeline", "", "", len(ledger.writes), 0.0, found, writers.defects)
     return Report(result.acknowledged, ledger.requests, result.problems())
-
-
-async def _written(ledger: Ledger, writes: int) -> None:
-    while len(ledger.writes) < writes:
-        await asyncio.sleep(0.05)

@@ -4,7 +4,6 @@ import asyncio
 import json
 import secrets
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -157,14 +156,10 @@ async def test_no_log_names_a_person_or_a_secret(inside: System, receiver: Recei
     await book(inside, receiver)
     secret = endpoint.json()["secret"]
     planted = [email, name, phone, key, secret, inside.running.operator_token]
-    planted += [value for values in _made_secrets(inside.running.logs).values() for value in values]
+    made = json.loads((inside.running.logs / "secrets.json").read_text())
+    planted += [value for values in made.values() for value in values]
     text = "".join(path.read_text() for path in inside.running.logs.glob("*.log"))
     assert text and [value for value in planted if value in text] == []
-
-
-def _made_secrets(folder: Path) -> dict[str, list[str]]:
-    made: dict[str, list[str]] = json.loads((folder / "secrets.json").read_text())
-    return made
 
 
 async def _exported(system: System) -> dict[str, set[str]]:

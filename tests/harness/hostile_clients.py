@@ -9,6 +9,8 @@ from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
+from tests.harness.eventually import in_background
+
 Attack = Callable[[int], Awaitable[None]]
 
 
@@ -108,21 +110,6 @@ async def repeat(attack: Attack, number: int) -> None:
         await asyncio.sleep(0.5)
 
 
-@asynccontextmanager
-async def attacking(attacks: dict[Attack, int]) -> AsyncIterator[None]:
-    tasks = [
-        asyncio.create_task(repeat(attack, number))
-        for attack, count in attacks.items()
-        for number in range(count)
-    ]
-    try:
-        yield
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
 ENDLESS = (
     b"HTTP/1.1 100 Continue\r\n\r\n" * 500,
     b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + b"x=y;" * 2_000,
@@ -175,7 +162,8 @@ async def attack_until_stdin_ends(port: int, counts: list[int], receivers: int, 
     async with hostile_receivers(receivers) as urls:
         sys.stdout.write(json.dumps(urls) + "\n")
         sys.stdout.flush()
-        async with attacking(dict(zip(kinds, counts, strict=True))):
+        clients = [(kind, n) for kind, count in zip(kinds, counts, strict=True) for n in range(count)]
+        async with in_background(*(repeat(kind, number) for kind, number in clients)):
             await reader.read()
 
 

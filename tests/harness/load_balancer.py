@@ -9,6 +9,8 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from tests.harness.eventually import in_background, until
+
 POLL_SECONDS = 0.1
 
 Probe = Callable[[int], Awaitable[bool]]
@@ -21,7 +23,6 @@ class Balancer:
         self.port = 0
         self.replicas: set[int] = set()
         self.ready: set[int] = set()
-        self._pipes: set[asyncio.Task[None]] = set()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if not self.ready:
@@ -44,9 +45,7 @@ class Balancer:
     async def until_ready(self, port: int) -> None:
         self.replicas.add(port)
         try:
-            async with asyncio.timeout(120):
-                while port not in self.ready:
-                    await asyncio.sleep(POLL_SECONDS)
+            await until(lambda: port in self.ready, seconds=120)
         except TimeoutError:
             raise AssertionError(f"not ready: {await _readiness(port)!r}") from None
 
@@ -60,11 +59,10 @@ async def balancing(poll_seconds: float = POLL_SECONDS, probe: Probe = _is_ready
     balancer = Balancer(poll_seconds, probe)
     server = await asyncio.start_server(balancer.serve, "127.0.0.1", 0, backlog=512)
     balancer.port = server.sockets[0].getsockname()[1]
-    watching = asyncio.create_task(balancer.watch())
     try:
-        yield balancer
+        async with in_background(balancer.watch()):
+            yield balancer
     finally:
-        watching.cancel()
         server.close()
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, cast
 
@@ -26,6 +26,8 @@ from tests.harness.databases import connected
 from tests.harness.eventually import eventually, until
 from tests.harness.http import Client
 from tests.harness.system import System
+
+KEY = "k" * 32
 
 
 class FakeService:
@@ -54,16 +56,9 @@ async def db(database_url: str) -> AsyncIterator[Database]:
         yield db
 
 
-def operators(db: Database, **services: FakeService) -> OperatorContext:
-    upstreams = cast(dict[str, Upstream], services)
-    return OperatorContext(
-        db=db,
-        key_cache=cast(Any, None),
-        peppers=(),
-        signers=ServiceSigners(dict.fromkeys(upstreams, ("k",))),
-        upstreams=upstreams,
-        checks={},
-    )
+def operators(db: Database, services: Mapping[str, Any]) -> OperatorContext:
+    signers = ServiceSigners(dict.fromkeys(services, (KEY,)))
+    return OperatorContext(db, cast(Any, None), (), signers, dict(services), {})
 
 
 async def test_only_a_404_means_that_the_person_is_not_there(db: Database) -> None:
@@ -71,7 +66,7 @@ async def test_only_a_404_means_that_the_person_is_not_there(db: Database) -> No
     for status, error in ((404, NotFound), (500, Unavailable), (403, Unavailable)):
         forms = FakeService({}, found=(status, {}))
         with pytest.raises(error):
-            await erase_person(operators(db, forms=forms), "lead", new_id(), None, "r")
+            await erase_person(operators(db, {"forms": forms}), "lead", new_id(), None, "r")
         assert forms.bodies == []
 
 
@@ -82,7 +77,7 @@ async def test_the_event_log_knows_everybody_before_a_row_is_erased(db: Database
     forms.found = (200, {"email": "ann@example.com"})
     bookings = FakeService({"members": 1, "emails": ["ann@example.com"], "member_ids": [member_id]})
     webhooks = FakeService({"events": 2, "deliveries": 0})
-    services = operators(db, forms=forms, bookings=bookings, webhooks=webhooks)
+    services = operators(db, {"forms": forms, "bookings": bookings, "webhooks": webhooks})
     done = await erase_person(services, "lead", lead_id, "s", "r")
     first = {"studio_id": done["studio_id"], "lead_ids": [lead_id], "emails": ["ann@example.com"]}
     both = first | {"member_ids": [member_id]}
@@ -100,7 +95,7 @@ async def test_a_record_that_appears_meanwhile_is_not_erased_behind_the_logs_bac
     bookings = FakeService({"member_ids": [member_id]}, found=(200, {"email": "ann@example.com"}))
     forms.then = [{"lead_ids": [new_id()]}]
     with pytest.raises(Unavailable):
-        services = operators(db, forms=forms, bookings=bookings, webhooks=webhooks)
+        services = operators(db, {"forms": forms, "bookings": bookings, "webhooks": webhooks})
         await erase_person(services, "member", member_id, "s", "r")
     assert bookings.bodies == [], "the row with the email is still there"
 
@@ -126,7 +121,6 @@ async def test_a_person_who_is_lead_and_member_is_erased_whole_from_either_side(
         assert b"Ada" not in answer, shown
 
 
-KEY = "k" * 32
 EMAIL, WORDS = "adelheid@example.com", (b"adelheid", b"Quist")
 # Everywhere that an event or a person is stored.
 STORED = (
@@ -257,15 +251,8 @@ async def opened_studio(database_url: str) -> AsyncIterator[Studio]:
             upstreams[name] = AsgiUpstream(service.app)  # type: ignore[arg-type]
         db = await stack.enter_async_context(opened_database(database_url, "gateway"))
         calls = Interrupted(upstreams)
-        operators = OperatorContext(
-            db=db,
-            key_cache=cast(Any, None),
-            peppers=(),
-            signers=ServiceSigners(dict.fromkeys(upstreams, (KEY,))),
-            upstreams={name: calls.of(name) for name in upstreams},
-            checks={},
-        )
-        studio = Studio(database_url, bus, calls, operators)
+        reached = {name: calls.of(name) for name in upstreams}
+        studio = Studio(database_url, bus, calls, operators(db, reached))
         row = {"id": studio.studio_id, "slug": "s", "name": "S", "timezone": "UTC"}
         async with db.transaction() as conn:
             await studios.upsert(conn, [row])

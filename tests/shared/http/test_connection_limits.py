@@ -5,7 +5,7 @@ import os
 import socket
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -18,7 +18,7 @@ from shared.http.connection_limits import SWEEP_CHUNK, ConnectionLimits, mark_au
 from shared.http.open_sockets import endpoints_of, tcp_info
 from shared.http.server import Address, Listener, listening
 from shared.servers.ports import free_port
-from tests.harness.eventually import until
+from tests.harness.eventually import in_background, until
 from tests.harness.raw_http import RawConnection, connect
 
 PIECE = b"x" * 65536
@@ -149,17 +149,6 @@ async def keep_alive(url: str, address: str, count: int, headers: bytes = b"") -
     await asyncio.gather(*(one() for _ in range(count)))
 
 
-@asynccontextmanager
-async def attacked_by(*attacks: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    tasks = [asyncio.create_task(attack) for attack in attacks]
-    try:
-        yield
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
 async def test_a_few_addresses_cannot_close_the_port_for_others() -> None:
     """A full port takes connections from the addresses that have most, so another address is always served,
     and one that has authenticated stays open, also in an address that has many."""
@@ -167,7 +156,7 @@ async def test_a_few_addresses_cannot_close_the_port_for_others() -> None:
         partner = await connect(url, local_address="127.0.9.1")
         assert b"200 OK" in await exchange(partner, WITH_KEY)
         attacks = [keep_alive(url, f"127.0.9.{1 + number}", 11) for number in range(5)]
-        async with attacked_by(*attacks):
+        async with in_background(*attacks):
             await until_seen(url, 41)
             for _ in range(24):
                 newcomer = await connect(url, local_address="127.0.9.100")
@@ -186,7 +175,7 @@ async def test_behind_a_proxy_the_address_that_it_tells_is_counted() -> None:
         other = b"GET / HTTP/1.1\r\nHost: t\r\nX-Forwarded-For: 192.0.2.2\r\n\r\n"
         partner = await connect(url, local_address="127.0.9.1")
         assert b"200 OK" in await exchange(partner, other)
-        async with attacked_by(attack):
+        async with in_background(attack):
             await until_seen(url, 20)
             async with asyncio.timeout(10):
                 while b"200 OK" not in await exchange(await connect(url), other):
