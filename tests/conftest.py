@@ -14,7 +14,7 @@ from tests.harness.receiver import Receiver, receiving
 from tests.harness.servers import Postgres, Rabbit, choose_postgres, choose_rabbit, running
 from tests.harness.system import RunningSystem, System, embedded_system, new_studio_in, separate_services
 
-pytest_plugins = ["tests.harness.browser_fixtures", "tests.harness.schedule"]
+pytest_plugins = ["tests.harness.browser", "tests.harness.schedule"]
 
 VHOSTS_AT_ONCE = 5  # one costs half a second, five cost 0.7
 

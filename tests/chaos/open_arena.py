@@ -25,8 +25,8 @@ from tests.chaos.writers import Gateway
 from tests.harness.broker_cluster import Version, broker_cluster
 from tests.harness.databases import connected
 from tests.harness.http import Client
-from tests.harness.load_balancer import balancing
 from tests.harness.rabbitmq import PrivateRabbit
+from tests.harness.rolling_restart import balancing
 from tests.harness.system import Process, RunningSystem, System, environment_for
 
 REPLICAS = {"gateway": 2, "catalog": 1, "bookings": 2, "forms": 2, "webhooks": 2}

@@ -24,8 +24,14 @@ from tests.chaos.kill_parts import run_ledger
 from tests.chaos.link import BOTH, linked
 from tests.harness.broker_outage import run_outage
 from tests.harness.eventually import eventually
-from tests.harness.log_replica import PARTITIONS, partitions_of, second_log_replica
-from tests.harness.pipeline import Pipeline, new_studio, running_pipeline
+from tests.harness.pipeline import (
+    PARTITIONS,
+    Pipeline,
+    new_studio,
+    partitions_of,
+    running_pipeline,
+    second_log_replica,
+)
 from tests.harness.receiver import receiving
 from tests.harness.system import Process, System
 

@@ -13,8 +13,8 @@ from shared.servers.ports import free_port
 from shared.servers.problem import ServerProblem
 from tests.harness.debian_release import fetch_rabbitmq_4
 from tests.harness.eventually import until
-from tests.harness.load_balancer import Balancer, balancing
 from tests.harness.rabbitmq import HOW_TO_INSTALL, PrivateRabbit, RabbitBinaries, find_rabbitmq, greets
+from tests.harness.rolling_restart import Balancer, balancing
 
 NODES = 3
 POLL_SECONDS = 0.5

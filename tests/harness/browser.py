@@ -1,4 +1,4 @@
-"""Debian's Chromium, started once for all browser tests, each with its own context; and axe-core in it."""
+"""Debian's Chromium, started once for all browser tests, a tab for each, and axe-core in it."""
 
 import subprocess
 import time
@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
 
 from tests.harness.debian_package import find_binary, install
@@ -150,3 +151,25 @@ async def use_scheme(tab: Tab, scheme: str) -> None:
 async def violations(tab: Tab, options: dict[str, Any], part: str = "html") -> list[str]:
     found = await tab.page.evaluate("([part, options]) => axe.run(part, options)", [part, options])
     return [f"{one['id']}: {[node['target'] for node in one['nodes']][:3]}" for one in found["violations"]]
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    path = find_chromium()
+    if path is None:
+        pytest.skip(MISSING)
+    with running_chromium(path, tmp_path_factory.mktemp("chromium")) as address:
+        yield address
+
+
+@pytest.fixture
+async def browser(chromium: str) -> AsyncIterator[Browser]:
+    async with connected(chromium) as browser:
+        yield browser
+
+
+@pytest.fixture
+async def tab(browser: Browser) -> AsyncIterator[Tab]:
+    async with new_tab(browser) as tab:
+        yield tab
+        tab.check()

@@ -1,4 +1,4 @@
-"""Five processes with their own servers, all of which can be killed, for fault tests."""
+"""Five processes with their own servers, all of which can be killed, for fault tests; a second event log."""
 
 import asyncio
 import os
@@ -15,8 +15,8 @@ from shared.servers.postgres import EmbeddedPostgres
 from shared.settings import SERVICES
 from tests.chaos.ledger import Ledger
 from tests.harness.databases import connected
-from tests.harness.eventually import run_in_thread
-from tests.harness.process import memory_mb
+from tests.harness.eventually import eventually, run_in_thread
+from tests.harness.process import Process, memory_mb, serving
 from tests.harness.rabbitmq import PrivateRabbit
 from tests.harness.system import RunningSystem, System, new_studio_in, separate_services
 
@@ -157,3 +157,33 @@ async def _make_database(postgres: EmbeddedPostgres) -> None:
     async with connected(postgres.url) as admin:
         await admin.execute(f"CREATE DATABASE {DATABASE}")
     await migrate(postgres.url_of(DATABASE), SERVICES)
+
+
+PARTITIONS = 16
+LEASED = "SELECT partition FROM webhooks.leases WHERE role = 'event-log' AND replica::text = ANY ($1)"
+REPLICAS = "SELECT DISTINCT replica::text FROM webhooks.leases WHERE role = 'event-log'"
+
+
+@asynccontextmanager
+async def second_log_replica(pipeline: Pipeline, folder: Path, **settings: str) -> AsyncIterator[Process]:
+    """Yields once each replica leases its half of the partitions."""
+    first = pipeline.running.processes["webhooks"]
+    second = serving(["webhooks", "--only", "log"], first.environment | settings, folder)
+    second.start()
+    try:
+        await asyncio.to_thread(second.wait_ready)
+        await eventually(lambda: _is_spread(pipeline))
+        yield second
+    finally:
+        await asyncio.to_thread(second.stop)
+
+
+async def partitions_of(pipeline: Pipeline, process: Process) -> set[int]:
+    """The ones that this replica leases: its log names it."""
+    log = process.log.read_text()
+    replicas = [row["replica"] for row in await pipeline.rows(REPLICAS) if f'"{row["replica"]}"' in log]
+    return {row["partition"] for row in await pipeline.rows(LEASED, replicas)}
+
+
+async def _is_spread(pipeline: Pipeline) -> bool:
+    return len(await pipeline.rows(REPLICAS)) == 2

@@ -46,7 +46,7 @@ SLOWEST = (
     "tests/shared/servers/test_postgres_users.py",
     "tests/end_to_end/test_starting.py",
     "tests/services/gateway/console/test_operator_pages.py",
-    "tests/services/gateway/console/test_partner_security.py",
+    "tests/services/gateway/console/test_partner_console.py",
     "tests/services/gateway/reference/test_try_it.py",
     "tests/services/gateway/reference/test_reference.py",
     "tests/services/cli/test_desk.py",

@@ -19,7 +19,6 @@ ALONE = (
     "database_layouts",
     "forms_at_size",
     "hostile",
-    "hot_studio",
     "isolation",
     "ninety_days",
     "replicas_and_nodes_killed",

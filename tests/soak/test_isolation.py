@@ -1,4 +1,4 @@
-"""Slow, flooding and hostile neighbours: how long another endpoint or studio waits next to them."""
+"""Slow, flooding, hostile and busy neighbours: how long another endpoint or studio waits next to them."""
 
 import pytest
 
@@ -6,6 +6,8 @@ from shared.servers.ports import free_port
 from tests.harness.endpoint_isolation import Sizes, run_isolation
 from tests.harness.hanging_names import hanging_names, hanging_urls
 from tests.harness.hostile_clients import attackers
+from tests.harness.hot_studio import run_hot_studio
+from tests.harness.pipeline import open_pipeline
 from tests.harness.tenant_fairness import Sizes as FloodSizes
 from tests.harness.tenant_fairness import percentile, run_fairness
 
@@ -53,3 +55,16 @@ async def test_receivers_that_answer_without_end_delay_no_other_studio(database_
     print(f"\n{report.text()}")
     assert report.ratio <= 1.5
     assert percentile(report.flooded, 0.5) < 3
+
+
+SAMPLES = 4000
+
+
+@pytest.mark.timeout(1800)
+async def test_a_hot_studio_delays_no_other() -> None:
+    """At half of peak, from commit to receipt: the others' p99 is at most 1.5 times that of the control."""
+    async with open_pipeline() as pipeline:
+        report = await run_hot_studio(pipeline, samples=SAMPLES, rounds=4, peak_events=4000)
+    print(f"\n{report.text()}")
+    assert min(len(report.hot), len(report.control)) >= 2000
+    assert report.ratio <= 1.5

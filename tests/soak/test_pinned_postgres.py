@@ -27,7 +27,7 @@ PART = (
     "tests/services/webhooks/test_event_log.py",
     "tests/services/webhooks/test_log_weeks.py",
     "tests/services/gateway/test_key_cache.py",
-    "tests/deploy/test_roles.py",
+    "tests/deploy/test_broker_users.py",
     "tests/deploy/test_autoscaling.py",
 )
 

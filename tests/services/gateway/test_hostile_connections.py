@@ -1,4 +1,4 @@
-"""The partner port as started in production: what clients without a key can occupy; cut bodies."""
+"""The partner port as started in production: what clients without a key can occupy; cut bodies; an attack."""
 
 import asyncio
 import socket
@@ -8,6 +8,7 @@ from standardwebhooks import Webhook
 from yarl import URL
 
 from tests.harness.eventually import until
+from tests.harness.hostile_run import Sizes, run_hostile
 from tests.harness.http import Client
 from tests.harness.process import memory_mb
 from tests.harness.raw_http import RawConnection, connect, request
@@ -109,3 +110,24 @@ async def test_a_write_whose_body_is_cut_short_does_not_run(
     [got] = await receiver.until_count(1, seconds=60)
     assert len(got.headers["webhook-signature"].split(" ")) == 1, "one secret signs: nothing was rotated"
     Webhook(made["secret"]).verify(got.body, got.headers)
+
+
+async def test_a_well_behaved_partner_is_served_while_others_attack(system: System) -> None:
+    """With silent, slow-sending and slow-reading clients, hostile receivers and a flood, none of its calls is
+    refused and no event is lost. The long run measures how much slower it gets, on a quiet machine.
+    """
+    sizes = Sizes(
+        silent=200,
+        slow_sending=50,
+        slow_reading=50,
+        receivers=8,
+        seconds=4,
+        quiet_seconds=1,
+        keep_alive=100,
+        large_bodies=8,
+    )
+    report = await run_hostile(system, sizes)
+    assert report.refused == 0, report.text()
+    assert report.arrived == report.created > 0, report.text()
+    assert len(report.attacked) >= 5, report.text()
+    assert max(report.memory_mb.values()) < 450, report.text()

@@ -18,9 +18,9 @@ from services.gateway.rules.rate_limit import (
 from services.gateway.shared_rate_limits import AWAY_SECONDS, SharedLimits
 from shared.errors import RateLimited
 from shared.wire import new_id
+from tests.harness.pgbouncer import Valkey, running_valkey
 from tests.harness.raw_http import connect
 from tests.harness.system import System
-from tests.harness.valkey import Valkey, running_valkey
 
 LARGE = b'{"email":"a@example.com","unknown":[%s]}' % b",".join([b"1"] * 120_000)
 
