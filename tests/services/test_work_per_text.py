@@ -1,7 +1,7 @@
 """Work per text is linear in its size: every field of every route and every import line, by CPU time.
 
 The routes run in this process up to their first statement: their database is away. Answers to a form are in
-`forms/rules/test_cost_per_answer.py`, headers and requests to a whole system in `gateway/test_bounded_work.py`.
+`forms/rules/test_cost_per_answer.py`, headers and whole systems in `gateway/test_bounded_work.py`.
 """
 
 import contextlib
