@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-from collections.abc import Sequence
 from contextlib import AsyncExitStack
 
 from msgspec import Struct
@@ -36,7 +35,7 @@ class Report(Struct):
         return f"{self.acknowledged} writes acknowledged, {self.requests} requests; problems: {first}"
 
 
-async def run_ledger(pipeline: Pipeline, *, writes: int, rate: float, parts: Sequence[str] = PARTS) -> Report:
+async def run_ledger(pipeline: Pipeline, *, writes: int, rate: float) -> Report:
     """Goes on until all parts were killed and there are so many acknowledged writes."""
     pipeline.ledger = ledger = Ledger({})
     studio_id, system = pipeline.system.studio_id, pipeline.system
@@ -58,8 +57,8 @@ async def run_ledger(pipeline: Pipeline, *, writes: int, rate: float, parts: Seq
         writers = Writers(gateways, ledger, {studio_id: studio}, random.Random(), rate)
         writers.start()
         try:
-            for number, part in enumerate(parts, start=1):
-                await written(writes * number // (len(parts) + 1))
+            for number, part in enumerate(PARTS, start=1):
+                await written(writes * number // (len(PARTS) + 1))
                 await pipeline.kill(part)
                 await asyncio.sleep(DEAD_SECONDS)
                 await pipeline.revive(part)

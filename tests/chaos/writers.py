@@ -5,7 +5,6 @@ import itertools
 import json
 import random
 import time
-from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -103,7 +102,6 @@ class Writers:
         self.count = max(4, int(rate / 4))
         self.pause = self.count / rate
         self.defects = Defects()
-        self.statuses: Counter[int] = Counter()
         self.last_success: dict[tuple[str, str], float] = {}
         self._turn = itertools.cycle(gateways)
         self._studios = [
@@ -196,7 +194,6 @@ class Writers:
             if untouched:
                 self.defects.unanswered.append(f"{where}: {problem}")
             return None
-        self.statuses[reply.status] += 1
         if not is_expected(reply):
             self.defects.wrong_statuses.append(f"{where}: {reply.status} {reply.body.decode()}")
         return reply

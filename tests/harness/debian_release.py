@@ -27,7 +27,7 @@ TIMEOUT = 120.0
 HERE = 'here=$(dirname "$(readlink -f "$0")")\n'
 
 
-def fetch_program(name: str, libraries: Sequence[str], root: Path = Path(sys.prefix)) -> list[str] | None:
+def fetch_program(name: str, libraries: Sequence[str]) -> list[str] | None:
     """The command that runs `name`, the program of the package with that name. None if it cannot be had."""
 
     def make(unpacked: Path, flat: Path) -> None:
@@ -37,15 +37,13 @@ def fetch_program(name: str, libraries: Sequence[str], root: Path = Path(sys.pre
         shutil.copy2(program, flat)
         run(*command_in(flat, name), "--version")
 
-    made = fetch(name, [name, "libc6", *libraries], make, root)
+    made = fetch(name, [name, "libc6", *libraries], make)
     return command_in(made, name) if made else None
 
 
-def fetch(
-    name: str, packages: Sequence[str], make: Callable[[Path, Path], None], root: Path = Path(sys.prefix)
-) -> Path | None:
+def fetch(name: str, packages: Sequence[str], make: Callable[[Path, Path], None]) -> Path | None:
     """The folder that `make` fills from the unpacked packages, once for all. None if it cannot be had."""
-    folder = root / f"{RELEASE}-{name}"
+    folder = Path(sys.prefix) / f"{RELEASE}-{name}"
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -141,9 +139,9 @@ POSTGRES_LIBRARIES = (
 )
 
 
-def fetch_postgres(major: int, home: Path, root: Path = Path(sys.prefix)) -> PostgresBinaries | None:
+def fetch_postgres(major: int, home: Path) -> PostgresBinaries | None:
     """A copy in `home`: the server's user may not be able to enter the folder of the virtual environment."""
-    made = fetch(f"postgres-{major}", (f"postgresql-{major}", *POSTGRES_LIBRARIES), _make_postgres, root)
+    made = fetch(f"postgres-{major}", (f"postgresql-{major}", *POSTGRES_LIBRARIES), _make_postgres)
     if made is None:
         return None
     copy = shutil.copytree(made, home / made.parent.name, symlinks=True)
@@ -180,8 +178,8 @@ PACKAGES = ("rabbitmq-server", *(f"erlang-{name}" for name in ERLANG), *RABBITMQ
 INSTALLED = "=/usr/lib/erlang\n"
 
 
-def fetch_rabbitmq_4(root: Path = Path(sys.prefix)) -> RabbitBinaries | None:
-    made = fetch("rabbitmq", PACKAGES, _make_rabbitmq, root)
+def fetch_rabbitmq_4() -> RabbitBinaries | None:
+    made = fetch("rabbitmq", PACKAGES, _make_rabbitmq)
     if made is None:
         return None
     erlang = made / "usr/lib/erlang"

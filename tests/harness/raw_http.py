@@ -44,10 +44,10 @@ class RawConnection(Struct):
         self.writer.close()
 
 
-async def connect(url: str, *, buffer: int = 2**16, local_address: str | None = None) -> RawConnection:
+async def connect(url: str, *, local_address: str | None = None) -> RawConnection:
     parts = urlsplit(url)
     local = (local_address, 0) if local_address else None
-    reader, writer = await asyncio.open_connection(parts.hostname, parts.port, limit=buffer, local_addr=local)
+    reader, writer = await asyncio.open_connection(parts.hostname, parts.port, local_addr=local)
     return RawConnection(reader, writer)
 
 
