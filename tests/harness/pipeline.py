@@ -49,7 +49,7 @@ class Pipeline:
 
     async def kill(self, part: str) -> None:
         if part == "postgres":
-            await asyncio.to_thread(_crash, self.postgres)
+            await asyncio.to_thread(crash, self.postgres)
         elif part == "broker":
             await asyncio.to_thread(self.rabbit.kill)
         else:
@@ -100,7 +100,7 @@ def _process_of(part: str) -> str:
     return {"relay": "bookings", "dispatcher": "webhooks"}[part]
 
 
-def _crash(server: EmbeddedPostgres) -> None:
+def crash(server: EmbeddedPostgres) -> None:
     """SIGKILL to the postmaster, like the OOM killer. The next start cleans up."""
     pid = int((server.data / "postmaster.pid").read_text().split()[0])
     os.kill(pid, signal.SIGKILL)

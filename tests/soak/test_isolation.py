@@ -11,6 +11,9 @@ from tests.harness.pipeline import open_pipeline
 from tests.harness.tenant_fairness import Sizes as FloodSizes
 from tests.harness.tenant_fairness import percentile, run_fairness
 
+SAMPLES = 4000
+FLOOD = FloodSizes(endpoints=200, events=200, samples=60, pause=0.2)
+
 
 @pytest.mark.timeout(1800)
 async def test_nobody_waits_for_a_slow_neighbour(database_url: str) -> None:
@@ -28,7 +31,7 @@ async def test_nobody_waits_for_a_slow_neighbour(database_url: str) -> None:
 @pytest.mark.timeout(1800)
 async def test_a_flooding_client_delays_no_other_studio(database_url: str) -> None:
     """200 endpoints with 200 events each: another studio's p99 is at most 1.5 times that of the control."""
-    report = await run_fairness(database_url, FloodSizes(endpoints=200, events=200, samples=60, pause=0.2))
+    report = await run_fairness(database_url, FLOOD)
     print(f"\n{report.text()}")
     assert report.ratio <= 1.5
 
@@ -37,8 +40,7 @@ async def test_a_flooding_client_delays_no_other_studio(database_url: str) -> No
 async def test_names_whose_dns_hangs_delay_no_other_studio(database_url: str) -> None:
     """200 endpoints of one studio at names that hang, 200 events each; the control's endpoints answer."""
     with hanging_names() as names:
-        sizes = FloodSizes(endpoints=200, events=200, samples=60, pause=0.2)
-        report = await run_fairness(database_url, sizes, hanging_urls(200))
+        report = await run_fairness(database_url, FLOOD, hanging_urls(200))
     print(f"\n{report.text()}")
     assert names.hanging, "control: lookups did hang"
     assert report.ratio <= 1.5
@@ -50,14 +52,10 @@ async def test_names_whose_dns_hangs_delay_no_other_studio(database_url: str) ->
 async def test_receivers_that_answer_without_end_delay_no_other_studio(database_url: str) -> None:
     """200 endpoints of one studio at 50 hostile receivers, in their own process; 200 events each."""
     async with attackers(free_port(), [0, 0, 0, 0, 0], 50, "") as urls:
-        sizes = FloodSizes(endpoints=200, events=200, samples=60, pause=0.2)
-        report = await run_fairness(database_url, sizes, urls)
+        report = await run_fairness(database_url, FLOOD, urls)
     print(f"\n{report.text()}")
     assert report.ratio <= 1.5
     assert percentile(report.flooded, 0.5) < 3
-
-
-SAMPLES = 4000
 
 
 @pytest.mark.timeout(1800)

@@ -9,6 +9,7 @@ from http.client import HTTPConnection
 from itertools import count
 from typing import Any
 from urllib.parse import urlencode, urlsplit
+from urllib.request import Request, urlopen
 
 import msgspec
 import pytest
@@ -219,12 +220,8 @@ def credentials(demo: Demo, who: str) -> tuple[str, dict[str, str]]:
 
 
 def _call(demo: Demo, method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[str, bytes]:
-    url = urlsplit(demo.operator_origin)
-    connection = HTTPConnection(str(url.hostname), url.port, timeout=30)
+    """The cookie that is set, and the body."""
     sent = headers | {"Content-Type": "application/json"}
-    connection.request(method, path, msgspec.json.encode(body), sent)
-    answer = connection.getresponse()
-    content = answer.read()
-    assert answer.status in (200, 201), content
-    connection.close()
-    return answer.headers.get("Set-Cookie", ""), content
+    request = Request(demo.operator_origin + path, msgspec.json.encode(body), sent, method=method)
+    with urlopen(request, timeout=30) as answer:
+        return answer.headers.get("Set-Cookie", ""), answer.read()
