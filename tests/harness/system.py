@@ -16,6 +16,7 @@ from tests.harness.http import Client
 from tests.harness.process import ROOT as ROOT
 from tests.harness.process import Process as Process
 from tests.harness.process import environment_for as environment_for
+from tests.harness.process import serving
 
 
 class RunningSystem:
@@ -85,14 +86,10 @@ def separate_services(
     )
     with ExitStack() as stack:
         for name, port in ports.items():
-            process = Process(
-                ["serve", name],
-                shared
-                | {"STUDIO_PORT": str(port), "STUDIO_DATABASE_URL": urls[name]}
-                | ({"STUDIO_AMQP_URL": brokers[name]} if name in brokers else {}),
-                f"http://127.0.0.1:{port}/health/ready",
-                folder / f"{name}.log",
-            )
+            environment = shared | {"STUDIO_DATABASE_URL": urls[name]}
+            if name in brokers:
+                environment["STUDIO_AMQP_URL"] = brokers[name]
+            process = serving([name], environment, folder, port)
             system.processes[name] = process
             stack.callback(process.stop)
             process.start()
