@@ -89,26 +89,27 @@ max_client_conn = 2000
         run_as = unprivileged(home / "none", ("postgres", "nobody"))
         for path in (home, home / "users.txt", home / "pgbouncer.ini"):
             os.chown(path, run_as.uid, run_as.gid)
-        log = home / "pgbouncer.log"
-        with log.open("ab") as output:
-            child = Child(
-                [*command, str(home / "pgbouncer.ini")],
-                run_as=run_as,
-                stop_with="INT",
-                log=output,
-                cwd=Path("/"),
-                env=dict(os.environ),
-            )
+        child = _started([*command, str(home / "pgbouncer.ini")], home, port, run_as, "INT")
         try:
-            deadline = time.monotonic() + 30
-            while not _is_listening(port):
-                assert child.alive and time.monotonic() < deadline, log.read_text()
-                time.sleep(0.05)
             host = f"{server.netloc.rpartition('@')[0]}@127.0.0.1:{port}"
             yield server._replace(netloc=host).geturl()
         finally:
             if not child.stop(timeout=10):
                 child.kill()
+
+
+def _started(command: list[str], home: Path, port: int, run_as: RunAs, stop_with: str) -> Child:
+    """Returns once it takes connections."""
+    log = home / "server.log"
+    with log.open("ab") as output:
+        child = Child(
+            command, run_as=run_as, stop_with=stop_with, log=output, cwd=Path("/"), env=dict(os.environ)
+        )
+    deadline = time.monotonic() + 30
+    while not _is_listening(port):
+        assert child.alive and time.monotonic() < deadline, log.read_text()
+        time.sleep(0.05)
+    return child
 
 
 def _is_listening(port: int) -> bool:
@@ -129,31 +130,12 @@ class Valkey:
 
     def start(self) -> None:
         options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-        with (self._home / "valkey.log").open("ab") as log:
-            self._child = Child(
-                [self._binary, *options],
-                run_as=RunAs(os.geteuid(), os.getegid()),
-                stop_with="TERM",
-                log=log,
-                cwd=self._home,
-                env=dict(os.environ),
-            )
-        deadline = time.monotonic() + 30
-        while not self._answers():
-            assert self._child.alive and time.monotonic() < deadline, (self._home / "valkey.log").read_text()
-            time.sleep(0.05)
+        run_as = RunAs(os.geteuid(), os.getegid())
+        self._child = _started([self._binary, *options], self._home, self.port, run_as, "TERM")
 
     def stop(self) -> None:
         if self._child is not None and not self._child.stop(timeout=10):
             self._child.kill()
-
-    def _answers(self) -> bool:
-        try:
-            with socket.create_connection(("127.0.0.1", self.port), timeout=2) as connection:
-                connection.sendall(b"PING\r\n")
-                return connection.recv(16).startswith(b"+PONG")
-        except OSError:
-            return False
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from services.gateway.rules.console_cookie import OPERATOR_COOKIE, PARTNER_COOKI
 from services.gateway.rules.key_text import make_link, make_operator_session, make_session, make_staff_token
 from services.gateway.rules.rate_limit import FailedKeyLimits
 from services.gateway.session_cache import SessionCache
-from shared.db.database import Connection, Database
+from shared.db.database import Database
 from shared.http.caller import ServiceSigners
 from shared.http.client_address import TrustedProxies
 from shared.routing import OperatorRoute
@@ -88,17 +87,13 @@ class CountedDatabase:
         self._db = db
         self.used = 0
 
-    @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Connection]:
+    def connection(self) -> Any:
         self.used += 1
-        async with self._db.connection() as conn:
-            yield conn
+        return self._db.connection()
 
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Connection]:
+    def transaction(self) -> Any:
         self.used += 1
-        async with self._db.transaction() as conn:
-            yield conn
+        return self._db.transaction()
 
 
 @pytest.fixture
