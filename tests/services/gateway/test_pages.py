@@ -3,27 +3,29 @@
 import asyncio
 import re
 import time
-from importlib import resources
-from importlib.resources.abc import Traversable
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
 from services.gateway.routes.static_files import PIECE_SECONDS, Pace, static_file
 from services.gateway.rules.console_cookie import cookie_of, is_loopback, needs_secure, sent_by_page
-from tests.harness.system import System
+from tests.harness.http import Reply
+from tests.harness.system import ROOT, System
+
+
+def check_policy(answer: Reply) -> None:
+    assert answer.status == 200
+    policy = answer.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
 @pytest.mark.parametrize("path", ["/docs", "/docs/page.js", "/docs/page.css", "/partner/v1/openapi.json"])
 async def test_a_browser_is_told_by_header_what_a_page_may_do(system: System, path: str) -> None:
     """Nothing inline, nobody's frame, no guessing of types, no referrer."""
     answer = await system.site.get(path)
-    assert answer.status == 200
-    policy = answer.headers["Content-Security-Policy"]
-    assert "frame-ancestors 'none'" in policy
-    assert "default-src 'none'" in policy
-    assert "unsafe" not in policy
-    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    check_policy(answer)
     assert answer.headers["Referrer-Policy"] == "no-referrer"
     assert int(answer.headers["Content-Length"]) > 0
 
@@ -79,22 +81,13 @@ async def test_nothing_is_prepared_for_a_client_that_does_not_read_it() -> None:
     assert await bodies_sent("HEAD", gone=False) == 1
 
 
-CONSOLE: Final = resources.files("services.gateway") / "static" / "console"
-PAGE: Final = "console.html"
-MAX_LINES: Final = 200
-
-
-def sources(folder: Traversable = CONSOLE, below: str = "") -> dict[str, str]:
-    found: dict[str, str] = {}
-    for item in folder.iterdir():
-        if item.is_dir():
-            found |= sources(item, f"{below}{item.name}/")
-        else:
-            found[below + item.name] = item.read_text("utf-8")
-    return found
-
-
-SOURCES: Final = sources()
+CONSOLE = ROOT / "services" / "gateway" / "static" / "console"
+MAX_LINES = 200
+SOURCES = {
+    path.relative_to(CONSOLE).as_posix(): path.read_text("utf-8")
+    for path in CONSOLE.rglob("*")
+    if path.is_file()
+}
 
 
 @pytest.mark.parametrize("name", sorted(SOURCES))
@@ -123,16 +116,12 @@ async def test_every_file_is_served_with_the_policy(system: System, port: str) -
     site = system.client(running.partner_url if port == "partner" else running.operator_url, {})
     names = [name for name in SOURCES if name.endswith((".js", ".css"))]
     for path in ("/console", *(f"/console/{name}" for name in names)):
-        answer = await site.get(path)
-        assert answer.status == 200, path
-        policy = answer.headers["Content-Security-Policy"]
-        assert (
-            "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
-        )
-        assert answer.headers["X-Content-Type-Options"] == "nosniff"
-    module, title = (
-        ("partner.js", "Studio console") if port == "partner" else ("operators.js", "Operators' console")
-    )
+        check_policy(await site.get(path))
+    consoles = {
+        "partner": ("partner.js", "Studio console"),
+        "operator": ("operators.js", "Operators' console"),
+    }
+    module, title = consoles[port]
     page = (await site.get("/console")).body.decode()
     assert f'src="/console/{module}"' in page and f"<title>{title}</title>" in page and "$" not in page
     for path in ("/console/console.html", "/console/../settings.py", "/console/nothing.js"):

@@ -14,7 +14,6 @@ from shared.http.caller import Caller
 from shared.observability.metrics import REQUEST_LOG_LEFT_OUT
 from shared.wire import new_id
 from tests.harness.database_layout import opened_database
-from tests.harness.eventually import eventually
 from tests.harness.http import Client
 from tests.harness.system import System
 from tests.services.cli.test_studioctl import studioctl
@@ -170,12 +169,9 @@ async def usage(system: System, **query: Any) -> dict[str, dict[str, Any]]:
 
 async def counted(system: System, key_id: str, requests: int) -> dict[str, Any]:
     """The log is written once a second."""
-
-    async def all_there() -> dict[str, Any] | None:
-        row = (await usage(system))[key_id]
-        return row if row["requests"] >= requests and row["last_used_at"] else None
-
-    row: dict[str, Any] = await eventually(all_there, seconds=60)
+    async with asyncio.timeout(60):
+        while (row := (await usage(system))[key_id])["requests"] < requests or not row["last_used_at"]:
+            await asyncio.sleep(0.05)
     return row
 
 
