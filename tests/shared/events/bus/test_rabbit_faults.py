@@ -21,7 +21,7 @@ from shared.wire import new_id
 from tests.harness.eventually import until
 from tests.harness.servers import Rabbit
 from tests.shared.events.bus.notebook import Notebook, Sender, at_once
-from tests.shared.events.staged_bus import event, left, write
+from tests.shared.events.staged_bus import event, until_empty, write
 
 Fault = Callable[[Rabbit, str], Coroutine[Any, Any, None]]
 
@@ -104,9 +104,7 @@ async def test_nothing_is_lost_or_reordered(
         await until(lambda: len(log.versions) == len(resources))
         await write_on(asyncio.create_task(fault(rabbit, amqp_url)))
         await write_on()
-        async with asyncio.timeout(60):
-            while (await left(db)).waiting:
-                await asyncio.sleep(0.05)
+        await until_empty(db)
     for id_, _ in resources:
         assert log.versions[id_] == list(range(1, written + 1))
 
@@ -126,9 +124,7 @@ async def test_partitions_move_between_replicas(amqp_url: str, db: Database) -> 
         buses[0].assign(EVENT_LOG, frozenset(range(8)))
         buses[1].assign(EVENT_LOG, frozenset(range(8, 16)))
         await write(db, [event(id_, 2, studio) for id_, studio in resources])
-        async with asyncio.timeout(30):
-            while (await left(db)).waiting:
-                await asyncio.sleep(0.05)
+        await until_empty(db)
     stored = {id_: first.versions[id_] + second.versions[id_] for id_, _ in resources}
     assert all(sorted(set(versions)) == [1, 2] for versions in stored.values())
     assert any(2 in versions for versions in second.versions.values())
