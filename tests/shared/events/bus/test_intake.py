@@ -2,17 +2,23 @@
 
 from collections.abc import Sequence
 
+import pytest
+
+from shared.errors import Unavailable
 from shared.events.bus import EVENT_LOG, Batch, Message
 from shared.events.bus.intake import Intake
 
 
 class Log:
-    """Stores each event once."""
+    """Stores each event once, unless it is away."""
 
     def __init__(self) -> None:
         self.stored: list[str] = []
+        self.is_away = False
 
     async def __call__(self, messages: Sequence[Message]) -> None:
+        if self.is_away:
+            raise Unavailable("staged")
         self.stored += [message.id for message in messages if message.id not in self.stored]
 
 
@@ -47,3 +53,16 @@ async def test_a_session_that_is_not_known_starts_over() -> None:
     """The receiver was started anew: what came before may be lost."""
     [reply] = await Intake(EVENT_LOG, Log()).take([batch(7, "a")])
     assert reply.start_over and not reply.stored
+
+
+async def test_what_could_not_be_stored_is_no_part_of_a_session() -> None:
+    """While the database is away nothing is replied, and afterwards the session starts over."""
+    log = Log()
+    intake = Intake(EVENT_LOG, log)
+    await intake.take([batch(1, "a")])
+    log.is_away = True
+    with pytest.raises(Unavailable):
+        await intake.take([batch(2, "b")])
+    log.is_away = False
+    [reply] = await intake.take([batch(3, "c")])
+    assert reply.start_over and log.stored == ["a"]
