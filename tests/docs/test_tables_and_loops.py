@@ -52,14 +52,3 @@ def test_every_loop_is_on_the_page() -> None:
     """Read from the code that makes them."""
     files = [*(ROOT / "services").rglob("*.py"), *(ROOT / "shared").rglob("*.py")]
     assert set(first_cells(LOOPS)) == {name for path in files for name in loop_names(path)}
-
-
-def test_the_page_is_read() -> None:
-    """The control: the two functions above find what is known to be there."""
-    assert {
-        ("webhooks", "lanes"),
-        ("catalog", "outbox"),
-        ("gateway", "schema_migrations"),
-    } <= tables_on_the_page()
-    assert "SERVICE-relay" in first_cells(LOOPS)
-    assert "SERVICE-outbox" in loop_names(ROOT / "shared" / "events" / "relay.py")

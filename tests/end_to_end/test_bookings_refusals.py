@@ -30,8 +30,7 @@ class House:
         return reply
 
     async def book(self, class_: Any, member: Any, *, key: str | None = None, **more: Any) -> Reply:
-        body = {"class_id": class_["id"], "member_id": member["id"], **more}
-        return await self.partner.post("/bookings", body, headers={"Idempotency-Key": key or new_id()})
+        return await self.partner.book(class_["id"], member["id"], key=key, **more)
 
     async def cancel(self, booking_id: str, *, key: str | None = None, **query: Any) -> Reply:
         headers = {"Idempotency-Key": key or new_id()}

@@ -9,7 +9,7 @@ import asyncpg
 
 from shared.db.migrate import migrate
 from shared.settings import SERVICES
-from tests.harness.run_in_thread import run_in_thread
+from tests.harness.eventually import run_in_thread
 from tests.harness.servers import Postgres
 
 # Roles are global to a server: workers that share one by URL must not create them at the same time.

@@ -7,8 +7,7 @@ from shared.servers.postgres_binaries import find_postgres
 from shared.servers.problem import ServerProblem
 from tests.harness.browser import MISSING, install_chromium
 from tests.harness.containers import docker_answers
-from tests.harness.debian_package import find_binary, install
-from tests.harness.faketime import find_libfaketime
+from tests.harness.debian_package import find_binary, find_libfaketime, install
 from tests.harness.pgbouncer import find_pgbouncer
 from tests.harness.rabbitmq import find_rabbitmq, install_if_debian_root
 
