@@ -1,7 +1,9 @@
 """What the operators' routes and actions share."""
 
 from collections.abc import Mapping
+from typing import TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from services.gateway.key_cache import KeyCache
@@ -10,6 +12,9 @@ from shared.db.database import Database
 from shared.errors import Unavailable, UpstreamTimeout
 from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, Caller, Role, ServiceSigners
 from shared.http.health import Check
+from shared.wire import encode
+
+T = TypeVar("T")
 
 
 class OperatorContext(Struct, frozen=True):
@@ -22,6 +27,30 @@ class OperatorContext(Struct, frozen=True):
     checks: Mapping[str, Check]
     # Where browsers reach the partner port.
     public_origin: str = "http://127.0.0.1:8080"
+
+    async def ask(
+        self,
+        kind: type[T],
+        owner: str,
+        method: str,
+        target: str,
+        *,
+        request_id: str,
+        studio_id: str = "",
+        body: object = None,
+    ) -> T:
+        """What a service answers to an internal request. Anything but 200 is `Unavailable`: try again."""
+        answer = await self.call_service(
+            owner,
+            method,
+            target,
+            request_id=request_id,
+            studio_id=studio_id,
+            body=b"" if body is None else encode(body),
+        )
+        if answer.status != 200:
+            raise Unavailable(f"The {owner} service answered {answer.status}; try again.")
+        return msgspec.json.decode(answer.body, type=kind)
 
     async def call_service(
         self,

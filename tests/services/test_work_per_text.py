@@ -20,13 +20,12 @@ from services.bookings.context import Bookings
 from services.catalog import actions as catalog_import
 from services.catalog.app import routes as catalog_routes
 from services.catalog.context import Catalog
-from services.cli.openapi.operations import EXPORT, IMPORT, OWN_ROUTES
 from services.forms.actions import import_lines as forms_import
 from services.forms.app import routes as forms_routes
 from services.forms.context import Forms
-from services.gateway.actions.import_studios import validate_studios
-from services.gateway.actions.read_import_line import OWNERS, read_import_line
+from services.gateway.actions.import_lines import OWNERS, read_import_line, validate_studios
 from services.gateway.context import OperatorContext
+from services.gateway.routes import own_routes
 from services.gateway.routes.operator import port as table
 from services.gateway.wire.studio import StudioLine
 from services.webhooks.app import routes as webhooks_routes
@@ -66,7 +65,7 @@ SERVICE_ROUTES: dict[str, list[Route[Any]]] = {
     "bookings": bookings_routes(),
     "forms": forms_routes(),
     "webhooks": webhooks_routes(),
-    "gateway": [*OWN_ROUTES, *table.routes(), IMPORT, EXPORT],
+    "gateway": [*own_routes.ROUTES, *table.routes()],
 }
 
 

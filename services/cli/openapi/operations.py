@@ -8,16 +8,11 @@ from services.bookings import app as bookings
 from services.catalog import app as catalog
 from services.cli.openapi.schemas import OPERATIONS
 from services.forms import app as forms
-from services.gateway.errors import SessionCannotMakeSessions
+from services.gateway.routes import own_routes
 from services.gateway.routes.operator import port as table
-from services.gateway.routes.operator.exports import ExportOf
-from services.gateway.routes.operator.imports import ImportAnswer, ImportQuery
-from services.gateway.wire.key import ConsoleSession, ConsoleSessionCreate, OwnKey
-from services.gateway.wire.request import LoggedRequest, RequestsQuery
 from services.webhooks import app as webhooks
-from shared.errors import DomainError, InsufficientScope, NotFound
+from shared.errors import DomainError, InsufficientScope
 from shared.http.caller import InsufficientRole
-from shared.http.pages import Page
 from shared.http.routes import NoQuery, Route
 from shared.routing import ANY_KEY, OF_A_STUDIO, OPERATOR_PREFIX, ROUTES, STAFF_ROUTES, PartnerRoute
 
@@ -67,82 +62,6 @@ def singular(noun: str) -> str:
     return noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun
 
 
-async def _answered_by_the_gateway(context: Any, call: Any) -> Any:
-    raise NotImplementedError
-
-
-OWN_ROUTES: tuple[Route[Any], ...] = (
-    Route(
-        method="GET",
-        path="/key",
-        handler=_answered_by_the_gateway,
-        summary="Read the key in use",
-        description="The key's name, studio, scopes, locations, expiry and rate limit, without its secret.",
-        answer=OwnKey,
-        tag="Key",
-    ),
-    Route(
-        method="GET",
-        path="/requests",
-        handler=_answered_by_the_gateway,
-        summary="List your requests of the last seven days",
-        description=(
-            "The requests of your client's keys, newest first: method, route, status and duration, without "
-            "bodies. They appear within seconds. Under high load some successful requests are not recorded."
-        ),
-        query=RequestsQuery,
-        answer=Page[LoggedRequest],
-        tag="Key",
-    ),
-    Route(
-        method="POST",
-        path="/console-sessions",
-        handler=_answered_by_the_gateway,
-        summary="Create a link into the console",
-        description=(
-            "A link for a person's browser, so that the key stays on your server. It works once, within ten "
-            "minutes, and opens a session with the key's scopes or some of them. Revoking the key ends the "
-            "session. A session shares the client's rate limit and cannot create sessions."
-        ),
-        body=ConsoleSessionCreate,
-        optional_body=True,
-        answer=ConsoleSession,
-        status=201,
-        errors=(SessionCannotMakeSessions,),
-        tag="Key",
-    ),
-)
-IMPORT: Route[Any] = Route(
-    method="POST",
-    path="/import",
-    handler=_answered_by_the_gateway,
-    summary="Import NDJSON of any size",
-    description=(
-        "One resource per line, as the API returns it; `object` names its kind. Good lines are stored if "
-        "others are bad. Each bad line is reported by number and reason."
-    ),
-    query=ImportQuery,
-    answer=ImportAnswer,
-    errors=(NotFound,),
-    role="manager",
-)
-EXPORT: Route[Any] = Route(
-    method="GET",
-    path="/export",
-    handler=_answered_by_the_gateway,
-    summary="Export a studio as NDJSON",
-    description=(
-        "Import lines of everything in the studio, in an order that can be imported, including credits, "
-        "charges, receipts and versions. Keys, endpoints and events are not exported. With `member_id`, only "
-        "what is stored about that person. The response is complete only if its last chunk arrives."
-    ),
-    query=ExportOf,
-    answer=str,
-    errors=(NotFound,),
-    role="manager",
-)
-
-
 class Operation(Struct, frozen=True):
     """One method of one path, as it is served."""
 
@@ -169,7 +88,7 @@ def _service_routes() -> list[Route[Any]]:
 def partner_routes() -> dict[tuple[str, str], Route[Any]]:
     """The routes for partners, by method and path, without staff and internal routes."""
     partners = [route for route in _service_routes() if not route.staff and not route.internal]
-    return {(route.method, route.path): route for route in (*OWN_ROUTES, *partners)}
+    return {(route.method, route.path): route for route in (*own_routes.ROUTES, *partners)}
 
 
 def operations() -> list[Operation]:
@@ -215,7 +134,7 @@ def operator_operations() -> list[Operation]:
         for route in _service_routes()
         if route.staff
     ]
-    return [_operator_operation(route) for route in (*own, IMPORT, EXPORT, *staff)]
+    return [_operator_operation(route) for route in (*own, *staff)]
 
 
 def _operator_operation(route: Route[Any]) -> Operation:

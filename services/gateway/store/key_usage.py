@@ -1,8 +1,6 @@
 """Requests and errors of each key, by the hour. `store/requests.py` counts them."""
 
-from datetime import datetime
-
-from services.gateway.wire.request import KeyUsage
+from services.gateway.wire.request import KeyUsage, UsageQuery
 from shared.db.database import Connection
 from shared.http.pages import Page, page_of, start_after
 
@@ -28,25 +26,8 @@ ORDER BY p.created_at, p.id
 """
 
 
-async def page(
-    conn: Connection, studio_id: str | None, *, since: datetime | None, cursor: str | None, limit: int
-) -> Page[KeyUsage]:
+async def page(conn: Connection, studio_id: str | None, query: UsageQuery) -> Page[KeyUsage]:
     """All studios' keys if `studio_id` is None, oldest first."""
-    at, after = await start_after(conn, CURSOR, cursor, studio_id)
-    rows = await conn.fetch(LIST, studio_id, at, after, since, limit + 1)
-    return page_of([KeyUsage(**row) for row in rows], limit)
-
-
-# Of all studios, a batch at a time.
-DELETE_OLD = """
-WITH gone AS (
-    DELETE FROM key_usage WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM key_usage WHERE hour < clock_timestamp() - interval '31 days' LIMIT $1))
-    RETURNING 1
-)
-SELECT count(*) FROM gone
-"""
-
-
-async def delete_old(conn: Connection, limit: int) -> int:
-    return int(await conn.fetchval(DELETE_OLD, limit))
+    at, after = await start_after(conn, CURSOR, query.cursor, studio_id)
+    rows = await conn.fetch(LIST, studio_id, at, after, query.since, query.limit + 1)
+    return page_of([KeyUsage(**row) for row in rows], query.limit)

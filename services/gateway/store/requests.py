@@ -74,18 +74,3 @@ def _filtered(query: RequestsQuery) -> tuple[str, list[Any]]:
         both = status_class is not None
         return (BY_BOTH if both else BY_REQUEST_ID), [query.request_id, *([status_class] if both else [])]
     return (BY_STATUS, [status_class]) if status_class is not None else (ALL, [])
-
-
-# Of all studios, a batch at a time.
-DELETE_OLD = """
-WITH gone AS (
-    DELETE FROM requests WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM requests WHERE at < clock_timestamp() - interval '7 days' LIMIT $1))
-    RETURNING 1
-)
-SELECT count(*) FROM gone
-"""
-
-
-async def delete_old(conn: Connection, limit: int) -> int:
-    return int(await conn.fetchval(DELETE_OLD, limit))

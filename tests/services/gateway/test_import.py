@@ -9,7 +9,7 @@ import pytest
 
 from services.cli.import_file import import_stream
 from services.cli.operator_client import OperatorClient
-from services.gateway.routes.operator.imports import MAX_LINE_BYTES, lines_of
+from services.gateway.routes.operator.transfer import MAX_LINE_BYTES, lines_of
 from shared.wire import new_id
 from tests.harness import import_lines
 from tests.harness.system import System

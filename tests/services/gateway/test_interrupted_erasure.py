@@ -154,7 +154,7 @@ async def opened_studio(database_url: str) -> AsyncIterator[Studio]:
         upstreams = {}
         for name in ("webhooks", "forms", "bookings"):
             service = await stack.enter_async_context(OPEN_SERVICE[name](settings, bus))
-            upstreams[name] = AsgiUpstream(service.app)  # type: ignore[arg-type]
+            upstreams[name] = AsgiUpstream(service.app)
         db = await open_database(database_url, "gateway", size=2)
         stack.push_async_callback(db.close)
         calls = Interrupted(upstreams)

@@ -3,8 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from services.gateway import key_cache as key_lookup
-from services.gateway.key_cache import BatchedLookup
+from services.gateway.secret_lookup import INTERVAL_SECONDS, LARGEST_BATCH, BatchedLookup
 
 
 class RecordedLookups:
@@ -28,13 +27,13 @@ async def test_those_who_come_together_cost_one_query() -> None:
     assert lookups.batches == [["a", "b", "c"]]
     await asyncio.gather(*(lookup.wait_for(key) for key in ("b", "c", "d")))
     assert lookups.batches[1:] == [["d"]]
-    assert asyncio.get_running_loop().time() - started > key_lookup.INTERVAL_SECONDS * 0.9
+    assert asyncio.get_running_loop().time() - started > INTERVAL_SECONDS * 0.9
 
 
 async def test_a_flood_of_made_up_keys_is_one_bounded_query() -> None:
     """The rest are refused without a query."""
     lookups = RecordedLookups()
     lookup = BatchedLookup(lookups.look_up)
-    many = key_lookup.LARGEST_BATCH * 3
+    many = LARGEST_BATCH * 3
     await asyncio.gather(*(lookup.wait_for(str(number)) for number in range(many)))
-    assert [len(batch) for batch in lookups.batches] == [key_lookup.LARGEST_BATCH]
+    assert [len(batch) for batch in lookups.batches] == [LARGEST_BATCH]

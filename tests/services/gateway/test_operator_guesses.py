@@ -28,9 +28,9 @@ async def ask(app: OperatorPort, token: str, address: str, path: str) -> Any:
 
 async def test_a_guesser_is_slowed_down_on_every_path() -> None:
     """A burst of refusals, then 429 with `Retry-After`. Health checks and other addresses are exempt."""
-    access, limits = OperatorAccess(("right",), None, ()), FailedKeyLimits()
     routes = {OperatorRoute("GET", path): ok for path in ("/studios", "/export", "/queues")}
     no_database: Any = None
+    access, limits = OperatorAccess(("right",), no_database, ()), FailedKeyLimits()
     app = OperatorPort({"/health/live": ok}, routes, access, no_database, TrustedProxies(), limits)
     paths = ("/operator/v1/studios", "/operator/v1/export", "/operator/v1/queues", "/operator/v1/unknown")
     guesses = [

@@ -10,16 +10,21 @@ import pytest
 
 from services.gateway.access import OperatorAccess
 from services.gateway.key_cache import KeyCache
-from services.gateway.routes.console_sign_in import ConsoleSignIn, operator_sign_in, partner_sign_in
+from services.gateway.partner_sessions import PartnerSessions
+from services.gateway.routes.console_sign_in import ConsoleSignIn
 from services.gateway.routes.operator.port import OperatorPort
 from services.gateway.rules.console_cookie import OPERATOR_COOKIE, PARTNER_COOKIE
-from services.gateway.rules.key_text import make_link, make_operator_session, make_session, make_staff_token
+from services.gateway.rules.key_text import (
+    LINK_HEAD,
+    OPERATOR_SESSION_HEAD,
+    SESSION_HEAD,
+    STAFF_HEAD,
+    make_token,
+)
 from services.gateway.rules.rate_limit import FailedKeyLimits
-from services.gateway.session_cache import SessionCache
 from shared.db.database import Connection, Database
 from shared.http.caller import ServiceSigners
 from shared.http.client_address import TrustedProxies
-from shared.wire import new_id
 from tests.harness.console import PAGE
 from tests.harness.database_layout import open_database
 
@@ -56,13 +61,13 @@ async def db(database_url: str) -> AsyncIterator[Any]:
 
 
 def partners(db: Any) -> ConsoleSignIn:
-    sessions = SessionCache(db, PEPPERS, KeyCache(db, PEPPERS, ServiceSigners({})))
-    return partner_sign_in(db, PEPPERS, sessions, FailedKeyLimits(), TrustedProxies())
+    sessions = PartnerSessions(db, PEPPERS, KeyCache(db, PEPPERS, ServiceSigners({})))
+    return ConsoleSignIn(sessions, FailedKeyLimits(), TrustedProxies())
 
 
 def operators(db: Any) -> ConsoleSignIn:
     access = OperatorAccess(("the operator token",), db, PEPPERS)
-    return operator_sign_in(db, PEPPERS, access, FailedKeyLimits(), TrustedProxies())
+    return ConsoleSignIn(access, FailedKeyLimits(), TrustedProxies())
 
 
 async def send(app: ConsoleSignIn, method: str, *, token: str = "", cookie: str = "") -> int:
@@ -95,9 +100,9 @@ async def many(*requests: Any) -> list[int]:
 
 async def test_made_up_sign_ins_over_the_limit_are_looked_up_in_batches(db: Any) -> None:
     """Before the limit each costs one query, after it a batch of them does."""
-    for app, guess in ((partners(db), make_link), (operators(db), make_staff_token)):
+    for app, guess in ((partners(db), LINK_HEAD), (operators(db), STAFF_HEAD)):
         db.used = 0
-        answers = await many(*(send(app, "POST", token=guess().text) for _ in range(GUESSES)))
+        answers = await many(*(send(app, "POST", token=make_token(guess).text) for _ in range(GUESSES)))
         assert answers[-1] == 429 and answers.count(429) >= GUESSES - FailedKeyLimits.BURST - AT_ONCE
         assert db.used < FailedKeyLimits.BURST + AT_ONCE + GUESSES // 5
     assert await send(app, "POST", token="the operator token") == 200
@@ -106,8 +111,11 @@ async def test_made_up_sign_ins_over_the_limit_are_looked_up_in_batches(db: Any)
 async def test_made_up_sign_outs_are_limited_too(db: Any) -> None:
     """They are guesses at sessions. One with a cookie that has ended just deletes the cookie."""
     guesses = (
-        (partners(db), [f"{PARTNER_COOKIE}={make_session(new_id()).text}" for _ in range(GUESSES)]),
-        (operators(db), [f"{OPERATOR_COOKIE}={make_operator_session().text}" for _ in range(GUESSES)]),
+        (partners(db), [f"{PARTNER_COOKIE}={make_token(SESSION_HEAD).text}" for _ in range(GUESSES)]),
+        (
+            operators(db),
+            [f"{OPERATOR_COOKIE}={make_token(OPERATOR_SESSION_HEAD).text}" for _ in range(GUESSES)],
+        ),
     )
     for app, cookies in guesses:
         db.used = 0
@@ -122,8 +130,10 @@ async def test_made_up_tokens_at_the_operators_api_are_looked_up_in_batches(db: 
     """Also made-up cookies of its console. The operator token is known without a query."""
     access = OperatorAccess(("the operator token",), db, PEPPERS)
     app = OperatorPort({}, {}, access, db, TrustedProxies(), FailedKeyLimits())
-    tokens = [("Authorization", f"Bearer {make_staff_token().text}") for _ in range(GUESSES // 2)]
-    cookies = [("Cookie", f"{OPERATOR_COOKIE}={make_operator_session().text}") for _ in range(GUESSES // 2)]
+    tokens = [("Authorization", f"Bearer {make_token(STAFF_HEAD).text}") for _ in range(GUESSES // 2)]
+    cookies = [
+        ("Cookie", f"{OPERATOR_COOKIE}={make_token(OPERATOR_SESSION_HEAD).text}") for _ in range(GUESSES // 2)
+    ]
     answers = await many(*(ask(app, *guess) for guess in [*tokens, *cookies]))
     assert answers[-1] == 429 and answers.count(429) >= GUESSES - FailedKeyLimits.BURST - AT_ONCE
     assert db.used < FailedKeyLimits.BURST + AT_ONCE + GUESSES // 5

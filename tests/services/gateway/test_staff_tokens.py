@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from services.cli.openapi.operations import Operation, operator_operations
 from services.gateway.access import OperatorAccess
-from services.gateway.rules.key_text import hash_secret, make_staff_token
+from services.gateway.rules.key_text import STAFF_HEAD, hash_secret, make_token
 from services.gateway.store import staff_tokens, studios
 from shared.http.caller import ROLES, Role
 from shared.wire import new_id
@@ -156,7 +156,7 @@ async def test_a_token_is_shown_once_and_ends_with_its_revocation(system: System
 async def test_a_made_up_token_is_refused(system: System) -> None:
     """With a good checksum, a wrong secret under a known id, and a broken checksum."""
     issued = await issue(system, system.studio_id, "manager")
-    stranger = make_staff_token().text
+    stranger = make_token(STAFF_HEAD).text
     forged = issued["token"][:-20] + stranger[-20:]
     for text in (stranger, forged, issued["token"][:-1], "stf_"):
         refused = await client_with(system, text).get("/studios")
@@ -167,7 +167,7 @@ async def test_a_made_up_token_is_refused(system: System) -> None:
 async def test_a_token_outlives_the_pepper_that_it_was_issued_under(database_url: str) -> None:
     """One use while both are known stores a hash under the new one, also right after another use."""
     db = await open_database(database_url, "gateway", size=1)
-    new, studio_id = make_staff_token(), new_id()
+    new, studio_id = make_token(STAFF_HEAD), new_id()
     try:
         async with db.transaction() as conn:
             await studios.upsert(conn, [{"id": studio_id, "slug": "s", "name": "S", "timezone": "UTC"}])

@@ -4,7 +4,7 @@ from typing import Any
 
 from services.gateway.errors import InvalidKey
 from services.gateway.routes.partner import PartnerApi
-from services.gateway.rules.rate_limit import FailedKeyLimits
+from services.gateway.rules.rate_limit import ClientLimits, FailedKeyLimits
 from shared.http.client_address import TrustedProxies
 
 
@@ -35,7 +35,17 @@ async def status_of(api: PartnerApi, peer: str, named: str) -> int:
 
 async def test_a_guesser_behind_the_ingress_does_not_use_up_the_others_refusals() -> None:
     """And naming another address itself gives nobody a new burst."""
-    api = PartnerApi(NoKeys(), {}, TrustedProxies(["10.0.0.0/8"]))  # type: ignore[arg-type]
+    unused: Any = None
+    api = PartnerApi(
+        NoKeys(),  # type: ignore[arg-type]
+        {},
+        TrustedProxies(["10.0.0.0/8"]),
+        sessions=unused,
+        request_log=unused,
+        failed_keys=FailedKeyLimits(),
+        limits=ClientLimits(),
+        own_context=unused,
+    )
     guesses = [await status_of(api, "10.0.3.7", "203.0.113.9") for _ in range(FailedKeyLimits.BURST + 1)]
     assert guesses[-2:] == [401, 429]
     assert await status_of(api, "10.0.3.7", "198.51.100.4") == 401
