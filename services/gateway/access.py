@@ -2,7 +2,6 @@
 
 import hmac
 from collections.abc import Mapping
-from contextvars import ContextVar
 from typing import Final
 
 from services.gateway.errors import BadOperatorToken
@@ -21,8 +20,6 @@ from shared.db.database import Database
 from shared.http.caller import Caller
 
 OPERATOR: Final = Caller(studio_id="", actor="operator", role="operator")
-# The caller of this request, set by `recognise`. `verify` is called later, where nothing can be awaited.
-_recognised: ContextVar[Caller | None] = ContextVar("operator_caller", default=None)
 
 
 class OperatorAccess:
@@ -38,21 +35,12 @@ class OperatorAccess:
         self._sessions = SecretLookup(db, peppers, OPERATOR_SESSION_HEAD, operator_sessions.presented)
 
     async def recognise(self, headers: Mapping[bytes, bytes], *, batched: bool = False) -> Caller | None:
-        """Must be called at the start of each request, before `verify`."""
         kind, _, token = headers.get(b"authorization", b"").partition(b" ")
-        caller = None
         if kind.lower() == b"bearer":
-            caller = await self._holder_of(token, batched)
-        elif not kind and sent_by_page(headers):
-            caller = await self._session(cookie_of(headers.items(), OPERATOR_COOKIE) or "", batched)
-        _recognised.set(caller)
-        return caller
-
-    def verify(self, headers: Mapping[bytes, bytes], request_id: str) -> Caller:
-        caller = _recognised.get()
-        if caller is None:
-            raise BadOperatorToken
-        return caller.with_request_id(request_id)
+            return await self._holder_of(token, batched)
+        if not kind and sent_by_page(headers):
+            return await self._session(cookie_of(headers.items(), OPERATOR_COOKIE) or "", batched)
+        return None
 
     async def open(self, token: str, *, batched: bool = False) -> tuple[str, OperatorSignedIn]:
         """Opens a session with the rights of this token. Returns the session's cookie."""

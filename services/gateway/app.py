@@ -25,7 +25,7 @@ from services.gateway.upstream import HttpUpstream, Upstream
 from shared.background import Loop, running
 from shared.db.database import Database
 from shared.http.asgi import ASGIApp
-from shared.http.caller import ServiceSigners
+from shared.http.caller import CallerSigner
 from shared.http.client_address import TrustedProxies
 from shared.http.connection_limits import ConnectionLimits
 from shared.http.health import OptionalCheck
@@ -90,7 +90,7 @@ async def open_gateway(
     """`checks` are those of services in the same process. A separate process reports its own readiness."""
     assert settings.database_url is not None
     db = await Database.connect(settings.database_url, "gateway", size=settings.pool_size)
-    signers = ServiceSigners({name: settings.caller_keys_of(name) for name in UPSTREAMS})
+    signers = {name: CallerSigner(settings.caller_keys_of(name)) for name in UPSTREAMS}
     key_cache = KeyCache(db, settings.key_peppers, signers)
     await key_cache.refresh()
     peppers = settings.key_peppers
@@ -139,7 +139,7 @@ async def open_gateway(
         async with running([key_refresh, client_deactivation, log_writing, cleanup]):
             yield Gateway(
                 PartnerPort(partner_api, checks, ConsoleSignIn(sessions, failed_keys, proxies)),
-                OperatorPort(public, operator_handlers(context, access), access, db, proxies, failed_tokens),
+                OperatorPort(public, operator_handlers(context), access, db, proxies, failed_tokens),
             )
     finally:
         await request_log.write_last()

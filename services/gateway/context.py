@@ -10,7 +10,7 @@ from services.gateway.key_cache import KeyCache
 from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamAnswer
 from shared.db.database import Database
 from shared.errors import Unavailable, UpstreamTimeout
-from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, Caller, Role, ServiceSigners
+from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, Caller, CallerSigner, Role
 from shared.http.health import Check
 from shared.wire import encode
 
@@ -21,7 +21,7 @@ class OperatorContext(Struct, frozen=True):
     db: Database
     key_cache: KeyCache
     peppers: tuple[str, ...]
-    signers: ServiceSigners
+    signers: Mapping[str, CallerSigner]
     upstreams: Mapping[str, Upstream]
     # The gateway's own checks, for its line in the status.
     checks: Mapping[str, Check]
@@ -68,7 +68,7 @@ class OperatorContext(Struct, frozen=True):
         """One request to a service on an operator's behalf. A partner route also needs its scope."""
         scopes = frozenset({scope} if scope else ())
         caller = Caller(studio_id=studio_id, actor="operator", role=role, scopes=scopes)
-        signed = self.signers.sign(owner, caller)
+        signed = self.signers[owner].sign(caller)
         headers = [(CALLER_HEADER, signed), (REQUEST_ID_HEADER, request_id.encode())]
         if body:
             headers.append((b"content-type", content_type))

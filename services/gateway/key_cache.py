@@ -8,7 +8,7 @@ import asyncio
 import hashlib
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -20,7 +20,7 @@ from services.gateway.rules.key_text import KEY_HEADS, hash_secret, is_hash_of, 
 from services.gateway.secret_lookup import BatchedLookup
 from services.gateway.store import keys
 from shared.db.database import Database
-from shared.http.caller import LIFETIME_SECONDS, Caller, ServiceSigners
+from shared.http.caller import LIFETIME_SECONDS, Caller, CallerSigner
 
 POLL_SECONDS: Final = 0.5
 FORGET_SECONDS: Final = 15.0
@@ -52,7 +52,7 @@ class KeyCache:
         self,
         db: Database,
         peppers: tuple[str, ...],
-        signers: ServiceSigners,
+        signers: Mapping[str, CallerSigner],
         *,
         forget_after: float = FORGET_SECONDS,
     ) -> None:
@@ -123,7 +123,7 @@ class KeyCache:
             key.signed_until = now + LIFETIME_SECONDS / 6
         signed = key.signed.get(service)
         if signed is None:
-            signed = key.signed[service] = self._signers.sign(service, key.caller, at=now)
+            signed = key.signed[service] = self._signers[service].sign(key.caller, at=now)
         return signed
 
     def __len__(self) -> int:

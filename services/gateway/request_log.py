@@ -68,8 +68,8 @@ class RequestLog:
         queue = self._good if status < 400 else self._limited if status == 429 else self._refused
         if not queue.add(row):
             caller = row[_CALLER]
-            counts = [caller.studio_id, caller.client_id, caller.key_id, 0, 0]
-            counts = self._left_out.setdefault(caller.key_id, counts)
+            none: LeftOut = [caller.studio_id, caller.client_id, caller.key_id, 0, 0]
+            counts = self._left_out.setdefault(caller.key_id, none)
             counts[_REQUESTS] += 1
             counts[_ERRORS] += status >= 400
 

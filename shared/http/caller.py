@@ -6,7 +6,7 @@ import hmac
 import time
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -97,6 +97,8 @@ class _Signed(Struct, frozen=True):
 
 
 class CallerSigner:
+    """A service's key is valid for that service only: whoever learns it cannot sign for another one."""
+
     def __init__(self, keys: tuple[str, ...]) -> None:
         self._key = keys[0].encode()
 
@@ -104,22 +106,6 @@ class CallerSigner:
         expires = int(at if at is not None else time.time()) + LIFETIME_SECONDS
         payload = base64.urlsafe_b64encode(msgspec.json.encode(_Signed(caller, expires)))
         return payload + b"." + _mac(self._key, payload)
-
-
-class ServiceSigners:
-    """A service's key is valid for that service only: whoever learns it cannot sign for another one."""
-
-    def __init__(self, keys: Mapping[str, tuple[str, ...]]) -> None:
-        self._signers = {service: CallerSigner(known) for service, known in keys.items()}
-
-    def sign(self, service: str, caller: Caller, *, at: float | None = None) -> bytes:
-        return self._signers[service].sign(caller, at=at)
-
-
-class Verifier(Protocol):
-    """Tells who is calling from a request's headers, or raises `Unauthenticated`."""
-
-    def verify(self, headers: Mapping[bytes, bytes], request_id: str) -> Caller: ...
 
 
 class CallerVerifier:

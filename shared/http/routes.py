@@ -107,7 +107,7 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
             body=None,
             headers=dict(scope["headers"]),
             receive=receive,
-            state=scope.get("state") or {},
+            state=scope.get("state", {}),
             raw_query=scope["query_string"],
         )
         problems = self._read_head(call, scope["path_params"])

@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 import msgspec
 import structlog
@@ -14,7 +14,7 @@ from shared.errors import DomainError, InsufficientScope, Unavailable
 from shared.events.bus import Bus
 from shared.http.answer import Answer, with_entity_tag
 from shared.http.asgi import ASGIApp, Receive, Scope, Send
-from shared.http.caller import REQUEST_ID_HEADER, Caller, Verifier
+from shared.http.caller import REQUEST_ID_HEADER, Caller, CallerVerifier
 from shared.http.error_mapping import answer_for
 from shared.http.health import Check as Check
 from shared.http.health import health_of
@@ -29,6 +29,8 @@ from shared.wire import API_VERSION, encode, new_id, new_request_id
 
 C = TypeVar("C")
 LIVE = b'{"status":"ok"}'
+# In the scope of a request whose caller is known already.
+CALLER = "studio.caller"
 _VALID_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}\Z")
 
 
@@ -45,7 +47,7 @@ OpenService = Callable[[Settings, Bus], AbstractAsyncContextManager[Service[Any]
 
 
 def build_service(
-    name: str, context: C, routes: list[Route[C]], *, verifier: Verifier, checks: Mapping[str, Check]
+    name: str, context: C, routes: list[Route[C]], *, verifier: CallerVerifier, checks: Mapping[str, Check]
 ) -> Service[C]:
     """Every route that is neither for staff nor internal must be in the routing table, and the caller needs
     its scope: bypassing the gateway does not help."""
@@ -96,11 +98,20 @@ class Responder(Routed, Protocol):
 
 
 class RouteHandler:
-    """One route: verify the caller, call the route, turn errors into responses. `scope` is what a partner's
-    key needs; an operators' own route needs none."""
+    """One route: verify the caller, call the route, turn errors into responses.
+
+    Without a `verifier` the port has put the caller into the request's scope. `scope` is what a partner's key
+    needs; an operators' own route needs none.
+    """
 
     def __init__(
-        self, service: str, context: Any, route: Responder, verifier: Verifier, *, scope: str | None = None
+        self,
+        service: str,
+        context: Any,
+        route: Responder,
+        verifier: CallerVerifier | None = None,
+        *,
+        scope: str | None = None,
     ) -> None:
         self.method = route.method
         self.path = route.path
@@ -117,7 +128,10 @@ class RouteHandler:
         request_id = valid_request_id(headers.get(REQUEST_ID_HEADER))
         caller = span = None
         try:
-            caller = self._verifier.verify(headers, request_id)
+            if self._verifier is not None:
+                caller = self._verifier.verify(headers, request_id)
+            else:
+                caller = cast(Caller, scope[CALLER]).with_request_id(request_id)
             if self._scope is not None and self._scope not in caller.scopes:
                 raise InsufficientScope(self._scope, caller.scopes)
             span = tracing.begin(f"{self.method} {self.path}", caller.traceparent, "server")

@@ -13,7 +13,7 @@ from services.gateway.store import studios
 from services.gateway.upstream import Upstream, UpstreamAnswer
 from shared.db.database import Database
 from shared.errors import NotFound, Unavailable
-from shared.http.caller import ServiceSigners
+from shared.http.caller import CallerSigner
 from shared.wire import encode, new_id
 from tests.harness.database_layout import open_database
 from tests.harness.http import Client
@@ -55,7 +55,7 @@ def operators(db: Database, **services: FakeService) -> OperatorContext:
         db=db,
         key_cache=cast(Any, None),
         peppers=(),
-        signers=ServiceSigners(dict.fromkeys(upstreams, ("k",))),
+        signers=dict.fromkeys(upstreams, CallerSigner(("k",))),
         upstreams=upstreams,
         checks={},
     )

@@ -17,7 +17,7 @@ from services.gateway.upstream import AsgiUpstream, OutcomeUnknown, Upstream, Up
 from shared.errors import UpstreamTimeout
 from shared.events.bus import Batch, Link, OnReply, Queue
 from shared.events.bus.memory import MemoryBus
-from shared.http.caller import CALLER_HEADER, Caller, CallerSigner, ServiceSigners
+from shared.http.caller import CALLER_HEADER, Caller, CallerSigner
 from shared.settings import Settings
 from shared.wire import encode, new_id
 from tests.harness.database_layout import open_database, urls_of_service
@@ -162,7 +162,7 @@ async def opened_studio(database_url: str) -> AsyncIterator[Studio]:
             db=db,
             key_cache=cast(Any, None),
             peppers=(),
-            signers=ServiceSigners(dict.fromkeys(upstreams, (KEY,))),
+            signers=dict.fromkeys(upstreams, CallerSigner((KEY,))),
             upstreams={name: calls.of(name) for name in upstreams},
             checks={},
         )

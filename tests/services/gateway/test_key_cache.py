@@ -10,7 +10,7 @@ from services.gateway.key_cache import FORGET_SECONDS, PAGE, KeyCache
 from services.gateway.rules.key_text import hash_secret, make_key
 from services.gateway.store import clients
 from shared.db.database import Database
-from shared.http.caller import ServiceSigners
+from shared.http.caller import CallerSigner
 from shared.wire import new_id
 from tests.harness.database_layout import open_database
 
@@ -33,7 +33,7 @@ class Keys:
     def __init__(self, db: Database, forget_after: float) -> None:
         self.db = db
         self.studio_id, self.client_id = new_id(), new_id()
-        signers = ServiceSigners({"bookings": ("k" * 32,)})
+        signers = {"bookings": CallerSigner(("k" * 32,))}
         self.cache = KeyCache(db, (PEPPER,), signers, forget_after=forget_after)
 
     async def sql(self, text: str, *args: object) -> None:

@@ -23,7 +23,6 @@ from services.gateway.rules.key_text import (
 )
 from services.gateway.rules.rate_limit import FailedKeyLimits
 from shared.db.database import Connection, Database
-from shared.http.caller import ServiceSigners
 from shared.http.client_address import TrustedProxies
 from tests.harness.console import PAGE
 from tests.harness.database_layout import open_database
@@ -61,7 +60,7 @@ async def db(database_url: str) -> AsyncIterator[Any]:
 
 
 def partners(db: Any) -> ConsoleSignIn:
-    sessions = PartnerSessions(db, PEPPERS, KeyCache(db, PEPPERS, ServiceSigners({})))
+    sessions = PartnerSessions(db, PEPPERS, KeyCache(db, PEPPERS, {}))
     return ConsoleSignIn(sessions, FailedKeyLimits(), TrustedProxies())
 
 

@@ -9,7 +9,7 @@ from services.gateway.actions.issue_key import issue_key, issue_staff_token, rev
 from services.gateway.actions.open_console import make_console_link
 from services.gateway.context import OperatorContext
 from services.gateway.errors import ClientWithoutKey, KeyNotLive, SlugTaken, StudioExists
-from services.gateway.store import audit_log, clients, key_usage, keys, staff_tokens, studios
+from services.gateway.store import audit_log, clients, keys, requests, staff_tokens, studios
 from services.gateway.wire.key import (
     Client,
     ClientSet,
@@ -142,7 +142,7 @@ async def list_audit(context: OperatorContext, call: Call[AuditQuery, None]) -> 
 async def list_usage(context: OperatorContext, call: Call[UsageQuery, None]) -> Page[KeyUsage]:
     async with context.db.connection() as conn:
         studio_id = await studios.named_by(conn, call.caller, call.query.studio)
-        return await key_usage.page(conn, studio_id, call.query)
+        return await requests.usage_page(conn, studio_id, call.query)
 
 
 @ROUTES.add(

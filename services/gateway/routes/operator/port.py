@@ -22,7 +22,7 @@ from shared.http.caller import Caller
 from shared.http.client_address import TrustedProxies, address_of
 from shared.http.route_table import RouteTable
 from shared.http.routes import Route
-from shared.http.service import Responder, RouteHandler, raw_path_of, refuse
+from shared.http.service import CALLER, Responder, RouteHandler, raw_path_of, refuse
 from shared.routing import OPERATOR_PREFIX, STAFF_ROUTES, OperatorRoute
 from shared.wire import API_VERSION
 
@@ -61,6 +61,7 @@ class OperatorPort:
             await refuse("operator", problem, scope, send, started)
             return
         handler = self._handlers[route]
+        scope[CALLER] = caller
         if route.is_write:
             await self._audit.recorded(route, caller, handler, scope, receive, send)
         else:
@@ -91,12 +92,12 @@ def routes() -> list[Route[OperatorContext]]:
     return [*keys.ROUTES, *status.ROUTES, *transfer.ROUTES]
 
 
-def operator_handlers(context: OperatorContext, access: OperatorAccess) -> dict[OperatorRoute, ASGIApp]:
+def operator_handlers(context: OperatorContext) -> dict[OperatorRoute, ASGIApp]:
     answered: list[tuple[OperatorRoute, Responder]] = [
         (OperatorRoute(route.method, route.path.removeprefix(OPERATOR_PREFIX)), route) for route in routes()
     ]
     answered += [(route, StaffForwarder(route)) for route in STAFF_ROUTES]
-    return {route: RouteHandler("operator", context, answer, access) for route, answer in answered}
+    return {route: RouteHandler("operator", context, answer) for route, answer in answered}
 
 
 # What the operators' port serves without a token: the document, the reference and the console's page.
