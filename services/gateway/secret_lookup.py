@@ -2,7 +2,7 @@
 
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Final
 
 import asyncpg
@@ -25,7 +25,7 @@ MAX_RUNNING: Final = 4
 UNKNOWN_KEPT: Final = 10_000
 
 # Takes ids; caches and returns those that exist.
-LookUp = Callable[[Sequence[str]], Awaitable[set[str]]]
+LookUp = Callable[[Sequence[str]], Awaitable[Collection[str]]]
 
 
 class BatchedLookup:
@@ -44,7 +44,7 @@ class BatchedLookup:
 
     async def _exist(self, ids: Sequence[str]) -> list[bool]:
         found = await self._look_up(sorted(set(ids)))
-        self._unknown.update(dict.fromkeys(set(ids) - found))
+        self._unknown.update(dict.fromkeys(set(ids).difference(found)))
         while len(self._unknown) > UNKNOWN_KEPT:
             self._unknown.popitem(last=False)
         return [key_id in found for key_id in ids]
@@ -80,7 +80,7 @@ class SecretLookup:
         self._presented = presented
         self._kept_seconds = kept
         self._kept: dict[str, tuple[asyncpg.Record, float]] = {}
-        self._batches = BatchedLookup(self._exist)
+        self._batches = BatchedLookup(self._read)
 
     async def find(self, text: str, *, batched: bool = False) -> Found | None:
         """None without a live row, or if the secret is wrong.
@@ -102,9 +102,6 @@ class SecretLookup:
 
     def forget(self, secret_id: str) -> None:
         self._kept.pop(secret_id, None)
-
-    async def _exist(self, ids: Sequence[str]) -> set[str]:
-        return set(await self._read(ids))
 
     async def _read(self, ids: Sequence[str]) -> dict[str, asyncpg.Record]:
         async with self._db.connection() as conn:

@@ -7,7 +7,8 @@ The routes run in this process up to their first statement: their database is aw
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any, get_args
+from types import SimpleNamespace
+from typing import Any, cast, get_args
 from urllib.parse import urlencode
 
 import msgspec
@@ -27,6 +28,7 @@ from services.gateway.actions.import_lines import OWNERS, read_import_line, vali
 from services.gateway.context import OperatorContext
 from services.gateway.routes import own_routes
 from services.gateway.routes.operator import port as table
+from services.gateway.routes.own_routes import KeyContext
 from services.gateway.wire.studio import StudioLine
 from services.webhooks.app import routes as webhooks_routes
 from services.webhooks.context import Webhooks
@@ -59,13 +61,15 @@ CONTEXTS: dict[str, Any] = {
     "forms": Forms(AWAY, Wakeup()),
     "webhooks": Webhooks(AWAY, AWAY, Wakeup(), Wakeup(), Wakeup(), AWAY, UrlPolicy()),
     "gateway": OperatorContext(AWAY, AWAY, ("",), AWAY, {}, {}),
+    "key": KeyContext(AWAY, ("",), None, cast(Any, SimpleNamespace(session_id=""))),
 }
 SERVICE_ROUTES: dict[str, list[Route[Any]]] = {
     "catalog": catalog_routes(),
     "bookings": bookings_routes(),
     "forms": forms_routes(),
     "webhooks": webhooks_routes(),
-    "gateway": [*own_routes.ROUTES, *table.routes()],
+    "gateway": table.routes(),
+    "key": list(own_routes.ROUTES),
 }
 
 
