@@ -48,6 +48,5 @@ async def open_all(settings: Settings) -> AsyncIterator[Gateway]:
 
 def _in_process(services: Mapping[str, Service[Any]], answer_timeout: float) -> dict[str, Upstream]:
     return {
-        name: AsgiUpstream(service.app, answer_timeout=answer_timeout)  # type: ignore[arg-type]
-        for name, service in services.items()
+        name: AsgiUpstream(service.app, answer_timeout=answer_timeout) for name, service in services.items()
     }

@@ -5,8 +5,15 @@ from datetime import timedelta
 import aiohttp
 import yarl
 
-from services.gateway.upstream.answer import Headers, NotReached, OutcomeUnknown, UpstreamAnswer, end_to_end
-from services.gateway.upstream.request_head import check_target, forwarded_headers
+from services.gateway.upstream.messages import (
+    Headers,
+    NotReached,
+    OutcomeUnknown,
+    UpstreamAnswer,
+    check_target,
+    end_to_end,
+    forwarded_headers,
+)
 
 CONNECTIONS = 128
 CONNECT_TIMEOUT = 1.0

@@ -37,7 +37,7 @@ from services.cli.import_file import import_stream
 from services.cli.operator_client import OperatorClient
 from services.cli.output import step
 from services.cli.secrets import write_private
-from services.gateway.rules.key_text import NewKey, hash_secret, make_key, make_staff_token
+from services.gateway.rules.key_text import STAFF_HEAD, NewKey, hash_secret, make_key, make_token
 from services.gateway.store import clients, keys, staff_tokens
 from services.webhooks.actions.log_events import add_to_log
 from services.webhooks.rules.signing import SecretCipher, new_secret
@@ -216,7 +216,7 @@ async def _add_operator_samples(settings: Settings) -> None:
 
 
 async def _add_key_and_token(conn: Connection) -> None:
-    key, token = make_key(test=False, known_id=KEY_ID), make_staff_token(STAFF_TOKEN_ID)
+    key, token = make_key(test=False, known_id=KEY_ID), make_token(STAFF_HEAD, STAFF_TOKEN_ID)
     await keys.add(
         conn,
         key,

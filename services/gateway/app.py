@@ -8,24 +8,24 @@ from msgspec import Struct
 
 from services.gateway.access import OperatorAccess
 from services.gateway.actions.issue_key import deactivate_clients
-from services.gateway.actions.open_console import delete_expired_sessions
 from services.gateway.context import OperatorContext
 from services.gateway.key_cache import POLL_SECONDS, KeyCache
+from services.gateway.partner_sessions import PartnerSessions
 from services.gateway.request_log import INTERVAL_SECONDS, RequestLog
 from services.gateway.routes.console_sign_in import PATH as SIGN_IN
-from services.gateway.routes.console_sign_in import operator_sign_in, partner_sign_in
+from services.gateway.routes.console_sign_in import ConsoleSignIn
 from services.gateway.routes.operator.port import OperatorPort, operator_handlers, pages
-from services.gateway.routes.own_routes import OwnRoutes
+from services.gateway.routes.own_routes import KeyContext
 from services.gateway.routes.partner import PartnerApi
 from services.gateway.routes.partner_port import PartnerPort
 from services.gateway.rules.rate_limit import ClientLimits, FailedKeyLimits
-from services.gateway.session_cache import SessionCache
 from services.gateway.shared_rate_limits import SharedLimits
+from services.gateway.store.old_rows import delete_old_rows
 from services.gateway.upstream import HttpUpstream, Upstream
 from shared.background import Loop, running
 from shared.db.database import Database
 from shared.http.asgi import ASGIApp
-from shared.http.caller import ServiceSigners
+from shared.http.caller import CallerSigner
 from shared.http.client_address import TrustedProxies
 from shared.http.connection_limits import ConnectionLimits
 from shared.http.health import OptionalCheck
@@ -90,13 +90,13 @@ async def open_gateway(
     """`checks` are those of services in the same process. A separate process reports its own readiness."""
     assert settings.database_url is not None
     db = await Database.connect(settings.database_url, "gateway", size=settings.pool_size)
-    signers = ServiceSigners({name: settings.caller_keys_of(name) for name in UPSTREAMS})
+    signers = {name: CallerSigner(settings.caller_keys_of(name)) for name in UPSTREAMS}
     key_cache = KeyCache(db, settings.key_peppers, signers)
     await key_cache.refresh()
     peppers = settings.key_peppers
     access = OperatorAccess(settings.operator_tokens, db, peppers)
     proxies = trusted_proxies(settings)
-    sessions = SessionCache(db, peppers, key_cache)
+    sessions = PartnerSessions(db, peppers, key_cache)
     request_log = RequestLog(db)
     failed_keys, failed_tokens = FailedKeyLimits(), FailedKeyLimits()
     limits = SharedLimits(settings.valkey_url) if settings.valkey_url else ClientLimits()
@@ -106,14 +106,18 @@ async def open_gateway(
         proxies,
         sessions=sessions,
         request_log=request_log,
-        own_routes=OwnRoutes(db, peppers, settings.public_origin()),
         failed_keys=failed_keys,
         limits=limits,
+        own_context=partial(KeyContext, db, peppers, settings.public_origin()),
     )
     key_refresh = Loop("keys", key_cache.refresh, idle=POLL_SECONDS, stale_after=10, longest_pause=1)
 
     async def keys_are_fresh() -> str | None:
         return key_refresh.problem()
+
+    async def delete_old() -> bool:
+        async with db.connection() as conn:
+            return await delete_old_rows(conn)
 
     own_checks: dict[str, Check] = {
         "gateway.database": db.is_ready,
@@ -123,22 +127,19 @@ async def open_gateway(
     checks = {**own_checks, **(checks or {})}
     public_origin = settings.public_origin() or local_origin(settings)
     context = OperatorContext(db, key_cache, peppers, signers, operator_upstreams, own_checks, public_origin)
-    session_cleanup = Loop("expired sessions", partial(delete_expired_sessions, db), idle=60.0)
     log_writing = Loop("request log", request_log.write, idle=INTERVAL_SECONDS)
-    log_cleanup = Loop("old requests", request_log.delete_old, idle=60.0)
+    cleanup = Loop("old rows", delete_old, idle=60.0)
     client_deactivation = Loop("closed clients", partial(deactivate_clients, context), idle=1.0)
     public: dict[str, ASGIApp] = {
         **health_routes(checks),
         **pages(),
-        SIGN_IN: operator_sign_in(db, peppers, access, failed_tokens, proxies),
+        SIGN_IN: ConsoleSignIn(access, failed_tokens, proxies),
     }
     try:
-        async with running([key_refresh, client_deactivation, session_cleanup, log_writing, log_cleanup]):
+        async with running([key_refresh, client_deactivation, log_writing, cleanup]):
             yield Gateway(
-                PartnerPort(
-                    partner_api, checks, partner_sign_in(db, peppers, sessions, failed_keys, proxies)
-                ),
-                OperatorPort(public, operator_handlers(context, access), access, db, proxies, failed_tokens),
+                PartnerPort(partner_api, checks, ConsoleSignIn(sessions, failed_keys, proxies)),
+                OperatorPort(public, operator_handlers(context), access, db, proxies, failed_tokens),
             )
     finally:
         await request_log.write_last()

@@ -8,8 +8,7 @@ import asyncio
 import hashlib
 import secrets
 import time
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -17,49 +16,11 @@ import asyncpg
 from msgspec import Struct
 
 from services.gateway.errors import ExpiredKey, InvalidKey, RevokedKey
-from services.gateway.rules.key_text import hash_secret, is_hash_of, parse_key
+from services.gateway.rules.key_text import KEY_HEADS, hash_secret, is_hash_of, parse
+from services.gateway.secret_lookup import BatchedLookup
 from services.gateway.store import keys
-from shared.batching import Batcher
 from shared.db.database import Database
-from shared.http.caller import LIFETIME_SECONDS, Caller, ServiceSigners
-
-# Looks unknown keys up in batches, a few times a second, so that guessing costs the database little.
-#
-# An address that is over its limit of refused keys may still belong to a partner with a brand-new key. That
-# key must work at once, but made-up keys must not cost one query each.
-INTERVAL_SECONDS: Final = 0.1
-# More keys than this in one interval are an attack: the rest are refused without a query.
-LARGEST_BATCH: Final = 1_000
-# So that a slow query does not hold up every other key.
-MAX_RUNNING: Final = 4
-# A key is stored before it is shown to anyone. So an id that was missing once never becomes valid.
-UNKNOWN_KEPT: Final = 10_000
-
-# Takes ids; caches and returns those that exist.
-LookUp = Callable[[Sequence[str]], Awaitable[set[str]]]
-
-
-class BatchedLookup:
-    def __init__(self, look_up: LookUp) -> None:
-        self._look_up = look_up
-        self._batches = Batcher(
-            self._exist, max_batch=LARGEST_BATCH, max_running=MAX_RUNNING, interval=INTERVAL_SECONDS
-        )
-        self._unknown: OrderedDict[str, None] = OrderedDict()
-
-    async def wait_for(self, key_id: str) -> bool:
-        """Whether the key exists; if so, it is in the cache."""
-        if key_id in self._unknown or len(self._batches) >= LARGEST_BATCH:
-            return False
-        return await self._batches.submit(key_id)
-
-    async def _exist(self, ids: Sequence[str]) -> list[bool]:
-        found = await self._look_up(sorted(set(ids)))
-        self._unknown.update(dict.fromkeys(set(ids) - found))
-        while len(self._unknown) > UNKNOWN_KEPT:
-            self._unknown.popitem(last=False)
-        return [key_id in found for key_id in ids]
-
+from shared.http.caller import LIFETIME_SECONDS, Caller, CallerSigner
 
 POLL_SECONDS: Final = 0.5
 FORGET_SECONDS: Final = 15.0
@@ -91,7 +52,7 @@ class KeyCache:
         self,
         db: Database,
         peppers: tuple[str, ...],
-        signers: ServiceSigners,
+        signers: Mapping[str, CallerSigner],
         *,
         forget_after: float = FORGET_SECONDS,
     ) -> None:
@@ -131,7 +92,7 @@ class KeyCache:
         return key
 
     async def _verify(self, text: str, batched: bool) -> CachedKey:
-        parsed = parse_key(text)
+        parsed = parse(text, *KEY_HEADS)
         if parsed is None:
             raise InvalidKey
         key = self._keys.get(parsed.id)
@@ -144,10 +105,9 @@ class KeyCache:
 
     async def live(self, key_id: str) -> CachedKey:
         """The key of a console session. Raises if it is revoked or expired."""
-        key = self._keys.get(key_id)
-        if key is None:
+        if key_id not in self._keys:
             await self._look_up([key_id])
-            key = self._keys.get(key_id)
+        key = self._keys.get(key_id)
         if key is None or key.revoked:
             raise RevokedKey
         if key.expires < time.time():
@@ -163,7 +123,7 @@ class KeyCache:
             key.signed_until = now + LIFETIME_SECONDS / 6
         signed = key.signed.get(service)
         if signed is None:
-            signed = key.signed[service] = self._signers.sign(service, key.caller, at=now)
+            signed = key.signed[service] = self._signers[service].sign(key.caller, at=now)
         return signed
 
     def __len__(self) -> int:

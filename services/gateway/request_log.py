@@ -10,11 +10,9 @@ import os
 import re
 from collections import deque
 from contextlib import suppress
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from msgspec import Struct
-
-from services.gateway.store import key_usage, requests
+from services.gateway.store import requests
 from shared.db.database import Database
 from shared.http.caller import Caller
 from shared.observability.metrics import REQUEST_LOG_LEFT_OUT
@@ -26,13 +24,13 @@ MAX_REFUSED: Final = 5_000
 # Of one client in each batch. A request over the rate limit costs a client nothing, and a few tell it all.
 SHARE: Final = BATCH // 2
 LIMITED_SHARE: Final = 20
-DELETE_BATCH: Final = 5_000
 LAST_SECONDS: Final = 2.0
 
 # Time, caller, method, route, status, error code, seconds, request id.
 Row: TypeAlias = tuple[float, Caller, str, str | None, int, str | None, float, str]
 _CALLER: Final = 1
 _STATUS: Final = 4
+_REQUESTS, _ERRORS = 3, 4
 
 
 class _Queue:
@@ -52,12 +50,8 @@ class _Queue:
         return True
 
 
-class LeftOut(Struct):
-    """Requests of one key that are counted but not listed."""
-
-    caller: Caller
-    requests: int = 0
-    errors: int = 0
+# Requests of one key that are counted but not listed: studio, client, key, requests, errors.
+LeftOut: TypeAlias = list[Any]
 
 
 class RequestLog:
@@ -74,11 +68,10 @@ class RequestLog:
         queue = self._good if status < 400 else self._limited if status == 429 else self._refused
         if not queue.add(row):
             caller = row[_CALLER]
-            left_out = self._left_out.get(caller.key_id)
-            if left_out is None:
-                left_out = self._left_out[caller.key_id] = LeftOut(caller)
-            left_out.requests += 1
-            left_out.errors += status >= 400
+            none: LeftOut = [caller.studio_id, caller.client_id, caller.key_id, 0, 0]
+            counts = self._left_out.setdefault(caller.key_id, none)
+            counts[_REQUESTS] += 1
+            counts[_ERRORS] += status >= 400
 
     async def write(self) -> bool:
         """One step of the loop. A batch that could not be written is retried."""
@@ -87,9 +80,9 @@ class RequestLog:
         rows, left_out = self._unwritten
         if rows or left_out:
             async with self._db.connection() as conn:
-                await requests.add(conn, _values(rows), _left_out_values(left_out))
+                await requests.add(conn, _values(rows), left_out)
             self._unwritten = ([], [])
-            REQUEST_LOG_LEFT_OUT.inc(sum(one.requests for one in left_out))
+            REQUEST_LOG_LEFT_OUT.inc(sum(counts[_REQUESTS] for counts in left_out))
         return False
 
     async def write_last(self) -> None:
@@ -97,11 +90,6 @@ class RequestLog:
         with suppress(Exception):
             async with asyncio.timeout(LAST_SECONDS):
                 await self.write()
-
-    async def delete_old(self) -> bool:
-        async with self._db.connection() as conn:
-            deleted = await requests.delete_old(conn, DELETE_BATCH)
-            return max(deleted, await key_usage.delete_old(conn, DELETE_BATCH)) == DELETE_BATCH
 
     def _next_batch(self) -> tuple[list[Row], list[LeftOut]]:
         batch: list[Row] = []
@@ -130,13 +118,6 @@ def _values(rows: list[Row]) -> list[tuple[object, ...]]:
             round(seconds * 1000, 2),
         )
         for number, (at, caller, method, route, status, code, seconds, request_id) in enumerate(rows)
-    ]
-
-
-def _left_out_values(left_out: list[LeftOut]) -> list[tuple[object, ...]]:
-    return [
-        (one.caller.studio_id, one.caller.client_id, one.caller.key_id, one.requests, one.errors)
-        for one in left_out
     ]
 
 

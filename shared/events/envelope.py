@@ -64,14 +64,6 @@ class Head(Struct):
     request_id: str | None = None
 
 
-_decoder = msgspec.json.Decoder(Envelope)
-_head_decoder = msgspec.json.Decoder(Head)
-
-
-def read_head(body: bytes) -> Head:
-    return _head_decoder.decode(body)
-
-
-def read_envelope(body: bytes) -> Envelope:
-    """Raises msgspec.DecodeError (of which ValidationError is one) for anything that is not an envelope."""
-    return _decoder.decode(body)
+# Both raise msgspec.DecodeError (of which ValidationError is one) for anything that is not an envelope.
+read_head = msgspec.json.Decoder(Head).decode
+read_envelope = msgspec.json.Decoder(Envelope).decode

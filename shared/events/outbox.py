@@ -163,7 +163,7 @@ CROSS JOIN LATERAL (SELECT created_at FROM outbox
 """  # noqa: S608
 
 
-class Backlog(Struct, frozen=True):
+class Backlog(Struct, frozen=True, rename=lambda name: f"outbox_{name}"):
     """Events that the event log has not confirmed. `overdue` ones have waited for over a minute; at most
     `COUNTED` of each partition are counted. With more of them, `waiting` is an estimate.
     """

@@ -1,6 +1,6 @@
 """One HTTP answer, encoded: what a handler may return as it is, and what an error becomes."""
 
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from hashlib import sha256
 from typing import Final
 
@@ -12,6 +12,8 @@ class Answer(Struct, frozen=True):
     status: int = 200
     headers: tuple[tuple[bytes, bytes], ...] = ()
     content_type: bytes = b"application/json"
+    # What follows `body`, sent while it is read. The status is out by then: a failure ends the connection.
+    rest: AsyncIterator[bytes] | None = None
 
 
 # Conditional GET: a strong ETag over the body, and 304 for a caller that already holds that body.

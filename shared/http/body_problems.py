@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import cache
 from itertools import islice
 from types import UnionType
 from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin
@@ -163,8 +164,6 @@ EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(3000, 1, 1, tzinfo=UTC)
 
 _FAR = f"An instant lies between the years {EARLIEST.year} and {LATEST.year}."
-# Per struct: the fields that may hold an instant or an email, and whether their texts are emails.
-_FIELDS: dict[type, tuple[tuple[str, bool], ...]] = {}
 
 
 def value_problems(value: object, loc: Loc, *, emails: bool = False) -> Iterator[Problem]:
@@ -185,10 +184,15 @@ def value_problems(value: object, loc: Loc, *, emails: bool = False) -> Iterator
 
 def holds_emails(kind: Any) -> bool:
     """Whether strings of this type are emails. The fields of a struct are checked separately."""
+    return holds_format(kind, "email")
+
+
+def holds_format(kind: Any, name: str) -> bool:
+    """Whether the type, or a part of it, has this `format` in JSON Schema."""
     metadata = getattr(kind, "__metadata__", ())
-    if any((getattr(meta, "extra_json_schema", None) or {}).get("format") == "email" for meta in metadata):
+    if any((getattr(meta, "extra_json_schema", None) or {}).get("format") == name for meta in metadata):
         return True
-    return any(holds_emails(part) for part in get_args(kind))
+    return any(holds_format(part, name) for part in get_args(kind))
 
 
 def _why_no_email(text: str) -> str | None:
@@ -202,16 +206,15 @@ def _why_no_email(text: str) -> str | None:
     return None
 
 
+@cache
 def _fields_to_check(kind: type[Struct]) -> tuple[tuple[str, bool], ...]:
-    found = _FIELDS.get(kind)
-    if found is None:
-        fields = [field for field in msgspec.structs.fields(kind) if _may_hold(field.type, {kind})]
-        found = _FIELDS[kind] = tuple((field.name, holds_emails(field.type)) for field in fields)
-    return found
+    """The fields that may hold an instant or an email, and whether their texts are emails."""
+    fields = [field for field in msgspec.structs.fields(kind) if _may_hold(field.type, {kind})]
+    return tuple((field.name, holds_emails(field.type)) for field in fields)
 
 
 def _may_hold(kind: Any, seen: set[type]) -> bool:
-    if isinstance(kind, type) and issubclass(kind, Struct):
+    if is_struct(kind):
         if kind in seen:
             return False
         return any(_may_hold(field.type, seen | {kind}) for field in msgspec.structs.fields(kind))
@@ -259,7 +262,7 @@ def _places(kind: Any, outer: tuple[Any, ...]) -> Places:
     if int in parts:
         return float not in parts and Any not in parts
     for part in parts:
-        if isinstance(part, type) and issubclass(part, Struct) and part not in outer:
+        if is_struct(part) and part not in outer:
             fields = msgspec.structs.fields(part)
             found = {field.encode_name: _places(field.type, (*outer, part)) for field in fields}
             return {name: inner for name, inner in found.items() if inner}

@@ -6,7 +6,7 @@ import hmac
 import time
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -44,7 +44,7 @@ LIFETIME_SECONDS = 60
 Actor = Literal["client", "operator"]
 
 
-class Caller(Struct, frozen=True, kw_only=True):
+class Caller(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Every store function takes one, so that forgetting the studio does not type-check."""
 
     studio_id: str
@@ -89,50 +89,23 @@ class Caller(Struct, frozen=True, kw_only=True):
         return self.location_ids is None or (location_id is not None and location_id in self.location_ids)
 
 
-class _Claims(Struct, frozen=True, omit_defaults=True):
-    studio_id: str
+class _Signed(Struct, frozen=True):
+    """What is in the header."""
+
+    caller: Caller
     expires: int
-    client_id: str = ""
-    key_id: str = ""
-    scopes: tuple[str, ...] = ()
-    location_ids: tuple[str, ...] | None = None
-    actor: Actor = "client"
-    role: Role = "operator"
 
 
 class CallerSigner:
+    """A service's key is valid for that service only: whoever learns it cannot sign for another one."""
+
     def __init__(self, keys: tuple[str, ...]) -> None:
         self._key = keys[0].encode()
 
     def sign(self, caller: Caller, *, at: float | None = None) -> bytes:
-        claims = _Claims(
-            studio_id=caller.studio_id,
-            expires=int(at if at is not None else time.time()) + LIFETIME_SECONDS,
-            client_id=caller.client_id,
-            key_id=caller.key_id,
-            scopes=tuple(sorted(caller.scopes)),
-            location_ids=caller.location_ids,
-            actor=caller.actor,
-            role=caller.role,
-        )
-        payload = base64.urlsafe_b64encode(msgspec.json.encode(claims))
+        expires = int(at if at is not None else time.time()) + LIFETIME_SECONDS
+        payload = base64.urlsafe_b64encode(msgspec.json.encode(_Signed(caller, expires)))
         return payload + b"." + _mac(self._key, payload)
-
-
-class ServiceSigners:
-    """A service's key is valid for that service only: whoever learns it cannot sign for another one."""
-
-    def __init__(self, keys: Mapping[str, tuple[str, ...]]) -> None:
-        self._signers = {service: CallerSigner(known) for service, known in keys.items()}
-
-    def sign(self, service: str, caller: Caller, *, at: float | None = None) -> bytes:
-        return self._signers[service].sign(caller, at=at)
-
-
-class Verifier(Protocol):
-    """Tells who is calling from a request's headers, or raises `Unauthenticated`."""
-
-    def verify(self, headers: Mapping[bytes, bytes], request_id: str) -> Caller: ...
 
 
 class CallerVerifier:
@@ -143,7 +116,7 @@ class CallerVerifier:
 
     def __init__(self, keys: tuple[str, ...]) -> None:
         self._keys = tuple(key.encode() for key in keys)
-        self._verified: dict[bytes, _Verified] = {}
+        self._verified: dict[bytes, _Signed] = {}
 
     def verify(self, headers: Mapping[bytes, bytes], request_id: str) -> Caller:
         header = headers.get(CALLER_HEADER)
@@ -160,29 +133,15 @@ class CallerVerifier:
             traceparent=valid_traceparent(trace.decode("latin-1")) if trace else None,
         )
 
-    def _check(self, header: bytes) -> "_Verified":
+    def _check(self, header: bytes) -> _Signed:
         payload, _, mac = header.rpartition(b".")
         if not any(hmac.compare_digest(_mac(key, payload), mac) for key in self._keys):
             raise Unauthenticated("The caller header is not signed by the gateway.")
-        claims = msgspec.json.decode(base64.urlsafe_b64decode(payload), type=_Claims)
-        caller = Caller(
-            studio_id=claims.studio_id,
-            client_id=claims.client_id,
-            key_id=claims.key_id,
-            scopes=frozenset(claims.scopes),
-            location_ids=claims.location_ids,
-            actor=claims.actor,
-            role=claims.role,
-        )
         if len(self._verified) >= self.CACHE_SIZE:
             self._verified.clear()
-        verified = self._verified[header] = _Verified(caller, claims.expires)
-        return verified
-
-
-class _Verified(Struct, frozen=True):
-    caller: Caller
-    expires: int
+        signed = msgspec.json.decode(base64.urlsafe_b64decode(payload), type=_Signed)
+        self._verified[header] = signed
+        return signed
 
 
 def _mac(key: bytes, payload: bytes) -> bytes:

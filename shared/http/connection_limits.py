@@ -10,7 +10,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from heapq import heapify, heappop, heappush
+from heapq import nlargest
 from typing import Any, Final
 
 import structlog
@@ -265,15 +265,9 @@ def _largest_shares(connections: list[Connection], count: int) -> set[Connection
     others = [one for one in connections if one.client_address and not one.authenticated]
     for one in _surplus(others, len(others)):
         shares[one.client_address].append(one)
-    largest = [(-len(theirs), address) for address, theirs in shares.items()]
-    heapify(largest)
-    shed: set[Connection] = set()
-    while largest and len(shed) < count:
-        left, address = heappop(largest)
-        shed.add(shares[address][len(shares[address]) + left])
-        if left < -1:
-            heappush(largest, (left + 1, address))
-    return shed
+    # The first of ten is shed before the first of nine, because its address then still has more.
+    heights = [(len(theirs) - index, one) for theirs in shares.values() for index, one in enumerate(theirs)]
+    return {one for _, one in nlargest(count, heights, key=lambda pair: pair[0])}
 
 
 def _surplus(connections: list[Connection], count: int) -> list[Connection]:

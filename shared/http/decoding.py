@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Generic, TypeVar, cast, get_args
 from urllib.parse import parse_qsl
 
@@ -13,6 +13,7 @@ from shared.errors import Invalid, Problem
 from shared.http.body_problems import (
     all_problems,
     fields_without_problems,
+    holds_format,
     is_struct,
     not_yet_reported,
     problem_at,
@@ -146,21 +147,18 @@ _decode_cached: Callable[[Any, bytes], Any] = lru_cache(maxsize=1024)(_decode)
 # As long as the longest number of 64 bits; the field's own bounds refuse what is beyond them.
 _WHOLE = re.compile(r"-?[0-9]{1,19}\Z")
 _BOOLEANS = {"true": True, "false": False}
-_TYPED_FIELDS: dict[type, dict[str, type]] = {}
+
+
+@cache
+def _typed_fields(kind: type) -> dict[str, type]:
+    fields = msgspec.structs.fields(kind)
+    return {field.name: base for field in fields for base in (bool, int) if _holds(field.type, base)}
 
 
 def _typed(kind: type, values: dict[str, str]) -> dict[str, Any]:
     """A query's strings as numbers and booleans. msgspec's lax mode would accept `null`, `1e1` and epochs."""
-    wanted = _TYPED_FIELDS.get(kind)
-    if wanted is None:
-        wanted = _TYPED_FIELDS[kind] = {
-            field.name: base
-            for field in msgspec.structs.fields(kind)
-            for base in (bool, int)
-            if _holds(field.type, base)
-        }
     typed: dict[str, Any] = dict(values)
-    for name, base in wanted.items():
+    for name, base in _typed_fields(kind).items():
         text = values.get(name)
         if text is not None and base is int and _WHOLE.match(text):
             typed[name] = int(text)
@@ -179,28 +177,16 @@ def path_id(name: str, text: str) -> str:
     return text.lower()
 
 
-_ID_FIELDS: dict[type, tuple[str, ...]] = {}
+@cache
+def _id_fields(kind: type[Struct]) -> tuple[str, ...]:
+    return tuple(field.name for field in msgspec.structs.fields(kind) if holds_format(field.type, "uuid"))
 
 
 def lower_ids(value: T) -> T:
     """Ids are compared as text, so they are lower-cased here, once."""
-    if not isinstance(value, Struct):
-        return value
-    kind = type(value)
-    names = _ID_FIELDS.get(kind)
-    if names is None:
-        names = _ID_FIELDS[kind] = tuple(
-            field.name for field in msgspec.structs.fields(kind) if _holds_id(field.type)
-        )
-    for name in names:
-        text = getattr(value, name)
-        if isinstance(text, str) and text != text.lower():
-            msgspec.structs.force_setattr(value, name, text.lower())
+    if isinstance(value, Struct):
+        for name in _id_fields(type(value)):
+            text = getattr(value, name)
+            if isinstance(text, str) and text != text.lower():
+                msgspec.structs.force_setattr(value, name, text.lower())
     return value
-
-
-def _holds_id(kind: Any) -> bool:
-    metadata = getattr(kind, "__metadata__", ())
-    if any((getattr(meta, "extra_json_schema", None) or {}).get("format") == "uuid" for meta in metadata):
-        return True
-    return any(_holds_id(part) for part in get_args(kind) if not isinstance(part, str))

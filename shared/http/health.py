@@ -11,14 +11,10 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from shared.db.database import Database
-from shared.events.outbox import backlog
-from shared.http.asgi import ASGIApp, Receive, Scope, Send
+from shared.events.outbox import Backlog, backlog
 from shared.http.routes import Call, Route
-from shared.wire import encode
 
 Check = Callable[[], Awaitable[str | None]]
-# Writes one answer: body, status.
-Write = Callable[[Scope, Send, bytes, int], Awaitable[None]]
 
 
 class OptionalCheck:
@@ -50,36 +46,15 @@ async def health_of(checks: Mapping[str, Check]) -> Health:
     )
 
 
-def readiness(checks: Mapping[str, Check], write: Write) -> ASGIApp:
-    """200 `ready`, 200 `degraded` if only optional checks fail, otherwise 503 `not_ready`."""
-
-    async def ready(scope: Scope, receive: Receive, send: Send) -> None:
-        health = await health_of(checks)
-        await write(scope, send, encode(health), 503 if health.status == "not_ready" else 200)
-
-    return ready
-
-
 # `GET /internal/status` of a producing service: what `studioctl status` shows about its outbox.
 class HasDatabase(Protocol):
     @property
     def db(self) -> Database: ...
 
 
-class OutboxFigures(Struct, kw_only=True):
-    outbox_waiting: int
-    outbox_overdue: int
-    outbox_age_seconds: float
-
-
-async def get_figures(service: HasDatabase, call: Call[None, None]) -> OutboxFigures:
+async def get_figures(service: HasDatabase, call: Call[None, None]) -> Backlog:
     async with service.db.connection() as conn:
-        waiting = await backlog(conn)
-    return OutboxFigures(
-        outbox_waiting=waiting.waiting,
-        outbox_overdue=waiting.overdue,
-        outbox_age_seconds=waiting.age_seconds,
-    )
+        return await backlog(conn)
 
 
 OUTBOX_STATUS: Route[Any] = Route(
@@ -87,6 +62,6 @@ OUTBOX_STATUS: Route[Any] = Route(
     path="/internal/status",
     handler=get_figures,
     summary="Figures of the outbox",
-    answer=OutboxFigures,
+    answer=Backlog,
     internal=True,
 )

@@ -19,6 +19,8 @@ Loc: TypeAlias = tuple[str | int, ...]
 # Well below what the decoder accepts (about 900 levels, fewer from a deep call stack), so that every later
 # reader of the same bytes can decode them too.
 MAX_DEPTH = 500
+# Python, and so the decoder, reads no longer integers.
+MAX_DIGITS = 4_300
 # An unterminated string extends to the end of the body. If the closing quote were required, every escaped
 # quote would be tried as another start: 40 KB took 39 s.
 _TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
@@ -50,7 +52,8 @@ def nul_problems(value: object, loc: Loc) -> list[Problem]:
 def unreadable_values(raw: bytes, loc: Loc) -> tuple[Any, list[Problem]]:
     """The value, and its strings and numbers that the decoder cannot read; none if it is not JSON at all."""
     try:
-        value = read_leniently(raw)
+        # Python's own reader accepts lone surrogates; also UTF-16 and `NaN`, which are not JSON.
+        value = json.loads(raw.decode(), parse_constant=_no_number, parse_int=_integer)
     except (ValueError, RecursionError):
         return None, []
     return value, _named(_find_problems(value, _unreadable, _UNREADABLE_TYPES), loc, len(raw))
@@ -68,29 +71,15 @@ def _named(found: "Iterator[tuple[_Place, _Description]]", loc: Loc, left: int) 
 
 
 class _OversizedInteger:
-    """Stands for an integer with more digits than Python parses."""
-
-
-def read_leniently(raw: bytes) -> Any:
-    """Accepts lone surrogates and numbers of any length. Raises ValueError if it is not JSON at all.
-
-    Python's own reader would also accept UTF-16 and `NaN`, which are not JSON either.
-    """
-    text = raw.decode()
-    try:
-        return json.loads(text, parse_constant=_no_number)
-    except json.JSONDecodeError:
-        raise
-    except ValueError:
-        return json.loads(text, parse_constant=_no_number, parse_int=_whole_number)
+    """Stands for an integer that is longer than Python reads."""
 
 
 def _no_number(text: str) -> Any:
     raise ValueError(f"{text} is not a JSON number.")
 
 
-def _whole_number(text: str) -> Any:
-    return _OversizedInteger() if len(text.lstrip("-")) > sys.get_int_max_str_digits() > 0 else 0
+def _integer(text: str) -> Any:
+    return int(text) if len(text.lstrip("-")) <= MAX_DIGITS else _OversizedInteger()
 
 
 _Description: TypeAlias = tuple[str, str]

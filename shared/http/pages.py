@@ -31,6 +31,11 @@ class Page(Struct, Generic[T], kw_only=True):
     next_cursor: str | None
 
 
+def whole_page(rows: list[T]) -> Page[T]:
+    """A list that is never divided."""
+    return Page(data=rows, has_more=False, next_cursor=None)
+
+
 def short_page(page: Page[Any]) -> Page[Any]:
     """The rows that fit into MAX_PAGE_BYTES, at least one, and the cursor of the last one shown."""
     size = 0

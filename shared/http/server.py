@@ -17,10 +17,12 @@ from granian.server.embed import Server
 from msgspec import Struct
 
 from shared.errors import Unavailable
+from shared.http.answer import Answer
 from shared.http.asgi import ASGIApp, Message, Receive, Scope, Send
 from shared.http.connection_limits import AUTHENTICATED, ConnectionGuard, ConnectionLimits
 from shared.http.early_answers import with_early_answers
 from shared.http.error_mapping import answer_for
+from shared.http.service import send_answer
 from shared.wire import new_id
 
 log = structlog.get_logger("serve")
@@ -66,10 +68,10 @@ class Draining:
         async def counted(scope: Scope, receive: Receive, send: Send) -> None:
             late = self.started
             if late:
-                if scope.get("path") == "/health/ready":
-                    await _not_ready(send)
-                    return
                 send = _with_connection_close(send)
+                if scope.get("path") == "/health/ready":
+                    await send_answer(send, Answer(STOPPING, 503), new_id())
+                    return
             self.in_flight += 1
             try:
                 await app(scope, receive, send)
@@ -118,14 +120,6 @@ def _with_connection_close(send: Send) -> Send:
         await send(message)
 
     return send_and_close
-
-
-async def _not_ready(send: Send) -> None:
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(STOPPING))]
-    await send(
-        {"type": "http.response.start", "status": 503, "headers": [*headers, (b"connection", b"close")]}
-    )
-    await send({"type": "http.response.body", "body": STOPPING, "more_body": False})
 
 
 class PortTaken(Exception):
@@ -229,15 +223,9 @@ def _with_connection_limit(listener: Listener, guard: ConnectionGuard) -> ASGIAp
 
 
 async def _refuse_connection(send: Send) -> None:
-    refusal = answer_for(Unavailable("Too many connections are open; close some, or try again."), new_id())
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", b"%d" % len(refusal.body)),
-        (b"retry-after", b"1"),
-        (b"connection", b"close"),
-    ]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
-    await send({"type": "http.response.body", "body": refusal.body, "more_body": False})
+    request_id = new_id()
+    crowded = Unavailable("Too many connections are open; close some, or try again.", retry_after=1)
+    await send_answer(_with_connection_close(send), answer_for(crowded, request_id), request_id)
 
 
 def _allow_descriptors(count: int) -> None:

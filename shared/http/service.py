@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 import msgspec
 import structlog
@@ -14,11 +14,11 @@ from shared.errors import DomainError, InsufficientScope, Unavailable
 from shared.events.bus import Bus
 from shared.http.answer import Answer, with_entity_tag
 from shared.http.asgi import ASGIApp, Receive, Scope, Send
-from shared.http.caller import REQUEST_ID_HEADER, Verifier
+from shared.http.caller import REQUEST_ID_HEADER, Caller, CallerVerifier
 from shared.http.error_mapping import answer_for
 from shared.http.health import Check as Check
-from shared.http.health import readiness
-from shared.http.route_table import RouteTable
+from shared.http.health import health_of
+from shared.http.route_table import Routed, RouteTable
 from shared.http.routes import Route
 from shared.observability import metrics, tracing
 from shared.observability.log import RequestLine, log_request
@@ -28,6 +28,9 @@ from shared.settings import Settings
 from shared.wire import API_VERSION, encode, new_id, new_request_id
 
 C = TypeVar("C")
+LIVE = b'{"status":"ok"}'
+# In the scope of a request whose caller is known already.
+CALLER = "studio.caller"
 _VALID_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:/+=@-]{1,128}\Z")
 
 
@@ -44,7 +47,7 @@ OpenService = Callable[[Settings, Bus], AbstractAsyncContextManager[Service[Any]
 
 
 def build_service(
-    name: str, context: C, routes: list[Route[C]], *, verifier: Verifier, checks: Mapping[str, Check]
+    name: str, context: C, routes: list[Route[C]], *, verifier: CallerVerifier, checks: Mapping[str, Check]
 ) -> Service[C]:
     """Every route that is neither for staff nor internal must be in the routing table, and the caller needs
     its scope: bypassing the gateway does not help."""
@@ -85,12 +88,30 @@ class _ServiceApp:
         await handler(scope, receive, send)
 
 
+class Responder(Routed, Protocol):
+    """What a `Route` is to its handler."""
+
+    @property
+    def tagged(self) -> bool: ...
+
+    async def respond(self, context: Any, caller: Caller, scope: Scope, receive: Receive) -> Answer: ...
+
+
 class RouteHandler:
-    """One route: verify the caller, call the route, turn errors into responses. `scope` is what a partner's
-    key needs; an operators' own route needs none."""
+    """One route: verify the caller, call the route, turn errors into responses.
+
+    Without a `verifier` the port has put the caller into the request's scope. `scope` is what a partner's key
+    needs; an operators' own route needs none.
+    """
 
     def __init__(
-        self, service: str, context: Any, route: Route[Any], verifier: Verifier, *, scope: str | None = None
+        self,
+        service: str,
+        context: Any,
+        route: Responder,
+        verifier: CallerVerifier | None = None,
+        *,
+        scope: str | None = None,
     ) -> None:
         self.method = route.method
         self.path = route.path
@@ -107,7 +128,10 @@ class RouteHandler:
         request_id = valid_request_id(headers.get(REQUEST_ID_HEADER))
         caller = span = None
         try:
-            caller = self._verifier.verify(headers, request_id)
+            if self._verifier is not None:
+                caller = self._verifier.verify(headers, request_id)
+            else:
+                caller = cast(Caller, scope[CALLER]).with_request_id(request_id)
             if self._scope is not None and self._scope not in caller.scopes:
                 raise InsufficientScope(self._scope, caller.scopes)
             span = tracing.begin(f"{self.method} {self.path}", caller.traceparent, "server")
@@ -125,19 +149,9 @@ class RouteHandler:
         self._metrics.observe(answer.status, seconds)
         if span is not None:
             span.end(failed=answer.status >= 500, http__response__status_code=answer.status)
-        log_request(
-            RequestLine(
-                service=self._service,
-                method=self.method,
-                route=self.path,
-                status=answer.status,
-                ms=round(seconds * 1000, 2),
-                request_id=request_id,
-                trace_id=tracing.trace_id_of(caller.traceparent) if caller else None,
-                studio_id=caller.studio_id if caller else None,
-                client_id=caller.client_id if caller else None,
-                key_id=caller.key_id if caller else None,
-            )
+        traceparent = caller.traceparent if caller else None
+        log_answer(
+            self._service, self.method, self.path, answer.status, seconds, request_id, caller, traceparent
         )
 
 
@@ -146,18 +160,32 @@ async def refuse(service: str, problem: Exception, scope: Scope, send: Send, sta
     request_id = request_id_of(scope)
     answer = answer_for(problem, request_id)
     await send_answer(send, answer, request_id)
+    seconds = time.perf_counter() - started
+    log_answer(service, str(scope.get("method")), None, answer.status, seconds, request_id)
+
+
+def log_answer(
+    service: str,
+    method: str,
+    route: str | None,
+    status: int,
+    seconds: float,
+    request_id: str,
+    caller: Caller | None = None,
+    traceparent: str | None = None,
+) -> None:
     log_request(
         RequestLine(
             service=service,
-            method=str(scope.get("method")),
-            route=None,
-            status=answer.status,
-            ms=round((time.perf_counter() - started) * 1000, 2),
+            method=method,
+            route=route,
+            status=status,
+            ms=round(seconds * 1000, 2),
             request_id=request_id,
-            trace_id=None,
-            studio_id=None,
-            client_id=None,
-            key_id=None,
+            trace_id=tracing.trace_id_of(traceparent),
+            studio_id=caller.studio_id if caller else None,
+            client_id=caller.client_id if caller else None,
+            key_id=caller.key_id if caller else None,
         )
     )
 
@@ -167,37 +195,59 @@ def valid_request_id(raw: bytes | None) -> str:
     return raw.decode() if raw and _VALID_REQUEST_ID.match(raw) else new_request_id()
 
 
-def answer_headers(answer: Answer, size: int, request_id: str) -> list[tuple[bytes, bytes]]:
+def answer_headers(answer: Answer, size: int | None, request_id: str) -> list[tuple[bytes, bytes]]:
+    """`size` is None for an answer that is sent while it is read."""
     headers = [
         (b"content-type", answer.content_type),
-        (b"content-length", str(size).encode()),
+        (b"content-length", b"%d" % (size or 0)),
         (b"x-request-id", request_id.encode()),
         (b"x-api-version", API_VERSION.encode()),
         *answer.headers,
     ]
-    if answer.status == 304:
-        return [headers[0], *headers[2:]]
-    return headers[2:] if answer.status == 204 else headers
+    if size is None or answer.status in (204, 304):
+        del headers[1]
+    return headers[1:] if answer.status == 204 else headers
 
 
 async def send_answer(send: Send, answer: Answer, request_id: str) -> None:
-    headers = answer_headers(answer, len(answer.body), request_id)
+    rest = answer.rest
+    headers = answer_headers(answer, len(answer.body) if rest is None else None, request_id)
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": answer.body, "more_body": False})
+    await send({"type": "http.response.body", "body": answer.body, "more_body": rest is not None})
+    if rest is not None:
+        async for part in rest:
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def send_error(send: Send, problem: Exception, scope: Scope) -> None:
+    request_id = request_id_of(scope)
+    await send_answer(send, answer_for(problem, request_id), request_id)
+
+
+def always(answer: Callable[[], Awaitable[Answer]]) -> ASGIApp:
+    """An app with the same answer to every request."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await send_answer(send, await answer(), request_id_of(scope))
+
+    return app
 
 
 def health_routes(checks: Mapping[str, Check]) -> dict[str, ASGIApp]:
-    async def live(scope: Scope, receive: Receive, send: Send) -> None:
-        await write(scope, send, b'{"status":"ok"}', 200)
+    """Readiness is 200 `ready`, 200 `degraded` if only optional checks fail, otherwise 503 `not_ready`."""
 
-    async def write(scope: Scope, send: Send, body: bytes, status: int) -> None:
-        await send_answer(send, Answer(body, status), request_id_of(scope))
+    async def live() -> Answer:
+        return Answer(LIVE)
 
-    async def exposition(scope: Scope, receive: Receive, send: Send) -> None:
-        answer = Answer(metrics.exposition(), content_type=metrics.CONTENT_TYPE)
-        await send_answer(send, answer, request_id_of(scope))
+    async def ready() -> Answer:
+        health = await health_of(checks)
+        return Answer(encode(health), 503 if health.status == "not_ready" else 200)
 
-    return {"/health/live": live, "/health/ready": readiness(checks, write), "/metrics": exposition}
+    async def exposition() -> Answer:
+        return Answer(metrics.exposition(), content_type=metrics.CONTENT_TYPE)
+
+    return {"/health/live": always(live), "/health/ready": always(ready), "/metrics": always(exposition)}
 
 
 def raw_path_of(scope: Scope) -> bytes:
@@ -232,8 +282,8 @@ class StartupPlaceholder:
 
     def _answer(self, path: str, request_id: str) -> Answer:
         if path == "/health/live":
-            return Answer(b'{"status":"ok"}', 200)
+            return Answer(LIVE)
         if path == "/health/ready":
             return Answer(encode({"status": "waiting", "parts": dict(self._waiting_for)}), 503)
-        refusal = answer_for(Unavailable("The service is starting; try again in a moment."), request_id)
-        return Answer(refusal.body, refusal.status, headers=((b"retry-after", b"1"),))
+        starting = Unavailable("The service is starting; try again in a moment.", retry_after=1)
+        return answer_for(starting, request_id)

@@ -11,7 +11,7 @@ import pytest
 from services.bookings.wire import import_lines as bookings
 from services.catalog.wire import import_lines as catalog
 from services.forms.wire import import_lines as forms
-from services.gateway.actions.read_import_line import OWNERS
+from services.gateway.actions.import_lines import OWNERS
 from services.gateway.wire.studio import StudioLine
 from tests.harness.system import System
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.http.caller import Caller
+from shared.http.caller import Caller, CallerVerifier
 from shared.http.routes import Route
 from shared.http.service import build_service
 from shared.routing import GATEWAY, ROUTES, SCOPES, PartnerRoute
@@ -15,7 +15,7 @@ from tests.harness.asgi import ask
 OWNED = [route for route in ROUTES if route.owner != GATEWAY]
 
 
-class Anyone:
+class Anyone(CallerVerifier):
     """Lets a request in with the scopes that its header names."""
 
     def verify(self, headers: Any, request_id: str) -> Caller:
@@ -33,7 +33,7 @@ class Context:
 
 async def status_of(route: PartnerRoute, scopes: set[str]) -> int:
     module = import_module(f"services.{route.owner}.app")
-    service = build_service(route.owner, Context(), module.routes(), verifier=Anyone(), checks={})
+    service = build_service(route.owner, Context(), module.routes(), verifier=Anyone(()), checks={})
     path = "/".join(new_id() if part.startswith("{") else part for part in route.path.split("/"))
     return int((await ask(service.app, route.method, path, {"Scopes": " ".join(scopes)}))["status"])
 
@@ -53,4 +53,4 @@ async def test_a_route_that_is_not_in_the_table_does_not_start() -> None:
 
     route: Route[object] = Route(method="GET", path="/new", handler=handler, summary="New", answer=None)
     with pytest.raises(ValueError, match="GET /new is not in the routing table"):
-        build_service("catalog", object(), [route], verifier=Anyone(), checks={})
+        build_service("catalog", object(), [route], verifier=Anyone(()), checks={})

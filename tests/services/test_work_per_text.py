@@ -6,7 +6,8 @@ The routes run in this process up to their first statement: their database is aw
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any, get_args
+from types import SimpleNamespace
+from typing import Any, cast, get_args
 from urllib.parse import urlencode
 
 import msgspec
@@ -19,14 +20,14 @@ from services.bookings.context import Bookings
 from services.catalog import actions as catalog_import
 from services.catalog.app import routes as catalog_routes
 from services.catalog.context import Catalog
-from services.cli.openapi.operations import EXPORT, IMPORT, OWN_ROUTES
 from services.forms.actions import import_lines as forms_import
 from services.forms.app import routes as forms_routes
 from services.forms.context import Forms
-from services.gateway.actions.import_studios import validate_studios
-from services.gateway.actions.read_import_line import OWNERS, read_import_line
+from services.gateway.actions.import_lines import OWNERS, read_import_line, validate_studios
 from services.gateway.context import OperatorContext
+from services.gateway.routes import own_routes
 from services.gateway.routes.operator import port as table
+from services.gateway.routes.own_routes import KeyContext
 from services.gateway.wire.studio import StudioLine
 from services.webhooks.app import routes as webhooks_routes
 from services.webhooks.context import Webhooks
@@ -67,13 +68,15 @@ CONTEXTS: dict[str, Any] = {
     "forms": Forms(AWAY, Wakeup()),
     "webhooks": Webhooks(AWAY, AWAY, Wakeup(), Wakeup(), Wakeup(), AWAY, UrlPolicy()),
     "gateway": OperatorContext(AWAY, AWAY, ("",), AWAY, {}, {}),
+    "key": KeyContext(AWAY, ("",), None, cast(Any, SimpleNamespace(session_id=""))),
 }
 SERVICE_ROUTES: dict[str, list[Route[Any]]] = {
     "catalog": catalog_routes(),
     "bookings": bookings_routes(),
     "forms": forms_routes(),
     "webhooks": webhooks_routes(),
-    "gateway": [*OWN_ROUTES, *table.routes(), IMPORT, EXPORT],
+    "gateway": table.routes(),
+    "key": list(own_routes.ROUTES),
 }
 
 

@@ -8,16 +8,11 @@ from services.bookings import app as bookings
 from services.catalog import app as catalog
 from services.cli.openapi.schemas import OPERATORS, PARTNERS
 from services.forms import app as forms
-from services.gateway.errors import SessionCannotMakeSessions
+from services.gateway.routes import own_routes
 from services.gateway.routes.operator import port as table
-from services.gateway.routes.operator.exports import ExportOf
-from services.gateway.routes.operator.imports import ImportAnswer, ImportQuery
-from services.gateway.wire.key import ConsoleSession, ConsoleSessionCreate, OwnKey
-from services.gateway.wire.request import LoggedRequest, RequestsQuery
 from services.webhooks import app as webhooks
-from shared.errors import DomainError, InsufficientScope, NotFound
+from shared.errors import DomainError, InsufficientScope
 from shared.http.caller import InsufficientRole
-from shared.http.pages import Page
 from shared.http.routes import NoQuery, Route
 from shared.routing import ANY_KEY, OF_A_STUDIO, OPERATOR_PREFIX, ROUTES, STAFF_ROUTES, PartnerRoute
 
@@ -67,64 +62,6 @@ def singular(noun: str) -> str:
     return noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun
 
 
-async def _answered_by_the_gateway(context: Any, call: Any) -> Any:
-    raise NotImplementedError
-
-
-# Their descriptions, like those of all routes without one, are in partners.toml and operators.toml.
-OWN_ROUTES: tuple[Route[Any], ...] = (
-    Route(
-        method="GET",
-        path="/key",
-        handler=_answered_by_the_gateway,
-        summary="Read the key in use",
-        answer=OwnKey,
-        tag="Key",
-    ),
-    Route(
-        method="GET",
-        path="/requests",
-        handler=_answered_by_the_gateway,
-        summary="List your requests of the last seven days",
-        query=RequestsQuery,
-        answer=Page[LoggedRequest],
-        tag="Key",
-    ),
-    Route(
-        method="POST",
-        path="/console-sessions",
-        handler=_answered_by_the_gateway,
-        summary="Create a link into the console",
-        body=ConsoleSessionCreate,
-        optional_body=True,
-        answer=ConsoleSession,
-        status=201,
-        errors=(SessionCannotMakeSessions,),
-        tag="Key",
-    ),
-)
-IMPORT: Route[Any] = Route(
-    method="POST",
-    path="/import",
-    handler=_answered_by_the_gateway,
-    summary="Import NDJSON of any size",
-    query=ImportQuery,
-    answer=ImportAnswer,
-    errors=(NotFound,),
-    role="manager",
-)
-EXPORT: Route[Any] = Route(
-    method="GET",
-    path="/export",
-    handler=_answered_by_the_gateway,
-    summary="Export a studio as NDJSON",
-    query=ExportOf,
-    answer=str,
-    errors=(NotFound,),
-    role="manager",
-)
-
-
 class Operation(Struct, frozen=True):
     """One method of one path, as it is served."""
 
@@ -151,7 +88,7 @@ def _service_routes() -> list[Route[Any]]:
 def partner_routes() -> dict[tuple[str, str], Route[Any]]:
     """The routes for partners, by method and path, without staff and internal routes."""
     partners = [route for route in _service_routes() if not route.staff and not route.internal]
-    return {(route.method, route.path): route for route in (*OWN_ROUTES, *partners)}
+    return {(route.method, route.path): route for route in (*own_routes.ROUTES, *partners)}
 
 
 def operations() -> list[Operation]:
@@ -199,7 +136,7 @@ def operator_operations() -> list[Operation]:
         for route in _service_routes()
         if route.staff
     ]
-    return [_operator_operation(route) for route in (*own, IMPORT, EXPORT, *staff)]
+    return [_operator_operation(route) for route in (*own, *staff)]
 
 
 def _operator_operation(route: Route[Any]) -> Operation:

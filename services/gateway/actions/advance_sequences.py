@@ -1,11 +1,9 @@
 """After a restore from a backup: both sequences of every studio jump forward once."""
 
-from typing import Final
+from typing import Any, Final
 
 from services.gateway.context import OperatorContext
 from services.gateway.store import studios
-from shared.errors import Unavailable
-from shared.wire import encode
 
 BATCH: Final = 1000
 
@@ -15,13 +13,7 @@ async def advance_sequences(context: OperatorContext, by: int, request_id: str) 
     async with context.db.connection() as conn:
         ids = [studio.id for studio in await studios.all_of(conn)]
     for start in range(0, len(ids), BATCH):
-        answer = await context.call_service(
-            "webhooks",
-            "POST",
-            "/internal/sequences/advance",
-            request_id=request_id,
-            body=encode({"studio_ids": ids[start : start + BATCH], "by": by}),
-        )
-        if answer.status != 200:
-            raise Unavailable(f"The webhooks service answered {answer.status}; try again.")
+        body = {"studio_ids": ids[start : start + BATCH], "by": by}
+        path = "/internal/sequences/advance"
+        await context.ask(dict[str, Any], "webhooks", "POST", path, request_id=request_id, body=body)
     return len(ids)

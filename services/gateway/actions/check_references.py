@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from services.gateway.context import OperatorContext
-from shared.errors import Invalid, Problem, Unavailable
+from shared.errors import Invalid, Problem
 from shared.transfer.lines import ImportLine, ImportReport
 from shared.wire import encode, is_id, new_id
 
@@ -34,12 +34,9 @@ async def check_references(context: OperatorContext, request_id: str, studio_id:
     ]
     if not lines:
         return
-    answer = await context.call_service(
-        "catalog", "POST", "/internal/import/check", request_id=request_id, body=encode(lines)
+    report = await context.ask(
+        ImportReport, "catalog", "POST", "/internal/import/check", request_id=request_id, body=lines
     )
-    if answer.status != 200:
-        raise Unavailable(f"The catalog service answered {answer.status}; nothing was done.")
-    report = msgspec.json.decode(await answer.whole_body(), type=ImportReport)
     if report.rejected:
         raise Invalid(
             [

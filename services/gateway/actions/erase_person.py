@@ -7,7 +7,6 @@ import msgspec
 from services.gateway.context import OperatorContext
 from services.gateway.store import studios
 from shared.errors import NotFound, Unavailable
-from shared.wire import encode
 
 Kind = Literal["member", "lead"]
 Person: TypeAlias = dict[str, Any]
@@ -34,17 +33,15 @@ async def erase_person(
     counts: dict[str, Any] = {}
     in_log: Person | None = None
     for service in (other, "webhooks", other, owner):
-        answer = await context.call_service(
+        found = await context.ask(
+            dict[str, Any],
             service,
             "POST",
             "/internal/erase",
             studio_id=studio_id,
             request_id=request_id,
-            body=encode(person),
+            body=person,
         )
-        if answer.status != 200:
-            raise Unavailable(f"The {service} service answered {answer.status}; erase again.")
-        found: dict[str, Any] = msgspec.json.decode(answer.body)
         counts[service] = _sum_counts(counts.get(service, {}), found)
         person = _with_found(person, found)
         if service == "webhooks":

@@ -59,9 +59,6 @@ async def _pages(
 
 
 async def _page(context: OperatorContext, owner: str, request_id: str, **query: str) -> ExportPage:
-    target = f"/internal/export?{urlencode(query)}"
-    answer = await context.call_service(owner, "GET", target, request_id=request_id)
-    body = await answer.whole_body()
-    if answer.status != 200:
-        raise Unavailable(f"The {owner} service answered {answer.status} to an export; export again.")
-    return msgspec.json.decode(body, type=ExportPage)
+    return await context.ask(
+        ExportPage, owner, "GET", f"/internal/export?{urlencode(query)}", request_id=request_id
+    )

@@ -2,23 +2,22 @@
 
 import asyncio
 from collections import defaultdict
+from functools import partial
 from typing import Final
 
-import msgspec
-
-from services.gateway.actions.import_studios import save_studio, validate_studios
-from services.gateway.actions.read_import_line import OWNERS, read_import_line
+from services.gateway.actions.import_lines import OWNERS, read_import_line, save_studio, validate_studios
 from services.gateway.context import OperatorContext
 from services.gateway.store import studios
 from services.gateway.wire.studio import StudioLine
-from shared.errors import Invalid, Problem, Unavailable
+from shared.errors import Invalid, Problem
 from shared.transfer.lines import BATCH, ImportLine, ImportReport, Rejected
-from shared.wire import encode
 
 BATCH_BYTES: Final = 8 * 1024 * 1024
 # A dry run stores nothing that the next batch could refer to, so it cannot be divided.
 DRY_RUN_LINES: Final = 10 * BATCH
 DRY_RUN_BYTES: Final = 4 * BATCH_BYTES
+# Nobody needs a longer list; `rejected_count` has the total.
+MAX_LISTED: Final = 10_000
 
 
 class ImportBatch:
@@ -48,6 +47,7 @@ class ImportBatch:
         self._known_studios: dict[str, str] | None = None
         self.imported = 0
         self.studio_ids: set[str] = set()
+        self.rejected_count = 0
         self.rejected: list[Rejected] = []
 
     @property
@@ -57,13 +57,18 @@ class ImportBatch:
     def add(self, number: int, text: bytes) -> None:
         line = read_import_line(number, text, self._studio)
         if isinstance(line, Rejected):
-            self.rejected += [line] if number >= 1 else []
+            self.reject(line)
             return
         self._lines.append(line)
         self._bytes += len(text)
         if self._dry_run and (len(self._lines) > DRY_RUN_LINES or self._bytes > DRY_RUN_BYTES):
             limit = f"A request with dry_run may have at most {DRY_RUN_LINES:,} lines and 32 MiB."
             raise Invalid([Problem(("body",), limit, "too_long")])
+
+    def reject(self, line: Rejected) -> None:
+        if line.line >= 1:
+            self.rejected_count += 1
+            self.rejected += [line] if len(self.rejected) < MAX_LISTED else []
 
     async def flush(self) -> None:
         """Studios first, in every service, then the rest, because a line's studio must exist."""
@@ -89,9 +94,9 @@ class ImportBatch:
                 shares[owner].append(line)
         await self._send_shares(shares, refused)
         self.studio_ids |= {line.studio_id for _, line in lines if line.number not in refused}
-        reported = [row for row in refused.values() if row.line >= 1]
-        self.imported += sum(line.number >= 1 for _, line in lines) - len(reported)
-        self.rejected += sorted(reported, key=lambda row: row.line)
+        self.imported += sum(line.number >= 1 and line.number not in refused for _, line in lines)
+        for number in sorted(refused):
+            self.reject(refused[number])
 
     async def _import_studios(
         self,
@@ -141,8 +146,9 @@ class ImportBatch:
                 owner: [line for line in shares.get(owner, ()) if line.number not in refused]
                 for owner in owners
             }
+            ask = partial(self._context.ask, ImportReport, request_id=self._request_id)
             reports = await asyncio.gather(
-                *(self._send_share(owner, share) for owner, share in wanted.items() if share)
+                *(ask(owner, "POST", self._path, body=share) for owner, share in wanted.items() if share)
             )
             for rejected in (row for report in reports for row in report.rejected):
                 refused.setdefault(rejected.line, rejected)
@@ -154,12 +160,3 @@ class ImportBatch:
                 rows = await studios.all_of(conn)
             self._known_studios = {name: row.id for row in rows for name in (row.id, row.slug) if name}
         return self._known_studios
-
-    async def _send_share(self, owner: str, share: list[ImportLine]) -> ImportReport:
-        answer = await self._context.call_service(
-            owner, "POST", self._path, request_id=self._request_id, body=encode(share)
-        )
-        body = await answer.whole_body()
-        if answer.status != 200:
-            raise Unavailable(f"The {owner} service answered {answer.status} to an import; import again.")
-        return msgspec.json.decode(body, type=ImportReport)

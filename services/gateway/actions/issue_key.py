@@ -6,19 +6,28 @@ import msgspec
 
 from services.gateway.context import OperatorContext
 from services.gateway.errors import KeyNotLive
-from services.gateway.rules.key_text import hash_secret, make_key, make_staff_token
+from services.gateway.rules.key_text import STAFF_HEAD, hash_secret, make_key, make_token
 from services.gateway.store import clients, keys, staff_tokens, studios
-from services.gateway.wire.key import IssuedKey, IssuedStaffToken, Key, KeyCreate, StaffTokenCreate
+from services.gateway.upstream import UpstreamAnswer
+from services.gateway.wire.key import (
+    IssuedKey,
+    IssuedStaffToken,
+    Key,
+    KeyCreate,
+    KeyRevoke,
+    StaffTokenCreate,
+)
 from shared.errors import DomainError, Invalid, Problem, Unavailable
+from shared.http.caller import Caller
 from shared.routing import SCOPES
 from shared.wire import encode, new_id
 
 
-async def issue_key(context: OperatorContext, wanted: KeyCreate, request_id: str) -> IssuedKey:
-    scopes = _scopes(wanted.scopes)
+async def issue_key(context: OperatorContext, caller: Caller, wanted: KeyCreate) -> IssuedKey:
     async with context.db.connection() as conn:
-        studio = await studios.find(conn, wanted.studio)
-    locations = await _locations(context, studio.id, wanted.location_ids, request_id)
+        studio = await studios.find_for(conn, caller, wanted.studio)
+    scopes = _scopes(wanted.scopes)
+    locations = await _locations(context, studio.id, wanted.location_ids, caller.request_id)
     async with context.db.transaction() as conn:
         client_id = await clients.ensure(conn, studio.id, wanted.client or wanted.name)
         new = make_key(test=studio.test)
@@ -69,67 +78,51 @@ def _scopes(wanted: list[str]) -> list[str]:
     return [scope for scope in SCOPES if scope in wanted]
 
 
-async def rotate_key(context: OperatorContext, key_id: str, *, overlap: int) -> IssuedKey:
+async def rotate_key(context: OperatorContext, old: Key, *, overlap: int) -> IssuedKey:
     """A second key with the same client, scopes and locations. The old key stays valid for the overlap."""
     async with context.db.transaction() as conn:
-        old = await keys.get(conn, key_id)
-        if not await keys.expire_in(conn, key_id, overlap):
+        if not await keys.expire_in(conn, old.id, overlap):
             raise KeyNotLive
         studio = await studios.find(conn, old.studio_id)
         await clients.ensure(conn, studio.id, old.client_name)
         new = make_key(test=studio.test)
-        key = await keys.add(
-            conn,
-            new,
-            secret_hash=hash_secret(context.peppers[0], new.secret),
-            studio_id=old.studio_id,
-            client_id=old.client_id,
-            name=old.name,
-            scopes=old.scopes,
-            location_ids=old.location_ids,
-            # A key that was issued for 90 days gets a successor for 90 days.
-            lifetime=await keys.lifetime_of(conn, key_id),
-        )
+        key = await keys.add_copy(conn, old.id, new, hash_secret(context.peppers[0], new.secret))
     await context.key_cache.refresh()
     return IssuedKey(**msgspec.structs.asdict(key), key=new.text)
 
 
-async def revoke_key(context: OperatorContext, key_id: str, *, with_endpoints: bool, request_id: str) -> Key:
+async def revoke_key(context: OperatorContext, key_id: str, wanted: KeyRevoke, request_id: str) -> Key:
     """This replica refuses the key at once, the others within two seconds.
 
     Webhook endpoints belong to the client, so they outlive the key while the client has another one. For a
-    leaked key they can be disabled too: those that it created and those whose URL it set.
+    leaked key they can be disabled too: those that it created and those whose URL it set. If that fails, the
+    key is revoked all the same, and the same command tries again.
     """
     async with context.db.transaction() as conn:
-        await keys.get(conn, key_id)
         await keys.revoke(conn, key_id)
         revoked = await keys.get(conn, key_id)
     await context.key_cache.refresh()
-    if with_endpoints:
-        await _disable_endpoints(context, revoked, request_id)
+    if wanted.with_endpoints:
+        path, gone = "/internal/keys/revoked", {"studio_id": revoked.studio_id, "key_id": key_id}
+        answer = await _tell_webhooks(context, path, gone, request_id)
+        if answer.status >= 300:
+            status = f"webhooks answered {answer.status}"
+            raise Unavailable(f"The key is revoked, but {status}: its endpoints are not disabled.")
     return revoked
 
 
-async def _disable_endpoints(context: OperatorContext, key: Key, request_id: str) -> None:
-    """If it fails, the key is revoked all the same, and the same command tries again."""
-    body = encode({"studio_id": key.studio_id, "key_id": key.id})
-    answer = await context.call_service(
-        "webhooks",
-        "POST",
-        "/internal/keys/revoked",
-        studio_id=key.studio_id,
-        request_id=request_id,
-        body=body,
+async def _tell_webhooks(
+    context: OperatorContext, path: str, gone: dict[str, str], request_id: str
+) -> UpstreamAnswer:
+    return await context.call_service(
+        "webhooks", "POST", path, studio_id=gone["studio_id"], request_id=request_id, body=encode(gone)
     )
-    if answer.status >= 300:
-        text = f"The key is revoked, but webhooks answered {answer.status}: its endpoints are not disabled."
-        raise Unavailable(text)
 
 
 async def issue_staff_token(
     context: OperatorContext, studio_id: str, wanted: StaffTokenCreate
 ) -> IssuedStaffToken:
-    new = make_staff_token()
+    new = make_token(STAFF_HEAD)
     async with context.db.transaction() as conn:
         token = await staff_tokens.add(
             conn,
@@ -147,16 +140,9 @@ async def deactivate_clients(context: OperatorContext) -> bool:
     async with context.db.connection() as conn:
         inactive = await clients.without_live_key(conn)
     for studio_id, client_id in inactive:
-        body = encode({"studio_id": studio_id, "client_id": client_id})
+        path, gone = "/internal/clients/revoked", {"studio_id": studio_id, "client_id": client_id}
         try:
-            answer = await context.call_service(
-                "webhooks",
-                "POST",
-                "/internal/clients/revoked",
-                studio_id=studio_id,
-                request_id=new_id(),
-                body=body,
-            )
+            answer = await _tell_webhooks(context, path, gone, new_id())
         except DomainError:
             return False
         if answer.status >= 300:

@@ -4,25 +4,27 @@ Raw ASGI, because the hop's cost is counted in tens of microseconds: bodies and 
 """
 
 import time
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 import structlog
 
 from services.gateway.errors import InvalidKey, MissingKey
 from services.gateway.key_cache import CachedKey, KeyCache
+from services.gateway.partner_sessions import PartnerSessions
 from services.gateway.request_log import RequestLog, error_code_in
-from services.gateway.routes.own_routes import OwnRoutes
-from services.gateway.routes.partner_request import PartnerRequest
+from services.gateway.routes import own_routes
+from services.gateway.routes.own_routes import KeyContext
 from services.gateway.rules.console_cookie import PARTNER_COOKIE, cookie_of, sent_by_page
 from services.gateway.rules.rate_limit import (
     LARGE_BODY,
     ClientLimits,
     FailedKeyLimits,
     LargeBodies,
+    ReservedBucket,
+    TokenBucket,
     cost_of,
 )
-from services.gateway.session_cache import SessionCache
 from services.gateway.shared_rate_limits import SharedLimits
 from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamAnswer
 from shared.errors import (
@@ -35,17 +37,17 @@ from shared.errors import (
     UnsupportedApiVersion,
     UpstreamTimeout,
 )
-from shared.http.answer import IF_NONE_MATCH
+from shared.http.answer import IF_NONE_MATCH, Answer, with_entity_tag
 from shared.http.asgi import Receive, Scope, Send
 from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, TRACE_HEADER
-from shared.http.client_address import TrustedProxies
+from shared.http.client_address import TrustedProxies, address_of
 from shared.http.connection_limits import mark_authenticated
 from shared.http.error_mapping import answer_for
 from shared.http.route_table import RouteTable
 from shared.http.routes import IDEMPOTENCY_HEADER, MAX_BODY, read_body
-from shared.observability.log import RequestLine, log_request
+from shared.http.service import log_answer, raw_path_of, valid_request_id
 from shared.observability.metrics import RouteMetrics
-from shared.observability.tracing import begin, trace_id_of
+from shared.observability.tracing import Span, begin, valid_traceparent
 from shared.routing import ANY_KEY, GATEWAY, PREFIX, ROUTES, PartnerRoute
 from shared.wire import API_VERSION
 
@@ -64,6 +66,49 @@ VERSION: Final = (VERSION_HEADER, API_VERSION.encode())
 Headers = list[tuple[bytes, bytes]]
 
 
+class PartnerRequest:
+    """The state of one request: the parts of the scope, read once, and the results of the checks."""
+
+    __slots__ = (
+        "address",
+        "bucket",
+        "cost",
+        "headers",
+        "id",
+        "key",
+        "method",
+        "path",
+        "raw_headers",
+        "receive",
+        "route",
+        "scope",
+        "span",
+        "target",
+        "traceparent",
+    )
+
+    def __init__(self, scope: Any, receive: Receive, proxies: TrustedProxies) -> None:
+        self.scope = scope
+        self.raw_headers: list[tuple[bytes, bytes]] = scope["headers"]
+        self.headers: dict[bytes, bytes] = dict(self.raw_headers)
+        self.id = valid_request_id(self.headers.get(REQUEST_ID_HEADER))
+        self.method: str = scope["method"]
+        self.path = raw_path_of(scope)
+        query: bytes = scope["query_string"]
+        self.target = self.path[len(PREFIX) :] + (b"?" + query if query else b"")
+        self.address = address_of(scope, self.headers, proxies)
+        self.receive = receive
+        length = self.headers.get(b"content-length")
+        # An unknown length is charged once the body has been read.
+        self.cost = cost_of(min(int(length), MAX_BODY)) if length and length.isdigit() else 1
+        self.key: CachedKey | None = None
+        self.bucket: TokenBucket | ReservedBucket | None = None
+        self.route: PartnerRoute | None = None
+        self.span: Span | None = None
+        trace = self.headers.get(TRACE_HEADER)
+        self.traceparent = valid_traceparent(trace.decode("latin-1")) if trace else None
+
+
 class PartnerApi:
     def __init__(
         self,
@@ -71,21 +116,22 @@ class PartnerApi:
         upstreams: Mapping[str, Upstream],
         proxies: TrustedProxies,
         *,
-        sessions: SessionCache | None = None,
-        own_routes: OwnRoutes | None = None,
-        request_log: RequestLog | None = None,
-        failed_keys: FailedKeyLimits | None = None,
-        limits: ClientLimits | SharedLimits | None = None,
+        sessions: PartnerSessions,
+        request_log: RequestLog,
+        failed_keys: FailedKeyLimits,
+        limits: ClientLimits | SharedLimits,
+        own_context: Callable[[CachedKey], KeyContext],
     ) -> None:
         self._key_cache = key_cache
         self._sessions = sessions
-        self._own_routes = own_routes
+        self._own_context = own_context
+        self._own_routes = {(route.method, route.path): route for route in own_routes.ROUTES}
         self._request_log = request_log
         self._proxies = proxies
         self._upstreams = upstreams
         self._table = RouteTable(ROUTES, PREFIX)
-        self._limits = limits or ClientLimits()
-        self._failed_keys = failed_keys or FailedKeyLimits()
+        self._limits = limits
+        self._failed_keys = failed_keys
         self._large_bodies = LargeBodies()
         self._metrics: dict[PartnerRoute | None, RouteMetrics] = {
             route: RouteMetrics("gateway", route.method, route.path) for route in ROUTES
@@ -100,9 +146,7 @@ class PartnerApi:
             answer = await self._answer(request)
         except Exception as problem:
             with structlog.contextvars.bound_contextvars(request_id=request.id):
-                failed = answer_for(problem, request.id)
-            headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(failed.body))]
-            answer = UpstreamAnswer(failed.status, headers + list(failed.headers), failed.body)
+                answer = _as_forwarded(answer_for(problem, request.id))
         await self._send(send, request, answer)
         seconds = time.perf_counter() - started
         self._metrics[request.route].observe(answer.status, seconds)
@@ -112,34 +156,23 @@ class PartnerApi:
                 http__response__status_code=answer.status,
                 studio__request_id=request.id,
             )
-        if request.key is not None:
+        route = request.route.path if request.route else None
+        caller = request.key.caller if request.key else None
+        if caller is not None:
             mark_authenticated(scope)
-        if self._request_log is not None and request.key is not None:
+            code = error_code_in(answer.body) if answer.status >= 400 else None
             self._request_log.add(
-                (
-                    time.time(),
-                    request.key.caller,
-                    request.method,
-                    request.route.path if request.route else None,
-                    answer.status,
-                    error_code_in(answer.body) if answer.status >= 400 else None,
-                    seconds,
-                    request.id,
-                )
+                (time.time(), caller, request.method, route, answer.status, code, seconds, request.id)
             )
-        log_request(
-            RequestLine(
-                service="gateway",
-                method=request.method,
-                route=request.route.path if request.route else None,
-                status=answer.status,
-                ms=round(seconds * 1000, 2),
-                request_id=request.id,
-                trace_id=trace_id_of(request.traceparent),
-                studio_id=request.key.caller.studio_id if request.key else None,
-                client_id=request.key.caller.client_id if request.key else None,
-                key_id=request.key.id if request.key else None,
-            )
+        log_answer(
+            GATEWAY,
+            request.method,
+            route,
+            answer.status,
+            seconds,
+            request.id,
+            caller,
+            request.traceparent,
         )
 
     async def _answer(self, request: PartnerRequest) -> UpstreamAnswer:
@@ -156,8 +189,8 @@ class PartnerApi:
         version = request.headers.get(VERSION_HEADER)
         if version is not None and version != VERSION[1]:
             raise UnsupportedApiVersion([API_VERSION])
-        if route.owner == GATEWAY and self._own_routes is not None:
-            return await self._own_routes.answer(route, request, key)
+        if route.owner == GATEWAY:
+            return await self._answer_itself(request, route, key)
         return await self._forward(request, route, key)
 
     async def _authenticate(self, request: PartnerRequest) -> CachedKey:
@@ -182,9 +215,19 @@ class PartnerApi:
     async def _session(self, request: PartnerRequest, batched: bool) -> CachedKey:
         """The console's cookie is accepted instead of a key, but only from the console's own page."""
         cookie = cookie_of(request.raw_headers, PARTNER_COOKIE) if sent_by_page(request.headers) else None
-        if cookie is None or self._sessions is None:
+        if cookie is None:
             raise MissingKey
         return await self._sessions.authenticate(cookie, batched=batched)
+
+    async def _answer_itself(
+        self, request: PartnerRequest, route: PartnerRoute, key: CachedKey
+    ) -> UpstreamAnswer:
+        request.scope["path_params"] = {}
+        own, caller = self._own_routes[route.method, route.path], key.caller.with_request_id(request.id)
+        answer = await own.respond(self._own_context(key), caller, request.scope, request.receive)
+        return _as_forwarded(
+            with_entity_tag(answer, request.raw_headers) if route.method == "GET" else answer
+        )
 
     async def _forward(self, request: PartnerRequest, route: PartnerRoute, key: CachedKey) -> UpstreamAnswer:
         headers = [
@@ -245,15 +288,12 @@ class PartnerApi:
         if request.bucket is not None:
             headers += request.bucket.headers()
         await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-        rest = answer.stream
-        await send({"type": "http.response.body", "body": answer.body, "more_body": rest is not None})
-        if rest is None:
-            return
-        try:
-            async for part in rest:
-                await send({"type": "http.response.body", "body": part, "more_body": True})
-        except OutcomeUnknown:
-            # The status is already sent: closing without the last chunk shows that the answer is incomplete.
-            log.warning("answer_cut_short", request_id=request.id)
-            raise
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        await send({"type": "http.response.body", "body": answer.body, "more_body": False})
+
+
+def _as_forwarded(answer: Answer) -> UpstreamAnswer:
+    """The gateway's own answer, as one that a service gave."""
+    headers = [(b"content-type", answer.content_type), *answer.headers]
+    if answer.status != 304:
+        headers.append((b"content-length", b"%d" % len(answer.body)))
+    return UpstreamAnswer(answer.status, headers, answer.body)

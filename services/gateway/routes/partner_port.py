@@ -1,12 +1,14 @@
 """What the partner port serves without a key: health, the OpenAPI document, the reference and the console."""
 
+from collections.abc import Mapping
+
 from services.gateway.routes.console_sign_in import PATH as SIGN_IN
-from services.gateway.routes.static_files import page_files, static_file, text_of
-from shared.errors import MethodNotAllowed, NotFound
+from services.gateway.routes.static_files import only_read, page_files, static_file, text_of
+from shared.errors import NotFound
 from shared.http.answer import Answer
 from shared.http.asgi import ASGIApp, Receive, Scope, Send
-from shared.http.error_mapping import answer_for
-from shared.http.service import Check, health_routes, raw_path_of, request_id_of, send_answer
+from shared.http.health import Check
+from shared.http.service import always, health_routes, raw_path_of, send_error
 from shared.routing import PREFIX
 
 OPENAPI = f"{PREFIX}/openapi.json"
@@ -15,13 +17,12 @@ OPENAPI = f"{PREFIX}/openapi.json"
 class PartnerPort:
     """The whole partner port: a few public pages, and the partner API below its prefix."""
 
-    def __init__(self, partner_api: ASGIApp, checks: dict[str, Check], sign_in: ASGIApp) -> None:
+    def __init__(self, partner_api: ASGIApp, checks: Mapping[str, Check], sign_in: ASGIApp) -> None:
         self._partner_api = partner_api
-        self._sign_in = sign_in
         health = health_routes(checks)
-        # Metrics are for operators and are not served on the public port.
-        self._pages: dict[str, ASGIApp] = {
-            "/": _to_the_reference,
+        pages: dict[str, ASGIApp] = {
+            "/": always(_to_the_reference),
+            # Metrics are for operators and are not served on the public port.
             "/health/live": health["/health/live"],
             "/health/ready": health["/health/ready"],
             OPENAPI: static_file("openapi.json", b"application/json"),
@@ -37,27 +38,18 @@ class PartnerPort:
             "/docs/guides.json": static_file("guides.json", b"application/json"),
             **page_files("console", "console.html", title="Studio console", module="partner.js"),
         }
+        self._pages = {path: only_read(page) for path, page in pages.items()} | {SIGN_IN: sign_in}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = raw_path_of(scope).decode("latin-1")
         page = self._pages.get(path)
-        if page is None and (path.startswith(PREFIX + "/") or path == PREFIX):
-            await self._partner_api(scope, receive, send)
-        elif path == SIGN_IN:
-            await self._sign_in(scope, receive, send)
-        elif page is None:
-            await _refuse(NotFound(), scope, send)
-        elif scope.get("method") not in ("GET", "HEAD"):
-            await _refuse(MethodNotAllowed(["GET"]), scope, send)
-        else:
+        if page is not None:
             await page(scope, receive, send)
+        elif path.startswith(PREFIX + "/") or path == PREFIX:
+            await self._partner_api(scope, receive, send)
+        else:
+            await send_error(send, NotFound(), scope)
 
 
-async def _to_the_reference(scope: Scope, receive: Receive, send: Send) -> None:
-    answer = Answer(b"", 307, ((b"location", b"/docs"),), content_type=b"text/plain")
-    await send_answer(send, answer, request_id_of(scope))
-
-
-async def _refuse(problem: Exception, scope: Scope, send: Send) -> None:
-    request_id = request_id_of(scope)
-    await send_answer(send, answer_for(problem, request_id), request_id)
+async def _to_the_reference() -> Answer:
+    return Answer(b"", 307, ((b"location", b"/docs"),), content_type=b"text/plain")

@@ -5,16 +5,16 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
-from importlib import resources
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from string import Template
 from typing import Final
 
+from shared.errors import MethodNotAllowed
 from shared.http.answer import CACHE_CONTROL, Answer, entity_tag, matches, tag_from
 from shared.http.asgi import ASGIApp, Receive, Scope, Send
-from shared.http.service import answer_headers, request_id_of, send_answer
+from shared.http.service import answer_headers, request_id_of, send_answer, send_error
 
-STATIC: Final = resources.files("services.gateway") / "static"
+STATIC: Final = Path(__file__).parent.parent / "static"
 # Sent as the client reads, so that an unauthenticated connection never makes us buffer a whole document. The
 # server queues ten chunks; at 64 KiB that was the whole document again, 160 MB for 500 slow readers.
 PIECE: Final = 8 * 1024
@@ -62,6 +62,16 @@ def static_file(name: str, content_type: bytes, **values: str) -> ASGIApp:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     return page
+
+
+def only_read(page: ASGIApp) -> ASGIApp:
+    async def read(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope.get("method") in ("GET", "HEAD"):
+            await page(scope, receive, send)
+        else:
+            await send_error(send, MethodNotAllowed(["GET"]), scope)
+
+    return read
 
 
 def _parts(name: str, values: Mapping[str, str]) -> Iterator[bytes]:
@@ -141,26 +151,17 @@ def _unpacked(squeezed: bytes) -> Iterator[bytes]:
 
 # The files of the reference and the consoles, each with the modules that both ports share.
 TYPES: Final = {
-    "js": b"text/javascript; charset=utf-8",
-    "css": b"text/css; charset=utf-8",
+    ".js": b"text/javascript; charset=utf-8",
+    ".css": b"text/css; charset=utf-8",
 }
 
 
 def page_files(folder: str, page: str, **values: str) -> dict[str, ASGIApp]:
     """Each file by its path. Only files that exist at start are ever served. `values` are for the page."""
+    found = sorted(path for path in (STATIC / folder).rglob("*") if path.suffix in TYPES)
     files = {
-        f"/{name}": static_file(name, TYPES[name.rpartition(".")[2]])
-        for name in _names(STATIC / folder, folder)
+        f"/{name}": static_file(name, TYPES[path.suffix])
+        for path in found
+        for name in [path.relative_to(STATIC).as_posix()]
     }
     return {f"/{folder}": static_file(f"{folder}/{page}", b"text/html; charset=utf-8", **values), **files}
-
-
-def _names(folder: Traversable, below: str) -> list[str]:
-    found: list[str] = []
-    for item in folder.iterdir():
-        name = f"{below}/{item.name}"
-        if item.is_dir():
-            found += _names(item, name)
-        elif item.name.rpartition(".")[2] in TYPES:
-            found.append(name)
-    return sorted(found)

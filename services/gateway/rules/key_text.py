@@ -40,26 +40,10 @@ class NewKey(Struct, frozen=True):
 
 
 def make_key(*, test: bool, known_id: str | None = None) -> NewKey:
-    return _make(KEY_HEADS[1] if test else KEY_HEADS[0], known_id)
+    return make_token(KEY_HEADS[1] if test else KEY_HEADS[0], known_id)
 
 
-def make_staff_token(known_id: str | None = None) -> NewKey:
-    return _make(STAFF_HEAD, known_id)
-
-
-def make_link() -> NewKey:
-    return _make(LINK_HEAD)
-
-
-def make_session(session_id: str) -> NewKey:
-    return _make(SESSION_HEAD, session_id)
-
-
-def make_operator_session() -> NewKey:
-    return _make(OPERATOR_SESSION_HEAD)
-
-
-def _make(head: str, known_id: str | None = None) -> NewKey:
+def make_token(head: str, known_id: str | None = None) -> NewKey:
     key_id = uuid.UUID(known_id) if known_id else uuid.uuid4()
     prefix = head + base62(key_id.int, ID_LENGTH)
     secret = base62(int.from_bytes(secrets.token_bytes(32), "big"), SECRET_LENGTH)
@@ -67,20 +51,11 @@ def _make(head: str, known_id: str | None = None) -> NewKey:
     return NewKey(str(key_id), prefix, secret, text + checksum(text))
 
 
-def parse_key(text: str) -> ParsedKey | None:
-    """None if the text cannot be one of our keys. Needs no lookup."""
-    return next((_parse(text, head) for head in KEY_HEADS if text.startswith(head)), None)
-
-
-def parse_staff_token(text: str) -> ParsedKey | None:
-    return _parse(text, STAFF_HEAD) if text.startswith(STAFF_HEAD) else None
-
-
-def parse_session(text: str, head: str) -> ParsedKey | None:
-    return _parse(text, head) if text.startswith(head) else None
-
-
-def _parse(text: str, head: str) -> ParsedKey | None:
+def parse(text: str, *heads: str) -> ParsedKey | None:
+    """None if the text cannot be one of ours with one of these heads. Needs no lookup."""
+    head = next((head for head in heads if text.startswith(head)), None)
+    if head is None:
+        return None
     start, end = len(head), len(head) + ID_LENGTH
     if len(text) != end + 1 + SECRET_LENGTH + CHECKSUM_LENGTH or not text.isascii():
         return None

@@ -1,8 +1,6 @@
 """The audit log of all studios."""
 
-from datetime import datetime
-
-from services.gateway.wire.request import AuditEntry
+from services.gateway.wire.request import AuditEntry, AuditQuery
 from shared.db.database import Connection
 from shared.http.pages import Page, page_of, start_after
 from shared.wire import new_id
@@ -40,9 +38,7 @@ ORDER BY at, id LIMIT $4
 """
 
 
-async def page(
-    conn: Connection, *, since: datetime | None, cursor: str | None, limit: int
-) -> Page[AuditEntry]:
-    at, after = await start_after(conn, CURSOR, cursor)
-    rows = await conn.fetch(LIST, at, after, since, limit + 1)
-    return page_of([AuditEntry(**row) for row in rows], limit)
+async def page(conn: Connection, query: AuditQuery) -> Page[AuditEntry]:
+    at, after = await start_after(conn, CURSOR, query.cursor)
+    rows = await conn.fetch(LIST, at, after, query.since, query.limit + 1)
+    return page_of([AuditEntry(**row) for row in rows], query.limit)

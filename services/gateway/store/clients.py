@@ -22,35 +22,39 @@ async def ensure(conn: Connection, studio_id: str, name: str) -> str:
     return str(await conn.fetchval(ENSURE, studio_id, new_id(), name, DEFAULT_RATE, DEFAULT_BURST))
 
 
-LIST = """
-SELECT id, studio_id, name, rate, burst, created_at FROM clients
-WHERE $1::uuid IS NULL OR studio_id = $1
-ORDER BY created_at, id
-"""
+COLUMNS = "id, studio_id, name, rate, burst, created_at"
+LIST = f"""
+SELECT {COLUMNS} FROM clients WHERE $1::uuid IS NULL OR studio_id = $1 ORDER BY created_at, id
+"""  # noqa: S608
 
 
 async def all_of(conn: Connection, studio_id: str | None) -> list[Client]:
     return [Client(**row) for row in await conn.fetch(LIST, studio_id)]
 
 
-FIND = "SELECT id FROM clients WHERE id::text = lower($1) OR name = $1"
-SET = """
-UPDATE clients SET rate = coalesce($2, rate), burst = coalesce($3, burst) WHERE id = $1
-RETURNING id, studio_id, name, rate, burst, created_at
+FIND = """
+SELECT id FROM clients WHERE (id::text = lower($1) OR name = $1) AND ($2::uuid IS NULL OR studio_id = $2)
 """
+
+
+async def _find(conn: Connection, client: str, studio_id: str | None) -> str:
+    """`client` is an id, or a name that only one client has, of the studio if one is given."""
+    found = await conn.fetch(FIND, client, studio_id)
+    if len(found) != 1:
+        raise NotFound(AMBIGUOUS if found else "There is no such client.")
+    return str(found[0]["id"])
+
+
+SET = f"""
+UPDATE clients SET rate = coalesce($2, rate), burst = coalesce($3, burst) WHERE id = $1 RETURNING {COLUMNS}
+"""  # noqa: S608
 
 
 async def set_limits(conn: Connection, client: str, rate: float | None, burst: int | None) -> Client:
-    """`client` is an id, or a name that only one client has."""
-    found = await conn.fetch(FIND, client)
-    if len(found) != 1:
-        raise NotFound(AMBIGUOUS if found else "There is no such client.")
-    return Client(**await conn.fetchrow(SET, found[0]["id"], rate, burst))  # type: ignore[arg-type]
+    row = await conn.fetchrow(SET, await _find(conn, client, None), rate, burst)
+    return Client(**row)  # type: ignore[arg-type]
 
 
-FIND_OF_STUDIO = """
-SELECT id FROM clients WHERE (id::text = lower($1) OR name = $1) AND ($2::uuid IS NULL OR studio_id = $2)
-"""
 NEWEST_LIVE_KEY = """
 SELECT k.id, k.studio_id, k.client_id, k.scopes FROM keys k
 WHERE k.client_id = $1 AND k.studio_id = (SELECT studio_id FROM clients WHERE id = $1)
@@ -60,11 +64,8 @@ ORDER BY k.created_at DESC, k.id DESC LIMIT 1
 
 
 async def newest_live_key(conn: Connection, client: str, studio_id: str | None) -> Caller | None:
-    """The newest key as a caller. `client` is an id or a name, among those of `studio_id` if given."""
-    found = await conn.fetch(FIND_OF_STUDIO, client, studio_id)
-    if len(found) != 1:
-        raise NotFound(AMBIGUOUS if found else "There is no such client.")
-    row = await conn.fetchrow(NEWEST_LIVE_KEY, found[0]["id"])
+    """The newest key as a caller."""
+    row = await conn.fetchrow(NEWEST_LIVE_KEY, await _find(conn, client, studio_id))
     if row is None:
         return None
     return Caller(

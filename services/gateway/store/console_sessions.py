@@ -50,7 +50,7 @@ async def seconds_until_room(conn: Connection, caller: Caller, most: int) -> int
 EXCHANGE = """
 UPDATE console_sessions s SET link_hash = NULL, secret_hash = $3
 FROM keys k
-WHERE s.id = $1 AND s.link_hash = ANY ($2) AND s.ended_at IS NULL
+WHERE s.id = $1 AND s.link_hash = $2 AND s.ended_at IS NULL
     AND s.link_expires_at > clock_timestamp() AND s.expires_at > clock_timestamp()
     AND k.id = s.key_id AND k.studio_id = s.studio_id AND k.revoked_at IS NULL
     AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())
@@ -58,33 +58,31 @@ RETURNING s.expires_at
 """
 
 
-async def exchange(
-    conn: Connection, session_id: str, link_hashes: Sequence[bytes], secret_hash: bytes
-) -> datetime | None:
-    """Uses the link up. None if there is no such link, or it was used or has expired."""
-    found: datetime | None = await conn.fetchval(EXCHANGE, session_id, link_hashes, secret_hash)
+async def exchange(conn: Connection, link: asyncpg.Record, secret_hash: bytes) -> datetime | None:
+    """Uses the link up. None if it was used or has expired."""
+    found: datetime | None = await conn.fetchval(EXCHANGE, link["id"], link["secret_hash"], secret_hash)
     return found
 
 
-OPEN_LINKS = (
-    "SELECT id FROM console_sessions WHERE id = ANY ($1) AND link_hash IS NOT NULL AND ended_at IS NULL"
-)
+OPEN_LINKS = """
+SELECT id, link_hash AS secret_hash FROM console_sessions
+WHERE id = ANY ($1) AND link_hash IS NOT NULL AND ended_at IS NULL
+"""
 
 
-async def open_links(conn: Connection, session_ids: Sequence[str]) -> set[str]:
-    return {row["id"] for row in await conn.fetch(OPEN_LINKS, session_ids)}
+async def open_links(conn: Connection, link_ids: Sequence[str]) -> Sequence[asyncpg.Record]:
+    return await conn.fetch(OPEN_LINKS, link_ids)
 
 
 PRESENTED = """
-SELECT id, studio_id, key_id, scopes, secret_hash, expires_at FROM console_sessions
+SELECT id, key_id, scopes, secret_hash, expires_at FROM console_sessions
 WHERE id = ANY ($1) AND secret_hash IS NOT NULL AND ended_at IS NULL AND expires_at > clock_timestamp()
 """
 
 
-async def presented(conn: Connection, session_ids: Sequence[str]) -> list[asyncpg.Record]:
+async def presented(conn: Connection, session_ids: Sequence[str]) -> Sequence[asyncpg.Record]:
     """The live sessions with these ids, with the hashes that their secrets have to match."""
-    rows: list[asyncpg.Record] = await conn.fetch(PRESENTED, session_ids)
-    return rows
+    return await conn.fetch(PRESENTED, session_ids)
 
 
 END = "UPDATE console_sessions SET ended_at = clock_timestamp() WHERE studio_id = $1 AND id = $2"
@@ -92,17 +90,3 @@ END = "UPDATE console_sessions SET ended_at = clock_timestamp() WHERE studio_id 
 
 async def end(conn: Connection, studio_id: str, session_id: str) -> None:
     await conn.execute(END, studio_id, session_id)
-
-
-# Expired rows of all studios, up to twice the limit.
-DELETE_EXPIRED = """
-DELETE FROM console_sessions WHERE id = ANY (ARRAY(
-    (SELECT id FROM console_sessions WHERE expires_at < clock_timestamp() LIMIT $1)
-    UNION ALL
-    (SELECT id FROM console_sessions WHERE secret_hash IS NULL AND link_expires_at < clock_timestamp()
-     LIMIT $1)))
-"""
-
-
-async def delete_expired(conn: Connection, limit: int) -> int:
-    return int((await conn.execute(DELETE_EXPIRED, limit)).split()[-1])

@@ -35,12 +35,27 @@ async def add(
     return await get(conn, new.id)
 
 
-GET = """
+# The successor of a key that was issued for 90 days is valid for 90 days.
+COPY = """
+INSERT INTO keys
+    (id, studio_id, client_id, name, prefix, secret_hash, scopes, location_ids, lifetime, expires_at)
+SELECT $2, studio_id, client_id, name, $3, $4, scopes, location_ids, lifetime, clock_timestamp() + lifetime
+FROM keys WHERE id = $1
+"""
+
+
+async def add_copy(conn: Connection, key_id: str, new: NewKey, secret_hash: bytes) -> Key:
+    """A second key with the same client, scopes and locations."""
+    await conn.execute(COPY, key_id, new.id, new.prefix, secret_hash)
+    return await get(conn, new.id)
+
+
+SELECT = """
 SELECT k.id, k.studio_id, k.client_id, c.name AS client_name, k.name, k.prefix, k.scopes, k.location_ids,
     k.created_at, k.expires_at, k.last_used_at, k.revoked_at
 FROM keys k JOIN clients c ON c.studio_id = k.studio_id AND c.id = k.client_id
-WHERE k.id = $1
 """
+GET = f"{SELECT} WHERE k.id = $1"
 
 
 async def get(conn: Connection, key_id: str) -> Key:
@@ -50,21 +65,7 @@ async def get(conn: Connection, key_id: str) -> Key:
     return Key(**row)
 
 
-LIFETIME = "SELECT lifetime FROM keys WHERE id = $1"
-
-
-async def lifetime_of(conn: Connection, key_id: str) -> timedelta | None:
-    found: timedelta | None = await conn.fetchval(LIFETIME, key_id)
-    return found
-
-
-LIST = """
-SELECT k.id, k.studio_id, k.client_id, c.name AS client_name, k.name, k.prefix, k.scopes, k.location_ids,
-    k.created_at, k.expires_at, k.last_used_at, k.revoked_at
-FROM keys k JOIN clients c ON c.studio_id = k.studio_id AND c.id = k.client_id
-WHERE $1::uuid IS NULL OR k.studio_id = $1
-ORDER BY k.created_at, k.id
-"""
+LIST = f"{SELECT} WHERE $1::uuid IS NULL OR k.studio_id = $1 ORDER BY k.created_at, k.id"
 
 
 async def all_of(conn: Connection, studio_id: str | None) -> list[Key]:

@@ -50,27 +50,15 @@ async def revoke(conn: Connection, studio_id: str, token_id: str) -> StaffToken:
 
 
 PRESENTED = """
-SELECT studio_id, role, secret_hash,
+SELECT id, studio_id, role, secret_hash,
     (last_used_at < clock_timestamp() - interval '1 minute') IS NOT FALSE AS stale
-FROM staff_tokens WHERE id = $1 AND revoked_at IS NULL
+FROM staff_tokens WHERE id = ANY ($1) AND revoked_at IS NULL
 """
 
 
-async def presented(conn: Connection, token_id: str) -> asyncpg.Record | None:
-    """The live token with this id, the hash it has to match, and whether to record its use."""
-    return await conn.fetchrow(PRESENTED, token_id)
-
-
-# Also sessions of the operators' console: a guess may be at either.
-LIVE = """
-SELECT id FROM staff_tokens WHERE id = ANY ($1) AND revoked_at IS NULL
-UNION ALL
-SELECT id FROM operator_sessions WHERE id = ANY ($1) AND ended_at IS NULL
-"""
-
-
-async def live_ids(conn: Connection, ids: Sequence[str]) -> set[str]:
-    return {row["id"] for row in await conn.fetch(LIVE, ids)}
+async def presented(conn: Connection, token_ids: Sequence[str]) -> Sequence[asyncpg.Record]:
+    """The live tokens with these ids, with the hashes to match and whether to record their use."""
+    return await conn.fetch(PRESENTED, token_ids)
 
 
 USED = """

@@ -11,16 +11,15 @@ from shared.db.database import Connection
 from shared.errors import NotFound
 from shared.http.caller import Caller
 
-LIST = "SELECT id, name, slug, timezone, test, created_at FROM studios ORDER BY created_at, id"
+COLUMNS = "id, name, slug, timezone, test, created_at"
+LIST = f"SELECT {COLUMNS} FROM studios ORDER BY created_at, id"  # noqa: S608
 
 
 async def all_of(conn: Connection) -> list[OperatorStudio]:
     return [OperatorStudio(**row) for row in await conn.fetch(LIST)]
 
 
-FIND = (
-    "SELECT id, name, slug, timezone, test, created_at FROM studios WHERE slug = $1 OR id::text = lower($1)"
-)
+FIND = f"SELECT {COLUMNS} FROM studios WHERE slug = $1 OR id::text = lower($1)"  # noqa: S608
 
 
 async def find(conn: Connection, slug_or_id: str) -> OperatorStudio:
@@ -36,6 +35,12 @@ async def find_for(conn: Connection, caller: Caller, slug_or_id: str) -> Operato
     if caller.studio_id and caller.studio_id != studio.id:
         raise unknown(slug_or_id)
     return studio
+
+
+async def named_by(conn: Connection, caller: Caller, slug_or_id: str | None) -> str | None:
+    """The id of the named studio, or of the staff's own. None if an operator names none: all of them."""
+    named = slug_or_id or caller.studio_id
+    return (await find_for(conn, caller, named)).id if named else None
 
 
 def unknown(slug_or_id: str) -> NotFound:

@@ -3,18 +3,93 @@
 import asyncio
 import select
 from collections.abc import Callable
-from typing import cast
+from typing import Final, cast
 
-from services.gateway.upstream.answer import (
-    STREAM_THRESHOLD,
-    BodyStream,
-    OutcomeUnknown,
-    UpstreamAnswer,
-    end_to_end,
-)
-from services.gateway.upstream.answer_reader import AnswerReader, BrokenAnswer
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
-UNAVAILABLE = 503
+from services.gateway.upstream.messages import OutcomeUnknown, UpstreamAnswer, end_to_end
+
+HEAD_LIMIT: Final = 64 * 1024
+# Far above everything that our services send. A page has at most half a megabyte.
+BODY_LIMIT: Final = 64 * 1024 * 1024
+UNAVAILABLE: Final = 503
+_FRAMED: Final = frozenset({b"content-length", b"transfer-encoding"})
+
+
+class BrokenAnswer(Exception):
+    pass
+
+
+class AnswerReader:
+    """Parses answers with httptools. The body is not inspected."""
+
+    def __init__(self) -> None:
+        self._parser = HttpResponseParser(self)
+        self.begin(head_only=False)
+
+    def begin(self, *, head_only: bool) -> None:
+        self._head_only = head_only
+        self._head_size = 0
+        self._parts: list[bytes] = []
+        self.headers: list[tuple[bytes, bytes]] = []
+        self._size = 0  # of the body so far
+        self.status = 0  # until the head is complete
+        self.complete = False
+        self.keep_alive = False
+
+    def feed(self, data: bytes) -> None:
+        if not self.status:
+            self._head_size += len(data)
+        try:
+            self._parser.feed_data(data)
+        except (HttpParserError, HttpParserUpgrade) as error:
+            self.keep_alive = False
+            if not self.complete:  # otherwise only what follows the answer is broken
+                raise BrokenAnswer from error
+        if self._head_size > HEAD_LIMIT and self._head_is_too_large():
+            raise BrokenAnswer
+
+    def answer(self) -> UpstreamAnswer:
+        body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+        return UpstreamAnswer(self.status, end_to_end(self.headers), body)
+
+    def ends_with_connection(self) -> bool:
+        return self.status != 0 and not any(name in _FRAMED for name, _ in self.headers)
+
+    def _head_is_too_large(self) -> bool:
+        # One read may bring a small head and much body: with the head complete, count what is in it.
+        return not self.status or sum(len(name) + len(value) for name, value in self.headers) > HEAD_LIMIT
+
+    # -- called by the parser
+
+    def on_message_begin(self) -> None:
+        if self.complete:
+            raise BrokenAnswer  # a second answer to one request
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if not self.status:  # after the head these are trailers, which are not passed on
+            self.headers.append((name.lower(), value))
+
+    def on_headers_complete(self) -> None:
+        status = self._parser.get_status_code()
+        if status < 200:
+            self.headers.clear()
+            return
+        self.status = status
+        # The parser does not know that an answer to HEAD has no body and waits for one, so the connection is
+        # closed.
+        self.complete = self._head_only
+
+    def on_body(self, body: bytes) -> None:
+        self._parts.append(body)
+        self._size += len(body)
+        if self._size > BODY_LIMIT:
+            raise BrokenAnswer
+
+    def on_message_complete(self) -> None:
+        if self.status:  # 1xx come before the answer
+            self.complete = True
+            self.keep_alive = self._parser.should_keep_alive()
 
 
 class ClosedBeforeAnswer(OutcomeUnknown):
@@ -37,9 +112,6 @@ class Connection(asyncio.Protocol):
         self._poll = select.poll()
         self._reader = AnswerReader()
         self._waiter: asyncio.Future[UpstreamAnswer] | None = None
-        self._stream: BodyStream | None = None
-        self._time_limit = 0.0
-        self._time_left: float | None = None  # of the service's time limit, while reading is paused
         self._last_read: float | None = None  # when the last part of an unfinished answer came
         self.deadline = 0.0  # of the running exchange, or of idleness
         self.closed = False
@@ -55,8 +127,7 @@ class Connection(asyncio.Protocol):
     def send(self, request: bytes, time_limit: float, *, head_only: bool) -> asyncio.Future[UpstreamAnswer]:
         assert self._transport is not None and self._waiter is None and not self.closed
         self._reader.begin(head_only=head_only)
-        self._stream = self._last_read = self._time_left = None
-        self._time_limit = time_limit
+        self._last_read = None
         self.deadline = self._loop.time() + time_limit
         self._waiter = waiter = self._loop.create_future()
         self._transport.write(request)
@@ -82,12 +153,8 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
         waiter, self._waiter = self._waiter, None
-        if waiter is not None:
-            error = error or OutcomeUnknown("the exchange was given up")
-            if self._stream is not None:
-                self._stream.end(error)
-            elif not waiter.done():
-                waiter.set_exception(error)
+        if waiter is not None and not waiter.done():
+            waiter.set_exception(error or OutcomeUnknown("the exchange was given up"))
         self._lost(self)
 
     # -- called by the event loop
@@ -110,7 +177,7 @@ class Connection(asyncio.Protocol):
         if self._reader.complete:
             self._finish()
         else:
-            self._pass_on_part()
+            self._last_read = self._loop.time()
 
     def eof_received(self) -> None:
         if self._waiter is not None and self._reader.ends_with_connection():
@@ -118,22 +185,16 @@ class Connection(asyncio.Protocol):
         self.connection_lost(None)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._last_read is None and self._time_left is None:
+        if self._last_read is None:
             self.drop(ClosedBeforeAnswer("the peer closed before it answered"))
         else:
             self.drop(OutcomeUnknown("the peer closed in the middle of its answer"))
 
-    # -- the answer's way out
-
     def _finish(self) -> None:
         assert self._transport is not None and self._waiter is not None
-        waiter = self._waiter
-        if self._stream is None:
-            self._deliver_answer(waiter)
-        else:
-            self._stream.feed(self._reader.take_body())
-            self._stream.end()
-        self._waiter = self._stream = self._last_read = None
+        if not self._waiter.done():  # cancelled, and its caller not yet told
+            self._waiter.set_result(self._reader.answer())
+        self._waiter = self._last_read = None
         # After an early answer (a 413) unsent bytes of the request would precede the next one. After a 503 a
         # new connection may reach a replica that is able to serve; this one would lead to the same again.
         unsent = self._transport.get_write_buffer_size()
@@ -142,39 +203,3 @@ class Connection(asyncio.Protocol):
         else:
             self.reused = True
             self._finished(self)
-
-    def _pass_on_part(self) -> None:
-        self._last_read = self._loop.time()
-        if self._stream is not None:
-            self._stream.feed(self._reader.take_body())
-            if self._stream.size >= STREAM_THRESHOLD:
-                self._pause_reading()
-        elif self._reader.size >= STREAM_THRESHOLD and self._waiter is not None:
-            self._stream = BodyStream(self._resume_reading, self.drop)
-            self._deliver_answer(self._waiter)
-
-    def _deliver_answer(self, waiter: asyncio.Future[UpstreamAnswer]) -> None:
-        if not waiter.done():  # cancelled, and its caller not yet told
-            reader = self._reader
-            waiter.set_result(
-                UpstreamAnswer(reader.status, end_to_end(reader.headers), reader.take_body(), self._stream)
-            )
-
-    def _pause_reading(self) -> None:
-        """A slow reader does not use up the service's time, and gets as much time as an answer may take."""
-        assert self._transport is not None
-        if self._time_left is None:
-            now = self._loop.time()
-            self._time_left, self.deadline, self._last_read = (
-                self.deadline - now,
-                now + self._time_limit,
-                None,
-            )
-            self._transport.pause_reading()
-
-    def _resume_reading(self) -> None:
-        if self._time_left is None or self.closed or self._transport is None:
-            return
-        self._last_read = self._loop.time()
-        self.deadline, self._time_left = self._last_read + self._time_left, None
-        self._transport.resume_reading()

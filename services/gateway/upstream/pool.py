@@ -1,14 +1,64 @@
-"""A bounded pool of keep-alive connections to one service."""
+"""A bounded pool of keep-alive connections to one service, at one address."""
 
 import asyncio
 import random
+import socket
 from contextlib import suppress
+from typing import Final
+from urllib.parse import urlsplit
 
-from services.gateway.upstream.address import Address
-from services.gateway.upstream.answer import Headers, NotReached, OutcomeUnknown, UpstreamAnswer
+from msgspec import Struct
+
 from services.gateway.upstream.connection import ClosedBeforeAnswer, Connection
-from services.gateway.upstream.request_head import WRITES, request_head
+from services.gateway.upstream.messages import (
+    WRITES,
+    Headers,
+    NotReached,
+    OutcomeUnknown,
+    UpstreamAnswer,
+    request_head,
+)
 from shared.bounded_pool import PoolSlots
+
+_MAX_ADDRESSES: Final = 3  # each gets a share of the time, so that one dead replica cannot use it all
+
+
+class Address(Struct, frozen=True):
+    host: str
+    port: int
+    path: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "Address":
+        if text.startswith("unix:/"):
+            return cls("localhost", 0, text.removeprefix("unix:"))
+        url = urlsplit(text)
+        if url.scheme != "http" or not url.hostname or url.path not in ("", "/"):
+            raise ValueError("a service's address is http://host:port or unix:/path")
+        return cls(url.hostname, url.port or 80)
+
+    @property
+    def host_header(self) -> bytes:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return (f"{host}:{self.port}" if self.port else host).encode()
+
+    async def connect(self, protocol: asyncio.Protocol, time_limit: float) -> None:
+        """Resolved each time, in random order: replicas come and go, and share the load."""
+        loop = asyncio.get_running_loop()
+        if self.path is not None:
+            await loop.create_unix_connection(lambda: protocol, self.path)
+            return
+        found = await loop.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
+        found = random.sample(found, min(len(found), _MAX_ADDRESSES))
+        failure: OSError = OSError("the name has no address")
+        for *_, address in found:
+            try:
+                async with asyncio.timeout(time_limit / len(found)):
+                    await loop.create_connection(lambda: protocol, *address[:2])
+                return
+            except OSError as error:  # TimeoutError is one
+                failure = error
+        raise failure
 
 
 class HttpUpstream:

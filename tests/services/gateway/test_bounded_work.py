@@ -14,7 +14,7 @@ from services.cli.demo import STUDIO_ID
 from services.cli.openapi.operations import partner_routes
 from services.gateway.routes.operator.audit_trail import target_of
 from services.gateway.rules.console_cookie import PARTNER_COOKIE, cookie_of, is_loopback
-from services.gateway.rules.key_text import parse_key, parse_staff_token
+from services.gateway.rules.key_text import KEY_HEADS, STAFF_HEAD, parse
 from shared.errors import DomainError
 from shared.http.answer import IF_NONE_MATCH, matches
 from shared.http.client_address import TrustedProxies
@@ -140,8 +140,8 @@ PROXIES = TrustedProxies(("0.0.0.0/0",), "x-forwarded-for")
 HEADS: dict[str, Callable[[bytes], object]] = {
     "the request id": valid_request_id,
     "the trace": lambda raw: valid_traceparent(raw.decode("latin-1")),
-    "the key": lambda raw: parse_key("spk_live_" + raw.decode("latin-1")),
-    "the staff token": lambda raw: parse_staff_token("stf_" + raw.decode("latin-1")),
+    "the key": lambda raw: parse("spk_live_" + raw.decode("latin-1"), *KEY_HEADS),
+    "the staff token": lambda raw: parse("stf_" + raw.decode("latin-1"), STAFF_HEAD),
     "the cookie": lambda raw: cookie_of([(b"cookie", raw)], PARTNER_COOKIE),
     "the entity tags": lambda raw: matches(b'"a"', [(IF_NONE_MATCH, raw)]),
     "the forwarded addresses": lambda raw: PROXIES.client_of("127.0.0.1", {b"x-forwarded-for": raw}),

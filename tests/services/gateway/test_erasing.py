@@ -18,7 +18,7 @@ from shared.db.database import Database
 from shared.errors import NotFound, Unavailable, UpstreamTimeout
 from shared.events.bus import Batch, Link, OnReply, Queue
 from shared.events.bus.memory import MemoryBus
-from shared.http.caller import CALLER_HEADER, Caller, CallerSigner, ServiceSigners
+from shared.http.caller import CALLER_HEADER, Caller, CallerSigner
 from shared.settings import Settings
 from shared.wire import encode, new_id
 from tests.harness.database_layout import opened_database, urls_of_service
@@ -57,7 +57,7 @@ async def db(database_url: str) -> AsyncIterator[Database]:
 
 
 def operators(db: Database, services: Mapping[str, Any]) -> OperatorContext:
-    signers = ServiceSigners(dict.fromkeys(services, (KEY,)))
+    signers = dict.fromkeys(services, CallerSigner((KEY,)))
     return OperatorContext(db, cast(Any, None), (), signers, dict(services), {})
 
 
@@ -248,7 +248,7 @@ async def opened_studio(database_url: str) -> AsyncIterator[Studio]:
         upstreams = {}
         for name in ("webhooks", "forms", "bookings"):
             service = await stack.enter_async_context(OPEN_SERVICE[name](settings, bus))
-            upstreams[name] = AsgiUpstream(service.app)  # type: ignore[arg-type]
+            upstreams[name] = AsgiUpstream(service.app)
         db = await stack.enter_async_context(opened_database(database_url, "gateway"))
         calls = Interrupted(upstreams)
         reached = {name: calls.of(name) for name in upstreams}

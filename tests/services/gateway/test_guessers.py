@@ -10,18 +10,22 @@ import pytest
 from services.gateway.access import OperatorAccess
 from services.gateway.errors import InvalidKey
 from services.gateway.key_cache import KeyCache
-from services.gateway.routes.console_sign_in import ConsoleSignIn, operator_sign_in, partner_sign_in
+from services.gateway.partner_sessions import PartnerSessions
+from services.gateway.routes.console_sign_in import ConsoleSignIn
 from services.gateway.routes.operator.port import OperatorPort
 from services.gateway.routes.partner import PartnerApi
 from services.gateway.rules.console_cookie import OPERATOR_COOKIE, PARTNER_COOKIE
-from services.gateway.rules.key_text import make_link, make_operator_session, make_session, make_staff_token
-from services.gateway.rules.rate_limit import FailedKeyLimits
-from services.gateway.session_cache import SessionCache
+from services.gateway.rules.key_text import (
+    LINK_HEAD,
+    OPERATOR_SESSION_HEAD,
+    SESSION_HEAD,
+    STAFF_HEAD,
+    make_token,
+)
+from services.gateway.rules.rate_limit import ClientLimits, FailedKeyLimits
 from shared.db.database import Database
-from shared.http.caller import ServiceSigners
 from shared.http.client_address import TrustedProxies
 from shared.routing import OperatorRoute
-from shared.wire import new_id
 from tests.harness.asgi import ask
 from tests.harness.console import PAGE
 from tests.harness.database_layout import opened_database
@@ -33,9 +37,9 @@ async def ok(scope: Any, receive: Any, send: Any) -> None:
 
 async def test_a_guesser_is_slowed_down_on_every_path() -> None:
     """A burst of refusals, then 429 with `Retry-After`. Health checks and other addresses are exempt."""
-    access, limits = OperatorAccess(("right",), None, ()), FailedKeyLimits()
-    routes = {OperatorRoute("GET", path): ok for path in ("/studios", "/export", "/queues")}
     no_database: Any = None
+    access, limits = OperatorAccess(("right",), no_database, ()), FailedKeyLimits()
+    routes = {OperatorRoute("GET", path): ok for path in ("/studios", "/export", "/queues")}
     app = OperatorPort({"/health/live": ok}, routes, access, no_database, TrustedProxies(), limits)
     paths = [f"/operator/v1/{name}" for name in ("studios", "export", "queues", "unknown")]
 
@@ -62,7 +66,17 @@ async def test_a_guesser_behind_the_ingress_does_not_use_up_the_others_refusals(
     """Refused keys are counted for the partner that the ingress names. Naming another address oneself gives
     nobody a new burst.
     """
-    api = PartnerApi(NoKeys(), {}, TrustedProxies(["10.0.0.0/8"]))  # type: ignore[arg-type]
+    unused: Any = None
+    api = PartnerApi(
+        NoKeys(),  # type: ignore[arg-type]
+        {},
+        TrustedProxies(["10.0.0.0/8"]),
+        sessions=unused,
+        request_log=unused,
+        failed_keys=FailedKeyLimits(),
+        limits=ClientLimits(),
+        own_context=unused,
+    )
 
     async def status(peer: str, named: str) -> int:
         headers = {"X-Service-Key": "guess", "X-Forwarded-For": named}
@@ -103,13 +117,13 @@ async def db(database_url: str) -> AsyncIterator[Any]:
 
 
 def partners(db: Any) -> ConsoleSignIn:
-    sessions = SessionCache(db, PEPPERS, KeyCache(db, PEPPERS, ServiceSigners({})))
-    return partner_sign_in(db, PEPPERS, sessions, FailedKeyLimits(), TrustedProxies())
+    sessions = PartnerSessions(db, PEPPERS, KeyCache(db, PEPPERS, {}))
+    return ConsoleSignIn(sessions, FailedKeyLimits(), TrustedProxies())
 
 
 def operators(db: Any) -> ConsoleSignIn:
     access = OperatorAccess(("the operator token",), db, PEPPERS)
-    return operator_sign_in(db, PEPPERS, access, FailedKeyLimits(), TrustedProxies())
+    return ConsoleSignIn(access, FailedKeyLimits(), TrustedProxies())
 
 
 async def send(app: ConsoleSignIn, method: str, *, token: str = "", cookie: str = "") -> int:
@@ -127,9 +141,9 @@ async def many(*requests: Any) -> list[int]:
 
 async def test_made_up_sign_ins_over_the_limit_are_looked_up_in_batches(db: Any) -> None:
     """Before the limit each costs one query, after it a batch of them does."""
-    for app, guess in ((partners(db), make_link), (operators(db), make_staff_token)):
+    for app, guess in ((partners(db), LINK_HEAD), (operators(db), STAFF_HEAD)):
         db.used = 0
-        answers = await many(*(send(app, "POST", token=guess().text) for _ in range(GUESSES)))
+        answers = await many(*(send(app, "POST", token=make_token(guess).text) for _ in range(GUESSES)))
         assert answers[-1] == 429 and answers.count(429) >= GUESSES - FailedKeyLimits.BURST - AT_ONCE
         assert db.used < FailedKeyLimits.BURST + AT_ONCE + GUESSES // 5
     assert await send(app, "POST", token="the operator token") == 200
@@ -138,8 +152,11 @@ async def test_made_up_sign_ins_over_the_limit_are_looked_up_in_batches(db: Any)
 async def test_made_up_sign_outs_are_limited_too(db: Any) -> None:
     """They are guesses at sessions. One with a cookie that has ended just deletes the cookie."""
     guesses = (
-        (partners(db), [f"{PARTNER_COOKIE}={make_session(new_id()).text}" for _ in range(GUESSES)]),
-        (operators(db), [f"{OPERATOR_COOKIE}={make_operator_session().text}" for _ in range(GUESSES)]),
+        (partners(db), [f"{PARTNER_COOKIE}={make_token(SESSION_HEAD).text}" for _ in range(GUESSES)]),
+        (
+            operators(db),
+            [f"{OPERATOR_COOKIE}={make_token(OPERATOR_SESSION_HEAD).text}" for _ in range(GUESSES)],
+        ),
     )
     for app, cookies in guesses:
         db.used = 0
@@ -154,8 +171,10 @@ async def test_made_up_tokens_at_the_operators_api_are_looked_up_in_batches(db: 
     """Also made-up cookies of its console. The operator token is known without a query."""
     access = OperatorAccess(("the operator token",), db, PEPPERS)
     app = OperatorPort({}, {}, access, db, TrustedProxies(), FailedKeyLimits())
-    tokens = [("Authorization", f"Bearer {make_staff_token().text}") for _ in range(GUESSES // 2)]
-    cookies = [("Cookie", f"{OPERATOR_COOKIE}={make_operator_session().text}") for _ in range(GUESSES // 2)]
+    tokens = [("Authorization", f"Bearer {make_token(STAFF_HEAD).text}") for _ in range(GUESSES // 2)]
+    cookies = [
+        ("Cookie", f"{OPERATOR_COOKIE}={make_token(OPERATOR_SESSION_HEAD).text}") for _ in range(GUESSES // 2)
+    ]
 
     async def status(name: str, value: str) -> int:
         return int((await ask(app, "GET", "/operator/v1/nothing", {**PAGE, name: value}))["status"])

@@ -12,8 +12,8 @@ import pytest
 from services.cli import import_file
 from services.cli.import_file import import_stream
 from services.cli.operator_client import OperatorClient
-from services.gateway.actions.read_import_line import OWNERS
-from services.gateway.routes.operator.imports import MAX_LINE_BYTES, lines_of
+from services.gateway.actions.import_lines import OWNERS
+from services.gateway.routes.operator.transfer import MAX_LINE_BYTES, lines_of
 from shared.db.database import service_url
 from shared.transfer.importing import LOCK_STUDIOS
 from shared.wire import new_id, now

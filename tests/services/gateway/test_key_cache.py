@@ -11,17 +11,15 @@ import pytest
 from services.gateway.errors import InvalidKey, RevokedKey
 from services.gateway.key_cache import (
     FORGET_SECONDS,
-    INTERVAL_SECONDS,
-    LARGEST_BATCH,
     PAGE,
-    BatchedLookup,
     KeyCache,
 )
 from services.gateway.rules.key_text import hash_secret, make_key
+from services.gateway.secret_lookup import INTERVAL_SECONDS, LARGEST_BATCH, BatchedLookup
 from services.gateway.store import clients
 from services.gateway.store.keys import record_use
 from shared.db.database import Database
-from shared.http.caller import ServiceSigners
+from shared.http.caller import CallerSigner
 from shared.wire import new_id
 
 PEPPER = "p" * 32
@@ -43,7 +41,7 @@ class Keys:
     def __init__(self, db: Database, forget_after: float) -> None:
         self.db = db
         self.studio_id, self.client_id = new_id(), new_id()
-        signers = ServiceSigners({"bookings": ("k" * 32,)})
+        signers = {"bookings": CallerSigner(("k" * 32,))}
         self.cache = KeyCache(db, (PEPPER,), signers, forget_after=forget_after)
 
     async def sql(self, text: str, *args: object) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.gateway.rules.key_text import LENGTH, hash_secret, make_key, parse_key
+from services.gateway.rules.key_text import KEY_HEADS, LENGTH, hash_secret, make_key, parse
 from shared.wire import new_id
 from tests.harness.system import System
 
@@ -20,7 +20,7 @@ def test_a_made_key_parses_to_its_own_id_and_secret() -> None:
         new = make_key(test=test)
         assert new.text.startswith("spk_test_" if test else "spk_live_")
         assert len(new.text) == LENGTH
-        parsed = parse_key(new.text)
+        parsed = parse(new.text, *KEY_HEADS)
         assert parsed is not None
         assert (parsed.id, parsed.secret) == (new.id, new.secret)
 
@@ -30,7 +30,7 @@ def test_a_key_with_one_wrong_letter_is_refused_without_a_look_up(place: int, le
     """The checksum finds a mistyped letter anywhere in the text."""
     text = make_key(test=False).text
     mistyped = text[:place] + letter + text[place + 1 :]
-    assert mistyped == text or parse_key(mistyped) is None
+    assert mistyped == text or parse(mistyped, *KEY_HEADS) is None
 
 
 def test_the_stored_hash_depends_on_the_pepper() -> None:

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from services.cli.openapi.operations import Operation, operator_operations
 from services.gateway.access import OperatorAccess
-from services.gateway.rules.key_text import hash_secret, make_staff_token
+from services.gateway.rules.key_text import STAFF_HEAD, hash_secret, make_token
 from services.gateway.store import staff_tokens, studios
 from shared.db.database import Database
 from shared.http.caller import ROLES, Role
@@ -144,7 +144,7 @@ async def test_a_token_is_shown_once_and_ends_with_its_revocation(system: System
 async def test_a_made_up_token_is_refused(system: System) -> None:
     """With a good checksum, a wrong secret under a known id, and a broken checksum."""
     issued = await system.staff_token("manager")
-    stranger = make_staff_token().text
+    stranger = make_token(STAFF_HEAD).text
     forged = issued["token"][:-20] + stranger[-20:]
     for text in (stranger, forged, issued["token"][:-1], "stf_"):
         refused = await system.staff(text).get("/studios")
@@ -154,7 +154,7 @@ async def test_a_made_up_token_is_refused(system: System) -> None:
 
 async def test_a_token_outlives_the_pepper_that_it_was_issued_under(db: Database) -> None:
     """One use while both are known stores a hash under the new one, also right after another use."""
-    new, studio_id = make_staff_token(), new_id()
+    new, studio_id = make_token(STAFF_HEAD), new_id()
     async with db.transaction() as conn:
         await studios.upsert(conn, [{"id": studio_id, "slug": "s", "name": "S", "timezone": "UTC"}])
         stored = hash_secret("old", new.secret)

@@ -11,7 +11,6 @@ from shared.http.caller import (
     Caller,
     CallerSigner,
     CallerVerifier,
-    ServiceSigners,
 )
 from shared.http.client_address import ForwardedHeader, TrustedProxies, network_of
 from shared.settings import SettingsProblem, read_settings
@@ -76,12 +75,12 @@ def test_a_services_key_signs_for_no_other_service() -> None:
     settings = read_settings(
         {"STUDIO_CALLER_KEY_BOOKINGS": "b" * 32, "STUDIO_CALLER_KEY_CATALOG": "c" * 32, "STUDIO_HOME": "."}
     )
-    signers = ServiceSigners({name: settings.caller_keys_of(name) for name in ("bookings", "catalog")})
+    signers = {name: CallerSigner(settings.caller_keys_of(name)) for name in ("bookings", "catalog")}
     bookings = CallerVerifier(read_settings({"STUDIO_CALLER_KEY": "b" * 32}).caller_keys_of("bookings"))
-    right = {CALLER_HEADER: signers.sign("bookings", CALLER)}
+    right = {CALLER_HEADER: signers["bookings"].sign(CALLER)}
     assert bookings.verify(right, "r").studio_id == CALLER.studio_id
     with pytest.raises(Unauthenticated):
-        bookings.verify({CALLER_HEADER: signers.sign("catalog", CALLER)}, "r")
+        bookings.verify({CALLER_HEADER: signers["catalog"].sign(CALLER)}, "r")
 
 
 def test_the_gateway_needs_a_key_for_every_service() -> None:

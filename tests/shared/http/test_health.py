@@ -7,21 +7,22 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from shared.http.asgi import Receive, Scope, Send
-from shared.http.health import Check, OptionalCheck, readiness
+from shared.http.health import Check, OptionalCheck
 from shared.http.server import Address, Draining, Listener, listening
+from shared.http.service import health_routes
 from shared.servers.ports import free_port
 from tests.harness.raw_http import RawConnection, connect
 
 
 async def _readiness(checks: dict[str, Check]) -> tuple[int, str]:
-    answers: list[tuple[int, str]] = []
+    sent: list[Any] = []
 
-    async def write(scope: Any, send: Any, body: bytes, status: int) -> None:
-        answers.append((status, json.loads(body)["status"]))
+    async def send(message: Any) -> None:
+        sent.append(message)
 
     nothing: Any = None
-    await readiness(checks, write)(nothing, nothing, nothing)
-    return answers[0]
+    await health_routes(checks)["/health/ready"]({"headers": []}, nothing, send)
+    return sent[0]["status"], json.loads(sent[1]["body"])["status"]
 
 
 async def _ok() -> str | None:

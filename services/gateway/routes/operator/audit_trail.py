@@ -16,8 +16,7 @@ from services.gateway.store import audit_log
 from shared.db.database import Database
 from shared.http.asgi import ASGIApp, Message, Receive, Scope, Send
 from shared.http.caller import REQUEST_ID_HEADER, Caller
-from shared.http.error_mapping import answer_for
-from shared.http.service import request_id_of, send_answer
+from shared.http.service import request_id_of, send_error
 from shared.routing import OF_A_STUDIO, OperatorRoute
 
 log = structlog.get_logger("audit")
@@ -51,7 +50,7 @@ class AuditTrail:
                     request_id=request_id,
                 )
         except Exception as problem:
-            await send_answer(send, answer_for(problem, request_id), request_id)
+            await send_error(send, problem, scope)
             return
         scope["state"] = {}
         await app(scope, receive, self._watching(send, entry_id, route, scope))

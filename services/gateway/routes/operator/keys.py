@@ -9,7 +9,7 @@ from services.gateway.actions.issue_key import issue_key, issue_staff_token, rev
 from services.gateway.actions.open_console import make_console_link
 from services.gateway.context import OperatorContext
 from services.gateway.errors import ClientWithoutKey, KeyNotLive, SlugTaken, StudioExists
-from services.gateway.store import audit_log, clients, key_usage, keys, staff_tokens, studios
+from services.gateway.store import audit_log, clients, keys, requests, staff_tokens, studios
 from services.gateway.wire.key import (
     Client,
     ClientSet,
@@ -26,36 +26,41 @@ from services.gateway.wire.key import (
 )
 from services.gateway.wire.request import AuditEntry, AuditQuery, KeyUsage, UsageQuery
 from services.gateway.wire.studio import OperatorStudio, StudioCreate, StudioFilter
-from shared.db.database import Connection
 from shared.errors import NotFound
-from shared.http.pages import Page
-from shared.http.routes import Call, Route
+from shared.http.pages import Page, whole_page
+from shared.http.routes import Call, Routes
+from shared.routing import OPERATOR_PREFIX
+
+ROUTES: Routes[OperatorContext] = Routes(OPERATOR_PREFIX)
 
 
+@ROUTES.add("POST", "/studios", "Create a studio", status=201, errors=(SlugTaken, StudioExists))
 async def post_studio(context: OperatorContext, call: Call[None, StudioCreate]) -> OperatorStudio:
     return await create_studio(context, call.body, call.caller.request_id)
 
 
+@ROUTES.add("GET", "/studios", "List studios", role="staff")
 async def list_studios(context: OperatorContext, call: Call[None, None]) -> Page[OperatorStudio]:
     async with context.db.connection() as conn:
         if call.caller.studio_id:
-            found = [await studios.find(conn, call.caller.studio_id)]
-        else:
-            found = await studios.all_of(conn)
-        return Page(data=found, has_more=False, next_cursor=None)
+            return whole_page([await studios.find(conn, call.caller.studio_id)])
+        return whole_page(await studios.all_of(conn))
 
 
+@ROUTES.add("GET", "/studios/{studio}", "Read a studio", errors=(NotFound,), role="staff")
 async def get_studio(context: OperatorContext, call: Call[None, None]) -> OperatorStudio:
     async with context.db.connection() as conn:
         return await studios.find_for(conn, call.caller, call.path["studio"])
 
 
+@ROUTES.add("GET", "/clients", "List clients", errors=(NotFound,), role="manager")
 async def list_clients(context: OperatorContext, call: Call[StudioFilter, None]) -> Page[Client]:
     async with context.db.connection() as conn:
-        studio_id = await _studio_id(conn, call)
-        return Page(data=await clients.all_of(conn, studio_id), has_more=False, next_cursor=None)
+        studio_id = await studios.named_by(conn, call.caller, call.query.studio)
+        return whole_page(await clients.all_of(conn, studio_id))
 
 
+@ROUTES.add("PATCH", "/clients/{client}", "Set a client's rate")
 async def patch_client(context: OperatorContext, call: Call[None, ClientSet]) -> Client:
     rate = None if call.body.rate is UNSET else call.body.rate
     burst = None if call.body.burst is UNSET else call.body.burst
@@ -65,194 +70,91 @@ async def patch_client(context: OperatorContext, call: Call[None, ClientSet]) ->
     return client
 
 
-async def _studio_id(conn: Connection, call: Call[StudioFilter, None]) -> str | None:
-    named = call.query.studio or call.caller.studio_id
-    return (await studios.find_for(conn, call.caller, named)).id if named else None
-
-
-async def _refuse_other_studios_key(context: OperatorContext, call: Call[Any, Any]) -> None:
+async def _key(context: OperatorContext, call: Call[Any, Any]) -> Key:
+    """The key in the path. For staff, every other studio's key does not exist."""
     async with context.db.connection() as conn:
         key = await keys.get(conn, call.path["key_id"])
     if call.caller.studio_id and call.caller.studio_id != key.studio_id:
         raise NotFound
+    return key
 
 
+@ROUTES.add("POST", "/keys", "Issue a key", status=201, errors=(NotFound,), role="manager")
 async def post_key(context: OperatorContext, call: Call[None, KeyCreate]) -> IssuedKey:
-    async with context.db.connection() as conn:
-        await studios.find_for(conn, call.caller, call.body.studio)
-    return await issue_key(context, call.body, call.caller.request_id)
+    return await issue_key(context, call.caller, call.body)
 
 
+@ROUTES.add("GET", "/keys", "List keys", errors=(NotFound,), role="manager")
 async def list_keys(context: OperatorContext, call: Call[StudioFilter, None]) -> Page[Key]:
     async with context.db.connection() as conn:
-        studio_id = await _studio_id(conn, call)
-        return Page(data=await keys.all_of(conn, studio_id), has_more=False, next_cursor=None)
+        studio_id = await studios.named_by(conn, call.caller, call.query.studio)
+        return whole_page(await keys.all_of(conn, studio_id))
 
 
+@ROUTES.add("GET", "/keys/{key_id}", "Read a key", errors=(NotFound,), role="manager")
 async def get_key(context: OperatorContext, call: Call[None, None]) -> Key:
-    await _refuse_other_studios_key(context, call)
-    async with context.db.connection() as conn:
-        return await keys.get(conn, call.path["key_id"])
+    return await _key(context, call)
 
 
+@ROUTES.add(
+    "POST",
+    "/keys/{key_id}/rotate",
+    "Rotate a key",
+    optional_body=True,
+    status=201,
+    errors=(KeyNotLive,),
+    role="manager",
+)
 async def post_rotation(context: OperatorContext, call: Call[None, KeyRotate]) -> IssuedKey:
-    await _refuse_other_studios_key(context, call)
-    return await rotate_key(context, call.path["key_id"], overlap=call.body.overlap)
+    return await rotate_key(context, await _key(context, call), overlap=call.body.overlap)
 
 
+@ROUTES.add(
+    "POST", "/keys/{key_id}/revoke", "Revoke a key", optional_body=True, errors=(NotFound,), role="manager"
+)
 async def post_revocation(context: OperatorContext, call: Call[None, KeyRevoke]) -> Key:
-    await _refuse_other_studios_key(context, call)
-    return await revoke_key(
-        context,
-        call.path["key_id"],
-        with_endpoints=call.body.with_endpoints,
-        request_id=call.caller.request_id,
-    )
+    key = await _key(context, call)
+    return await revoke_key(context, key.id, call.body, call.caller.request_id)
 
 
-def _route(
-    method: str, path: str, handler: object, summary: str, answer: object, **more: object
-) -> Route[OperatorContext]:
-    return Route(
-        method=method,
-        path=f"/operator/v1{path}",
-        handler=handler,  # type: ignore[arg-type]
-        summary=summary,
-        answer=answer,
-        **more,  # type: ignore[arg-type]
-    )
-
-
-ROUTES: list[Route[OperatorContext]] = [
-    _route(
-        "POST",
-        "/studios",
-        post_studio,
-        "Create a studio",
-        OperatorStudio,
-        body=StudioCreate,
-        status=201,
-        errors=(SlugTaken, StudioExists),
-    ),
-    _route("GET", "/studios", list_studios, "List studios", Page[OperatorStudio], role="staff"),
-    _route(
-        "GET",
-        "/studios/{studio}",
-        get_studio,
-        "Read a studio",
-        OperatorStudio,
-        errors=(NotFound,),
-        role="staff",
-    ),
-    _route(
-        "GET",
-        "/clients",
-        list_clients,
-        "List clients",
-        Page[Client],
-        query=StudioFilter,
-        errors=(NotFound,),
-        role="manager",
-    ),
-    _route("PATCH", "/clients/{client}", patch_client, "Set a client's rate", Client, body=ClientSet),
-    _route(
-        "POST",
-        "/keys",
-        post_key,
-        "Issue a key",
-        IssuedKey,
-        body=KeyCreate,
-        status=201,
-        errors=(NotFound,),
-        role="manager",
-    ),
-    _route(
-        "GET",
-        "/keys",
-        list_keys,
-        "List keys",
-        Page[Key],
-        query=StudioFilter,
-        errors=(NotFound,),
-        role="manager",
-    ),
-    _route("GET", "/keys/{key_id}", get_key, "Read a key", Key, errors=(NotFound,), role="manager"),
-    _route(
-        "POST",
-        "/keys/{key_id}/rotate",
-        post_rotation,
-        "Rotate a key",
-        IssuedKey,
-        body=KeyRotate,
-        optional_body=True,
-        status=201,
-        errors=(KeyNotLive,),
-        role="manager",
-    ),
-    _route(
-        "POST",
-        "/keys/{key_id}/revoke",
-        post_revocation,
-        "Revoke a key",
-        Key,
-        body=KeyRevoke,
-        optional_body=True,
-        errors=(NotFound,),
-        role="manager",
-    ),
-]
-
-
-# `GET /operator/v1/audit`: who changed what, and when.
+@ROUTES.add(
+    "GET",
+    "/audit",
+    "List what operators and staff changed",
+    description="Every write through this API, oldest first. Entries are never deleted.",
+)
 async def list_audit(context: OperatorContext, call: Call[AuditQuery, None]) -> Page[AuditEntry]:
-    query = call.query
     async with context.db.connection() as conn:
-        return await audit_log.page(conn, since=query.since, cursor=query.cursor, limit=query.limit)
+        return await audit_log.page(conn, call.query)
 
 
-ROUTES += [
-    Route(
-        method="GET",
-        path="/operator/v1/audit",
-        handler=list_audit,
-        summary="List what operators and staff changed",
-        description="Every write through this API, oldest first. Entries are never deleted.",
-        query=AuditQuery,
-        answer=Page[AuditEntry],
-    )
-]
-
-
-# `GET /operator/v1/usage`: how much each key is used.
+@ROUTES.add(
+    "GET",
+    "/usage",
+    "List keys with their requests, errors and last use",
+    description=(
+        "Counted by the hour from the request log; a request appears within seconds. When very many "
+        "arrive at once, some successful ones are not counted."
+    ),
+    errors=(NotFound,),
+    role="manager",
+)
 async def list_usage(context: OperatorContext, call: Call[UsageQuery, None]) -> Page[KeyUsage]:
-    query = call.query
-    named = query.studio or call.caller.studio_id
     async with context.db.connection() as conn:
-        studio_id = (await studios.find_for(conn, call.caller, named)).id if named else None
-        return await key_usage.page(
-            conn, studio_id, since=query.since, cursor=query.cursor, limit=query.limit
-        )
+        studio_id = await studios.named_by(conn, call.caller, call.query.studio)
+        return await requests.usage_page(conn, studio_id, call.query)
 
 
-ROUTES += [
-    Route(
-        method="GET",
-        path="/operator/v1/usage",
-        handler=list_usage,
-        summary="List keys with their requests, errors and last use",
-        description=(
-            "Counted by the hour from the request log; a request appears within seconds. When very many "
-            "arrive at once, some successful ones are not counted."
-        ),
-        query=UsageQuery,
-        answer=Page[KeyUsage],
-        errors=(NotFound,),
-        role="manager",
-    )
-]
-
-
-# A link into the partner console, created for a client by an operator or a manager.
+@ROUTES.add(
+    "POST",
+    "/clients/{client}/console-sessions",
+    "Create a link into the partner console",
+    description="The session acts for the client's newest live key. The link works once.",
+    optional_body=True,
+    status=201,
+    errors=(NotFound, ClientWithoutKey),
+    role="manager",
+)
 async def post_link(context: OperatorContext, call: Call[None, ConsoleSessionCreate]) -> ConsoleSession:
     async with context.db.connection() as conn:
         key = await clients.newest_live_key(conn, call.path["client"], call.caller.studio_id or None)
@@ -261,78 +163,43 @@ async def post_link(context: OperatorContext, call: Call[None, ConsoleSessionCre
     return await make_console_link(context.db, context.peppers, key, call.body, context.public_origin)
 
 
-ROUTES += [
-    Route(
-        method="POST",
-        path="/operator/v1/clients/{client}/console-sessions",
-        handler=post_link,
-        summary="Create a link into the partner console",
-        description="The session acts for the client's newest live key. The link works once.",
-        body=ConsoleSessionCreate,
-        optional_body=True,
-        answer=ConsoleSession,
-        status=201,
-        errors=(NotFound, ClientWithoutKey),
-        role="manager",
-    )
-]
-
-
-STAFF_TOKENS = "/operator/v1/studios/{studio}/staff-tokens"
-
-
 # Tokens of a studio's staff. A manager issues, lists and revokes those of their own studio.
+STAFF_TOKENS = "/studios/{studio}/staff-tokens"
+
+
+@ROUTES.add(
+    "POST",
+    STAFF_TOKENS,
+    "Issue a staff token",
+    description="For one studio, with the role `staff` or `manager`. The token is shown only once.",
+    status=201,
+    errors=(NotFound,),
+    role="manager",
+    tag="Staff tokens",
+)
 async def post_token(context: OperatorContext, call: Call[None, StaffTokenCreate]) -> IssuedStaffToken:
     async with context.db.connection() as conn:
         studio = await studios.find_for(conn, call.caller, call.path["studio"])
     return await issue_staff_token(context, studio.id, call.body)
 
 
+@ROUTES.add("GET", STAFF_TOKENS, "List staff tokens", errors=(NotFound,), role="manager", tag="Staff tokens")
 async def list_tokens(context: OperatorContext, call: Call[None, None]) -> Page[StaffToken]:
     async with context.db.connection() as conn:
         studio = await studios.find_for(conn, call.caller, call.path["studio"])
-        return Page(data=await staff_tokens.all_of(conn, studio.id), has_more=False, next_cursor=None)
+        return whole_page(await staff_tokens.all_of(conn, studio.id))
 
 
+@ROUTES.add(
+    "POST",
+    STAFF_TOKENS + "/{token_id}/revoke",
+    "Revoke a staff token",
+    description="It is refused from the next request on.",
+    errors=(NotFound,),
+    role="manager",
+    tag="Staff tokens",
+)
 async def post_token_revocation(context: OperatorContext, call: Call[None, None]) -> StaffToken:
     async with context.db.transaction() as conn:
         studio = await studios.find_for(conn, call.caller, call.path["studio"])
         return await staff_tokens.revoke(conn, studio.id, call.path["token_id"])
-
-
-ROUTES += [
-    Route(
-        method="POST",
-        path=STAFF_TOKENS,
-        handler=post_token,
-        summary="Issue a staff token",
-        description="For one studio, with the role `staff` or `manager`. The token is shown only once.",
-        body=StaffTokenCreate,
-        answer=IssuedStaffToken,
-        status=201,
-        errors=(NotFound,),
-        role="manager",
-        tag="Staff tokens",
-    ),
-    Route(
-        method="GET",
-        path=STAFF_TOKENS,
-        handler=list_tokens,
-        summary="List staff tokens",
-        answer=Page[StaffToken],
-        errors=(NotFound,),
-        role="manager",
-        tag="Staff tokens",
-    ),
-    Route(
-        method="POST",
-        path=f"{STAFF_TOKENS}/{{token_id}}/revoke",
-        handler=post_token_revocation,
-        summary="Revoke a staff token",
-        description="It is refused from the next request on.",
-        answer=StaffToken,
-        errors=(NotFound,),
-        role="manager",
-        tag="Staff tokens",
-    ),
-]

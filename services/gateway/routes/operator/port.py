@@ -9,23 +9,20 @@ from collections.abc import Mapping
 from services.gateway.access import OperatorAccess
 from services.gateway.context import OperatorContext
 from services.gateway.errors import BadOperatorToken
-from services.gateway.routes.operator import keys, status
+from services.gateway.routes.operator import keys, status, transfer
 from services.gateway.routes.operator.audit_trail import AuditTrail
-from services.gateway.routes.operator.exports import ExportStream
-from services.gateway.routes.operator.imports import ImportStream
-from services.gateway.routes.operator.plain_handler import StaffForwarder
-from services.gateway.routes.static_files import page_files, static_file, text_of
+from services.gateway.routes.operator.staff_forwarder import StaffForwarder
+from services.gateway.routes.static_files import only_read, page_files, static_file, text_of
 from services.gateway.rules.rate_limit import FailedKeyLimits
 from services.gateway.store import studios
 from shared.db.database import Database
-from shared.errors import MethodNotAllowed, NotFound, RateLimited, UnsupportedApiVersion
+from shared.errors import NotFound, RateLimited, UnsupportedApiVersion
 from shared.http.asgi import ASGIApp, Receive, Scope, Send
 from shared.http.caller import Caller
 from shared.http.client_address import TrustedProxies, address_of
-from shared.http.error_mapping import answer_for
 from shared.http.route_table import RouteTable
 from shared.http.routes import Route
-from shared.http.service import RouteHandler, raw_path_of, refuse, request_id_of, send_answer
+from shared.http.service import CALLER, Responder, RouteHandler, raw_path_of, refuse
 from shared.routing import OPERATOR_PREFIX, STAFF_ROUTES, OperatorRoute
 from shared.wire import API_VERSION
 
@@ -64,6 +61,7 @@ class OperatorPort:
             await refuse("operator", problem, scope, send, started)
             return
         handler = self._handlers[route]
+        scope[CALLER] = caller
         if route.is_write:
             await self._audit.recorded(route, caller, handler, scope, receive, send)
         else:
@@ -91,23 +89,15 @@ class OperatorPort:
 
 # The routes of the operators' API, each with its handler: the gateway's own, and those of the services.
 def routes() -> list[Route[OperatorContext]]:
-    return [*keys.ROUTES, *status.ROUTES]
+    return [*keys.ROUTES, *status.ROUTES, *transfer.ROUTES]
 
 
-def operator_handlers(context: OperatorContext, access: OperatorAccess) -> dict[OperatorRoute, ASGIApp]:
-    owners = {route.owner for route in STAFF_ROUTES}
-    staff = {owner: StaffForwarder(context, access, owner) for owner in owners}
-    return {
-        **{
-            OperatorRoute(route.method, route.path.removeprefix(OPERATOR_PREFIX)): RouteHandler(
-                "operator", context, route, access
-            )
-            for route in routes()
-        },
-        OperatorRoute("POST", "/import"): ImportStream(context, access),
-        OperatorRoute("GET", "/export"): ExportStream(context, access),
-        **{route: staff[route.owner] for route in STAFF_ROUTES},
-    }
+def operator_handlers(context: OperatorContext) -> dict[OperatorRoute, ASGIApp]:
+    answered: list[tuple[OperatorRoute, Responder]] = [
+        (OperatorRoute(route.method, route.path.removeprefix(OPERATOR_PREFIX)), route) for route in routes()
+    ]
+    answered += [(route, StaffForwarder(route)) for route in STAFF_ROUTES]
+    return {route: RouteHandler("operator", context, answer) for route, answer in answered}
 
 
 # What the operators' port serves without a token: the document, the reference and the console's page.
@@ -128,15 +118,4 @@ def pages() -> dict[str, ASGIApp]:
         ),
         **page_files("console", "console.html", title="Operators' console", module="operators.js"),
     }
-    return {path: _only_read(page) for path, page in files.items()}
-
-
-def _only_read(page: ASGIApp) -> ASGIApp:
-    async def read(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope.get("method") in ("GET", "HEAD"):
-            await page(scope, receive, send)
-            return
-        request_id = request_id_of(scope)
-        await send_answer(send, answer_for(MethodNotAllowed(["GET"]), request_id), request_id)
-
-    return read
+    return {path: only_read(page) for path, page in files.items()}

@@ -6,78 +6,64 @@ from typing import Any
 import msgspec
 
 from services.gateway.actions.advance_sequences import advance_sequences
-from services.gateway.actions.erase_person import erase_person
+from services.gateway.actions.erase_person import Kind, erase_person
 from services.gateway.context import OperatorContext
 from services.gateway.store import studios
 from services.gateway.wire.request import Erasure, SequencesAdvance, SequencesAdvanced, SystemStatus
 from services.gateway.wire.studio import StudioFilter
 from shared.errors import DomainError, NotFound
 from shared.http.health import health_of
-from shared.http.routes import Call, Route
+from shared.http.routes import Call, Routes
+from shared.routing import OPERATOR_PREFIX
+
+ROUTES: Routes[OperatorContext] = Routes(OPERATOR_PREFIX)
 
 
+@ROUTES.add(
+    "POST",
+    "/members/{member_id}/erase",
+    "Make a member anonymous everywhere",
+    answer=Erasure,
+    errors=(NotFound,),
+    role="manager",
+)
 async def erase_member(context: OperatorContext, call: Call[StudioFilter, None]) -> dict[str, Any]:
-    studio = await _studio_to_search(context, call)
-    return await erase_person(context, "member", call.path["member_id"], studio, call.caller.request_id)
+    return await _erase(context, call, "member", call.path["member_id"])
 
 
+@ROUTES.add(
+    "POST",
+    "/leads/{lead_id}/erase",
+    "Make a lead anonymous everywhere",
+    answer=Erasure,
+    errors=(NotFound,),
+    role="manager",
+)
 async def erase_lead(context: OperatorContext, call: Call[StudioFilter, None]) -> dict[str, Any]:
-    studio = await _studio_to_search(context, call)
-    return await erase_person(context, "lead", call.path["lead_id"], studio, call.caller.request_id)
+    return await _erase(context, call, "lead", call.path["lead_id"])
 
 
-async def _studio_to_search(context: OperatorContext, call: Call[StudioFilter, None]) -> str | None:
-    """A manager's own studio. An operator who names no studio searches all of them."""
-    named = call.query.studio or call.caller.studio_id
-    if not named:
-        return None
+async def _erase(
+    context: OperatorContext, call: Call[StudioFilter, None], kind: Kind, person_id: str
+) -> dict[str, Any]:
     async with context.db.connection() as conn:
-        return (await studios.find_for(conn, call.caller, named)).id
+        studio_id = await studios.named_by(conn, call.caller, call.query.studio)
+    return await erase_person(context, kind, person_id, studio_id, call.caller.request_id)
 
 
-ROUTES: list[Route[OperatorContext]] = [
-    Route(
-        method="POST",
-        path="/operator/v1/members/{member_id}/erase",
-        handler=erase_member,
-        summary="Make a member anonymous everywhere",
-        query=StudioFilter,
-        answer=Erasure,
-        errors=(NotFound,),
-        role="manager",
-    ),
-    Route(
-        method="POST",
-        path="/operator/v1/leads/{lead_id}/erase",
-        handler=erase_lead,
-        summary="Make a lead anonymous everywhere",
-        query=StudioFilter,
-        answer=Erasure,
-        errors=(NotFound,),
-        role="manager",
-    ),
-]
-
-
-# `POST /operator/v1/sequences/advance`: run once after a restore, before partners come back.
+@ROUTES.add(
+    "POST",
+    "/sequences/advance",
+    "Move every studio's sequences forward after a restore",
+    optional_body=True,
+)
 async def post_advance(context: OperatorContext, call: Call[None, SequencesAdvance]) -> SequencesAdvanced:
-    studios = await advance_sequences(context, call.body.by, call.caller.request_id)
-    return SequencesAdvanced(studios=studios, by=call.body.by)
+    """Run once after a restore, before partners come back."""
+    moved = await advance_sequences(context, call.body.by, call.caller.request_id)
+    return SequencesAdvanced(studios=moved, by=call.body.by)
 
 
-ROUTES += [
-    Route(
-        method="POST",
-        path="/operator/v1/sequences/advance",
-        handler=post_advance,
-        summary="Move every studio's sequences forward after a restore",
-        body=SequencesAdvance,
-        optional_body=True,
-        answer=SequencesAdvanced,
-    )
-]
-
-
+@ROUTES.add("GET", "/status", "Services, outbox age, queue depth, dead deliveries", answer=SystemStatus)
 async def get_status(context: OperatorContext, call: Call[None, None]) -> dict[str, Any]:
     request_id = call.caller.request_id
     names = list(context.upstreams)
@@ -96,14 +82,3 @@ async def _status_of(context: OperatorContext, name: str, request_id: str) -> di
     if figures.status == 200:
         state["figures"] = msgspec.json.decode(figures.body)
     return state
-
-
-ROUTES += [
-    Route(
-        method="GET",
-        path="/operator/v1/status",
-        handler=get_status,
-        summary="Services, outbox age, queue depth, dead deliveries",
-        answer=SystemStatus,
-    )
-]

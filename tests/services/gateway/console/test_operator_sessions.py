@@ -3,8 +3,7 @@
 from http.cookies import SimpleCookie
 
 from services.gateway.access import OperatorAccess
-from services.gateway.actions.open_console import open_operator_console
-from services.gateway.rules.key_text import make_operator_session
+from services.gateway.rules.key_text import OPERATOR_SESSION_HEAD, make_token
 from shared.db.database import Database
 from tests.harness.console import (
     PAGE,
@@ -69,7 +68,7 @@ async def test_signing_out_ends_an_operators_session(system: System) -> None:
 
 async def test_a_wrong_token_opens_nothing(system: System) -> None:
     """Neither does a partner's key or a session's own cookie."""
-    for text in ("wrong", await system.key(), make_operator_session().text, ""):
+    for text in ("wrong", await system.key(), make_token(OPERATOR_SESSION_HEAD).text, ""):
         refused = await operator_sign_in(system, text)
         assert refused.status == 401 and "Set-Cookie" not in refused.headers
 
@@ -77,7 +76,7 @@ async def test_a_wrong_token_opens_nothing(system: System) -> None:
 async def test_a_session_ends_with_the_operator_token(db: Database) -> None:
     """Once a token is no longer configured, its sessions are refused."""
     access = OperatorAccess(("old", "new"), db, ("pepper",))
-    text, _, _ = await open_operator_console(db, ("pepper",), access, "old")
+    text, _ = await access.open("old")
     headers = {b"x-studio-console": b"1", b"cookie": f"studio_operator={text}".encode()}
     assert await access.recognise(headers)
     assert not await OperatorAccess(("new",), db, ("pepper",)).recognise(headers)

@@ -6,9 +6,10 @@ from http.cookies import SimpleCookie
 
 import pytest
 
-from services.gateway.actions.open_console import MAX_OPEN_LINKS, delete_expired_sessions
-from services.gateway.rules.key_text import make_link, make_session
+from services.gateway.actions.open_console import MAX_OPEN_LINKS
+from services.gateway.rules.key_text import LINK_HEAD, SESSION_HEAD, make_token
 from services.gateway.rules.rate_limit import FailedKeyLimits
+from services.gateway.store.old_rows import delete_old_rows
 from shared.db.database import Database
 from shared.wire import new_id
 from tests.harness.console import (
@@ -42,7 +43,7 @@ async def test_a_link_works_once(system: System) -> None:
     token = await link_for(system, await system.key())
     both = await asyncio.gather(*(exchange(system, token) for _ in range(4)))
     assert sorted(reply.status for reply in both) == [200, 401, 401, 401]
-    for text in (token, make_link().text, make_session(new_id()).text, "stc_link_", ""):
+    for text in (token, make_token(LINK_HEAD).text, make_token(SESSION_HEAD).text, "stc_link_", ""):
         again = await exchange(system, text)
         assert again.status == 401 and "Set-Cookie" not in again.headers, text
 
@@ -50,7 +51,7 @@ async def test_a_link_works_once(system: System) -> None:
 async def test_a_real_link_works_at_an_address_that_has_guessed_too_often(system: System) -> None:
     """So does signing out of its session: the limit is for guesses."""
     token = await link_for(system, await system.key())
-    guesses = [await exchange(system, make_link().text) for _ in range(FailedKeyLimits.BURST + 5)]
+    guesses = [await exchange(system, make_token(LINK_HEAD).text) for _ in range(FailedKeyLimits.BURST + 5)]
     assert guesses[-1].status == 429
     headers = PAGE | {"Cookie": cookie_in(await exchange(system, token))}
     assert (await with_session(system, headers).get("/key")).status == 200
@@ -193,7 +194,7 @@ async def test_a_forged_cookie_is_refused(system: System) -> None:
     """A good checksum with an unknown id, and a real id with another secret."""
     headers = await session_of(system, await system.key())
     real = headers["Cookie"].partition("=")[2]
-    forged = make_session(new_id()).text
+    forged = make_token(SESSION_HEAD).text
     for text in (forged, real[:31] + forged[31:], real[:-1], ""):
         reply = await with_session(system, PAGE | {"Cookie": f"studio_console={text}"}).get("/key")
         assert reply.status == 401, text
@@ -234,7 +235,7 @@ INSERT INTO keys (id, studio_id, client_id, name, prefix, secret_hash, scopes)
 VALUES ('{id}', '{id}', '{id}', 'A', 'a', '', '{{}}');
 INSERT INTO console_sessions (studio_id, id, client_id, key_id, scopes, link_expires_at, expires_at)
 SELECT '{id}', gen_random_uuid(), '{id}', '{id}', '{{}}', now() - interval '1 s', now() + interval '1 h'
-FROM generate_series(1, 2500)
+FROM generate_series(1, 12500)
 """
 
 
@@ -242,9 +243,8 @@ async def test_expired_links_are_deleted_as_fast_as_they_come(db: Database) -> N
     """A step of the loop deletes a batch, and says that there is more."""
     async with db.connection() as conn:
         await conn.execute(EXPIRED_LINKS.format(id=new_id()))
-    steps = 1
-    while await delete_expired_sessions(db):
-        steps += 1
-    async with db.connection() as conn:
+        steps = 1
+        while await delete_old_rows(conn):
+            steps += 1
         assert await conn.fetchval("SELECT count(*) FROM console_sessions") == 0
     assert steps == 3

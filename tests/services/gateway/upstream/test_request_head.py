@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.gateway.upstream.request_head import request_head
+from services.gateway.upstream.messages import request_head
 
 Header = tuple[bytes, bytes]
 

@@ -1,16 +1,57 @@
-"""Builds the request head. The framing headers are always ours, which prevents request smuggling."""
+"""What forwarding means to the gateway: one request, one answer, and two kinds of failure.
+
+The framing headers of a request are always ours, which prevents request smuggling.
+"""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, Protocol
 
-from services.gateway.upstream.answer import HOP_BY_HOP, Headers
+from msgspec import Struct
+
+Headers = Sequence[tuple[bytes, bytes]]
 
 WRITES: Final = frozenset({b"POST", b"PUT", b"PATCH", b"DELETE"})
-
+# RFC 9110 7.6.1: these describe one connection, not the message.
+HOP_BY_HOP: Final = frozenset(
+    b"connection keep-alive proxy-connection proxy-authenticate proxy-authorization"
+    b" te trailer transfer-encoding upgrade".split()
+)
 _TOKEN: Final = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _TARGET: Final = re.compile(rb"/[!-~]*")  # printable ASCII without the space, which would end the target
 _OURS: Final = HOP_BY_HOP | {b"content-length", b"host", b"expect"}
+
+
+class NotReached(Exception):
+    """Nothing was sent, so nothing was done. It is safe to retry."""
+
+
+class OutcomeUnknown(Exception):
+    """The request was sent, at least in part, and no complete answer came back."""
+
+
+class UpstreamAnswer(Struct):
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+
+
+class Upstream(Protocol):
+    async def request(
+        self, method: bytes, target: bytes, headers: Headers, body: bytes
+    ) -> UpstreamAnswer: ...
+
+    async def close(self) -> None: ...
+
+
+def end_to_end(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers to pass on: without hop-by-hop headers and those that `Connection` names."""
+    kept = [header for header in headers if header[0] not in HOP_BY_HOP]
+    if len(kept) == len(headers):
+        return kept
+    named = {n.strip().lower() for name, value in headers if name == b"connection" for n in value.split(b",")}
+    return [header for header in kept if header[0] not in named] if named else kept
 
 
 def forwarded_headers(headers: Headers) -> list[tuple[bytes, bytes]]:
