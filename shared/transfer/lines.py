@@ -1,6 +1,7 @@
 """Import lines: how one is written, read, and refused in a sentence for the author of the file."""
 
 import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 import asyncpg
@@ -29,6 +30,23 @@ class ImportLine(Struct):
     number: int
     studio_id: str
     resource: msgspec.Raw
+
+
+Row = dict[str, Any]
+Rows = Sequence[Row]
+
+
+class Line(Struct, frozen=True):
+    """A line that can be read: its struct, and the row to store, with the studio that the operator named."""
+
+    number: int
+    studio_id: str
+    value: Any
+    row: Row
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.studio_id, self.row["id"]
 
 
 class Rejected(Struct):

@@ -12,7 +12,8 @@ from services.bookings.wire.classes import Class
 from services.bookings.wire.members import Member
 from shared.db.database import Connection
 from shared.events.changes import Snapshot, Snapshots
-from shared.transfer.importing import Rows, keys_of
+from shared.transfer.importing import keys_of
+from shared.transfer.lines import Rows
 
 
 def _of_keys(table: str, columns: str, version: str = "version", location: str = "NULL::uuid") -> str:

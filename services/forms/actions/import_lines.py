@@ -19,8 +19,9 @@ from shared.db.database import Connection
 from shared.events.event import Event
 from shared.events.kinds import FormSubmitted, SubmissionUpdated
 from shared.http.caller import Caller
-from shared.transfer.importing import Import, Importer, Rows, Step, Watch, lock_studios
-from shared.transfer.references import Rule, refuse_by
+from shared.transfer.importing import Import, Step, Watch, lock_studios
+from shared.transfer.lines import Rows
+from shared.transfer.refusals import Importer, Unique
 
 Read = Callable[[Connection, Rows], Awaitable[dict[tuple[str, str], Any]]]
 EventsOf = Callable[[Caller, str, Any, Any], list[Event]]
@@ -67,27 +68,21 @@ IMPORT = Import(
     lines=wire.AnyImported,
     to_row=row_to_store,
     steps=(
-        _step(Importer(wire.ImportedStudio, store.write_studios)),
+        _step(Importer(line=wire.ImportedStudio, write=store.write_studios)),
         _step(
-            Importer(wire.ImportedForm, store.FORMS.write, store.FORMS.changed),
+            store.FORMS.importer(wire.ImportedForm, unique=(Unique(fields=("slug",)),)),
             _watch(store.read_forms, _form),
         ),
         _step(
-            Importer(wire.ImportedSubmission, store.SUBMISSIONS.write, store.SUBMISSIONS.changed),
+            store.SUBMISSIONS.importer(wire.ImportedSubmission, refers_to={"form_id": "forms"}),
             _watch(store.read_submissions, _submission),
         ),
         _step(
-            Importer(wire.ImportedLead, store.write_leads, store.LEADS.changed),
+            store.LEADS.importer(
+                wire.ImportedLead, write=store.write_leads, unique=(Unique(fields=("email",)),)
+            ),
             _watch(store.read_leads, _lead),
         ),
-    ),
-    refuse=refuse_by(
-        [
-            Rule(line=wire.ImportedStudio),
-            Rule(line=wire.ImportedForm, table="forms", unique="slug"),
-            Rule(line=wire.ImportedSubmission, table="form_submissions", refers_to={"form_id": "forms"}),
-            Rule(line=wire.ImportedLead, table="leads", unique="email"),
-        ]
     ),
     timezones_of=studios.timezones_of,
 )

@@ -7,7 +7,8 @@ from services.forms.store import forms, leads
 from services.forms.wire.forms import Form
 from services.forms.wire.leads import StaffLead
 from shared.db.database import Connection
-from shared.transfer.importing import Rows, keys_of
+from shared.transfer.importing import keys_of
+from shared.transfer.lines import Rows
 from shared.transfer.tables import Table
 
 STUDIOS = """
@@ -28,7 +29,7 @@ FORMS = Table(
     json=("fields", "settings"),
     # Partners see a form's version.
     same=("old.version >= coalesce(n.version, 1)",),
-    has_updated_at=True,
+    instants=("created_at", "updated_at"),
 )
 SUBMISSIONS = Table(
     name="form_submissions",
@@ -61,7 +62,7 @@ LEADS = Table(
         "metadata",
     ),
     json=("metadata",),
-    has_updated_at=True,
+    instants=("created_at", "updated_at"),
 )
 # As in `submissions.keep_for_lead`: before a lead changes its email.
 KEEP_SUBMISSIONS = """
