@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from shared.background import Wakeup
 from shared.db.database import Connection, Database
+from shared.db.timezones import timezones_of
 from shared.errors import Invalid
 from shared.events.changes import Snapshots, change_events
 from shared.events.event import Event, Kind
@@ -51,13 +52,12 @@ class Import(Struct, frozen=True, kw_only=True):
     """The import of one service. `lines` is the union of the structs that it can read.
 
     `to_row` makes a row of a struct and of the JSON as it was written, or raises Invalid or ValueError.
-    `timezones_of` gives the country of phone numbers without a country code. `finish` is called at the end.
+    `finish` is called at the end.
     """
 
     lines: Any
     to_row: Callable[[Any, bytes], Row]
     steps: tuple[Step, ...]
-    timezones_of: Callable[[Connection, set[str]], Awaitable[dict[str, str]]] | None = None
     finish: Callable[[Connection], Awaitable[None]] | None = None
 
     @property
@@ -93,7 +93,7 @@ async def check_lines(service: Importing, plan: Import, lines: Sequence[ImportLi
     """The dry run. The ids of accepted lines count as stored, and nothing else that they would change."""
     usable, earlier, reasons = await _usable(service.db, plan, lines)
     tables = {kind_of(importer.line): importer.table for importer in plan.importers}
-    known = {(tables.get(line.kind, ""), line.studio_id, line.id) for line in earlier}
+    known = {(tables.get(line.object, ""), studio_id, line.id) for studio_id, line in earlier}
     async with service.db.connection() as conn:
         for importer in plan.importers:
             reasons |= await refuse(conn, importer, _of_kind(importer, usable), known)
@@ -111,17 +111,17 @@ def _report(lines: Sequence[ImportLine], reasons: Mapping[int, str]) -> ImportRe
 
 async def _usable(
     db: Database, plan: Import, lines: Sequence[ImportLine]
-) -> tuple[list[Line], list[Earlier], dict[int, str]]:
+) -> tuple[list[Line], list[tuple[str, Earlier]], dict[int, str]]:
     """The lines that can be read and change something, in the order of the steps, and why others cannot."""
     read: list[Line] = []
-    earlier: list[Earlier] = []
+    earlier: list[tuple[str, Earlier]] = []
     reasons: dict[int, str] = {}
     timezones: dict[str, str | None] = {}
     for line in lines:
         if line.number < 1:
             if (known := read_earlier_line(line)) is not None:
-                earlier.append(known)
-                if known.kind == "studio":
+                earlier.append((line.studio_id, known))
+                if known.object == "studio":
                     timezones[known.id] = known.timezone
             continue
         try:
@@ -135,7 +135,7 @@ async def _usable(
             read.append(Line(line.number, line.studio_id, value, row | {"studio_id": line.studio_id}))
             if kind_of(type(value)) == "studio":
                 timezones[value.id] = value.timezone
-    reasons |= await _refuse_phones(db, plan, read, timezones)
+    reasons |= await _refuse_phones(db, read, timezones)
     good = [line for line in read if line.number not in reasons]
     usable: list[Line] = []
     for importer in plan.importers:
@@ -144,15 +144,15 @@ async def _usable(
 
 
 async def _refuse_phones(
-    db: Database, plan: Import, lines: Sequence[Line], timezones: Mapping[str, str | None]
+    db: Database, lines: Sequence[Line], timezones: dict[str, str | None]
 ) -> dict[int, str]:
     """As in a request's body. `timezones` are those of the studios in the file."""
     phones = {line.number: getattr(line.value, "phone", None) for line in lines}
     national = [line for line in lines if phone_problems(phones[line.number], None)]
-    if not national or plan.timezones_of is None:
+    if not national:
         return {}
     async with db.connection() as conn:
-        zones = {**await plan.timezones_of(conn, {line.studio_id for line in national}), **timezones}
+        zones = await timezones_of(conn, {line.studio_id for line in national}) | timezones
     return {
         line.number: f"phone: {PHONE_PROBLEM}"
         for line in national

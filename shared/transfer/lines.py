@@ -59,16 +59,9 @@ class ImportReport(Struct):
     rejected: list[Rejected]
 
 
-class Earlier(Struct, frozen=True, kw_only=True):
+class Earlier(Struct):
     """A line of a dry run that was checked in an earlier request: later ones may refer to its id."""
 
-    studio_id: str
-    kind: str
-    id: str
-    timezone: str | None
-
-
-class _Head(Struct):
     object: str
     id: Id
     timezone: str | None = None
@@ -77,10 +70,9 @@ class _Head(Struct):
 def read_earlier_line(line: ImportLine) -> Earlier | None:
     """None for a line without a kind and an id, to which nothing can refer."""
     try:
-        head = msgspec.json.decode(line.resource, type=_Head)
+        return lower_ids(msgspec.json.decode(line.resource, type=Earlier))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    return Earlier(studio_id=line.studio_id, kind=head.object, id=head.id.lower(), timezone=head.timezone)
 
 
 def decode_line(kind: Any, line: ImportLine) -> Any:

@@ -40,48 +40,32 @@ BY_STATUS = {
 
 async def watch_seats(conn: Connection, rows: Rows) -> Callable[[], Awaitable[list[Event]]]:
     """Call it under the locks of the classes, and what it returns after everything that the lines cause."""
-    classes, bookings, entries = await _read(conn, rows, await _affected(conn, rows))
-
-    async def events() -> list[Event]:
-        # Bookings that were promoted or cancelled have left the waitlist, so they are looked up by id.
-        # Entries that the lines created may have left it too.
-        affected = await _affected(conn, rows)
-        affected += [
-            {"studio_id": studio, "id": one, "class_id": None, "whole": False, "other": []}
-            for studio, one in (*bookings, *entries)
-        ]
-        now_classes, now_booked, now_waiting = await _read(conn, rows, affected)
-        return [
-            *_class_events(classes, now_classes),
-            *_booking_events(bookings, now_booked),
-            *change_events(kinds.WaitlistUpdated, kinds.WaitlistUpdated, entries, now_waiting),
-            *_renamed(entries, now_waiting),
-        ]
-
-    return events
-
-
-async def _affected(conn: Connection, rows: Rows) -> list[Row]:
-    """The rows of the lines, and the other halves of those that are or were on a waitlist."""
-    others = await shown.other_halves(conn, rows)
-    return [
+    named = [{"studio_id": studio_id, "id": class_id} for studio_id, class_id in classes_of(rows)]
+    affected = [
         {
             "studio_id": row["studio_id"],
             "id": row["id"],
             "class_id": row.get("class_id") or row["id"],
             "whole": "class_id" not in row,
-            "other": others.get((row["studio_id"], row["id"]), []),
         }
         for row in rows
     ]
+    classes = await shown.shown_classes(conn, named)
+    bookings = await shown.shown_bookings(conn, affected)
+    entries = await shown.shown_entries(conn, affected)
 
+    async def events() -> list[Event]:
+        # Bookings that were promoted or cancelled have left the waitlist, so they are looked up by id.
+        seen = [{"studio_id": studio_id, "id": id_} for studio_id, id_ in (*bookings, *entries)]
+        waiting = await shown.shown_entries(conn, affected + seen)
+        return [
+            *_class_events(classes, await shown.shown_classes(conn, named)),
+            *_booking_events(bookings, await shown.shown_bookings(conn, affected + seen)),
+            *change_events(kinds.WaitlistUpdated, kinds.WaitlistUpdated, entries, waiting),
+            *_renamed(entries, waiting),
+        ]
 
-async def _read(conn: Connection, rows: Rows, affected: Rows) -> tuple[Snapshots, Snapshots, Snapshots]:
-    return (
-        await shown.shown_classes(conn, classes_of(rows)),
-        await shown.shown_bookings(conn, affected),
-        await shown.shown_entries(conn, affected),
-    )
+    return events
 
 
 def _class_events(before: Snapshots, after: Snapshots) -> list[Event]:
@@ -225,6 +209,5 @@ IMPORT = Import(
             settle=reconcile_imported_classes,
         ),
     ),
-    timezones_of=studios.timezones_of,
     finish=import_seats.analyze_grown,
 )

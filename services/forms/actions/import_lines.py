@@ -3,21 +3,14 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from services.forms.actions.event_builders import (
-    SubmissionReference,
-    form_events,
-    lead_created,
-    lead_updated,
-    submission_event,
-)
+from services.forms.actions.event_builders import form_events, lead_updated, submission_event
 from services.forms.rules.import_rows import row_to_store
 from services.forms.store import import_lines as store
-from services.forms.store import studios
 from services.forms.wire import import_lines as wire
 from services.forms.wire.leads import partner_view
 from shared.db.database import Connection
 from shared.events.event import Event
-from shared.events.kinds import FormSubmitted, SubmissionUpdated
+from shared.events.kinds import FormSubmitted, LeadCreated, SubmissionUpdated
 from shared.http.caller import Caller
 from shared.transfer.importing import Import, Step, Watch, lock_studios
 from shared.transfer.lines import Rows
@@ -50,12 +43,12 @@ def _form(caller: Caller, form_id: str, before: Any, now: Any) -> list[Event]:
 
 def _submission(caller: Caller, submission_id: str, before: Any, now: Any) -> list[Event]:
     kind = FormSubmitted if before is None else SubmissionUpdated
-    return [submission_event(kind, caller, SubmissionReference(submission_id, *now))]
+    return [submission_event(kind, caller, submission_id, *now)]
 
 
 def _lead(caller: Caller, lead_id: str, before: Any, now: Any) -> list[Event]:
     if before is None:
-        return [lead_created(caller, now)]
+        return [caller.event(LeadCreated, now.id, now.version, partner_view(now))]
     # Notes and phone are written here and never shown.
     return [lead_updated(caller, before, now)] if partner_view(before) != partner_view(now) else []
 
@@ -84,5 +77,4 @@ IMPORT = Import(
             _watch(store.read_leads, _lead),
         ),
     ),
-    timezones_of=studios.timezones_of,
 )
