@@ -300,3 +300,33 @@ async def test_a_late_fee_has_a_currency(client: StudioClient) -> None:
     await client.import_all(studio | {"late_fee_amount": "20"})
     assert len((await client.import_lines(studio | {"late_fee_currency": None}))["rejected"]) == 1
     await client.import_all(studio | {"late_fee_amount": "0", "late_fee_currency": None})
+
+
+async def test_spots_and_receipts_have_one_booking(client: StudioClient) -> None:
+    """Lines of one batch may exchange spots. A spot of another class, or a taken one, is refused."""
+    class_, other, people = a_class(capacity=9), a_class(), [a_member() for _ in range(3)]
+    spots = [
+        {"object": "class_spot", "id": new_id(), "class_id": one["id"], "label": "A"}
+        for one in (class_, class_, other)
+    ]
+    seats = [
+        a_booking(class_["id"], person["id"], class_spot_id=spot["id"])
+        for person, spot in zip(people, spots[:2], strict=False)
+    ]
+    await client.import_all(class_, other, *people, *spots, *seats)
+    first, second = ({"class_spot_id": spot["id"]} for spot in spots[:2])
+    await client.import_all(seats[0] | second, seats[1] | first)
+    assert (await client.get_ok(f"/bookings/{seats[0]['id']}"))["class_spot_id"] == spots[1]["id"]
+    late = a_booking(class_["id"], people[2]["id"])
+    for spot, reason in ((spots[0], "already taken"), (spots[2], "another class")):
+        report = await client.import_lines(late | {"class_spot_id": spot["id"]})
+        assert reason in report["rejected"][0]["reason"]
+    moved = await client.import_lines(late, late | {"class_id": other["id"]})
+    assert [row["line"] for row in moved["rejected"]] == [2]
+    now = soon().isoformat()
+    receipt = {"id": new_id(), "cancelled_at": now, "free_cancel_until": now, "late_cancel": False}
+    receipt |= {"late_fee_status": "none", "credits_forfeited": 0, "credits_restored": 0}
+    ended = [line | {"status": "cancelled", "cancellation": receipt} for line in (seats[0], late)]
+    await client.import_all(ended[0])
+    report = await client.import_lines(ended[1])
+    assert "cancellation is already taken" in report["rejected"][0]["reason"]
