@@ -8,14 +8,14 @@ from zoneinfo import available_timezones
 import msgspec
 from msgspec import Struct
 
-from services.catalog.store import import_lines
 from services.catalog.store import import_lines as store
 from services.catalog.wire import import_lines as wire
 from services.catalog.wire.resources import ClassType, Instructor, Location, Room, Studio
 from shared.events import kinds
 from shared.events.event import Kind
-from shared.transfer.importing import Import, Importer, Row, Step, lock_studios, watch_changes
-from shared.transfer.references import Rule, refuse_by
+from shared.transfer.importing import Import, Step, lock_studios, watch_changes
+from shared.transfer.lines import Row
+from shared.transfer.refusals import Importer, Unique
 from shared.transfer.tables import Table
 
 # Read once: it takes 12 ms, and every line asks.
@@ -45,11 +45,18 @@ def _usable(amount: Decimal) -> bool:
     return isinstance(exponent, int) and exponent >= -6
 
 
-def _step(line: type[Any], table: Table, struct: type[Struct], created: Kind | None, updated: Kind) -> Step:
+def _step(
+    line: type[Any],
+    table: Table,
+    struct: type[Struct],
+    created: Kind | None,
+    updated: Kind,
+    **refers_to: str,
+) -> Step:
     return Step(
-        importers=(Importer(line, table.write, table.changed),),
+        importers=(table.importer(line, refers_to=refers_to),),
         lock=lock_studios,
-        watch=watch_changes(import_lines.read_as(struct), created, updated),
+        watch=watch_changes(store.read_as(struct), created, updated),
     )
 
 
@@ -60,7 +67,14 @@ IMPORT = Import(
         # A new studio has no event: nobody could receive it.
         _step(wire.ImportedStudio, store.STUDIOS, Studio, None, kinds.StudioUpdated),
         _step(wire.ImportedLocation, store.LOCATIONS, Location, kinds.LocationCreated, kinds.LocationUpdated),
-        _step(wire.ImportedRoom, store.ROOMS, Room, kinds.RoomCreated, kinds.RoomUpdated),
+        _step(
+            wire.ImportedRoom,
+            store.ROOMS,
+            Room,
+            kinds.RoomCreated,
+            kinds.RoomUpdated,
+            location_id="locations",
+        ),
         _step(
             wire.ImportedClassType,
             store.CLASS_TYPES,
@@ -76,32 +90,36 @@ IMPORT = Import(
             kinds.InstructorUpdated,
         ),
         Step(
-            importers=(Importer(wire.ImportedProduct, store.write_products, store.changed_products),),
+            importers=(
+                Importer(
+                    line=wire.ImportedProduct,
+                    table="products",
+                    write=store.write_products,
+                    changed=store.changed_products,
+                    unique=(Unique(fields=("key",)),),
+                ),
+            ),
             lock=lock_studios,
-            watch=watch_changes(import_lines.read_products, kinds.ProductCreated, kinds.ProductUpdated),
+            watch=watch_changes(store.read_products, kinds.ProductCreated, kinds.ProductUpdated),
         ),
-    ),
-    refuse=refuse_by(
-        [
-            Rule(line=wire.ImportedStudio),
-            Rule(line=wire.ImportedLocation, table="locations"),
-            Rule(line=wire.ImportedRoom, table="rooms", refers_to={"location_id": "locations"}),
-            Rule(line=wire.ImportedClassType, table="class_types"),
-            Rule(line=wire.ImportedInstructor, table="instructors"),
-            Rule(line=wire.ImportedProduct, table="products", unique="key"),
-            Rule(
-                line=wire.ReferringClass,
-                refers_to={
-                    "class_type_id": "class_types",
-                    "location_id": "locations",
-                    "room_id": "rooms",
-                    "instructor_id": "instructors",
-                },
-            ),
-            Rule(line=wire.ReferringMembership, refers_to={"product_id": "products"}),
-            Rule(
-                line=wire.ReferringPurchase, refers_to={"location_id": "locations", "product_id": "products"}
-            ),
-        ]
+        # The bookings service stores them.
+        Step(
+            importers=(
+                Importer(
+                    line=wire.ReferringClass,
+                    refers_to={
+                        "class_type_id": "class_types",
+                        "location_id": "locations",
+                        "room_id": "rooms",
+                        "instructor_id": "instructors",
+                    },
+                ),
+                Importer(line=wire.ReferringMembership, refers_to={"product_id": "products"}),
+                Importer(
+                    line=wire.ReferringPurchase,
+                    refers_to={"location_id": "locations", "product_id": "products"},
+                ),
+            )
+        ),
     ),
 )

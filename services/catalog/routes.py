@@ -13,9 +13,10 @@ from services.catalog.wire.resources import (
     RoomsQuery,
     Studio,
 )
-from shared.errors import InvalidCursor, NotFound
+from shared.errors import NotFound
 from shared.http.health import OUTBOX_STATUS
 from shared.http.pages import Page
+from shared.http.reads import read_one, read_page
 from shared.http.routes import Call, Route
 from shared.transfer.routes import export_route, import_routes
 from shared.wire import PageQuery
@@ -24,56 +25,6 @@ from shared.wire import PageQuery
 async def get_studio(catalog: Catalog, call: Call[None, None]) -> Studio:
     async with catalog.db.connection() as conn:
         return await resources.get_studio(conn, call.caller)
-
-
-async def list_locations(catalog: Catalog, call: Call[PageQuery, None]) -> Page[Location]:
-    async with catalog.db.connection() as conn:
-        return await resources.location_page(conn, call.caller, call.query)
-
-
-async def get_location(catalog: Catalog, call: Call[None, None]) -> Location:
-    async with catalog.db.connection() as conn:
-        return await resources.get_location(conn, call.caller, call.path["location_id"])
-
-
-async def list_rooms(catalog: Catalog, call: Call[RoomsQuery, None]) -> Page[Room]:
-    async with catalog.db.connection() as conn:
-        return await resources.room_page(conn, call.caller, call.query)
-
-
-async def get_room(catalog: Catalog, call: Call[None, None]) -> Room:
-    async with catalog.db.connection() as conn:
-        return await resources.get_room(conn, call.caller, call.path["room_id"])
-
-
-async def list_class_types(catalog: Catalog, call: Call[PageQuery, None]) -> Page[ClassType]:
-    async with catalog.db.connection() as conn:
-        return await resources.class_type_page(conn, call.caller, call.query)
-
-
-async def get_class_type(catalog: Catalog, call: Call[None, None]) -> ClassType:
-    async with catalog.db.connection() as conn:
-        return await resources.get_class_type(conn, call.caller, call.path["class_type_id"])
-
-
-async def list_instructors(catalog: Catalog, call: Call[PageQuery, None]) -> Page[Instructor]:
-    async with catalog.db.connection() as conn:
-        return await resources.instructor_page(conn, call.caller, call.query)
-
-
-async def get_instructor(catalog: Catalog, call: Call[None, None]) -> Instructor:
-    async with catalog.db.connection() as conn:
-        return await resources.get_instructor(conn, call.caller, call.path["instructor_id"])
-
-
-async def list_products(catalog: Catalog, call: Call[ProductsQuery, None]) -> Page[Product]:
-    async with catalog.db.connection() as conn:
-        return await products.page(conn, call.caller, call.query)
-
-
-async def get_product(catalog: Catalog, call: Call[None, None]) -> Product:
-    async with catalog.db.connection() as conn:
-        return await products.get(conn, call.caller, call.path["product_id"])
 
 
 ROUTES: list[Route[Catalog]] = [
@@ -85,101 +36,66 @@ ROUTES: list[Route[Catalog]] = [
         answer=Studio,
         tag="Studio",
     ),
-    Route(
-        method="GET",
-        path="/locations",
-        handler=list_locations,
-        summary="List locations, active and inactive",
-        query=PageQuery,
-        answer=Page[Location],
-        errors=(InvalidCursor,),
+    read_page(
+        "/locations",
+        resources.location_page,
+        "List locations, active and inactive",
+        PageQuery,
+        Page[Location],
         tag="Studio",
     ),
-    Route(
-        method="GET",
-        path="/locations/{location_id}",
-        handler=get_location,
-        summary="Read a location",
-        answer=Location,
-        errors=(NotFound,),
-        tag="Studio",
-    ),
-    Route(
-        method="GET",
-        path="/rooms",
-        handler=list_rooms,
-        summary="List rooms",
+    read_one("/locations/{location_id}", resources.get_location, "Read a location", Location, tag="Studio"),
+    read_page(
+        "/rooms",
+        resources.room_page,
+        "List rooms",
+        RoomsQuery,
+        Page[Room],
+        tag="Schedule",
         description="A `location_id` that the key cannot access returns 404.",
-        query=RoomsQuery,
-        answer=Page[Room],
-        errors=(InvalidCursor, NotFound),
-        tag="Schedule",
-    ),
-    Route(
-        method="GET",
-        path="/rooms/{room_id}",
-        handler=get_room,
-        summary="Read a room",
-        answer=Room,
         errors=(NotFound,),
+    ),
+    read_one("/rooms/{room_id}", resources.get_room, "Read a room", Room, tag="Schedule"),
+    read_page(
+        "/class-types",
+        resources.class_type_page,
+        "List class types",
+        PageQuery,
+        Page[ClassType],
         tag="Schedule",
     ),
-    Route(
-        method="GET",
-        path="/class-types",
-        handler=list_class_types,
-        summary="List class types",
-        query=PageQuery,
-        answer=Page[ClassType],
-        errors=(InvalidCursor,),
+    read_one(
+        "/class-types/{class_type_id}",
+        resources.get_class_type,
+        "Read a class type",
+        ClassType,
         tag="Schedule",
     ),
-    Route(
-        method="GET",
-        path="/class-types/{class_type_id}",
-        handler=get_class_type,
-        summary="Read a class type",
-        answer=ClassType,
-        errors=(NotFound,),
+    read_page(
+        "/instructors",
+        resources.instructor_page,
+        "List active instructors",
+        PageQuery,
+        Page[Instructor],
         tag="Schedule",
     ),
-    Route(
-        method="GET",
-        path="/instructors",
-        handler=list_instructors,
-        summary="List active instructors",
-        query=PageQuery,
-        answer=Page[Instructor],
-        errors=(InvalidCursor,),
+    read_one(
+        "/instructors/{instructor_id}",
+        resources.get_instructor,
+        "Read an instructor, active or not",
+        Instructor,
         tag="Schedule",
     ),
-    Route(
-        method="GET",
-        path="/instructors/{instructor_id}",
-        handler=get_instructor,
-        summary="Read an instructor, active or not",
-        answer=Instructor,
-        errors=(NotFound,),
-        tag="Schedule",
-    ),
-    Route(
-        method="GET",
-        path="/products",
-        handler=list_products,
-        summary="List products with their prices",
-        query=ProductsQuery,
-        answer=Page[Product],
-        errors=(InvalidCursor,),
+    read_page(
+        "/products",
+        products.page,
+        "List products with their prices",
+        ProductsQuery,
+        Page[Product],
         tag="Catalog",
     ),
-    Route(
-        method="GET",
-        path="/products/{product_id}",
-        handler=get_product,
-        summary="Read a product with all its prices",
-        answer=Product,
-        errors=(NotFound,),
-        tag="Catalog",
+    read_one(
+        "/products/{product_id}", products.get, "Read a product with all its prices", Product, tag="Catalog"
     ),
 ]
 
@@ -187,7 +103,7 @@ ROUTES: list[Route[Catalog]] = [
 def routes() -> list[Route[Catalog]]:
     return [
         *ROUTES,
-        *import_routes(IMPORT, Catalog),
+        *import_routes(IMPORT),
         export_route(export_lines.SECTIONS),
         OUTBOX_STATUS,
     ]

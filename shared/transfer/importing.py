@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from shared.background import Wakeup
 from shared.db.database import Connection, Database
+from shared.db.timezones import timezones_of
 from shared.errors import Invalid
 from shared.events.changes import Snapshots, change_events
 from shared.events.event import Event, Kind
@@ -23,48 +24,26 @@ from shared.transfer.lines import (
     Earlier,
     ImportLine,
     ImportReport,
+    Line,
     Rejected,
+    Row,
+    Rows,
     decode_line,
     kind_of,
     read_earlier_line,
     reason_of,
 )
+from shared.transfer.refusals import Importer, Write, refuse
 
-Row = dict[str, Any]
-Rows = Sequence[Row]
-
-
-class Line(Struct, frozen=True):
-    """A line that can be read: its struct, and the row to store, with the studio that the operator named."""
-
-    number: int
-    studio_id: str
-    value: Any
-    row: Row
-
-
-Write = Callable[[Connection, Rows], Awaitable[None]]
-# Returns the indexes of the rows that are new or differ from what is stored. Takes no locks.
-Changed = Callable[[Connection, Rows], Awaitable[Sequence[int]]]
 # Reads what partners see before the rows are written. What it returns is called after that, for the events.
 Watch = Callable[[Connection, Rows], Awaitable[Callable[[], Awaitable[list[Event]]]]]
-# The reasons by line number. The lines come in the order of the steps: those before a line count as stored.
-Refuse = Callable[[Connection, Sequence[Line], Sequence[Earlier]], Awaitable[Mapping[int, str]]]
-
-
-class Importer(Struct, frozen=True):
-    """How lines of one kind are compared and written. Without `changed` they are compared when written."""
-
-    line: type[Any]
-    write: Write
-    changed: Changed | None = None
 
 
 class Step(Struct, frozen=True, kw_only=True):
     """Kinds that are written in one transaction. `settle` is called after the last of them."""
 
     importers: tuple[Importer, ...]
-    lock: Write
+    lock: Write | None = None
     watch: Watch | None = None
     settle: Write | None = None
 
@@ -73,15 +52,17 @@ class Import(Struct, frozen=True, kw_only=True):
     """The import of one service. `lines` is the union of the structs that it can read.
 
     `to_row` makes a row of a struct and of the JSON as it was written, or raises Invalid or ValueError.
-    `timezones_of` gives the country of phone numbers without a country code. `finish` is called at the end.
+    `finish` is called at the end.
     """
 
     lines: Any
     to_row: Callable[[Any, bytes], Row]
     steps: tuple[Step, ...]
-    refuse: Refuse
-    timezones_of: Callable[[Connection, set[str]], Awaitable[dict[str, str]]] | None = None
     finish: Callable[[Connection], Awaitable[None]] | None = None
+
+    @property
+    def importers(self) -> list[Importer]:
+        return [importer for step in self.steps for importer in step.importers]
 
 
 class Importing(Protocol):
@@ -99,24 +80,28 @@ async def import_lines(
 ) -> ImportReport:
     usable, _, reasons = await _usable(service.db, plan, lines)
     for step in plan.steps:
-        kinds = tuple(importer.line for importer in step.importers)
-        if group := [line for line in usable if isinstance(line.value, kinds)]:
-            reasons |= await _run_step(service.db, plan, step, group, send_events=send_events)
+        if group := [line for importer in step.importers for line in _of_kind(importer, usable)]:
+            reasons |= await _run_step(service.db, step, group, send_events=send_events)
     service.wakeup.notify()
-    async with service.db.connection() as conn:
-        if others := _not_stored_here(plan, usable):
-            reasons |= await plan.refuse(conn, others, [])
-        if plan.finish is not None:
+    if plan.finish is not None:
+        async with service.db.connection() as conn:
             await plan.finish(conn)
     return _report(lines, reasons)
 
 
 async def check_lines(service: Importing, plan: Import, lines: Sequence[ImportLine]) -> ImportReport:
-    """The dry run."""
+    """The dry run. The ids of accepted lines count as stored, and nothing else that they would change."""
     usable, earlier, reasons = await _usable(service.db, plan, lines)
+    tables = {kind_of(importer.line): importer.table for importer in plan.importers}
+    known = {(tables.get(line.object, ""), studio_id, line.id) for studio_id, line in earlier}
     async with service.db.connection() as conn:
-        reasons |= await plan.refuse(conn, usable, earlier)
+        for importer in plan.importers:
+            reasons |= await refuse(conn, importer, _of_kind(importer, usable), known)
     return _report(lines, reasons)
+
+
+def _of_kind(importer: Importer, lines: Sequence[Line]) -> list[Line]:
+    return [line for line in lines if isinstance(line.value, importer.line)]
 
 
 def _report(lines: Sequence[ImportLine], reasons: Mapping[int, str]) -> ImportReport:
@@ -126,17 +111,17 @@ def _report(lines: Sequence[ImportLine], reasons: Mapping[int, str]) -> ImportRe
 
 async def _usable(
     db: Database, plan: Import, lines: Sequence[ImportLine]
-) -> tuple[list[Line], list[Earlier], dict[int, str]]:
+) -> tuple[list[Line], list[tuple[str, Earlier]], dict[int, str]]:
     """The lines that can be read and change something, in the order of the steps, and why others cannot."""
     read: list[Line] = []
-    earlier: list[Earlier] = []
+    earlier: list[tuple[str, Earlier]] = []
     reasons: dict[int, str] = {}
     timezones: dict[str, str | None] = {}
     for line in lines:
         if line.number < 1:
             if (known := read_earlier_line(line)) is not None:
-                earlier.append(known)
-                if known.kind == "studio":
+                earlier.append((line.studio_id, known))
+                if known.object == "studio":
                     timezones[known.id] = known.timezone
             continue
         try:
@@ -150,32 +135,24 @@ async def _usable(
             read.append(Line(line.number, line.studio_id, value, row | {"studio_id": line.studio_id}))
             if kind_of(type(value)) == "studio":
                 timezones[value.id] = value.timezone
-    reasons |= await _refuse_phones(db, plan, read, timezones)
+    reasons |= await _refuse_phones(db, read, timezones)
     good = [line for line in read if line.number not in reasons]
     usable: list[Line] = []
-    for importer in (importer for step in plan.steps for importer in step.importers):
-        usable += await _changed(
-            db, importer, [line for line in good if isinstance(line.value, importer.line)]
-        )
-    return usable + _not_stored_here(plan, good), earlier, reasons
-
-
-def _not_stored_here(plan: Import, lines: Sequence[Line]) -> list[Line]:
-    """Lines of other services that refer to rows of this one."""
-    stored = tuple(importer.line for step in plan.steps for importer in step.importers)
-    return [line for line in lines if not isinstance(line.value, stored)]
+    for importer in plan.importers:
+        usable += await _changed(db, importer, _of_kind(importer, good))
+    return usable, earlier, reasons
 
 
 async def _refuse_phones(
-    db: Database, plan: Import, lines: Sequence[Line], timezones: Mapping[str, str | None]
+    db: Database, lines: Sequence[Line], timezones: dict[str, str | None]
 ) -> dict[int, str]:
     """As in a request's body. `timezones` are those of the studios in the file."""
     phones = {line.number: getattr(line.value, "phone", None) for line in lines}
     national = [line for line in lines if phone_problems(phones[line.number], None)]
-    if not national or plan.timezones_of is None:
+    if not national:
         return {}
     async with db.connection() as conn:
-        zones = {**await plan.timezones_of(conn, {line.studio_id for line in national}), **timezones}
+        zones = await timezones_of(conn, {line.studio_id for line in national}) | timezones
     return {
         line.number: f"phone: {PHONE_PROBLEM}"
         for line in national
@@ -195,32 +172,41 @@ async def _changed(db: Database, importer: Importer, lines: list[Line]) -> list[
             changed = set(await importer.changed(conn, [line.row for line in lines]))
     except (asyncpg.IntegrityConstraintViolationError, asyncpg.DataError):
         return lines
-    ids = Counter((line.studio_id, line.row["id"]) for line in lines)
-    return [
-        line
-        for place, line in enumerate(lines)
-        if place in changed or ids[line.studio_id, line.row["id"]] > 1
-    ]
+    ids = Counter(line.key for line in lines)
+    return [line for place, line in enumerate(lines) if place in changed or ids[line.key] > 1]
 
 
-async def _run_step(
-    db: Database, plan: Import, step: Step, lines: list[Line], *, send_events: bool
-) -> dict[int, str]:
+async def _run_step(db: Database, step: Step, lines: list[Line], *, send_events: bool) -> dict[int, str]:
     """The lines are checked under the locks: they are refused for what is stored when they are written."""
+    reasons: dict[int, str] = {}
+    rows = [line.row for line in lines]
     async with db.transaction() as conn:
-        await step.lock(conn, [line.row for line in lines])
-        reasons = dict(await plan.refuse(conn, lines, []))
-        good = [line for line in lines if line.number not in reasons]
-        rows = [line.row for line in good]
+        if step.lock is not None:
+            await step.lock(conn, rows)
         events = await step.watch(conn, rows) if send_events and step.watch is not None else None
         for importer in step.importers:
-            of_kind = [line for line in good if isinstance(line.value, importer.line)]
-            await _write(conn, of_kind, importer.write, reasons)
+            for group in _each_id_once(_of_kind(importer, lines)):
+                reasons |= await refuse(conn, importer, group, set())
+                good = [line for line in group if line.number not in reasons]
+                if importer.write is not None:
+                    await _write(conn, good, importer.write, reasons)
         if step.settle is not None:
-            await step.settle(conn, rows)
+            await step.settle(conn, [line.row for line in lines if line.number not in reasons])
         if events is not None:
             await add_events(conn, await events())
     return reasons
+
+
+def _each_id_once(lines: Sequence[Line]) -> list[list[Line]]:
+    """Another line of the same row is checked and written after the one before it."""
+    groups: list[list[Line]] = []
+    seen: Counter[tuple[str, str]] = Counter()
+    for line in lines:
+        if seen[line.key] == len(groups):
+            groups.append([])
+        groups[seen[line.key]].append(line)
+        seen[line.key] += 1
+    return groups
 
 
 async def _write(conn: Connection, lines: Sequence[Line], write: Write, reasons: dict[int, str]) -> None:

@@ -1,6 +1,7 @@
 """Import lines: how one is written, read, and refused in a sentence for the author of the file."""
 
 import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 import asyncpg
@@ -31,6 +32,23 @@ class ImportLine(Struct):
     resource: msgspec.Raw
 
 
+Row = dict[str, Any]
+Rows = Sequence[Row]
+
+
+class Line(Struct, frozen=True):
+    """A line that can be read: its struct, and the row to store, with the studio that the operator named."""
+
+    number: int
+    studio_id: str
+    value: Any
+    row: Row
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.studio_id, self.row["id"]
+
+
 class Rejected(Struct):
     line: int
     reason: str
@@ -41,16 +59,9 @@ class ImportReport(Struct):
     rejected: list[Rejected]
 
 
-class Earlier(Struct, frozen=True, kw_only=True):
+class Earlier(Struct):
     """A line of a dry run that was checked in an earlier request: later ones may refer to its id."""
 
-    studio_id: str
-    kind: str
-    id: str
-    timezone: str | None
-
-
-class _Head(Struct):
     object: str
     id: Id
     timezone: str | None = None
@@ -59,10 +70,9 @@ class _Head(Struct):
 def read_earlier_line(line: ImportLine) -> Earlier | None:
     """None for a line without a kind and an id, to which nothing can refer."""
     try:
-        head = msgspec.json.decode(line.resource, type=_Head)
+        return lower_ids(msgspec.json.decode(line.resource, type=Earlier))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    return Earlier(studio_id=line.studio_id, kind=head.object, id=head.id.lower(), timezone=head.timezone)
 
 
 def decode_line(kind: Any, line: ImportLine) -> Any:

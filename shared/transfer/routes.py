@@ -1,11 +1,10 @@
 """Routes that only the gateway calls, on behalf of an operator. They are the same in every service."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import structs
 
-from shared.db.database import Database
 from shared.http.caller import Caller
 from shared.http.routes import Call, Route
 from shared.transfer.exporting import ExportPage, ExportQuery, Section, export_page
@@ -13,14 +12,7 @@ from shared.transfer.importing import Import, Importing, check_lines, import_lin
 from shared.transfer.lines import ImportLine, ImportReport
 from shared.wire import Body, Id, Query
 
-
-class HasDatabase(Protocol):
-    @property
-    def db(self) -> Database: ...
-
-
 C = TypeVar("C")
-D = TypeVar("D", bound=Importing)
 E = TypeVar("E")
 
 # Far above the largest batch that the gateway sends: 8 MiB, and one line of 4 MiB more.
@@ -33,16 +25,16 @@ class ImportQuery(Query, frozen=True, kw_only=True):
     send_events: bool = True
 
 
-def import_routes(plan: Import, service_type: type[D]) -> list[Route[D]]:
+def import_routes(plan: Import) -> list[Route[Any]]:
     """The import and its dry run."""
 
-    async def import_batch(service: D, call: Call[ImportQuery, list[ImportLine]]) -> ImportReport:
+    async def import_batch(service: Importing, call: Call[ImportQuery, list[ImportLine]]) -> ImportReport:
         return await import_lines(service, plan, call.body, send_events=call.query.send_events)
 
-    async def check_batch(service: D, call: Call[ImportQuery, list[ImportLine]]) -> ImportReport:
+    async def check_batch(service: Importing, call: Call[ImportQuery, list[ImportLine]]) -> ImportReport:
         return await check_lines(service, plan, call.body)
 
-    def route(path: str, handler: Callable[..., Awaitable[ImportReport]], summary: str) -> Route[D]:
+    def route(path: str, handler: Callable[..., Awaitable[ImportReport]], summary: str) -> Route[Any]:
         return Route(
             method="POST",
             path=path,
@@ -62,7 +54,7 @@ def import_routes(plan: Import, service_type: type[D]) -> list[Route[D]]:
 
 
 def export_route(sections: Sequence[Section]) -> Route[Any]:
-    async def export(service: HasDatabase, call: Call[ExportQuery, None]) -> ExportPage:
+    async def export(service: Importing, call: Call[ExportQuery, None]) -> ExportPage:
         return await export_page(service.db, sections, call.query)
 
     return Route(

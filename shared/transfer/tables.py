@@ -1,11 +1,13 @@
 """SQL for import lines whose fields are named like a table's columns. One JSON parameter has all rows."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 
 from shared.db.database import Connection
-from shared.transfer.importing import Changed, Rows
+from shared.transfer.lines import Rows
+from shared.transfer.refusals import Changed, Importer, Unique, Write
 
 _KEY = ("studio_id", "id")
 
@@ -41,36 +43,69 @@ WHERE NOT EXISTS (SELECT FROM {table} old WHERE {" AND ".join([*same, *more])})
 
 
 class Table(Struct, frozen=True, kw_only=True):
-    """`created_at` is set once, so that a row keeps its place in lists, and `version` never decreases.
+    """`version` never decreases. A new row gets its `instants`, so that it keeps its place in lists.
 
-    `json` columns come as JSON in a text, which is stored as it is. `special` columns are taken over by a new
-    row; an expression says how an existing row changes. They are not compared.
+    `json` columns come as JSON in a text, which is stored as it is. A line may leave `optional` columns out,
+    and those with `defaults`, which are never null: an existing row then keeps its values. `special` columns
+    are taken over by a new row; an expression says how an existing row changes. They are not compared.
     """
 
     name: str
     columns: tuple[str, ...]
     key: tuple[str, ...] = _KEY
     json: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    defaults: Mapping[str, str] = {}
     special: Mapping[str, str] = {}
     same: tuple[str, ...] = ()
-    has_updated_at: bool = False
+    instants: tuple[str, ...] = ("created_at",)
 
-    @property
-    def changed(self) -> Changed:
-        return changed_rows(self.name, self.columns, key=self.key, json=self.json, more=self.same)
+    def importer(
+        self,
+        line: type[Any],
+        *,
+        write: Write | None = None,
+        refers_to: Mapping[str, str] = {},
+        unique: tuple[Unique, ...] = (),
+        rules: Mapping[str, str] = {},
+    ) -> Importer:
+        given = [f"(n.{name} IS NULL OR old.{name} = n.{name})" for name in self.defaults]
+        changed = changed_rows(
+            self.name,
+            self.columns,
+            key=self.key,
+            json=self.json,
+            optional=self.optional,
+            more=[*self.same, *given],
+        )
+        return Importer(
+            line=line,
+            table=self.name,
+            write=write or self.write,
+            changed=changed,
+            refers_to=refers_to,
+            unique=unique,
+            rules=rules,
+        )
 
     async def write(self, conn: Connection, rows: Rows) -> None:
-        plain = (*self.key, *self.columns, *self.special)
-        values = [f"(n.{name} #>> '{{}}')::json" if name in self.json else f"n.{name}" for name in plain]
-        instants = ["created_at", "updated_at"] if self.has_updated_at else ["created_at"]
-        values += [f"coalesce(n.{name}, clock_timestamp())" for name in instants]
-        changes = {name: f"excluded.{name}" for name in self.columns} | dict(self.special)
-        if self.has_updated_at:
+        values = {name: f"n.{name}" for name in (*self.key, *self.columns, *self.special)}
+        values |= {name: f"(n.{name} #>> '{{}}')::json" for name in self.json}
+        values |= {
+            name: f"CASE WHEN line ? '{name}' THEN n.{name} ELSE old.{name} END" for name in self.optional
+        }
+        values |= {name: f"coalesce(n.{name}, old.{name}, {new})" for name, new in self.defaults.items()}
+        values |= {name: f"coalesce(n.{name}, clock_timestamp())" for name in self.instants}
+        changes = {name: f"excluded.{name}" for name in (*self.columns, *self.optional, *self.defaults)}
+        changes |= self.special
+        if "updated_at" in self.instants:
             changes["updated_at"] = "clock_timestamp()"
         await conn.execute(
             f"""
-INSERT INTO {self.name} ({", ".join([*plain, *instants])}, version)
-SELECT {", ".join(values)}, coalesce(n.version, 1) FROM jsonb_populate_recordset(NULL::{self.name}, $1) n
+INSERT INTO {self.name} ({", ".join(values)}, version)
+SELECT {", ".join(values.values())}, coalesce(n.version, 1)
+FROM jsonb_array_elements($1) line CROSS JOIN LATERAL jsonb_populate_record(NULL::{self.name}, line) n
+LEFT JOIN {self.name} old ON {" AND ".join(f"old.{name} = n.{name}" for name in self.key)}
 ON CONFLICT ({", ".join(self.key)}) DO UPDATE SET
     {", ".join(f"{name} = {value}" for name, value in changes.items())},
     version = greatest(excluded.version, {self.name}.version + 1)

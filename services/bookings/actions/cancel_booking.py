@@ -5,7 +5,7 @@ from decimal import Decimal
 import msgspec
 
 from services.bookings.actions.class_changes import ClassChanges, build_receipt, promote_waitlist
-from services.bookings.actions.idempotency import REPLAYABLE_ERRORS, IdempotentRequest, error_answer, replay
+from services.bookings.actions.idempotency import REPLAYABLE_ERRORS, IdempotentRequest, replay
 from services.bookings.context import Bookings
 from services.bookings.errors import BookingAlreadyCancelled, BookingNotCancellable, CancellationTermsChanged
 from services.bookings.rules.cancellation import Policy, Terms, may_cancel, terms_accepted, terms_for_member
@@ -19,6 +19,7 @@ from shared.db.database import Connection
 from shared.errors import NotFound
 from shared.http.answer import Answer
 from shared.http.caller import Caller
+from shared.http.error_mapping import answer_for
 from shared.wire import encode
 
 
@@ -37,7 +38,7 @@ async def cancel_booking(
         try:
             receipt = await _cancel(conn, caller, found, query)
         except REPLAYABLE_ERRORS as problem:
-            answer = error_answer(problem, caller)
+            answer = answer_for(problem, caller.request_id)
             stored = request.stored_answer(answer, resource_id=found.id if found else None, class_id=class_id)
             await idempotency.store(conn, caller, stored)
             return answer

@@ -13,7 +13,7 @@ from services.bookings.rules.cancellation import Policy, Terms, terms_by_studio
 from services.bookings.rules.transitions import SEATED, Waiting, decide_promotion, seat_change
 from services.bookings.store import bookings, classes, locks, save_class_changes, waitlist
 from services.bookings.store.bookings import BookingRow
-from services.bookings.store.save_class_changes import CreditChange, ReceiptRow
+from services.bookings.store.save_class_changes import ReceiptRow
 from services.bookings.store.waitlist import WaitlistRow
 from services.bookings.wire.bookings import BookingStatus, CancellationReceipt, WaitlistStatus
 from services.bookings.wire.classes import ClassStatus, SpotMode
@@ -27,22 +27,14 @@ from shared.wire import new_id
 
 
 def build_receipt(row: ReceiptRow, booking: BookingRow) -> CancellationReceipt:
-    return CancellationReceipt(
-        id=row.id or None,
-        booking_id=booking.id,
-        class_id=booking.class_id,
-        member_id=booking.member_id,
-        cancelled_at=row.cancelled_at,
-        reason=row.reason,
-        late_cancel=row.late_cancel,
-        free_cancel_until=row.free_cancel_until,
-        late_fee_amount=format_money(row.late_fee_amount),
-        late_fee_currency=row.late_fee_currency,
-        late_fee_status=row.late_fee_status,
-        credit_forfeited=row.credits_forfeited > 0,
-        credits_forfeited=row.credits_forfeited,
-        credits_restored=row.credits_restored,
-    )
+    derived = {
+        "id": row.id or None,
+        "class_id": booking.class_id,
+        "member_id": booking.member_id,
+        "late_fee_amount": format_money(row.late_fee_amount),
+        "credit_forfeited": row.credits_forfeited > 0,
+    }
+    return CancellationReceipt(**msgspec.structs.asdict(row) | derived)
 
 
 class ClassChanges:
@@ -161,7 +153,7 @@ class ClassChanges:
             now=self.now,
             bookings=list(self._changed.values()),
             entries=list(self._entries.values()),
-            credits=[CreditChange(member_id, change) for member_id, change in self._credits.items()],
+            credits=self._credits,
             receipts=self._receipts,
         )
         if send_events:

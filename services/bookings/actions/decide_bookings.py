@@ -4,7 +4,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from services.bookings.actions.event_builders import booking_event, waitlist_event
-from services.bookings.actions.idempotency import REPLAYABLE_ERRORS, IdempotentRequest, error_answer
+from services.bookings.actions.idempotency import REPLAYABLE_ERRORS, IdempotentRequest
 from services.bookings.context import Bookings
 from services.bookings.errors import refusal
 from services.bookings.rules.booking_decision import (
@@ -34,6 +34,7 @@ from shared.events.kinds import BookingCreated, ClassFull
 from shared.events.outbox import OutboxRow, row_of
 from shared.http.answer import Answer
 from shared.http.caller import Caller
+from shared.http.error_mapping import answer_for
 from shared.wire import encode, new_id
 
 
@@ -61,7 +62,7 @@ class BatchDecider:
             facts = require_facts(self._current(caller.studio_id, body, stored), caller, body)
             decision = decide_or_raise(facts, body)
         except REPLAYABLE_ERRORS as problem:
-            answer = error_answer(problem, caller)
+            answer = answer_for(problem, caller.request_id)
             replayable = request.stored_answer(
                 answer, resource_id=None, class_id=_visible_class(stored, caller)
             )

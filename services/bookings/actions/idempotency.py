@@ -9,10 +9,9 @@ from services.bookings.errors import IdempotencyKeyReused
 from services.bookings.store import idempotency
 from services.bookings.store.idempotency import Claim, StoredAnswer
 from services.bookings.wire.bookings import IdempotencyKeyState
-from shared.errors import Conflict, DomainError, NotFound
+from shared.errors import Conflict, NotFound
 from shared.http.answer import Answer
 from shared.http.caller import Caller
-from shared.http.error_mapping import answer_for
 from shared.observability.metrics import REPLAYS
 from shared.wire import encode
 
@@ -56,22 +55,14 @@ REPLAYABLE_ERRORS = (NotFound, Conflict)
 """Refusals that are stored and replayed. Any other failure stores nothing, so a retry starts afresh."""
 
 
-def error_answer(problem: DomainError, caller: Caller) -> Answer:
-    return answer_for(problem, caller.request_id)
-
-
 async def look_up_idempotency_key(service: Bookings, caller: Caller, key: str) -> IdempotencyKeyState:
     async with service.db.connection() as conn:
         found = await idempotency.look_up(conn, caller, key)
-    if found is None:
-        raise NotFound
     if found == "in_progress":
         return IdempotencyKeyState(status="in_progress", http_status=None, resource_id=None, expires_at=None)
-    if found.class_id is not None and not caller.may_see(found.location_id):
-        raise NotFound
     return IdempotencyKeyState(
-        status="succeeded" if found.http_status < 400 else "refused",
-        http_status=found.http_status,
-        resource_id=found.resource_id,
-        expires_at=found.expires_at,
+        status="succeeded" if found["http_status"] < 400 else "refused",
+        http_status=found["http_status"],
+        resource_id=found["resource_id"],
+        expires_at=found["expires_at"],
     )

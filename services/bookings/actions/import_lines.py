@@ -1,7 +1,6 @@
 """How this service's lines are checked, compared and written, and the events of what they change."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 import msgspec
 
@@ -9,16 +8,13 @@ from services.bookings.actions.class_changes import ClassChanges, promote_waitli
 from services.bookings.actions.event_builders import COUNTS
 from services.bookings.actions.manage_class import release_everybody
 from services.bookings.rules.class_times import problem_with_times
-from services.bookings.rules.import_refusals import refusals
-from services.bookings.store import import_members, import_seats, import_shown, studios
+from services.bookings.store import import_members, import_seats, studios
 from services.bookings.store import import_shown as shown
-from services.bookings.store.import_checks import (
-    CHANGED,
+from services.bookings.store.import_locks import (
     classes_of,
+    limit_waits,
     lock_classes_and_members,
     lock_members,
-    no_lock,
-    read_known,
 )
 from services.bookings.wire import import_lines as wire
 from services.bookings.wire.bookings import Booking, BookingStatus
@@ -29,8 +25,8 @@ from shared.events import kinds
 from shared.events.changes import Snapshot, Snapshots, change_events
 from shared.events.event import Event, EventResource, Kind
 from shared.http.caller import Caller
-from shared.transfer.importing import Import, Importer, Line, Row, Rows, Step, Write, watch_changes
-from shared.transfer.lines import Earlier
+from shared.transfer.importing import Import, Step, watch_changes
+from shared.transfer.lines import Row, Rows
 
 # The kind of a booking's new status. Any other change of a booking is `booking.updated`.
 BY_STATUS = {
@@ -44,48 +40,32 @@ BY_STATUS = {
 
 async def watch_seats(conn: Connection, rows: Rows) -> Callable[[], Awaitable[list[Event]]]:
     """Call it under the locks of the classes, and what it returns after everything that the lines cause."""
-    classes, bookings, entries = await _read(conn, rows, await _affected(conn, rows))
-
-    async def events() -> list[Event]:
-        # Bookings that were promoted or cancelled have left the waitlist, so they are looked up by id.
-        # Entries that the lines created may have left it too.
-        affected = await _affected(conn, rows)
-        affected += [
-            {"studio_id": studio, "id": one, "class_id": None, "whole": False, "other": []}
-            for studio, one in (*bookings, *entries)
-        ]
-        now_classes, now_booked, now_waiting = await _read(conn, rows, affected)
-        return [
-            *_class_events(classes, now_classes),
-            *_booking_events(bookings, now_booked),
-            *change_events(kinds.WaitlistUpdated, kinds.WaitlistUpdated, entries, now_waiting),
-            *_renamed(entries, now_waiting),
-        ]
-
-    return events
-
-
-async def _affected(conn: Connection, rows: Rows) -> list[Row]:
-    """The rows of the lines, and the other halves of those that are or were on a waitlist."""
-    others = await shown.other_halves(conn, rows)
-    return [
+    named = [{"studio_id": studio_id, "id": class_id} for studio_id, class_id in classes_of(rows)]
+    affected = [
         {
             "studio_id": row["studio_id"],
             "id": row["id"],
             "class_id": row.get("class_id") or row["id"],
             "whole": "class_id" not in row,
-            "other": others.get((row["studio_id"], row["id"]), []),
         }
         for row in rows
     ]
+    classes = await shown.shown_classes(conn, named)
+    bookings = await shown.shown_bookings(conn, affected)
+    entries = await shown.shown_entries(conn, affected)
 
+    async def events() -> list[Event]:
+        # Bookings that were promoted or cancelled have left the waitlist, so they are looked up by id.
+        seen = [{"studio_id": studio_id, "id": id_} for studio_id, id_ in (*bookings, *entries)]
+        waiting = await shown.shown_entries(conn, affected + seen)
+        return [
+            *_class_events(classes, await shown.shown_classes(conn, named)),
+            *_booking_events(bookings, await shown.shown_bookings(conn, affected + seen)),
+            *change_events(kinds.WaitlistUpdated, kinds.WaitlistUpdated, entries, waiting),
+            *_renamed(entries, waiting),
+        ]
 
-async def _read(conn: Connection, rows: Rows, affected: Rows) -> tuple[Snapshots, Snapshots, Snapshots]:
-    return (
-        await shown.shown_classes(conn, classes_of(rows)),
-        await shown.shown_bookings(conn, affected),
-        await shown.shown_entries(conn, affected),
-    )
+    return events
 
 
 def _class_events(before: Snapshots, after: Snapshots) -> list[Event]:
@@ -193,57 +173,41 @@ def _to_row(value: wire.AnyImported, written: bytes) -> Row:
     return row
 
 
-async def _refuse(conn: Connection, lines: Sequence[Line], earlier: Sequence[Earlier]) -> dict[int, str]:
-    """Decides all lines from one look at the stored rows: to find them by failed writes costs far more."""
-    known = await read_known(conn, lines, earlier)
-    reasons = refusals(known, [(line.studio_id, line.value) for line in lines])
-    return {line.number: reason for line, reason in zip(lines, reasons, strict=True) if reason is not None}
-
-
-def _importer(line: type[Any], write: Write) -> Importer:
-    """Copies of studios and locations are compared when they are written."""
-    return Importer(line, write, CHANGED.get(line))
-
-
 IMPORT = Import(
     lines=wire.AnyImported,
     to_row=_to_row,
     steps=(
         # The events of copied resources come from the catalog.
-        Step(importers=(_importer(wire.ImportedStudio, import_members.write_studios),), lock=no_lock),
-        Step(importers=(_importer(wire.ImportedLocation, import_members.write_locations),), lock=no_lock),
-        Step(importers=(_importer(wire.ImportedProduct, import_members.write_products),), lock=no_lock),
+        Step(importers=(import_members.STUDIOS,), lock=limit_waits),
+        Step(importers=(import_members.LOCATIONS,), lock=limit_waits),
+        Step(importers=(import_members.PRODUCTS,), lock=limit_waits),
         Step(
-            importers=(_importer(wire.ImportedMember, import_members.write_members),),
+            importers=(import_members.MEMBERS,),
             lock=lock_members("id"),
-            watch=watch_changes(import_shown.shown_members, kinds.MemberCreated, kinds.MemberUpdated),
+            watch=watch_changes(shown.shown_members, kinds.MemberCreated, kinds.MemberUpdated),
         ),
         Step(
-            importers=(_importer(wire.ImportedMembership, import_members.write_memberships),),
+            importers=(import_members.MEMBERSHIPS,),
             lock=lock_members("member_id"),
-            watch=watch_changes(
-                import_shown.shown_memberships, kinds.MembershipCreated, kinds.MembershipUpdated
-            ),
+            watch=watch_changes(shown.shown_memberships, kinds.MembershipCreated, kinds.MembershipUpdated),
         ),
         Step(
-            importers=(_importer(wire.ImportedPurchase, import_members.write_purchases),),
+            importers=(import_members.PURCHASES,),
             lock=lock_members("member_id"),
-            watch=watch_changes(import_shown.shown_purchases, kinds.PurchaseCreated, kinds.PurchaseUpdated),
+            watch=watch_changes(shown.shown_purchases, kinds.PurchaseCreated, kinds.PurchaseUpdated),
         ),
         # In one transaction with the promotions that follow.
         Step(
             importers=(
-                _importer(wire.ImportedClass, import_seats.write_classes),
-                _importer(wire.ImportedSpot, import_seats.write_spots),
-                _importer(wire.ImportedBooking, import_seats.write_bookings),
-                _importer(wire.ImportedEntry, import_seats.write_entries),
+                import_seats.CLASSES,
+                import_seats.SPOTS,
+                import_seats.BOOKINGS,
+                import_seats.ENTRIES,
             ),
             lock=lock_classes_and_members,
             watch=watch_seats,
             settle=reconcile_imported_classes,
         ),
     ),
-    refuse=_refuse,
-    timezones_of=studios.timezones_of,
     finish=import_seats.analyze_grown,
 )

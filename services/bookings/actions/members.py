@@ -7,9 +7,10 @@ import msgspec
 from services.bookings.actions.event_builders import membership_event
 from services.bookings.context import Bookings
 from services.bookings.errors import MemberExists, PurchaseExists
-from services.bookings.store import locks, members, memberships, purchases, studios
+from services.bookings.store import locks, members, memberships, purchases
 from services.bookings.wire.members import Erased, Member, MemberCreate, Purchase, PurchaseCreate
 from shared.db.database import Connection
+from shared.db.timezones import check_phone
 from shared.emails import normalize_email, normalized_emails
 from shared.errors import NotFound, Problem
 from shared.events.anonymize import anonymize_outbox
@@ -18,7 +19,6 @@ from shared.events.kinds import MemberCreated, MemberErased, MembershipUpdated, 
 from shared.events.outbox import add_event, add_events
 from shared.http.caller import Caller
 from shared.http.routes import PartialBody
-from shared.phones import phone_problems, region_of
 from shared.transfer.routes import PersonToErase
 from shared.wire import encode, new_id
 
@@ -40,12 +40,7 @@ async def create_member(service: Bookings, caller: Caller, body: MemberCreate) -
 
 async def check_member(service: Bookings, caller: Caller, given: PartialBody) -> list[Problem]:
     """The phone, by the rules of the studio's country where it comes without a country code."""
-    phone = given.fields.get("phone")
-    if not phone_problems(phone, None):
-        return []
-    async with service.db.connection() as conn:
-        region = region_of(await studios.timezone_of(conn, caller))
-    return phone_problems(phone, region)
+    return await check_phone(service.db, caller.studio_id, given.fields.get("phone"))
 
 
 async def record_purchase(service: Bookings, caller: Caller, body: PurchaseCreate) -> Purchase:

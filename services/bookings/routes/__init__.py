@@ -17,7 +17,7 @@ def routes() -> list[Route[Bookings]]:
         *members.ROUTES,
         *bookings.ROUTES,
         *staff.ROUTES,
-        *import_routes(IMPORT, Bookings),
+        *import_routes(IMPORT),
         export_route(export_lines.SECTIONS),
         erase_route(erase_person, Erased),
         OUTBOX_STATUS,

@@ -19,23 +19,14 @@ from services.bookings.wire.bookings import (
     WaitlistEntry,
     WaitlistQuery,
 )
-from shared.errors import InvalidCursor, NotFound
+from shared.errors import NotFound
 from shared.http.answer import Answer
-from shared.http.pages import Page, page_of
+from shared.http.pages import Page
+from shared.http.reads import read_one, read_page
 from shared.http.routes import Call, Route
 
 IDEMPOTENCY_REFUSALS = (errors.IdempotencyKeyReused, errors.IdempotencyInProgress)
 CANCEL_REFUSALS = (errors.BookingAlreadyCancelled, errors.BookingNotCancellable)
-
-
-async def list_bookings(service: Bookings, call: Call[BookingsQuery, None]) -> Page[Booking]:
-    async with service.db.connection() as conn:
-        return page_of(await bookings.list_page(conn, call.caller, call.query), call.query.limit)
-
-
-async def get_booking(service: Bookings, call: Call[None, None]) -> Booking:
-    async with service.db.connection() as conn:
-        return await bookings.get(conn, call.caller, call.path["booking_id"])
 
 
 async def post_booking(service: Bookings, call: Call[None, BookingCreate]) -> Answer:
@@ -59,35 +50,23 @@ async def get_cancellation_preview(service: Bookings, call: Call[None, None]) ->
     return await preview_cancellation(service, call.caller, call.path["booking_id"])
 
 
-async def list_waitlist(service: Bookings, call: Call[WaitlistQuery, None]) -> Page[WaitlistEntry]:
-    async with service.db.connection() as conn:
-        return page_of(await waitlist.list_page(conn, call.caller, call.query), call.query.limit)
-
-
-async def get_waitlist_entry(service: Bookings, call: Call[None, None]) -> WaitlistEntry:
-    async with service.db.connection() as conn:
-        return await waitlist.get(conn, call.caller, call.path["waitlist_id"])
-
-
 async def get_idempotency_key(service: Bookings, call: Call[None, None]) -> IdempotencyKeyState:
     return await look_up_idempotency_key(service, call.caller, call.path["key"])
 
 
 ROUTES: list[Route[Bookings]] = [
-    Route(
-        method="GET",
-        path="/bookings",
-        handler=list_bookings,
-        summary="List bookings",
+    read_page(
+        "/bookings",
+        bookings.list_page,
+        "List bookings",
+        BookingsQuery,
+        Page[Booking],
+        tag="Bookings",
         description=(
             "Oldest first. Filters combine. Without `class_id` or `member_id`, the range from `starts_after` "
             f"to `starts_before` may hold at most {MAX_CLASSES_IN_RANGE:,} of the studio's classes; a wider "
             "one returns 422."
         ),
-        query=BookingsQuery,
-        answer=Page[Booking],
-        errors=(InvalidCursor,),
-        tag="Bookings",
     ),
     Route(
         method="POST",
@@ -118,15 +97,7 @@ ROUTES: list[Route[Bookings]] = [
         errors=(NotFound,),
         tag="Bookings",
     ),
-    Route(
-        method="GET",
-        path="/bookings/{booking_id}",
-        handler=get_booking,
-        summary="Get a booking",
-        answer=Booking,
-        errors=(NotFound,),
-        tag="Bookings",
-    ),
+    read_one("/bookings/{booking_id}", bookings.get, "Get a booking", Booking, tag="Bookings"),
     Route(
         method="DELETE",
         path="/bookings/{booking_id}",
@@ -156,26 +127,16 @@ ROUTES: list[Route[Bookings]] = [
         errors=(NotFound, *CANCEL_REFUSALS),
         tag="Bookings",
     ),
-    Route(
-        method="GET",
-        path="/waitlist",
-        handler=list_waitlist,
-        summary="List waitlist entries",
+    read_page(
+        "/waitlist",
+        waitlist.list_page,
+        "List waitlist entries",
+        WaitlistQuery,
+        Page[WaitlistEntry],
+        tag="Bookings",
         description="Oldest first. `position` is the order within a class.",
-        query=WaitlistQuery,
-        answer=Page[WaitlistEntry],
-        errors=(InvalidCursor,),
-        tag="Bookings",
     ),
-    Route(
-        method="GET",
-        path="/waitlist/{waitlist_id}",
-        handler=get_waitlist_entry,
-        summary="Get a waitlist entry",
-        answer=WaitlistEntry,
-        errors=(NotFound,),
-        tag="Bookings",
-    ),
+    read_one("/waitlist/{waitlist_id}", waitlist.get, "Get a waitlist entry", WaitlistEntry, tag="Bookings"),
     Route(
         method="GET",
         path="/idempotency-keys/{key}",

@@ -6,6 +6,7 @@ from services.bookings.wire.classes import Class, ClassesQuery, ClassSpot
 from shared.errors import InvalidCursor, NotFound
 from shared.http.answer import Answer
 from shared.http.pages import Page, json_page_of, page_of
+from shared.http.reads import read_one
 from shared.http.routes import Call, Route
 from shared.wire import PageQuery
 
@@ -18,11 +19,6 @@ async def list_classes(service: Bookings, call: Call[ClassesQuery, None]) -> Ans
         if location_id and not await studios.knows_location(conn, call.caller, location_id):
             raise NotFound(param="location_id")
     return Answer(json_page_of(found, call.query.page_size))
-
-
-async def get_class(service: Bookings, call: Call[None, None]) -> Class:
-    async with service.db.connection() as conn:
-        return await classes.get(conn, call.caller, call.path["class_id"])
 
 
 async def list_spots(service: Bookings, call: Call[PageQuery, None]) -> Page[ClassSpot]:
@@ -46,15 +42,7 @@ ROUTES: list[Route[Bookings]] = [
         errors=(InvalidCursor, NotFound),
         tag="Schedule",
     ),
-    Route(
-        method="GET",
-        path="/classes/{class_id}",
-        handler=get_class,
-        summary="Get a class session",
-        answer=Class,
-        errors=(NotFound,),
-        tag="Schedule",
-    ),
+    read_one("/classes/{class_id}", classes.get, "Get a class session", Class, tag="Schedule"),
     Route(
         method="GET",
         path="/classes/{class_id}/spots",

@@ -1,5 +1,9 @@
 """Members, memberships and purchases, for partners."""
 
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
 from services.bookings.actions.members import check_member, create_member
 from services.bookings.context import Bookings
 from services.bookings.errors import MemberExists
@@ -12,18 +16,14 @@ from services.bookings.wire.members import (
     Purchase,
     PurchasesQuery,
 )
+from shared.db.database import Connection
 from shared.emails import normalize_email
 from shared.errors import Invalid, InvalidCursor, NotFound, Problem
+from shared.http.caller import Caller
 from shared.http.pages import Page, page_of
+from shared.http.reads import read_one, read_page
 from shared.http.routes import Call, Route
 from shared.wire import PageQuery
-
-
-async def list_members(service: Bookings, call: Call[MembersQuery, None]) -> Page[Member]:
-    email = normalized_email(call.query)
-    async with service.db.connection() as conn:
-        found = await members.list_page(conn, call.caller, call.query, Member, email=email)
-    return page_of(found, call.query.limit)
 
 
 def normalized_email(query: MembersQuery) -> str | None:
@@ -35,9 +35,14 @@ def normalized_email(query: MembersQuery) -> str | None:
         raise Invalid([Problem(("query", "email"), str(problem), "value_error")]) from None
 
 
-async def get_member(service: Bookings, call: Call[None, None]) -> Member:
-    async with service.db.connection() as conn:
-        return await members.get(conn, call.caller, call.path["member_id"], Member)
+def page_of_members(shown: type[Member]) -> Callable[[Connection, Caller, Any], Awaitable[Page[Any]]]:
+    """`shown` is what partners see, or what staff see."""
+
+    async def page(conn: Connection, caller: Caller, query: MembersQuery) -> Page[Any]:
+        found = await members.list_page(conn, caller, query, shown, email=normalized_email(query))
+        return page_of(found, query.limit)
+
+    return page
 
 
 async def post_member(service: Bookings, call: Call[None, MemberCreate]) -> Member:
@@ -47,36 +52,18 @@ async def post_member(service: Bookings, call: Call[None, MemberCreate]) -> Memb
 async def list_memberships(service: Bookings, call: Call[PageQuery, None]) -> Page[Membership]:
     async with service.db.connection() as conn:
         member = await members.get(conn, call.caller, call.path["member_id"], Member)
-        found = await memberships.list_page(conn, call.caller, member.id, call.query)
-    return page_of(found, call.query.limit)
-
-
-async def get_membership(service: Bookings, call: Call[None, None]) -> Membership:
-    async with service.db.connection() as conn:
-        return await memberships.get(conn, call.caller, call.path["membership_id"])
-
-
-async def list_purchases(service: Bookings, call: Call[PurchasesQuery, None]) -> Page[Purchase]:
-    async with service.db.connection() as conn:
-        return page_of(await purchases.list_page(conn, call.caller, call.query), call.query.limit)
-
-
-async def get_purchase(service: Bookings, call: Call[None, None]) -> Purchase:
-    async with service.db.connection() as conn:
-        return await purchases.get(conn, call.caller, call.path["purchase_id"])
+        return await memberships.list_page(conn, call.caller, member.id, call.query)
 
 
 ROUTES: list[Route[Bookings]] = [
-    Route(
-        method="GET",
-        path="/members",
-        handler=list_members,
-        summary="List members",
-        description="Member, user and lead-role profiles of the studio, oldest first.",
-        query=MembersQuery,
-        answer=Page[Member],
-        errors=(InvalidCursor,),
+    read_page(
+        "/members",
+        page_of_members(Member),
+        "List members",
+        MembersQuery,
+        Page[Member],
         tag="Members",
+        description="Member, user and lead-role profiles of the studio, oldest first.",
     ),
     Route(
         method="POST",
@@ -91,14 +78,8 @@ ROUTES: list[Route[Bookings]] = [
         errors=(MemberExists,),
         tag="Members",
     ),
-    Route(
-        method="GET",
-        path="/members/{member_id}",
-        handler=get_member,
-        summary="Get a member",
-        answer=Member,
-        errors=(NotFound,),
-        tag="Members",
+    read_one(
+        "/members/{member_id}", partial(members.get, shown=Member), "Get a member", Member, tag="Members"
     ),
     Route(
         method="GET",
@@ -110,33 +91,15 @@ ROUTES: list[Route[Bookings]] = [
         errors=(InvalidCursor, NotFound),
         tag="Members",
     ),
-    Route(
-        method="GET",
-        path="/memberships/{membership_id}",
-        handler=get_membership,
-        summary="Get a membership",
-        answer=Membership,
-        errors=(NotFound,),
-        tag="Members",
-    ),
-    Route(
-        method="GET",
-        path="/purchases",
-        handler=list_purchases,
-        summary="List purchases",
+    read_one("/memberships/{membership_id}", memberships.get, "Get a membership", Membership, tag="Members"),
+    read_page(
+        "/purchases",
+        purchases.list_page,
+        "List purchases",
+        PurchasesQuery,
+        Page[Purchase],
+        tag="Purchases",
         description="Oldest first. A key limited to locations sees only purchases made there.",
-        query=PurchasesQuery,
-        answer=Page[Purchase],
-        errors=(InvalidCursor,),
-        tag="Purchases",
     ),
-    Route(
-        method="GET",
-        path="/purchases/{purchase_id}",
-        handler=get_purchase,
-        summary="Get a purchase",
-        answer=Purchase,
-        errors=(NotFound,),
-        tag="Purchases",
-    ),
+    read_one("/purchases/{purchase_id}", purchases.get, "Get a purchase", Purchase, tag="Purchases"),
 ]

@@ -4,6 +4,7 @@ They read the partners' lists over the whole studio, rosters with names, and mem
 """
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from services.bookings import errors
@@ -42,6 +43,7 @@ from services.bookings.wire.members import (
 )
 from shared.errors import DomainError, InvalidCursor, NotFound
 from shared.http.pages import Page, page_of
+from shared.http.reads import read_one, read_page
 from shared.http.routes import Call, Route
 
 BOOKING = "/bookings/{booking_id}"
@@ -136,19 +138,6 @@ async def list_roster(service: Bookings, call: Call[RosterQuery, None]) -> Page[
         return page_of(await bookings.list_roster(conn, call.caller, class_id, query), query.limit)
 
 
-async def list_staff_members(service: Bookings, call: Call[MembersQuery, None]) -> Page[StaffMember]:
-    query = call.query
-    email = partner_members.normalized_email(query)
-    async with service.db.connection() as conn:
-        found = await members.list_page(conn, call.caller, query, StaffMember, email=email)
-    return page_of(found, query.limit)
-
-
-async def get_staff_member(service: Bookings, call: Call[None, None]) -> StaffMember:
-    async with service.db.connection() as conn:
-        return await members.get(conn, call.caller, call.path["member_id"], StaffMember)
-
-
 ROUTES: list[Route[Bookings]] = [
     _staff(
         "POST",
@@ -239,38 +228,28 @@ ROUTES: list[Route[Bookings]] = [
     ),
     Route(
         method="GET",
-        path="/staff/classes/{class_id}/roster",
+        path="/classes/{class_id}/roster",
         handler=list_roster,
         summary="List who comes to a class",
         description="Bookings with the members' names; those who wait have their position on the waitlist.",
         query=RosterQuery,
         answer=Page[RosterEntry],
         errors=(InvalidCursor, NotFound),
-        staff=True,
-        role="staff",
         tag="Bookings",
-    ),
-    Route(
-        method="GET",
-        path="/staff/members",
-        handler=list_staff_members,
-        summary="List members with phone and credits",
-        query=MembersQuery,
-        answer=Page[StaffMember],
-        errors=(InvalidCursor,),
-        staff=True,
-        role="staff",
+    ).for_staff(),
+    read_page(
+        "/members",
+        partner_members.page_of_members(StaffMember),
+        "List members with phone and credits",
+        MembersQuery,
+        Page[StaffMember],
         tag="Members",
-    ),
-    Route(
-        method="GET",
-        path="/staff/members/{member_id}",
-        handler=get_staff_member,
-        summary="Read a member with phone and credits",
-        answer=StaffMember,
-        errors=(NotFound,),
-        staff=True,
-        role="staff",
+    ).for_staff(),
+    read_one(
+        "/members/{member_id}",
+        partial(members.get, shown=StaffMember),
+        "Read a member with phone and credits",
+        StaffMember,
         tag="Members",
-    ),
+    ).for_staff(),
 ]

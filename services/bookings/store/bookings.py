@@ -14,7 +14,6 @@ from services.bookings.store.keyset_pages import (
     LookUp,
     fetch_one,
     fetch_page,
-    wire_values,
 )
 from services.bookings.wire.bookings import (
     MAX_CLASSES_IN_RANGE,
@@ -28,6 +27,7 @@ from shared.db.database import Connection
 from shared.errors import Invalid, Problem
 from shared.http.body_problems import EARLIEST, LATEST
 from shared.http.caller import Caller
+from shared.http.pages import Page, page_of
 
 
 class BookingRow(Struct, kw_only=True):
@@ -121,11 +121,11 @@ t.created_at, t.updated_at
 TABLE = ListedTable(table="bookings", columns=WIRE_COLUMNS, statuses=tuple(BookingStatus))
 
 
-async def list_page(conn: Connection, caller: Caller, query: BookingsQuery) -> list[Booking]:
+async def list_page(conn: Connection, caller: Caller, query: BookingsQuery) -> Page[Booking]:
     filters = Filters(narrow={"class_id": query.class_id, "member_id": query.member_id}, status=query.status)
     await add_class_start(conn, caller, filters, query)
-    rows = await fetch_page(conn, caller, TABLE, filters, cursor=query.cursor, limit=query.limit)
-    return [Booking(**wire_values(row)) for row in rows]
+    rows = await fetch_page(conn, caller, TABLE, filters, query)
+    return page_of([Booking(**row) for row in rows], query.limit)
 
 
 # Names are looked up row by row, so that the list itself stays one scan of the class's bookings.
@@ -143,8 +143,8 @@ async def list_roster(
     """Who is expected, seated or waiting, in the order of their bookings."""
     statuses = ON_ROSTER if query.status is None else [query.status.value]
     filters = Filters(narrow={"class_id": class_id}, where=[("t.status = ANY({}::text[])", statuses)])
-    rows = await fetch_page(conn, caller, ROSTER_TABLE, filters, cursor=query.cursor, limit=query.limit)
-    return [RosterEntry(**wire_values(row)) for row in rows]
+    rows = await fetch_page(conn, caller, ROSTER_TABLE, filters, query)
+    return [RosterEntry(**row) for row in rows]
 
 
 async def get(conn: Connection, caller: Caller, booking_id: str) -> Booking:

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from services.bookings.rules.booking_facts import (
     BookingFacts,
@@ -64,11 +65,7 @@ async def claim_and_lock(
         assert all(a.member_id <= b.member_id for a, b in pairwise(requests))
     rows = await conn.fetch(
         CLAIM_AND_LOCK,
-        [request.studio_id for request in requests],
-        [request.client_id for request in requests],
-        [request.key for request in requests],
-        [request.class_id for request in requests],
-        [request.member_id for request in requests],
+        *zip(*map(astuple, requests), strict=True),
         wait,
     )
     return [

@@ -31,8 +31,7 @@ TABLE = ListedTable(table="classes", columns=WIRE_JSON, order="start_time", stat
 
 async def list_json(conn: Connection, caller: Caller, query: ClassesQuery) -> JsonRows:
     """Classes as encoded JSON; `limit + 1` of them if there are more."""
-    filters, cursor, limit = _filters(query), query.cursor, query.page_size
-    return await fetch_json_page(conn, caller, TABLE, filters, cursor=cursor, limit=limit)
+    return await fetch_json_page(conn, caller, TABLE, _filters(query), query.cursor, query.page_size)
 
 
 def _filters(query: ClassesQuery) -> Filters:

@@ -1,7 +1,6 @@
 """Idempotency keys: claimed by an advisory lock; the answer is a row that commits with the write."""
 
-from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 import asyncpg
 import msgspec
@@ -9,6 +8,7 @@ from msgspec import Struct
 
 from services.bookings.errors import IdempotencyInProgress
 from shared.db.database import Connection
+from shared.errors import NotFound
 from shared.http.caller import Caller
 
 KEY_LOCK_TIMEOUT = "2s"
@@ -33,14 +33,7 @@ async def claim(conn: Connection, caller: Caller, key: str) -> Claim:
 
 
 def claim_of(row: asyncpg.Record) -> Claim:
-    return Claim(
-        state=row["state"],
-        fingerprint=row["fingerprint"],
-        http_status=row["http_status"],
-        body=row["body"],
-        class_id=row["class_id"],
-        location_id=row["location_id"],
-    )
+    return Claim(**{name: row[name] for name in Claim.__struct_fields__})
 
 
 async def wait_for_key(conn: Connection, caller: Caller, key: str) -> None:
@@ -109,21 +102,16 @@ WHERE k.studio_id = $1 AND k.client_id = $2 AND k.key = $3 AND k.expires_at > cl
 """
 
 
-class KeyState(Struct, frozen=True, kw_only=True):
-    http_status: int
-    resource_id: str | None
-    expires_at: datetime
-    class_id: str | None
-    location_id: str | None
-
-
-async def look_up(conn: Connection, caller: Caller, key: str) -> KeyState | Literal["in_progress"] | None:
-    args: tuple[Any, ...] = (caller.studio_id, caller.client_id, key)
+async def look_up(conn: Connection, caller: Caller, key: str) -> asyncpg.Record | Literal["in_progress"]:
+    """Raises NotFound, also where the caller may not see the location of what was written."""
+    args = caller.studio_id, caller.client_id, key
     held = await conn.fetchval(IS_HELD, *args)
-    row = await conn.fetchrow(READ, *args)
-    if row is not None:
-        return msgspec.convert(dict(row), KeyState)
-    return "in_progress" if held else None
+    row: asyncpg.Record | None = await conn.fetchrow(READ, *args)
+    if row is None and held:
+        return "in_progress"
+    if row is None or (row["class_id"] is not None and not caller.may_see(row["location_id"])):
+        raise NotFound
+    return row
 
 
 PRUNE = """

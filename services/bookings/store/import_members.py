@@ -3,12 +3,15 @@
 `old` is the stored row: it fills in what a line leaves out and the wire does not show.
 """
 
-from services.bookings.store.import_checks import LOCK_MEMBERS, lock_rows
+from services.bookings.store.import_locks import LOCK_MEMBERS, lock_rows
 from services.bookings.store.purchases import grant_credits
+from services.bookings.wire import import_lines as wire
 from shared.db.database import Connection
-from shared.transfer.importing import Rows
+from shared.transfer.lines import Rows
+from shared.transfer.refusals import Importer, Unique
+from shared.transfer.tables import Table, changed_rows
 
-STUDIOS = """
+WRITE_STUDIOS = """
 INSERT INTO studios (id, timezone, late_window_minutes, late_fee_amount, late_fee_currency, forfeit_credit)
 SELECT n.id, n.timezone, coalesce(n.late_window_minutes, old.late_window_minutes, 720),
     CASE WHEN line ? 'late_fee_amount' THEN n.late_fee_amount ELSE old.late_fee_amount END,
@@ -25,10 +28,13 @@ WHERE studios IS DISTINCT FROM excluded
 
 
 async def write_studios(conn: Connection, rows: Rows) -> None:
-    await conn.execute(STUDIOS, rows)
+    await conn.execute(WRITE_STUDIOS, rows)
 
 
-LOCATIONS = """
+STUDIOS = Importer(line=wire.ImportedStudio, write=write_studios)
+
+
+WRITE_LOCATIONS = """
 INSERT INTO locations (studio_id, id)
 SELECT studio_id, id FROM jsonb_populate_recordset(NULL::locations, $1)
 ON CONFLICT DO NOTHING
@@ -36,10 +42,13 @@ ON CONFLICT DO NOTHING
 
 
 async def write_locations(conn: Connection, rows: Rows) -> None:
-    await conn.execute(LOCATIONS, rows)
+    await conn.execute(WRITE_LOCATIONS, rows)
 
 
-PRODUCTS = """
+LOCATIONS = Importer(line=wire.ImportedLocation, write=write_locations)
+
+
+WRITE_PRODUCTS = """
 INSERT INTO products (studio_id, id, key, product_type, credits_granted)
 SELECT studio_id, id, key, product_type, credits_granted FROM jsonb_populate_recordset(NULL::products, $1)
 ON CONFLICT (studio_id, id) DO UPDATE SET
@@ -57,40 +66,46 @@ JOIN purchases p ON p.studio_id = line.studio_id AND p.status = 'completed' AND 
 
 
 async def write_products(conn: Connection, rows: Rows) -> None:
-    await conn.execute(PRODUCTS, rows)
+    await conn.execute(WRITE_PRODUCTS, rows)
     waiting = [(row["studio_id"], row["member_id"]) for row in await conn.fetch(WAITING_FOR_PRODUCT, rows)]
     await lock_rows(conn, LOCK_MEMBERS, set(waiting))
-    for studio_id in {studio for studio, _ in waiting}:
-        await grant_credits(conn, studio_id, [member for studio, member in waiting if studio == studio_id])
+    await _grant(conn, waiting)
+
+
+async def _grant(conn: Connection, members: list[tuple[str, str]]) -> None:
+    for studio_id in {studio for studio, _ in members}:
+        await grant_credits(conn, studio_id, [member for studio, member in members if studio == studio_id])
+
+
+PRODUCTS = Importer(
+    line=wire.ImportedProduct,
+    write=write_products,
+    changed=changed_rows("products", ("key", "product_type", "credits_granted")),
+)
 
 
 # `credits` apply to a new member only; the balance of an existing one is not overwritten.
-MEMBERS = """
-INSERT INTO members (studio_id, id, name, first_name, last_name, email, role, membership_type,
-    membership_start_date, membership_end_date, phone, suspended, created_at, credits, version)
-SELECT n.studio_id, n.id, n.name, n.first_name, n.last_name, n.email, n.role, n.membership_type,
-    n.membership_start_date, n.membership_end_date,
-    CASE WHEN line ? 'phone' THEN n.phone ELSE old.phone END,
-    coalesce(n.suspended, old.suspended, false), coalesce(n.created_at, old.created_at, clock_timestamp()),
-    coalesce(n.credits, 0), coalesce(n.version, 1)
-FROM jsonb_array_elements($1) line CROSS JOIN LATERAL jsonb_populate_record(NULL::members, line) n
-LEFT JOIN members old ON old.studio_id = n.studio_id AND old.id = n.id
-ON CONFLICT (studio_id, id) DO UPDATE SET
-    name = excluded.name, first_name = excluded.first_name, last_name = excluded.last_name,
-    email = excluded.email, role = excluded.role, membership_type = excluded.membership_type,
-    membership_start_date = excluded.membership_start_date,
-    membership_end_date = excluded.membership_end_date, phone = excluded.phone,
-    suspended = excluded.suspended, created_at = excluded.created_at,
-    version = greatest(excluded.version, members.version + 1)
-"""
+MEMBERS = Table(
+    name="members",
+    columns=(
+        "name",
+        "first_name",
+        "last_name",
+        "email",
+        "role",
+        "membership_type",
+        "membership_start_date",
+        "membership_end_date",
+    ),
+    optional=("phone",),
+    defaults={"suspended": "false", "created_at": "clock_timestamp()"},
+    special={"credits": "members.credits"},
+    instants=(),
+).importer(wire.ImportedMember, unique=(Unique(fields=("email",)),))
 
-
-async def write_members(conn: Connection, rows: Rows) -> None:
-    await conn.execute(MEMBERS, rows)
-
-
+_OWNED = {"It belongs to another member, with whom it stays.": "old.member_id <> n.member_id"}
 # `state_version` never decreases, and increases with every change, whatever the line says.
-MEMBERSHIPS = """
+WRITE_MEMBERSHIPS = """
 INSERT INTO memberships (studio_id, id, member_id, product_id, status, auto_renew, state_version, pause,
     cancellation, starts_at, ends_at, created_at)
 SELECT n.studio_id, n.id, n.member_id, n.product_id, n.status, n.auto_renew, n.state_version,
@@ -114,35 +129,54 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
 
 
 async def write_memberships(conn: Connection, rows: Rows) -> None:
-    await conn.execute(MEMBERSHIPS, rows)
+    await conn.execute(WRITE_MEMBERSHIPS, rows)
 
+
+MEMBERSHIPS = Importer(
+    line=wire.ImportedMembership,
+    table="memberships",
+    write=write_memberships,
+    changed=changed_rows(
+        "memberships",
+        ("member_id", "product_id", "status", "auto_renew"),
+        optional=("starts_at", "ends_at"),
+        more=[
+            "old.pause IS NOT DISTINCT FROM nullif(n.pause, 'null')",
+            "old.cancellation IS NOT DISTINCT FROM nullif(n.cancellation, 'null')",
+            "(n.created_at IS NULL OR old.created_at = n.created_at)",
+            "old.state_version >= n.state_version",
+        ],
+    ),
+    refers_to={"member_id": "members"},
+    rules=_OWNED,
+)
 
 # `credits_granted` stays: credits are granted once, however often the purchase is imported.
-PURCHASES = """
-INSERT INTO purchases (studio_id, id, member_id, product_id, product_key, product_type, quantity,
-    amount_total, currency, refunded_amount, status, location_id, created_at, credits_granted,
-    version)
-SELECT n.studio_id, n.id, n.member_id, n.product_id, n.product_key, n.product_type, n.quantity,
-    n.amount_total, n.currency, n.refunded_amount, n.status,
-    CASE WHEN line ? 'location_id' THEN n.location_id ELSE old.location_id END,
-    coalesce(n.created_at, old.created_at, clock_timestamp()), n.credits_granted,
-    coalesce(n.version, 1)
-FROM jsonb_array_elements($1) line CROSS JOIN LATERAL jsonb_populate_record(NULL::purchases, line) n
-LEFT JOIN purchases old ON old.studio_id = n.studio_id AND old.id = n.id
-ON CONFLICT (studio_id, id) DO UPDATE SET
-    product_id = excluded.product_id,
-    product_key = excluded.product_key, product_type = excluded.product_type,
-    quantity = excluded.quantity, amount_total = excluded.amount_total,
-    currency = excluded.currency, refunded_amount = excluded.refunded_amount, status = excluded.status,
-    location_id = excluded.location_id, created_at = excluded.created_at,
-    version = greatest(excluded.version, purchases.version + 1)
-"""
+_PURCHASES = Table(
+    name="purchases",
+    columns=(
+        "member_id",
+        "product_id",
+        "product_key",
+        "product_type",
+        "quantity",
+        "amount_total",
+        "currency",
+        "refunded_amount",
+        "status",
+    ),
+    optional=("location_id",),
+    defaults={"created_at": "clock_timestamp()"},
+    special={"credits_granted": "purchases.credits_granted"},
+    instants=(),
+)
 
 
 async def write_purchases(conn: Connection, rows: Rows) -> None:
-    await conn.execute(PURCHASES, rows)
-    by_studio: dict[str, list[str]] = {}
-    for row in rows:
-        by_studio.setdefault(row["studio_id"], []).append(row["member_id"])
-    for studio_id, member_ids in by_studio.items():
-        await grant_credits(conn, studio_id, member_ids)
+    await _PURCHASES.write(conn, rows)
+    await _grant(conn, [(row["studio_id"], row["member_id"]) for row in rows])
+
+
+PURCHASES = _PURCHASES.importer(
+    wire.ImportedPurchase, write=write_purchases, refers_to={"member_id": "members"}, rules=_OWNED
+)

@@ -2,39 +2,37 @@
 
 A waiting entry has exactly one waitlisted booking, and vice versa, after every statement list below. A line
 of a waitlisted booking makes the entry, too. Until a waitlist line names it, that entry has its booking's id.
-A booking keeps its class and its member: rules/import_refusals.py refuses other lines.
+A booking keeps its class and its member: the rules below refuse other lines.
 """
 
+from services.bookings.rules.transitions import LIVE, SEATED
 from services.bookings.store.classes import WRITABLE, update_location
+from services.bookings.wire import import_lines as wire
 from shared.db.database import Connection
-from shared.transfer.importing import Rows
+from shared.transfer.lines import Rows
+from shared.transfer.refusals import Importer, Unique
+from shared.transfer.tables import Table, changed_rows
 
-_SAME = [column for column in WRITABLE if column not in ("credit_cost", "waitlist_capacity")]
-CLASSES = f"""
-INSERT INTO classes (studio_id, id, {", ".join(_SAME)}, credit_cost, waitlist_capacity, version)
-SELECT n.studio_id, n.id, {", ".join("n." + column for column in _SAME)},
-    coalesce(n.credit_cost, old.credit_cost, 0),
-    CASE WHEN line ? 'waitlist_capacity' THEN n.waitlist_capacity ELSE old.waitlist_capacity END,
-    coalesce(n.version, 1)
-FROM jsonb_array_elements($1) line CROSS JOIN LATERAL jsonb_populate_record(NULL::classes, line) n
-LEFT JOIN classes old ON old.studio_id = n.studio_id AND old.id = n.id
-ON CONFLICT (studio_id, id) DO UPDATE SET
-    {", ".join(f"{column} = excluded.{column}" for column in WRITABLE)},
-    version = greatest(excluded.version, classes.version + 1)
-"""  # noqa: S608
+_HIDDEN = ("credit_cost", "waitlist_capacity")
+_CLASSES = Table(
+    name="classes",
+    columns=tuple(column for column in WRITABLE if column not in _HIDDEN),
+    optional=("waitlist_capacity",),
+    defaults={"credit_cost": "0"},
+    instants=(),
+)
 
 
 async def write_classes(conn: Connection, rows: Rows) -> None:
     """Call it under the locks of the existing classes. Updates the location of their bookings too."""
-    await conn.execute(CLASSES, rows)
-    by_studio: dict[str, list[str]] = {}
-    for row in rows:
-        by_studio.setdefault(row["studio_id"], []).append(row["id"])
-    for studio_id, class_ids in by_studio.items():
-        await update_location(conn, studio_id, class_ids)
+    await _CLASSES.write(conn, rows)
+    for studio_id in {row["studio_id"] for row in rows}:
+        await update_location(conn, studio_id, [row["id"] for row in rows if row["studio_id"] == studio_id])
 
 
-SPOTS = """
+CLASSES = _CLASSES.importer(wire.ImportedClass, write=write_classes)
+
+WRITE_SPOTS = """
 INSERT INTO class_spots (studio_id, id, class_id, label, sort_order)
 SELECT studio_id, id, class_id, label, "order"
 FROM jsonb_to_recordset($1) AS line (studio_id uuid, id uuid, class_id uuid, label text, "order" integer)
@@ -44,7 +42,41 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
 
 
 async def write_spots(conn: Connection, rows: Rows) -> None:
-    await conn.execute(SPOTS, rows)
+    await conn.execute(WRITE_SPOTS, rows)
+
+
+SPOTS = Importer(
+    line=wire.ImportedSpot,
+    table="class_spots",
+    write=write_spots,
+    changed=changed_rows(
+        "class_spots", ("class_id", "label"), more=["old.sort_order = (line ->> 'order')::int"]
+    ),
+    refers_to={"class_id": "classes"},
+)
+
+_ELSEWHERE = "It belongs to another class or member, where it stays."
+_HAS_BOOKING = "The member already has a booking in this class."
+_OTHER_PAIR = "(old.class_id, old.member_id) <> (n.class_id, n.member_id)"
+_RECEIPT = "SELECT FROM cancellations c WHERE c.studio_id = n.studio_id AND c.booking_id = n.id"
+# An import cannot take a seat away, and a cancellation made here is final: its receipt has been issued.
+BOOKING_RULES = {
+    _ELSEWHERE: _OTHER_PAIR,
+    "The booking has left the waitlist; it cannot wait again.": (
+        "old.status IN ('confirmed', 'checked_in') AND n.status = 'waitlisted'"
+    ),
+    "The booking was cancelled here, which is final.": (
+        f"old.status = 'cancelled' AND n.status <> 'cancelled' AND EXISTS ({_RECEIPT})"
+    ),
+    "class_spot_id names a spot of another class.": (
+        "EXISTS (SELECT FROM class_spots s WHERE s.studio_id = n.studio_id AND s.id = n.class_spot_id "
+        "AND s.class_id <> n.class_id)"
+    ),
+    "The id of its cancellation is already taken by another one.": (
+        "EXISTS (SELECT FROM cancellations c WHERE c.studio_id = n.studio_id "
+        f"AND c.id = (line -> 'cancellation' ->> 'id')::uuid) AND NOT EXISTS ({_RECEIPT})"
+    ),
+}
 
 
 # A booking that a line ends gives its credits back, without a receipt: only what was cancelled here has one.
@@ -57,7 +89,7 @@ FROM (SELECT b.studio_id, b.member_id, sum(b.credits_charged) AS credits
       GROUP BY b.studio_id, b.member_id) back
 WHERE m.studio_id = back.studio_id AND m.id = back.member_id
 """
-BOOKINGS = """
+WRITE_BOOKINGS = """
 INSERT INTO bookings (studio_id, id, class_id, member_id, location_id, status, booking_source, class_spot_id,
     created_at, updated_at, credits_charged, promoted_at, version)
 SELECT n.studio_id, n.id, n.class_id, n.member_id, c.location_id, n.status, n.booking_source, n.class_spot_id,
@@ -117,9 +149,53 @@ ON CONFLICT (studio_id, id) DO UPDATE SET
 
 
 async def write_bookings(conn: Connection, rows: Rows) -> None:
-    for statement in (DEFER, GIVE_BACK, BOOKINGS, RECEIPTS, ENTRIES_FOLLOW, ADD_ENTRIES, *SETTLE, CHECK_NOW):
+    for statement in (
+        DEFER,
+        GIVE_BACK,
+        WRITE_BOOKINGS,
+        RECEIPTS,
+        ENTRIES_FOLLOW,
+        ADD_ENTRIES,
+        *SETTLE,
+        CHECK_NOW,
+    ):
         await conn.execute(statement, *([rows] if "$1" in statement else []))
 
+
+BOOKINGS = Importer(
+    line=wire.ImportedBooking,
+    table="bookings",
+    write=write_bookings,
+    changed=changed_rows(
+        "bookings",
+        ("class_id", "member_id", "status", "booking_source", "class_spot_id"),
+        more=[
+            "(n.created_at IS NULL OR old.created_at = n.created_at)",
+            "(n.updated_at IS NULL OR old.updated_at = n.updated_at)",
+        ],
+    ),
+    refers_to={"class_id": "classes", "member_id": "members", "class_spot_id": "class_spots"},
+    unique=(
+        Unique(fields=("class_id", "member_id"), statuses=tuple(LIVE), reason=_HAS_BOOKING),
+        Unique(fields=("class_id", "class_spot_id"), statuses=tuple(SEATED), exchange=True),
+    ),
+    rules=BOOKING_RULES,
+)
+
+
+ENTRY_RULES = {
+    _ELSEWHERE: _OTHER_PAIR,
+    "The entry has left the waitlist, which is final.": "old.status <> 'waiting' AND n.status = 'waiting'",
+    "booking_id names no booking of this class and member.": (
+        "EXISTS (SELECT FROM bookings b WHERE b.studio_id = n.studio_id AND b.id = n.booking_id "
+        "AND (b.class_id, b.member_id) <> (n.class_id, n.member_id))"
+    ),
+    _HAS_BOOKING: (
+        "n.status = 'waiting' AND EXISTS (SELECT FROM bookings b WHERE b.studio_id = n.studio_id "
+        "AND b.class_id = n.class_id AND b.member_id = n.member_id "
+        "AND b.status IN ('confirmed', 'checked_in'))"
+    ),
+}
 
 # The line names the entry that its booking's line made.
 DROP_MADE_ENTRIES = """
@@ -139,7 +215,7 @@ WHERE n.status = 'waiting' AND NOT EXISTS (
     SELECT FROM bookings b WHERE b.studio_id = n.studio_id AND b.class_id = n.class_id
       AND b.member_id = n.member_id AND b.status = 'waitlisted')
 """
-ENTRIES = """
+WRITE_ENTRIES = """
 INSERT INTO waitlist (studio_id, id, class_id, member_id, booking_id, location_id, position, status,
     imported_as, created_at, updated_at, version)
 SELECT n.studio_id, n.id, n.class_id, n.member_id,
@@ -169,8 +245,45 @@ WHERE w.studio_id = line.studio_id AND w.id = line.id AND w.status <> 'waiting'
 
 
 async def write_entries(conn: Connection, rows: Rows) -> None:
-    for statement in (DEFER, DROP_MADE_ENTRIES, ADD_BOOKINGS, ENTRIES, BOOKINGS_FOLLOW, *SETTLE, CHECK_NOW):
+    for statement in (
+        DEFER,
+        DROP_MADE_ENTRIES,
+        ADD_BOOKINGS,
+        WRITE_ENTRIES,
+        BOOKINGS_FOLLOW,
+        *SETTLE,
+        CHECK_NOW,
+    ):
         await conn.execute(statement, *([rows] if "$1" in statement else []))
+
+
+ENTRIES = Importer(
+    line=wire.ImportedEntry,
+    table="waitlist",
+    write=write_entries,
+    # An export has the current position. Other files have the one at which they put the entry; those before
+    # it may have left since.
+    changed=changed_rows(
+        "waitlist",
+        ("class_id", "member_id", "status"),
+        more=[
+            "(n.created_at IS NULL OR old.created_at = n.created_at)",
+            "n.position = CASE WHEN line ? 'version' THEN old.position "
+            "ELSE coalesce(old.imported_as, old.position) END",
+        ],
+    ),
+    refers_to={"class_id": "classes", "member_id": "members", "booking_id": "bookings"},
+    # An entry that its booking's line made has the booking's id: a waitlist line may still name it.
+    unique=(
+        Unique(
+            fields=("class_id", "member_id"),
+            statuses=("waiting",),
+            where="t.id IS DISTINCT FROM t.booking_id",
+            reason="The member is already on the waitlist of this class.",
+        ),
+    ),
+    rules=ENTRY_RULES,
+)
 
 
 # Imported positions may clash with each other or with stored ones, so they are checked after renumbering.

@@ -1,9 +1,8 @@
 """The second half of a booking, for a whole batch: one statement writes everything."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from services.bookings.store.bookings import BookingRow
@@ -77,47 +76,40 @@ WITH booked AS (
 
 async def insert(conn: Connection, outcomes: Sequence[Outcome]) -> None:
     """In the given order; their events get the same order."""
-    made = [(o.studio_id, *_booking_values(o.booking)) for o in outcomes if o.booking]
-    queued = [(o.studio_id, *_entry_values(o.entry, o.booking)) for o in outcomes if o.entry and o.booking]
-    events = [row for o in outcomes for row in _event_values(o)]
-    answers = [(o.studio_id, o.client_id, *msgspec.structs.astuple(o.answer)) for o in outcomes]
+    made = [o for o in outcomes if o.booking]
+    queued = [o for o in outcomes if o.entry]
+    events: list[tuple[OutboxRow, str | None]] = []
+    for o in outcomes:
+        events += [(event, None) for event in o.events]
+        if o.class_full and o.booking:
+            events.append((o.class_full, o.booking.class_id))
     await conn.execute(
-        INSERT, *_columns(made, 10), *_columns(queued, 8), *_columns(events, 7), *_columns(answers, 8)
+        INSERT,
+        *_columns(made, "studio_id"),
+        *_columns([o.booking for o in made], *BOOKED),
+        *_columns(queued, "studio_id"),
+        *_columns([o.entry for o in queued], *QUEUED),
+        *_columns([o.booking for o in queued], "created_at"),
+        *_columns([event for event, _ in events], *OutboxRow.__struct_fields__),
+        [full_class for _, full_class in events],
+        *_columns(outcomes, "studio_id", "client_id"),
+        *_columns([o.answer for o in outcomes], *StoredAnswer.__struct_fields__),
     )
 
 
-def _event_values(outcome: Outcome) -> Iterator[tuple[Any, ...]]:
-    for event in outcome.events:
-        yield (*msgspec.structs.astuple(event), None)
-    if outcome.class_full is not None and outcome.booking is not None:
-        yield (*msgspec.structs.astuple(outcome.class_full), outcome.booking.class_id)
+BOOKED = (
+    "id",
+    "class_id",
+    "member_id",
+    "location_id",
+    "status",
+    "booking_source",
+    "class_spot_id",
+    "credits_charged",
+    "created_at",
+)
+QUEUED = ("id", "class_id", "member_id", "booking_id", "location_id", "position")
 
 
-def _booking_values(booking: BookingRow) -> tuple[Any, ...]:
-    return (
-        booking.id,
-        booking.class_id,
-        booking.member_id,
-        booking.location_id,
-        booking.status,
-        booking.booking_source,
-        booking.class_spot_id,
-        booking.credits_charged,
-        booking.created_at,
-    )
-
-
-def _entry_values(entry: WaitlistRow, booking: BookingRow) -> tuple[Any, ...]:
-    return (
-        entry.id,
-        entry.class_id,
-        entry.member_id,
-        entry.booking_id,
-        entry.location_id,
-        entry.position,
-        booking.created_at,
-    )
-
-
-def _columns(rows: list[tuple[Any, ...]], width: int) -> list[list[Any]]:
-    return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(width)]
+def _columns(rows: Sequence[Any], *names: str) -> list[list[Any]]:
+    return [[getattr(row, name) for row in rows] for name in names]

@@ -12,6 +12,7 @@ from shared.db.database import Connection
 from shared.errors import NotFound
 from shared.http.caller import Caller
 from shared.http.pages import JsonRows, resolve_cursor
+from shared.wire import PageQuery
 
 
 class ListedTable(Struct, frozen=True, kw_only=True):
@@ -51,11 +52,15 @@ _JOINED = "convert_to(string_agg(shown.json, ','), 'UTF8')"
 
 
 async def fetch_page(
-    conn: Connection, caller: Caller, listed: ListedTable, filters: Filters, *, cursor: str | None, limit: int
-) -> list[asyncpg.Record]:
+    conn: Connection, caller: Caller, listed: ListedTable, filters: Filters, query: PageQuery
+) -> list[dict[str, Any]]:
     """`limit + 1` rows: the extra one only shows that there are more."""
-    sql, args = await _page_query(conn, caller, listed, filters, cursor, limit)
-    return await conn.fetch(sql, *args)
+    sql, args = await _page_query(conn, caller, listed, filters, query.cursor, query.limit)
+    rows = [dict(row) for row in await conn.fetch(sql, *args)]
+    for row in rows:
+        row.pop("sort_key", None)
+        row.pop("sort_id", None)
+    return rows
 
 
 async def fetch_one(conn: Connection, caller: Caller, listed: ListedTable, id_: str) -> dict[str, Any]:
@@ -71,7 +76,7 @@ async def fetch_one(conn: Connection, caller: Caller, listed: ListedTable, id_: 
 
 
 async def fetch_json_page(
-    conn: Connection, caller: Caller, listed: ListedTable, filters: Filters, *, cursor: str | None, limit: int
+    conn: Connection, caller: Caller, listed: ListedTable, filters: Filters, cursor: str | None, limit: int
 ) -> JsonRows:
     """The same for a table whose one column is `json`, as one value, which is faster to read than many."""
     sql, args = await _page_query(conn, caller, listed, filters, cursor, limit)
@@ -172,11 +177,3 @@ async def _resolve(
     sql = f"SELECT {listed.order}, id FROM {listed.table} WHERE studio_id = $1 {located} AND id = $3"  # noqa: S608
     permitted = list(caller.location_ids) if listed.located and caller.location_ids is not None else None
     return await resolve_cursor(conn, sql, cursor, caller.studio_id, permitted)
-
-
-def wire_values(row: asyncpg.Record) -> dict[str, Any]:
-    """The row without its sort keys."""
-    values = dict(row)
-    values.pop("sort_key", None)
-    values.pop("sort_id", None)
-    return values

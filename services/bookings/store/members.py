@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import asyncpg
 
-from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_one, fetch_page, wire_values
+from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_one, fetch_page
 from services.bookings.wire.members import Member, MemberCreate, StaffMember
 from shared.db.database import Connection
 from shared.http.caller import Caller
@@ -29,8 +29,8 @@ async def list_page(
 ) -> list[M]:
     """`shown` is what partners see, or what staff see."""
     filters = Filters(narrow={"email": email})
-    rows = await fetch_page(conn, caller, TABLES[shown], filters, cursor=query.cursor, limit=query.limit)
-    return [shown(**wire_values(row)) for row in rows]
+    rows = await fetch_page(conn, caller, TABLES[shown], filters, query)
+    return [shown(**row) for row in rows]
 
 
 async def get(conn: Connection, caller: Caller, member_id: str, shown: type[M]) -> M:

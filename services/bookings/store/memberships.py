@@ -5,13 +5,13 @@ from typing import Any
 
 import asyncpg
 import msgspec
-from msgspec import Struct
 
 from services.bookings.rules.booking_facts import MembershipFacts
-from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_one, fetch_page, wire_values
-from services.bookings.wire.members import Cancellation, Membership, MembershipStatus, Pause
+from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_one, fetch_page
+from services.bookings.wire.members import Membership
 from shared.db.database import Connection
 from shared.http.caller import Caller
+from shared.http.pages import Page, page_of
 from shared.wire import PageQuery
 
 WIRE_COLUMNS = """
@@ -25,19 +25,14 @@ def membership_of(values: dict[str, Any]) -> Membership:
     return msgspec.convert({"object": "membership", **values}, Membership)
 
 
-async def list_page(conn: Connection, caller: Caller, member_id: str, query: PageQuery) -> list[Membership]:
+async def list_page(conn: Connection, caller: Caller, member_id: str, query: PageQuery) -> Page[Membership]:
     filters = Filters(narrow={"member_id": member_id})
-    rows = await fetch_page(conn, caller, TABLE, filters, cursor=query.cursor, limit=query.limit)
-    return [membership_of(wire_values(row)) for row in rows]
+    rows = await fetch_page(conn, caller, TABLE, filters, query)
+    return page_of([membership_of(row) for row in rows], query.limit)
 
 
 async def get(conn: Connection, caller: Caller, membership_id: str) -> Membership:
     return membership_of(await fetch_one(conn, caller, TABLE, membership_id))
-
-
-class Term(Struct, frozen=True, kw_only=True):
-    facts: MembershipFacts
-    now: datetime
 
 
 TERM = """
@@ -47,12 +42,13 @@ FROM memberships WHERE studio_id = $1 AND id = $2
 """
 
 
-async def term(conn: Connection, caller: Caller, membership_id: str) -> Term:
+async def term(conn: Connection, caller: Caller, membership_id: str) -> tuple[MembershipFacts, datetime]:
+    """What its dates depend on, and the database's clock."""
     row: asyncpg.Record | None = await conn.fetchrow(TERM, caller.studio_id, membership_id)
     assert row is not None
     values = dict(row)
     now = values.pop("now")
-    return Term(facts=msgspec.convert(values, MembershipFacts), now=now)
+    return msgspec.convert(values, MembershipFacts), now
 
 
 DUE = """
@@ -69,20 +65,11 @@ async def due(conn: Connection, most: int, after: tuple[datetime, str, str] | No
 
 
 CHANGE = """
-UPDATE memberships SET status = $3, auto_renew = $4, pause = $5, cancellation = $6,
-    state_version = state_version + 1
+UPDATE memberships SET status = $3, auto_renew = $4, pause = $5, cancellation = $6, state_version = $7
 WHERE studio_id = $1 AND id = $2
 """
 
 
-async def change(
-    conn: Connection,
-    caller: Caller,
-    membership_id: str,
-    *,
-    status: MembershipStatus,
-    auto_renew: bool,
-    pause: Pause | None,
-    cancellation: Cancellation | None,
-) -> None:
-    await conn.execute(CHANGE, caller.studio_id, membership_id, status, auto_renew, pause, cancellation)
+async def change(conn: Connection, caller: Caller, changed: Membership) -> None:
+    values = changed.status, changed.auto_renew, changed.pause, changed.cancellation, changed.state_version
+    await conn.execute(CHANGE, caller.studio_id, changed.id, *values)

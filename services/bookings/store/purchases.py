@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_one, fetch_page, wire_values
+from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_one, fetch_page
 from services.bookings.wire.field_types import format_money, parse_money
 from services.bookings.wire.members import Purchase, PurchaseCreate, PurchasesQuery
 from shared.db.database import Connection
 from shared.http.caller import Caller
+from shared.http.pages import Page, page_of
 
 WIRE_COLUMNS = """
 t.id, t.member_id, t.product_id, t.product_key, t.product_type, t.quantity, t.amount_total, t.currency,
@@ -21,10 +22,10 @@ def purchase_of(values: dict[str, Any]) -> Purchase:
     return Purchase(**values)
 
 
-async def list_page(conn: Connection, caller: Caller, query: PurchasesQuery) -> list[Purchase]:
+async def list_page(conn: Connection, caller: Caller, query: PurchasesQuery) -> Page[Purchase]:
     filters = Filters(narrow={"member_id": query.member_id})
-    rows = await fetch_page(conn, caller, TABLE, filters, cursor=query.cursor, limit=query.limit)
-    return [purchase_of(wire_values(row)) for row in rows]
+    rows = await fetch_page(conn, caller, TABLE, filters, query)
+    return page_of([purchase_of(row) for row in rows], query.limit)
 
 
 async def get(conn: Connection, caller: Caller, purchase_id: str) -> Purchase:

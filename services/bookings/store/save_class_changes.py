@@ -1,36 +1,23 @@
 """Saves all changes to a class in one statement: seats, waitlist, credits, receipts."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from decimal import Decimal
-
-from msgspec import Struct
 
 from services.bookings.rules.booking_facts import ClassFacts
+from services.bookings.rules.cancellation import Terms
 from services.bookings.store.bookings import BookingRow
 from services.bookings.store.waitlist import WaitlistRow
-from services.bookings.wire.bookings import CancellationReceipt, FeeStatus
+from services.bookings.wire.bookings import CancellationReceipt
 from services.bookings.wire.field_types import format_money
 from shared.db.database import Connection
 from shared.http.caller import Caller
 
 
-class ReceiptRow(Struct, kw_only=True):
+class ReceiptRow(Terms, frozen=True, kw_only=True):
     id: str
     booking_id: str
     cancelled_at: datetime
     reason: str | None
-    late_cancel: bool
-    free_cancel_until: datetime
-    late_fee_amount: Decimal | None
-    late_fee_currency: str | None
-    late_fee_status: FeeStatus
-    credits_forfeited: int
-    credits_restored: int
-
-
-class CreditChange(Struct, frozen=True):
-    member_id: str
-    change: int
 
 
 SAVE = """
@@ -71,7 +58,7 @@ async def save(
     now: datetime,
     bookings: list[BookingRow],
     entries: list[WaitlistRow],
-    credits: list[CreditChange],
+    credits: Mapping[str, int],
     receipts: list[ReceiptRow],
 ) -> None:
     await conn.execute(
@@ -84,7 +71,7 @@ async def save(
         class_.version,
         bookings,
         entries,
-        credits,
+        [{"member_id": member_id, "change": change} for member_id, change in credits.items()],
         now,
         receipts,
     )

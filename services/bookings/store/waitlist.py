@@ -4,10 +4,11 @@ import asyncpg
 import msgspec
 from msgspec import Struct
 
-from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_one, fetch_page, wire_values
+from services.bookings.store.keyset_pages import Filters, ListedTable, fetch_one, fetch_page
 from services.bookings.wire.bookings import WaitlistEntry, WaitlistQuery, WaitlistStatus
 from shared.db.database import Connection
 from shared.http.caller import Caller
+from shared.http.pages import Page, page_of
 
 
 class WaitlistRow(Struct, kw_only=True):
@@ -44,10 +45,10 @@ t.id, t.class_id, t.member_id, t.position, t.status, t.status = 'converted' AS c
 TABLE = ListedTable(table="waitlist", columns=WIRE_COLUMNS, statuses=tuple(WaitlistStatus))
 
 
-async def list_page(conn: Connection, caller: Caller, query: WaitlistQuery) -> list[WaitlistEntry]:
+async def list_page(conn: Connection, caller: Caller, query: WaitlistQuery) -> Page[WaitlistEntry]:
     filters = Filters(narrow={"class_id": query.class_id, "member_id": query.member_id}, status=query.status)
-    rows = await fetch_page(conn, caller, TABLE, filters, cursor=query.cursor, limit=query.limit)
-    return [WaitlistEntry(**wire_values(row)) for row in rows]
+    rows = await fetch_page(conn, caller, TABLE, filters, query)
+    return page_of([WaitlistEntry(**row) for row in rows], query.limit)
 
 
 async def get(conn: Connection, caller: Caller, entry_id: str) -> WaitlistEntry:

@@ -90,7 +90,7 @@ class ImportedMember(Imported, kw_only=True, tag="member"):
     created_at: Instant | None = None
     phone: Phone | UnsetType | None = UNSET
     suspended: bool | UnsetType = UNSET
-    credits: Credits | UnsetType = UNSET
+    credits: Credits = 0
     version: Version | UnsetType = UNSET
 
 

@@ -10,7 +10,8 @@ from services.catalog.wire.resources import ClassType, Instructor, Location, Roo
 from shared.db.database import Connection
 from shared.events.changes import Snapshot, Snapshots
 from shared.http.caller import Caller
-from shared.transfer.importing import Rows, keys_of
+from shared.transfer.importing import keys_of
+from shared.transfer.lines import Rows
 from shared.transfer.tables import Table
 
 STUDIOS = Table(

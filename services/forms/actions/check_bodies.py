@@ -9,12 +9,11 @@ from services.forms.context import Forms
 from services.forms.rules.answers import malformed_answers
 from services.forms.rules.form_definition import form_problems
 from services.forms.rules.lead_metadata import merge_patch, metadata_problems, sent_metadata, size_problems
-from services.forms.store import studios
 from services.forms.wire.leads import metadata_sent
+from shared.db.timezones import check_phone
 from shared.errors import Problem
 from shared.http.caller import Caller
 from shared.http.routes import PartialBody
-from shared.phones import phone_problems, region_of
 
 
 async def check_form(service: Forms, caller: Caller, given: PartialBody) -> list[Problem]:
@@ -36,12 +35,7 @@ async def check_lead_change(service: Forms, caller: Caller, given: PartialBody) 
     problems = metadata_problems(metadata)
     if not problems:
         problems += size_problems(merge_patch({}, metadata))
-    phone = given.fields.get("phone")
-    if phone_problems(phone, None):
-        async with service.db.connection() as conn:
-            region = region_of(await studios.timezone_of(conn, caller))
-        problems += phone_problems(phone, region)
-    return problems
+    return problems + await check_phone(service.db, caller.studio_id, given.fields.get("phone"))
 
 
 async def check_answers(service: Forms, caller: Caller, given: PartialBody) -> list[Problem]:

@@ -1,31 +1,14 @@
 """Builds the events of forms, submissions and leads."""
 
-from msgspec import UNSET, Struct, structs
+from msgspec import UNSET, structs
 
 from services.forms.wire.forms import Form, FormStatus
 from services.forms.wire.leads import StaffLead, partner_view
 from shared.events.changes import previous_values
 from shared.events.event import Audience, Event, Kind
-from shared.events.kinds import (
-    FormCreated,
-    FormUpdated,
-    LeadCreated,
-    LeadErased,
-    LeadUpdated,
-    SubmissionUpdated,
-)
+from shared.events.kinds import FormCreated, FormUpdated, LeadUpdated
 from shared.http.caller import Caller
 from shared.wire import new_id
-
-
-class SubmissionReference(Struct, frozen=True):
-    id: str
-    form_id: str
-    version: int
-
-
-def lead_created(caller: Caller, lead: StaffLead) -> Event:
-    return caller.event(LeadCreated, lead.id, lead.version, partner_view(lead))
 
 
 def lead_updated(caller: Caller, before: StaffLead, lead: StaffLead) -> Event:
@@ -34,18 +17,10 @@ def lead_updated(caller: Caller, before: StaffLead, lead: StaffLead) -> Event:
     return caller.event(LeadUpdated, lead.id, lead.version, shown, previous=previous)
 
 
-def lead_erased(caller: Caller, lead_id: str, version: int) -> Event:
-    return caller.event(LeadErased, lead_id, version, {"id": lead_id, "object": "lead"})
-
-
-def submission_event(kind: Kind, caller: Caller, submission: SubmissionReference) -> Event:
+def submission_event(kind: Kind, caller: Caller, submission_id: str, form_id: str, version: int) -> Event:
     """Thin: the answers are fetched by id, with the scope that reading them needs."""
-    thin = {"id": submission.id, "object": "form_submission", "form_id": submission.form_id}
-    return caller.event(kind, submission.id, submission.version, thin)
-
-
-def submission_updated(caller: Caller, submission: SubmissionReference) -> Event:
-    return submission_event(SubmissionUpdated, caller, submission)
+    thin = {"id": submission_id, "object": "form_submission", "form_id": form_id}
+    return caller.event(kind, submission_id, version, thin)
 
 
 def form_events(caller: Caller, before: Form | None, form: Form) -> list[Event]:

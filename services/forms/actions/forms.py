@@ -1,14 +1,13 @@
 """Create, change and evaluate a form."""
 
-from msgspec import UNSET
+from msgspec import UNSET, Raw, structs
 
 from services.forms.actions.event_builders import form_events
 from services.forms.context import Forms
 from services.forms.rules.answers import Evaluation, evaluate
 from services.forms.rules.form_access import FORM_STATES, require_transition, require_visible
 from services.forms.rules.form_definition import fields_to_store, settings_to_store, slug_of
-from services.forms.store import forms, studios
-from services.forms.store.forms import FormContent
+from services.forms.store import forms
 from services.forms.wire.forms import (
     FieldType,
     Form,
@@ -20,24 +19,26 @@ from services.forms.wire.forms import (
 )
 from services.forms.wire.submissions import FormEvaluate, FormEvaluation
 from shared.db.database import Connection
+from shared.db.timezones import studio_region
 from shared.events.outbox import add_events
 from shared.http.caller import Caller
-from shared.phones import region_of
 from shared.wire import new_id
 
 
 async def create_form(service: Forms, caller: Caller, body: PartnerFormCreate, raw: RawFormJson) -> Form:
     form_id = new_id()
-    written = FormContent(
+    form = Form(
+        id=form_id,
         title=body.title,
         slug=body.slug if body.slug is not UNSET else slug_of(body.title, form_id),
         description=body.description,
-        fields=fields_to_store(raw),
-        settings=settings_to_store(raw),
+        fields=Raw(fields_to_store(raw).encode()),
+        settings=Raw(settings_to_store(raw).encode()),
         status=FormStatus(body.status),
+        version=1,
     )
     async with service.db.transaction() as conn:
-        form = await forms.insert(conn, caller, form_id, written)
+        await forms.insert(conn, caller, form)
         await add_events(conn, form_events(caller, None, form))
     service.wakeup.notify()
     return form
@@ -46,35 +47,22 @@ async def create_form(service: Forms, caller: Caller, body: PartnerFormCreate, r
 async def update_form(
     service: Forms, caller: Caller, form_id: str, body: StudioFormUpdate, raw: RawFormJson
 ) -> Form:
+    changes = {name: value for name, value in structs.asdict(body).items() if value is not UNSET}
+    if "fields" in changes:
+        changes["fields"] = Raw(fields_to_store(raw).encode())
+    if "settings" in changes:
+        changes["settings"] = Raw(settings_to_store(raw).encode())
     async with service.db.transaction() as conn:
         old = await forms.get(conn, caller, form_id, lock=True)
         if body.status is not UNSET:
             require_transition(FORM_STATES, old.status, body.status)
-        written = FormContent(
-            title=body.title if body.title is not UNSET else old.title,
-            slug=body.slug if body.slug is not UNSET else old.slug,
-            description=body.description if body.description is not UNSET else old.description,
-            fields=fields_to_store(raw) if body.fields is not UNSET else bytes(old.fields).decode(),
-            settings=settings_to_store(raw) if body.settings is not UNSET else bytes(old.settings).decode(),
-            status=body.status if body.status is not UNSET else old.status,
-        )
-        if written == _content(old):
+        if structs.replace(old, **changes) == old:
             return old
-        form = await forms.update(conn, caller, old, written)
+        form = structs.replace(old, **changes, version=old.version + 1)
+        await forms.update(conn, caller, form)
         await add_events(conn, form_events(caller, old, form))
     service.wakeup.notify()
     return form
-
-
-def _content(form: Form) -> FormContent:
-    return FormContent(
-        title=form.title,
-        slug=form.slug,
-        description=form.description,
-        fields=bytes(form.fields).decode(),
-        settings=bytes(form.settings).decode(),
-        status=form.status,
-    )
 
 
 async def evaluate_form(service: Forms, caller: Caller, form_id: str, body: FormEvaluate) -> FormEvaluation:
@@ -98,5 +86,5 @@ async def evaluation_of(
     fields = fields_of(form)
     region = None
     if any(field.type is FieldType.PHONE for field in fields):
-        region = region_of(await studios.timezone_of(conn, caller))
+        region = await studio_region(conn, caller.studio_id)
     return evaluate(fields, data, region=region)

@@ -3,24 +3,18 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from services.forms.actions.event_builders import (
-    SubmissionReference,
-    form_events,
-    lead_created,
-    lead_updated,
-    submission_event,
-)
+from services.forms.actions.event_builders import form_events, lead_updated, submission_event
 from services.forms.rules.import_rows import row_to_store
 from services.forms.store import import_lines as store
-from services.forms.store import studios
 from services.forms.wire import import_lines as wire
 from services.forms.wire.leads import partner_view
 from shared.db.database import Connection
 from shared.events.event import Event
-from shared.events.kinds import FormSubmitted, SubmissionUpdated
+from shared.events.kinds import FormSubmitted, LeadCreated, SubmissionUpdated
 from shared.http.caller import Caller
-from shared.transfer.importing import Import, Importer, Rows, Step, Watch, lock_studios
-from shared.transfer.references import Rule, refuse_by
+from shared.transfer.importing import Import, Step, Watch, lock_studios
+from shared.transfer.lines import Rows
+from shared.transfer.refusals import Importer, Unique
 
 Read = Callable[[Connection, Rows], Awaitable[dict[tuple[str, str], Any]]]
 EventsOf = Callable[[Caller, str, Any, Any], list[Event]]
@@ -49,12 +43,12 @@ def _form(caller: Caller, form_id: str, before: Any, now: Any) -> list[Event]:
 
 def _submission(caller: Caller, submission_id: str, before: Any, now: Any) -> list[Event]:
     kind = FormSubmitted if before is None else SubmissionUpdated
-    return [submission_event(kind, caller, SubmissionReference(submission_id, *now))]
+    return [submission_event(kind, caller, submission_id, *now)]
 
 
 def _lead(caller: Caller, lead_id: str, before: Any, now: Any) -> list[Event]:
     if before is None:
-        return [lead_created(caller, now)]
+        return [caller.event(LeadCreated, now.id, now.version, partner_view(now))]
     # Notes and phone are written here and never shown.
     return [lead_updated(caller, before, now)] if partner_view(before) != partner_view(now) else []
 
@@ -67,27 +61,20 @@ IMPORT = Import(
     lines=wire.AnyImported,
     to_row=row_to_store,
     steps=(
-        _step(Importer(wire.ImportedStudio, store.write_studios)),
+        _step(Importer(line=wire.ImportedStudio, write=store.write_studios)),
         _step(
-            Importer(wire.ImportedForm, store.FORMS.write, store.FORMS.changed),
+            store.FORMS.importer(wire.ImportedForm, unique=(Unique(fields=("slug",)),)),
             _watch(store.read_forms, _form),
         ),
         _step(
-            Importer(wire.ImportedSubmission, store.SUBMISSIONS.write, store.SUBMISSIONS.changed),
+            store.SUBMISSIONS.importer(wire.ImportedSubmission, refers_to={"form_id": "forms"}),
             _watch(store.read_submissions, _submission),
         ),
         _step(
-            Importer(wire.ImportedLead, store.write_leads, store.LEADS.changed),
+            store.LEADS.importer(
+                wire.ImportedLead, write=store.write_leads, unique=(Unique(fields=("email",)),)
+            ),
             _watch(store.read_leads, _lead),
         ),
     ),
-    refuse=refuse_by(
-        [
-            Rule(line=wire.ImportedStudio),
-            Rule(line=wire.ImportedForm, table="forms", unique="slug"),
-            Rule(line=wire.ImportedSubmission, table="form_submissions", refers_to={"form_id": "forms"}),
-            Rule(line=wire.ImportedLead, table="leads", unique="email"),
-        ]
-    ),
-    timezones_of=studios.timezones_of,
 )

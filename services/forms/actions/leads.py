@@ -7,13 +7,7 @@ import asyncpg
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, structs
 
-from services.forms.actions.event_builders import (
-    SubmissionReference,
-    lead_created,
-    lead_erased,
-    lead_updated,
-    submission_updated,
-)
+from services.forms.actions.event_builders import lead_updated, submission_event
 from services.forms.context import Forms
 from services.forms.errors import LeadExists
 from services.forms.rules.form_access import LEAD_STATES, require_transition
@@ -35,12 +29,14 @@ from services.forms.wire.leads import (
     LifecycleStage,
     MutationResult,
     StaffLead,
+    partner_view,
 )
 from shared.db.database import Connection
 from shared.emails import normalize_email, normalized_emails
 from shared.events.anonymize import ERASED_DOMAIN, anonymize_outbox
 from shared.events.bus import Message, Poison
 from shared.events.envelope import Envelope, read_envelope
+from shared.events.kinds import LeadCreated, LeadErased, SubmissionUpdated
 from shared.events.outbox import add_event, add_events
 from shared.http.caller import Caller
 from shared.transfer.routes import PersonToErase
@@ -59,7 +55,8 @@ async def create_lead(
         while True:
             made = await leads.insert_if_new(conn, caller, new_id(), email, body.first_name, source, text)
             if made is not None:
-                await add_event(conn, lead_created(caller, made))
+                event = caller.event(LeadCreated, made.id, made.version, partner_view(made))
+                await add_event(conn, event)
                 break
             known = await leads.find_locked(conn, caller, email)
             if known is not None:
@@ -82,12 +79,8 @@ async def _fill_blanks(
         source=body.source if is_blank(known.source) and body.source else known.source,
         metadata=Raw(with_blanks_filled(bytes(known.metadata), metadata)),
     )
-    if _filled_content(filled) != _filled_content(known):
+    if filled != known:
         await add_event(conn, lead_updated(caller, known, await leads.update(conn, caller, filled)))
-
-
-def _filled_content(lead: StaffLead) -> tuple[str, str | None, bytes]:
-    return lead.first_name, lead.source, bytes(lead.metadata)
 
 
 PLAIN = ("first_name", "last_name", "phone", "status", "notes")
@@ -187,15 +180,18 @@ async def erase_person(service: Forms, caller: Caller, person: PersonToErase) ->
     emails = normalized_emails(person.emails)
     async with service.db.transaction() as conn:
         known = await erasure.leads_of_person(conn, caller, person.lead_ids, emails)
-        emails |= {lead.email for lead in known if not lead.is_erased}
-        lead_ids = [lead.id for lead in known]
+        emails |= {lead["email"] for lead in known if not lead["is_erased"]}
+        lead_ids = [lead["id"] for lead in known]
         if not set(lead_ids) <= set(person.lead_ids):
             return Erased(leads=0, submissions=0, emails=sorted(emails), lead_ids=lead_ids)
         leads = await erasure.erase_leads(conn, caller, lead_ids)
         submissions = await erasure.erase_submissions(conn, caller, emails, lead_ids)
         await anonymize_outbox(conn, caller.studio_id, lead_ids)
-        await add_events(conn, [lead_erased(caller, lead_id, version) for lead_id, version in leads.items()])
-        changed = [SubmissionReference(*submission) for submission in submissions]
-        await add_events(conn, [submission_updated(caller, submission) for submission in changed])
+        events = [
+            caller.event(LeadErased, lead_id, version, {"id": lead_id, "object": "lead"})
+            for lead_id, version in leads.items()
+        ]
+        events += [submission_event(SubmissionUpdated, caller, *submission) for submission in submissions]
+        await add_events(conn, events)
     service.wakeup.notify()
     return Erased(leads=len(leads), submissions=len(submissions), emails=sorted(emails), lead_ids=lead_ids)

@@ -7,12 +7,7 @@ same moment, submissions in flight may still be stored.
 
 from msgspec import Raw, structs
 
-from services.forms.actions.event_builders import (
-    SubmissionReference,
-    lead_updated,
-    submission_event,
-    submission_updated,
-)
+from services.forms.actions.event_builders import lead_updated, submission_event
 from services.forms.actions.forms import evaluation_of
 from services.forms.context import Forms
 from services.forms.errors import AlreadySubmitted, SubmissionLimitReached
@@ -33,7 +28,7 @@ from shared.db.database import Connection
 from shared.emails import normalize_email
 from shared.errors import Invalid
 from shared.events.event import Event
-from shared.events.kinds import FormSubmitted
+from shared.events.kinds import FormSubmitted, SubmissionUpdated
 from shared.events.outbox import add_event, add_events
 from shared.http.caller import Caller
 from shared.wire import new_id, now
@@ -62,8 +57,7 @@ async def create_submission(
         lead = await leads.find_locked(conn, caller, email)
         lead_id = lead.id if lead else None
         submission.created_at = await submissions.insert(conn, caller, submission, lead_id)
-        reference = SubmissionReference(submission.id, submission.form_id, 1)
-        events: list[Event] = [submission_event(FormSubmitted, caller, reference)]
+        events: list[Event] = [submission_event(FormSubmitted, caller, submission.id, form.id, 1)]
         if lead is not None:
             events.append(await _add_form_context(conn, caller, lead, form, submission))
         await add_events(conn, events)
@@ -119,7 +113,7 @@ async def decide_submission(
         if submission.status is not status:
             version = await submissions.set_status(conn, caller, submission_id, status)
             submission.status = status
-            changed = SubmissionReference(submission.id, form_id, version)
-            await add_event(conn, submission_updated(caller, changed))
+            event = submission_event(SubmissionUpdated, caller, submission_id, form_id, version)
+            await add_event(conn, event)
     service.wakeup.notify()
     return submission

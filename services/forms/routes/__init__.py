@@ -16,7 +16,7 @@ def routes() -> list[Route[Forms]]:
         *forms.ROUTES,
         *leads.ROUTES,
         *staff.ROUTES,
-        *import_routes(IMPORT, Forms),
+        *import_routes(IMPORT),
         export_route(export_lines.SECTIONS),
         erase_route(erase_person, Erased),
         OUTBOX_STATUS,

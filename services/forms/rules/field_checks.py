@@ -43,16 +43,16 @@ MAX_ADDRESS_LENGTH = 2_000
 MAX_SIGNATURE_LENGTH = 200_000
 
 
-def check_text(context: FieldContext, answer: Answer) -> Finding | None:
-    return _bounded(answer, MAX_TEXT_LENGTH)
+def _bounded(answer: Answer, longest: int) -> Finding | None:
+    if isinstance(answer, list):
+        return ONE_TEXT
+    if len(answer) > longest:
+        return Finding(f"{len(answer)} characters; at most {longest} are allowed.", "string_too_long")
+    return None
 
 
-def check_textarea(context: FieldContext, answer: Answer) -> Finding | None:
-    return _bounded(answer, MAX_TEXTAREA_LENGTH)
-
-
-def check_signature(context: FieldContext, answer: Answer) -> Finding | None:
-    return _bounded(answer, MAX_SIGNATURE_LENGTH)
+def one_text(longest: int) -> Check:
+    return lambda context, answer: _bounded(answer, longest)
 
 
 def check_address(context: FieldContext, answer: Answer) -> Finding | None:
@@ -62,14 +62,6 @@ def check_address(context: FieldContext, answer: Answer) -> Finding | None:
 
 def check_section_break(context: FieldContext, answer: Answer) -> Finding | None:
     return Finding("A section break takes no answer.", "not_answerable")
-
-
-def _bounded(answer: Answer, longest: int) -> Finding | None:
-    if isinstance(answer, list):
-        return ONE_TEXT
-    if len(answer) > longest:
-        return Finding(f"{len(answer)} characters; at most {longest} are allowed.", "string_too_long")
-    return None
 
 
 DEFAULT_MAX_RATING = 5
@@ -277,10 +269,10 @@ def read_data_uri(uri: str) -> Upload | None:
 
 
 CHECKS: Mapping[FieldType, Check] = {
-    FieldType.TEXT: check_text,
-    FieldType.TEXTAREA: check_textarea,
+    FieldType.TEXT: one_text(MAX_TEXT_LENGTH),
+    FieldType.TEXTAREA: one_text(MAX_TEXTAREA_LENGTH),
     FieldType.ADDRESS: check_address,
-    FieldType.SIGNATURE: check_signature,
+    FieldType.SIGNATURE: one_text(MAX_SIGNATURE_LENGTH),
     FieldType.SECTION_BREAK: check_section_break,
     FieldType.NUMBER: check_number,
     FieldType.RATING: check_rating,

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from msgspec import Struct
+import asyncpg
 
 from shared.db.database import Connection
 from shared.http.caller import Caller
@@ -15,18 +15,11 @@ ORDER BY id FOR UPDATE
 """
 
 
-class KnownLead(Struct, frozen=True):
-    id: str
-    email: str
-    is_erased: bool
-
-
 async def leads_of_person(
     conn: Connection, caller: Caller, lead_ids: Sequence[str], emails: Collection[str]
-) -> list[KnownLead]:
+) -> list[asyncpg.Record]:
     """Includes a named lead even if it was erased before: partners may have written to it since."""
-    rows = await conn.fetch(LEADS_OF_PERSON, caller.studio_id, lead_ids, list(emails))
-    return [KnownLead(row["id"], row["email"], row["is_erased"]) for row in rows]
+    return await conn.fetch(LEADS_OF_PERSON, caller.studio_id, lead_ids, list(emails))
 
 
 # `source` is free text and may name a person. The values of the specification stay.

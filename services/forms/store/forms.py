@@ -3,10 +3,10 @@
 from typing import Any
 
 import asyncpg
-from msgspec import Raw, Struct
 
 from services.forms.errors import SlugTaken
-from services.forms.wire.forms import Form, FormsQuery, FormStatus
+from services.forms.wire.forms import Form, FormsQuery
+from services.forms.wire.json_text import read_row
 from shared.db.database import Connection
 from shared.errors import NotFound
 from shared.http.caller import Caller
@@ -46,26 +46,14 @@ async def page(conn: Connection, caller: Caller, query: FormsQuery, *, drafts_kn
     return await page_by_size(conn, sql, (caller.studio_id,), after, query.limit, form_of)
 
 
-class FormContent(Struct, frozen=True, kw_only=True):
-    """A form's content as it is stored."""
-
-    title: str
-    slug: str
-    description: str | None
-    fields: str
-    settings: str
-    status: FormStatus
-
-
 INSERT = """
 INSERT INTO forms (studio_id, id, title, slug, description, fields, settings, status)
 VALUES ($1, $2, $3, $4, $5, $6::text::json, $7::text::json, $8)
 """
 
 
-async def insert(conn: Connection, caller: Caller, form_id: str, form: FormContent) -> Form:
-    await _write(conn, INSERT, caller, form_id, form)
-    return _written(form_id, form, version=1)
+async def insert(conn: Connection, caller: Caller, form: Form) -> None:
+    await _write(conn, INSERT, caller, form)
 
 
 UPDATE = """
@@ -75,45 +63,23 @@ WHERE studio_id = $1 AND id = $2
 """
 
 
-async def update(conn: Connection, caller: Caller, old: Form, form: FormContent) -> Form:
-    """`old` was read under a lock in the same transaction."""
-    await _write(conn, UPDATE, caller, old.id, form)
-    return _written(old.id, form, version=old.version + 1)
+async def update(conn: Connection, caller: Caller, form: Form) -> None:
+    """Under its lock. `form` has the version that follows."""
+    await _write(conn, UPDATE, caller, form)
 
 
-async def _write(conn: Connection, sql: str, caller: Caller, form_id: str, form: FormContent) -> None:
-    values = (form.title, form.slug, form.description, form.fields, form.settings, form.status)
+async def _write(conn: Connection, sql: str, caller: Caller, form: Form) -> None:
+    fields, settings = bytes(form.fields).decode(), bytes(form.settings).decode()
+    values = (form.title, form.slug, form.description, fields, settings, form.status)
     try:
-        await conn.execute(sql, caller.studio_id, form_id, *values)
+        await conn.execute(sql, caller.studio_id, form.id, *values)
     except asyncpg.UniqueViolationError as problem:
         if problem.constraint_name == "forms_one_per_slug":
             raise SlugTaken(form.slug) from None
         raise
 
 
-def _written(form_id: str, form: FormContent, *, version: int) -> Form:
-    return Form(
-        id=form_id,
-        title=form.title,
-        slug=form.slug,
-        description=form.description,
-        fields=Raw(form.fields.encode()),
-        settings=Raw(form.settings.encode()),
-        status=form.status,
-        version=version,
-    )
-
-
 def form_of(row: Any) -> Form:
     if row is None:
         raise NotFound
-    return Form(
-        id=row["id"],
-        title=row["title"],
-        slug=row["slug"],
-        description=row["description"],
-        fields=Raw(row["fields"].encode()),
-        settings=Raw(row["settings"].encode()),
-        status=FormStatus(row["status"]),
-        version=row["version"],
-    )
+    return read_row(row, Form, "fields", "settings")

@@ -3,11 +3,14 @@
 It is read under locks: a partner's change in between would get no event.
 """
 
+from typing import Any
+
 from services.forms.store import forms, leads
 from services.forms.wire.forms import Form
 from services.forms.wire.leads import StaffLead
 from shared.db.database import Connection
-from shared.transfer.importing import Rows, keys_of
+from shared.transfer.importing import keys_of
+from shared.transfer.lines import Rows
 from shared.transfer.tables import Table
 
 STUDIOS = """
@@ -28,7 +31,7 @@ FORMS = Table(
     json=("fields", "settings"),
     # Partners see a form's version.
     same=("old.version >= coalesce(n.version, 1)",),
-    has_updated_at=True,
+    instants=("created_at", "updated_at"),
 )
 SUBMISSIONS = Table(
     name="form_submissions",
@@ -61,7 +64,7 @@ LEADS = Table(
         "metadata",
     ),
     json=("metadata",),
-    has_updated_at=True,
+    instants=("created_at", "updated_at"),
 )
 # As in `submissions.keep_for_lead`: before a lead changes its email.
 KEEP_SUBMISSIONS = """
@@ -78,38 +81,26 @@ async def write_leads(conn: Connection, rows: Rows) -> None:
     await LEADS.write(conn, rows)
 
 
-READ_FORMS = f"""
-SELECT studio_id, {forms.COLUMNS} FROM forms
+async def _read(conn: Connection, table: str, columns: str, rows: Rows) -> dict[tuple[str, str], Any]:
+    sql = f"""
+SELECT studio_id, {columns} FROM {table}
 WHERE (studio_id, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
 ORDER BY studio_id, id FOR NO KEY UPDATE
 """  # noqa: S608
+    return {(row["studio_id"], row["id"]): row for row in await conn.fetch(sql, *keys_of(rows))}
 
 
 async def read_forms(conn: Connection, rows: Rows) -> dict[tuple[str, str], Form]:
-    found = await conn.fetch(READ_FORMS, *keys_of(rows))
-    return {(row["studio_id"], row["id"]): forms.form_of(row) for row in found}
-
-
-READ_SUBMISSIONS = """
-SELECT studio_id, id, form_id, version FROM form_submissions
-WHERE (studio_id, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
-ORDER BY studio_id, id FOR NO KEY UPDATE
-"""
+    found = await _read(conn, "forms", forms.COLUMNS, rows)
+    return {key: forms.form_of(row) for key, row in found.items()}
 
 
 async def read_submissions(conn: Connection, rows: Rows) -> dict[tuple[str, str], tuple[str, int]]:
     """The form and the version of each."""
-    found = await conn.fetch(READ_SUBMISSIONS, *keys_of(rows))
-    return {(row["studio_id"], row["id"]): (row["form_id"], row["version"]) for row in found}
-
-
-READ_LEADS = f"""
-SELECT studio_id, {leads.COLUMNS} FROM leads
-WHERE (studio_id, id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
-ORDER BY studio_id, id FOR NO KEY UPDATE
-"""  # noqa: S608
+    found = await _read(conn, "form_submissions", "id, form_id, version", rows)
+    return {key: (row["form_id"], row["version"]) for key, row in found.items()}
 
 
 async def read_leads(conn: Connection, rows: Rows) -> dict[tuple[str, str], StaffLead]:
-    found = await conn.fetch(READ_LEADS, *keys_of(rows))
-    return {(row["studio_id"], row["id"]): leads.lead_of(row) for row in found}
+    found = await _read(conn, "leads", leads.COLUMNS, rows)
+    return {key: leads.lead_of(row) for key, row in found.items()}

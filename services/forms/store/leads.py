@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from msgspec import Raw
-
-from services.forms.wire.leads import LeadStatus, LifecycleStage, StaffLead
+from services.forms.wire.json_text import read_row
+from services.forms.wire.leads import StaffLead
 from shared.db.database import Connection
 from shared.errors import NotFound
 from shared.http.caller import Caller
@@ -85,40 +84,13 @@ RETURNING {COLUMNS}
 
 async def update(conn: Connection, caller: Caller, lead: StaffLead) -> StaffLead:
     """Stores `lead`, which was read under a lock in this transaction."""
-    row = await conn.fetchrow(
-        UPDATE,
-        caller.studio_id,
-        lead.id,
-        lead.email,
-        lead.first_name,
-        lead.last_name,
-        lead.phone,
-        lead.source,
-        lead.status,
-        lead.lifecycle_stage,
-        lead.notes,
-        bytes(lead.metadata).decode(),
-    )
-    return lead_of(row)
+    person = lead.email, lead.first_name, lead.last_name, lead.phone
+    state = lead.source, lead.status, lead.lifecycle_stage, lead.notes, bytes(lead.metadata).decode()
+    return lead_of(await conn.fetchrow(UPDATE, caller.studio_id, lead.id, *person, *state))
 
 
 def lead_of(row: Any) -> StaffLead:
-    stage = row["lifecycle_stage"]
-    return StaffLead(
-        id=row["id"],
-        email=row["email"],
-        first_name=row["first_name"],
-        source=row["source"],
-        status=LeadStatus(row["status"]),
-        lifecycle_stage=LifecycleStage(stage) if stage is not None else None,
-        metadata=Raw(row["metadata"].encode()),
-        created_at=row["created_at"],
-        last_name=row["last_name"],
-        phone=row["phone"],
-        notes=row["notes"],
-        version=row["version"],
-        updated_at=row["updated_at"],
-    )
+    return read_row(row, StaffLead, "metadata")
 
 
 # 30 days is far longer than any redelivery takes. Each insert deletes a few old rows.

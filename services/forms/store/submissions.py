@@ -4,10 +4,9 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from msgspec import Raw
 
-from services.forms.wire.json_text import write_json
-from services.forms.wire.submissions import ConsentGiven, FormSubmission, SubmissionStatus
+from services.forms.wire.json_text import read_row, write_json
+from services.forms.wire.submissions import FormSubmission, SubmissionStatus
 from shared.db.database import Connection
 from shared.errors import NotFound
 from shared.http.caller import Caller
@@ -126,14 +125,5 @@ async def set_status(conn: Connection, caller: Caller, submission_id: str, statu
 def _submission(row: Any) -> FormSubmission:
     if row is None:
         raise NotFound
-    return FormSubmission(
-        id=row["id"],
-        form_id=row["form_id"],
-        submitter_email=row["submitter_email"],
-        data=Raw(row["data"].encode()),
-        status=SubmissionStatus(row["status"]),
-        created_at=row["created_at"],
-        submitter_name=row["submitter_name"],
-        form_version=row["form_version"],
-        consents=msgspec.json.decode(row["consents"], type=list[ConsentGiven]),
-    )
+    consents = msgspec.json.decode(row["consents"])
+    return read_row(dict(row) | {"consents": consents}, FormSubmission, "data")

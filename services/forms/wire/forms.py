@@ -190,6 +190,3 @@ def fields_of(form: Form) -> list[FormField]:
 
 def settings_of(form: Form) -> FormSettings:
     return msgspec.json.decode(form.settings, type=FormSettings)
-
-
-FormDraft = dict[str, Any]

@@ -56,16 +56,7 @@ class StaffLead(Lead, kw_only=True):
 
 def partner_view(lead: StaffLead) -> Lead:
     """What partners see: no phone, last name or notes."""
-    return Lead(
-        id=lead.id,
-        email=lead.email,
-        first_name=lead.first_name,
-        source=lead.source,
-        status=lead.status,
-        lifecycle_stage=lead.lifecycle_stage,
-        metadata=lead.metadata,
-        created_at=lead.created_at,
-    )
+    return msgspec.convert(lead, Lead, from_attributes=True)
 
 
 def partner_page(page: Page[StaffLead]) -> Page[Lead]:

@@ -1,11 +1,48 @@
 """A reference model of a studio: what the service must do, written independently of how it does it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from tests.services.bookings.reference_import import settle, without_events
-from tests.services.bookings.reference_rows import Booking, Course, Entry, Person
-
 Outcome = tuple[str, int | str | None]
+
+
+@dataclass
+class Person:
+    credits: int = 0
+    membership: str | None = None
+    suspended: bool = False
+
+
+@dataclass
+class Booking:
+    course: int
+    person: int
+    status: str
+    charged: int = 0
+    promoted_late: bool = False
+    spot: int | None = None
+
+
+@dataclass
+class Entry:
+    booking: int
+    position: int
+    status: str = "waiting"
+    imported_as: int | None = None
+
+
+@dataclass
+class Course:
+    capacity: int
+    cost: int = 0
+    allow_waitlist: bool = True
+    waitlist_capacity: int | None = None
+    late: bool = False
+    visible: bool = True
+    spots: int = 0
+    status: str = "scheduled"
+    started: bool = False
 
 
 @dataclass
@@ -211,30 +248,56 @@ class Studio:
     def import_seat(self, c: int, p: int) -> bool:
         if self.live_of(c, p) is not None:
             return False
-        with without_events(self):
+        with self._importing(c):
             self.bookings.append(Booking(c, p, "confirmed"))
-            settle(self, c)
         return True
 
     def import_waiter(self, c: int, p: int, position: int) -> bool:
         if self.live_of(c, p) is not None:
             return False
-        with without_events(self):
+        with self._importing(c):
             self.bookings.append(Booking(c, p, "waitlisted"))
             self.entries.append(Entry(len(self.bookings) - 1, position, imported_as=position))
-            settle(self, c)
         return True
 
     def import_cancellation(self, n: int) -> None:
         """Without a fee; all credits are returned."""
-        with without_events(self):
+        with self._importing(self.bookings[n].course):
             self.release(n, 0)
-            settle(self, self.bookings[n].course)
 
     def import_class(self, c: int, capacity: int, *, cancelled: bool) -> None:
         course = self.courses[c]
-        course.capacity = capacity
-        if cancelled:
-            course.status = "cancelled"
-        with without_events(self):
-            settle(self, c)
+        with self._importing(c):
+            course.capacity = capacity
+            if cancelled:
+                course.status = "cancelled"
+
+    @contextmanager
+    def _importing(self, c: int) -> Iterator[None]:
+        """As `studioctl import --no-events`.
+
+        Imported positions come first; then promotion, or release of all bookings of a cancelled class.
+        """
+        before = len(self.events)
+        yield
+        entries = self.entries
+        order = sorted(
+            self.queue(c),
+            key=lambda n: (
+                entries[n].imported_as is None,
+                entries[n].imported_as or 0,
+                entries[n].position,
+                n,
+            ),
+        )
+        for position, n in enumerate(order, 1):
+            entries[n].position = position
+        if self.courses[c].status == "cancelled":
+            for n, booking in enumerate(self.bookings):
+                if booking.course == c and booking.status in ("confirmed", "checked_in", "waitlisted"):
+                    self.release(n, 0)
+        else:
+            self.promote_waitlist(c)
+            self.renumber_waitlist(c)
+        del self.events[before:]
+        self.note_availability()

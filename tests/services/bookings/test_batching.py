@@ -87,21 +87,6 @@ async def test_a_batch_has_a_maximum_size(work: FakeWork) -> None:
     assert work.batches == [([0, 1], False), ([2, 3], False), ([4], False)]
 
 
-async def test_only_blocked_requests_wait(work: FakeWork) -> None:
-    """A blocked queue runs by itself and waits; the others get their answers long before."""
-    batcher: Batcher[Request, str] = Batcher(max_workers=1)
-    work.blocked = {"a"}
-    work.go.set()
-    slow = submit(batcher, work, "a", 0)
-    quick = [submit(batcher, work, "b", 1), submit(batcher, work, "c", 2)]
-    assert await asyncio.gather(*quick) == ["b1", "c2"]
-    later = submit(batcher, work, "a", 3)
-    assert await submit(batcher, work, "b", 4) == "b4"
-    assert not slow.done() and not later.done()
-    work.blocked = set()
-    assert [await slow, await later] == ["a0", "a3"]
-
-
 async def test_a_duplicate_in_flight_runs_by_itself(work: FakeWork) -> None:
     """The same request twice at once: the duplicate is not queued behind the first."""
     batcher: Batcher[Request, str] = Batcher()
@@ -113,21 +98,6 @@ async def test_a_duplicate_in_flight_runs_by_itself(work: FakeWork) -> None:
     assert await first == "a0"
     assert await submit(batcher, work, "a", 0) == "a0"
     assert work.batches[-1] == ([0], False)
-
-
-async def test_a_duplicate_in_flight_without_a_result_is_unavailable(work: FakeWork) -> None:
-    """None means that nothing was done, for a duplicate as for a request in a batch."""
-
-    async def without_result(requests: Sequence[Request], wait_for_locks: bool) -> Sequence[str | None]:
-        return [None]
-
-    batcher: Batcher[Request, str] = Batcher()
-    first = submit(batcher, work, "a", 0)
-    await asyncio.sleep(0.01)
-    with pytest.raises(Unavailable):
-        await batcher.submit(Request("a", 0), without_result)
-    work.go.set()
-    assert await first == "a0"
 
 
 async def test_a_failure_reaches_everyone_in_the_batch_and_nobody_after(work: FakeWork) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from services.bookings.actions.due_work import expire_waitlists, update_due_memberships
+from services.bookings.actions.due_work import update_due_memberships
 from shared.wire import new_id
 from tests.harness.bookable_studio import Bookable, bookable
 from tests.services.bookings.studio_client import StudioClient
@@ -37,27 +37,6 @@ async def test_the_last_seat_creates_class_full(client: StudioClient, studio: Bo
     assert full["resource"]["version"] == 2
     await client.book(class_id, studio.member_ids[1], join_waitlist=True)
     assert kinds(await told(client, since=2)) == ["booking.created", "waitlist.updated"]
-
-
-async def test_a_cancellation_reopens_a_class_unless_somebody_moves_up(
-    client: StudioClient, studio: Bookable
-) -> None:
-    """`available_count` leaves 0 only when nobody waits."""
-    class_id = studio.class_ids[0]
-    first = (await client.book(class_id, studio.member_ids[0])).json["id"]
-    second = (await client.book(class_id, studio.member_ids[1], join_waitlist=True)).json["id"]
-    since = len(await told(client))
-    await client.cancel(first)
-    assert kinds(await told(client, since=since)) == [
-        "booking.cancelled",
-        "booking.confirmed",
-        "waitlist.updated",
-    ]
-    since = len(await told(client))
-    await client.cancel(second)
-    cancelled, reopened = await told(client, since=since)
-    assert (cancelled["type"], reopened["type"]) == ("booking.cancelled", "class.reopened")
-    assert reopened["data"]["object"] == await client.get_ok(f"/classes/{class_id}")
 
 
 async def test_staff_changes_of_a_class_contain_the_old_values(
@@ -111,26 +90,6 @@ async def test_attendance_creates_events(client: StudioClient, studio: Bookable)
     }
     assert undone["data"]["object"] == await client.get_ok(f"/bookings/{booking_id}")
     assert undone["resource"]["version"] == checked["resource"]["version"] + 1
-
-
-async def test_a_no_show_and_an_expired_waitlist_entry_create_events(
-    client: StudioClient, studio: Bookable
-) -> None:
-    """The loop creates the same events as staff do. The seat of a no-show becomes free."""
-    class_id = studio.class_ids[0]
-    seated = (await client.book(class_id, studio.member_ids[0])).json["id"]
-    waiting = (await client.book(class_id, studio.member_ids[1], join_waitlist=True)).json["id"]
-    async with client.service.db.connection() as conn:
-        await conn.execute(
-            "UPDATE classes SET start_time = now() - interval '1 minute' WHERE id = $1", class_id
-        )
-    since = len(await told(client))
-    await expire_waitlists(client.service)
-    expired, left = await told(client, since=since)
-    assert (expired["type"], left["type"]) == ("booking.expired", "waitlist.updated")
-    assert expired["data"]["object"] == await client.get_ok(f"/bookings/{waiting}")
-    await client.staff.call("POST", f"/staff/bookings/{seated}/no-show")
-    assert kinds(await told(client, since=since + 2)) == ["booking.no_show", "class.reopened"]
 
 
 async def test_memberships_create_events_by_staff_and_by_date(client: StudioClient, studio: Bookable) -> None:

@@ -1,4 +1,4 @@
-"""The import of this service's lines: upserts by id, counters right, no events, credits once."""
+"""The import of this service's lines: upserts by id, counters right, credits once, and what follows."""
 
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
@@ -8,10 +8,18 @@ from services.bookings.wire.classes import ClassStatus
 from services.bookings.wire.members import MembershipStatus, PurchaseStatus
 from services.cli.demo import STUDIO_ID, demo_lines
 from shared.wire import new_id
-from tests.services.bookings.consistency import CHECKS, inconsistencies
-from tests.services.bookings.import_samples import a_class, a_member, a_membership, a_product, a_purchase
+from tests.services.bookings.consistency import IMPORTED, failed_checks, inconsistencies
+from tests.services.bookings.import_samples import (
+    a_class,
+    a_member,
+    a_membership,
+    a_product,
+    a_purchase,
+    a_studio,
+    soon,
+)
 from tests.services.bookings.studio_client import StudioClient
-from tests.services.bookings.test_cancel_booking import credits_of
+from tests.services.bookings.test_cancel_booking import credits_of, rich, seated
 
 PHONE = "+12125550123"
 OWN = {"studio", "location", "product", "class", "class_spot", "member", "membership", "purchase", "booking"}
@@ -46,9 +54,7 @@ async def test_the_demo_studio_is_imported_twice_without_a_trace_of_the_second(c
     await demo.import_all(*lines)
     assert await everything() == first
     assert await demo.events() == []
-    async with client.service.db.connection() as conn:
-        for name in ("counter", "positions", "waitlist pair", "overbooked", "credits"):
-            assert await conn.fetch(CHECKS[name], STUDIO_ID) == [], name
+    assert await failed_checks(demo, *IMPORTED) == []
 
 
 async def test_the_demo_keeps_its_wall_clock_hour_across_a_clock_change(client: StudioClient) -> None:
@@ -140,8 +146,7 @@ async def test_an_entry_follows_its_booking_and_a_booking_its_entry(client: Stud
     assert [rows[line["id"]]["status"] for line in entries] == ["converted", "expired", "waiting"]
     assert rows[entries[2]["id"]]["position"] == 1
     assert (await client.get_ok(f"/bookings/{places[1]['id']}"))["status"] == "expired"
-    async with client.service.db.connection() as conn:
-        assert await conn.fetch(CHECKS["waitlist pair"], client.caller.studio_id) == []
+    assert await failed_checks(client, "waitlist pair") == []
 
 
 async def test_a_purchase_grants_when_its_product_is_known(client: StudioClient) -> None:
@@ -203,3 +208,125 @@ async def test_every_state_can_be_imported_and_read(client: StudioClient) -> Non
     ):
         for line in lines:
             assert (await client.get_ok(f"{path}/{line['id']}"))["status"] == line["status"]
+
+
+async def test_an_imported_raise_of_the_capacity_promotes_without_events(client: StudioClient) -> None:
+    """One per new seat, charged as any promotion; a seat that the same batch fills is not given twice."""
+    people, walk_in = await rich(client, 4), a_member()
+    class_ = a_class(credit_cost=4)
+    await client.import_all(class_, walk_in)
+    bookings = await seated(client, class_, people)
+    before = len(await client.events())
+    await client.import_all(a_booking(class_["id"], walk_in["id"]), class_ | {"capacity": 3})
+    statuses = [(await client.get_ok(f"/bookings/{booking['id']}"))["status"] for booking in bookings]
+    assert statuses == ["confirmed", "confirmed", "waitlisted", "waitlisted"]
+    assert [await credits_of(client, person) for person in people] == [6, 6, 10, 10]
+    await client.import_all(class_ | {"capacity": 3})
+    assert len(await client.list_all("/waitlist", status="waiting")) == 2
+    assert len(await client.events()) == before
+    assert await failed_checks(client, *IMPORTED) == []
+
+
+async def test_a_class_imported_as_cancelled_releases_all_bookings(client: StudioClient) -> None:
+    """As when staff cancel it: credits come back, a fee is waived, the queue is cancelled; no events."""
+    people = await rich(client, 3)
+    fees = {"late_fee_amount": "15", "late_fee_currency": "USD", "forfeit_credit": True}
+    class_ = a_class(capacity=2, credit_cost=4, start_time=soon(hours=1))
+    await client.import_all(a_studio(client.caller.studio_id, **fees), class_)
+    bookings = await seated(client, class_, people)
+    before = len(await client.events())
+    await client.import_all(class_ | {"status": "cancelled"})
+    assert {row["status"] for row in await client.list_all("/bookings")} == {"cancelled"}
+    assert {row["status"] for row in await client.list_all("/waitlist")} == {"cancelled"}
+    assert [await credits_of(client, person) for person in people] == [10, 10, 10]
+    receipt = (await client.cancel(bookings[0]["id"])).details["receipt"]
+    assert (receipt["late_fee_status"], receipt["credits_restored"]) == ("waived", 4)
+    assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 0
+    assert len(await client.events()) == before
+    assert await failed_checks(client, *IMPORTED) == []
+
+
+async def test_a_booking_imported_as_cancelled_gives_its_credits_back_once(client: StudioClient) -> None:
+    """Also when the line comes again."""
+    people = await rich(client, 1)
+    class_ = a_class(credit_cost=4)
+    await client.import_all(class_)
+    (booking,) = await seated(client, class_, people)
+    assert await credits_of(client, people[0]) == 6
+    for _ in range(2):
+        await client.import_all(booking | {"status": "cancelled"})
+        assert await credits_of(client, people[0]) == 10
+    assert await failed_checks(client, *IMPORTED) == []
+
+
+async def test_the_version_of_a_membership_never_goes_back(client: StudioClient) -> None:
+    """The same line changes nothing. A change adds one, or sets the line's version if that is higher."""
+    member = a_member()
+    card = a_membership(member["id"])
+    await client.import_all(member, card)
+    path = f"/memberships/{card['id']}"
+    await client.staff.call("POST", f"/staff{path}/pause", {})
+    await client.import_all(card)
+    back = await client.get_ok(path)
+    assert (back["status"], back["state_version"]) == ("active", 3)
+    await client.import_all(card)
+    assert await client.get_ok(path) == back
+    await client.import_all(card | {"auto_renew": False, "state_version": 9})
+    assert (await client.get_ok(path))["state_version"] == 9
+    await client.import_all(card | {"status": "cancelled", "state_version": 4})
+    assert (await client.get_ok(path))["state_version"] == 10
+
+
+async def test_a_membership_or_purchase_stays_with_its_member(client: StudioClient) -> None:
+    """A line that names another member is refused: credits were granted to the first."""
+    product, people = a_product(5), [a_member(), a_member()]
+    card, bought = a_membership(people[0]["id"], status="expired"), a_purchase(people[0]["id"], product)
+    await client.import_all(product, *people, card, bought)
+    report = await client.import_lines(*(line | {"member_id": people[1]["id"]} for line in (card, bought)))
+    assert [line["line"] for line in report["rejected"]] == [1, 2]
+    assert {line["reason"] for line in report["rejected"]} == {
+        "It belongs to another member, with whom it stays."
+    }
+    assert (await client.get_ok(f"/memberships/{card['id']}"))["member_id"] == people[0]["id"]
+    assert [await credits_of(client, person) for person in people] == [5, 0]
+
+
+async def test_a_late_fee_has_a_currency(client: StudioClient) -> None:
+    """From the line or from the stored studio. No line may leave an amount without a currency."""
+    studio = a_studio(client.caller.studio_id)
+    alone = await client.import_lines(studio | {"late_fee_amount": "15"})
+    assert "studios_fee_has_currency" in alone["rejected"][0]["reason"]
+    await client.import_all(studio | {"late_fee_amount": "15", "late_fee_currency": "USD"})
+    await client.import_all(studio | {"late_fee_amount": "20"})
+    assert len((await client.import_lines(studio | {"late_fee_currency": None}))["rejected"]) == 1
+    await client.import_all(studio | {"late_fee_amount": "0", "late_fee_currency": None})
+
+
+async def test_spots_and_receipts_have_one_booking(client: StudioClient) -> None:
+    """Lines of one batch may exchange spots. A spot of another class, or a taken one, is refused."""
+    class_, other, people = a_class(capacity=9), a_class(), [a_member() for _ in range(3)]
+    spots = [
+        {"object": "class_spot", "id": new_id(), "class_id": one["id"], "label": "A"}
+        for one in (class_, class_, other)
+    ]
+    seats = [
+        a_booking(class_["id"], person["id"], class_spot_id=spot["id"])
+        for person, spot in zip(people, spots[:2], strict=False)
+    ]
+    await client.import_all(class_, other, *people, *spots, *seats)
+    first, second = ({"class_spot_id": spot["id"]} for spot in spots[:2])
+    await client.import_all(seats[0] | second, seats[1] | first)
+    assert (await client.get_ok(f"/bookings/{seats[0]['id']}"))["class_spot_id"] == spots[1]["id"]
+    late = a_booking(class_["id"], people[2]["id"])
+    for spot, reason in ((spots[0], "already taken"), (spots[2], "another class")):
+        report = await client.import_lines(late | {"class_spot_id": spot["id"]})
+        assert reason in report["rejected"][0]["reason"]
+    moved = await client.import_lines(late, late | {"class_id": other["id"]})
+    assert [row["line"] for row in moved["rejected"]] == [2]
+    now = soon().isoformat()
+    receipt = {"id": new_id(), "cancelled_at": now, "free_cancel_until": now, "late_cancel": False}
+    receipt |= {"late_fee_status": "none", "credits_forfeited": 0, "credits_restored": 0}
+    ended = [line | {"status": "cancelled", "cancellation": receipt} for line in (seats[0], late)]
+    await client.import_all(ended[0])
+    report = await client.import_lines(ended[1])
+    assert "cancellation is already taken" in report["rejected"][0]["reason"]

@@ -56,11 +56,7 @@ async def test_lines_are_not_compared_with_every_row(service: Bookings, client: 
     async with service.db.connection() as conn:
         await analyze_grown(conn)
         lines = [dict(row) for row in await conn.fetch(NAMED, studio_id, LINES)]
-        others = await import_shown.other_halves(conn, lines)
-        assert len(others) == LINES
-        affected = [line | {"whole": False, "other": others[line["studio_id"], line["id"]]} for line in lines]
-        keys = [line["studio_id"] for line in lines], [line["id"] for line in lines]
-        assert await work_of(conn, import_shown.OTHER_HALVES, *keys) < MOST_WORK
+        affected = [line | {"whole": False} for line in lines]
         assert await work_of(conn, import_shown.BOOKINGS, affected) < MOST_WORK
         assert await work_of(conn, import_shown.ENTRIES, affected) < MOST_WORK
         assert len(await import_shown.shown_bookings(conn, affected)) == LINES

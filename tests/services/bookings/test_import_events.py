@@ -13,6 +13,7 @@ from tests.services.bookings.import_samples import (
     a_purchase,
 )
 from tests.services.bookings.studio_client import StudioClient
+from tests.services.bookings.test_import import a_booking, an_entry
 
 TABLES = ("classes", "class_spots", "members", "memberships", "purchases", "bookings", "waitlist", "products")
 PLACES = "SELECT ctid::text, xmin::text, xmax::text FROM {table} ORDER BY 1"
@@ -37,16 +38,9 @@ class Studio:
         self.class_ = a_class(capacity=1)
         class_id = self.class_["id"]
         self.spot = {"object": "class_spot", "id": new_id(), "class_id": class_id, "label": "A", "order": 1}
-        self.booking = _booking(class_id, self.people[0]["id"], "confirmed")
-        self.waiting = _booking(class_id, self.people[1]["id"], "waitlisted")
-        self.entry = {
-            "object": "waitlist",
-            "id": new_id(),
-            "class_id": class_id,
-            "member_id": self.people[1]["id"],
-            "position": 1,
-            "status": "waiting",
-        }
+        self.booking = a_booking(class_id, self.people[0]["id"])
+        self.waiting = a_booking(class_id, self.people[1]["id"], status="waitlisted")
+        self.entry = an_entry(class_id, self.people[1]["id"], 1)
 
     @property
     def lines(self) -> list[dict[str, Any]]:
@@ -61,16 +55,6 @@ class Studio:
             self.waiting,
             self.entry,
         ]
-
-
-def _booking(class_id: str, member_id: str, status: str) -> dict[str, Any]:
-    return {
-        "object": "booking",
-        "id": new_id(),
-        "class_id": class_id,
-        "member_id": member_id,
-        "status": status,
-    }
 
 
 @pytest.fixture
@@ -224,7 +208,7 @@ async def test_an_entry_that_is_converted_at_once_creates_events(
     """A waitlisted line for a class with a free seat makes an entry and promotes it in one transaction."""
     class_ = a_class(capacity=1)
     await client.import_all(class_)
-    events = await told(client, _booking(class_["id"], studio.people[2]["id"], "waitlisted"))
+    events = await told(client, a_booking(class_["id"], studio.people[2]["id"], status="waitlisted"))
     assert sorted(event["type"] for event in events) == ["booking.created", "class.full", "waitlist.updated"]
     (entry,) = await client.list_all("/waitlist", class_id=class_["id"])
     assert entry["status"] == "converted"

@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 
 from services.bookings.context import Bookings
-from services.bookings.store import import_checks
+from services.bookings.store import import_locks
 from shared.db.database import Connection, Database
 from shared.wire import new_id
 from tests.services.bookings.import_samples import a_class, a_member, a_membership, a_product, a_purchase
@@ -114,7 +114,7 @@ async def test_an_import_does_not_hold_a_class_while_it_waits_for_another(
     client: StudioClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After a bounded time it gives up with 503, and a partner can book the class that it held."""
-    monkeypatch.setattr(import_checks, "LOCK_TIMEOUT", "SET LOCAL lock_timeout = '200ms'")
+    monkeypatch.setattr(import_locks, "LOCK_TIMEOUT", "SET LOCAL lock_timeout = '200ms'")
     held, free = sorted((a_class(capacity=5), a_class(capacity=5)), key=lambda one: one["id"], reverse=True)
     people = [a_member(), a_member()]
     await client.import_all(held, free, *people)

@@ -7,20 +7,15 @@ import pytest
 from services.bookings.actions.due_work import expire_waitlists
 from services.bookings.wire.bookings import BookingStatus, WaitlistStatus
 from shared.wire import new_id
-from tests.services.bookings.consistency import CHECKS
+from tests.services.bookings.consistency import failed_checks
 from tests.services.bookings.import_samples import a_class, a_member, soon
 from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_cancel_booking import seated
 from tests.services.bookings.test_import import a_booking, an_entry
 
 
-async def halves(client: StudioClient) -> list[object]:
-    async with client.service.db.connection() as conn:
-        return [
-            row
-            for name in ("waitlist pair", "counter", "positions")
-            for row in await conn.fetch(CHECKS[name], client.caller.studio_id)
-        ]
+async def halves(client: StudioClient) -> list[str]:
+    return await failed_checks(client, "waitlist pair", "counter", "positions")
 
 
 @pytest.mark.parametrize("status", ["cancelled", "expired", "no_show"])

@@ -88,7 +88,10 @@ async def test_staff_check_in_undo_and_mark_no_shows(client: StudioClient) -> No
     assert await move(first["id"], "no-show") == (409, "invalid_state_transition")
     times = {"start_time": soon(seconds=-1), "end_time": soon(hours=1)}
     await client.staff.call("PATCH", f"/staff/classes/{class_['id']}", times)
+    before = len(await client.events())
     assert await move(first["id"], "no-show") == (200, "no_show")
+    told = [event["type"] for event in (await client.events())[before:]]
+    assert told == ["booking.no_show", "class.reopened"]
     assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 0
     assert await move(first["id"], "check-in") == (200, "checked_in")
     assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 1
@@ -120,8 +123,9 @@ async def test_the_waitlist_of_a_started_class_expires_by_itself(client: StudioC
     await expire_waitlists(client.service)
     entries = await client.list_all("/waitlist")
     assert [(entry["status"], entry["position"]) for entry in entries] == [("expired", 1), ("expired", 2)]
-    told = [event["type"] for event in (await client.events())[before:]]
-    assert told == ["booking.expired"] * 2 + ["waitlist.updated"] * 2
+    events = (await client.events())[before:]
+    assert [event["type"] for event in events] == ["booking.expired"] * 2 + ["waitlist.updated"] * 2
+    assert events[0]["data"]["object"] == await client.get_ok(f"/bookings/{bookings[1]['id']}")
     statuses = [(await client.get_ok(f"/bookings/{booking['id']}"))["status"] for booking in bookings]
     assert statuses == ["confirmed", "expired", "expired"]
     assert (await client.cancel(bookings[1]["id"])).details == {"status": "expired"}

@@ -12,7 +12,6 @@ from services.bookings.rules.booking_decision import (
     assign_spot,
     decide_booking,
     run_checks,
-    seat_is_free,
 )
 from services.bookings.rules.booking_facts import LiveBooking, SpotFacts
 from services.bookings.rules.eligibility import check_eligibility
@@ -168,9 +167,3 @@ def test_promotion(seats: int, credits: list[int], promoted: list[str], skipped:
     for ended in ({"start_time": NOW}, {"status": ClassStatus.CANCELLED}, {"status": ClassStatus.COMPLETED}):
         over = a_class(capacity=9, **ended)
         assert decide_promotion(over, queue, [], NOW).promoted == ()
-
-
-def test_a_seat_is_free_only_after_the_waitlist_is_served() -> None:
-    """The waitlist goes before new bookings."""
-    assert seat_is_free(a_class(capacity=3, booked_count=1, waitlist_count=1))
-    assert not seat_is_free(a_class(capacity=3, booked_count=1, waitlist_count=2))
