@@ -8,8 +8,8 @@ from services.webhooks.actions.log_events import log_events
 from services.webhooks.actions.prune import prune_step
 from services.webhooks.actions.recover import recovery_step
 from services.webhooks.context import Webhooks
-from services.webhooks.dispatcher.batches import LONGEST_PAUSE
 from services.webhooks.dispatcher.dispatcher import Dispatcher
+from services.webhooks.dispatcher.in_flight import LONGEST_PAUSE
 from services.webhooks.dispatcher.sender import Sender
 from services.webhooks.routes import ROUTES
 from services.webhooks.rules.signing import SecretCipher

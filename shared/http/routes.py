@@ -7,7 +7,8 @@ The OpenAPI document is made from the same `Route` values.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from types import NoneType
+from typing import Any, Generic, TypeVar, get_args, get_type_hints
 
 from msgspec import Struct, structs
 
@@ -30,6 +31,7 @@ BROKEN = "json_invalid"
 C = TypeVar("C")
 Q = TypeVar("Q")
 B = TypeVar("B")
+H = TypeVar("H", bound=Callable[..., Awaitable[Any]])
 
 
 class NoQuery(Query, frozen=True):
@@ -151,6 +153,31 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
         if self.check is None or fields is None:
             return read.problems
         return [*read.problems, *await self.check(context, call.caller, PartialBody(fields, raw))]
+
+
+class Routes(list[Route[C]]):
+    """The routes of a file. `add` reads query, body and answer from the types of the decorated handler."""
+
+    def __init__(self, prefix: str = "") -> None:
+        super().__init__()
+        self._prefix = prefix
+
+    def add(self, method: str, path: str, summary: str, **more: Any) -> Callable[[H], H]:
+        """`more` are fields of `Route`, also those that the types do not tell."""
+
+        def register(handler: H) -> H:
+            types = get_type_hints(handler)
+            query, body = get_args(types["call"])
+            told: dict[str, Any] = {
+                "query": NoQuery if query is NoneType else query,
+                "body": None if body is NoneType else body,
+                "answer": types["return"],
+            }
+            place = self._prefix + path
+            self.append(Route(method=method, path=place, handler=handler, summary=summary, **told | more))
+            return handler
+
+        return register
 
 
 def _path_value(name: str, text: str) -> str:

@@ -68,18 +68,7 @@ async def create_endpoint(service: Webhooks, caller: Caller, body: EndpointCreat
     async with service.db.transaction() as conn:
         if await endpoints.count_for_insert(conn, caller) >= MAX_ENDPOINTS:
             raise TooManyEndpoints
-        made = await endpoints.insert(
-            conn,
-            caller,
-            new_id(),
-            {
-                "url": body.url,
-                "description": body.description,
-                "event_types": unique(body.event_types),
-                "fifo": body.fifo,
-                "rate_limit": body.rate_limit,
-            },
-        )
+        made = await endpoints.insert(conn, caller, new_id(), body)
         await endpoints.add_secret(conn, caller.studio_id, made.shown.id, service.cipher.encrypt(secret))
     return with_secret(made.shown, secret)
 
@@ -96,10 +85,6 @@ async def check_endpoint(service: Webhooks, caller: Caller, given: PartialBody) 
     url = given.fields.get("url", UNSET)
     problem = url_problem(url, service.urls) if url is not UNSET else None
     return [Problem(("body", "url"), problem, "url_not_allowed")] if problem else []
-
-
-def unique(event_types: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(event_types))
 
 
 async def change_endpoint(
@@ -125,8 +110,6 @@ async def change_endpoint(
 def changed_by(stored: StoredEndpoint, body: EndpointUpdate) -> Endpoint:
     """Fields that are left out keep their value."""
     given = {name: value for name in body.__struct_fields__ if (value := getattr(body, name)) is not UNSET}
-    if "event_types" in given:
-        given["event_types"] = unique(given["event_types"])
     if given.get("status") == "enabled":
         given["disabled_reason"] = None
     elif given.get("status") == "disabled" and stored.shown.status == "enabled":

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 import asyncpg
 import msgspec
 from msgspec import Struct
 
-from services.webhooks.wire.endpoints import Attempt, Delivery
-from shared.db.database import Connection
+from services.webhooks.wire.endpoints import DeliveriesQuery, Delivery, StudioDeliveriesQuery
+from shared.db.database import Connection, columns
 from shared.http.caller import Caller
 from shared.http.pages import resolve_cursor, start_after
 
@@ -54,29 +53,15 @@ FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::bigi
 
 
 async def insert(conn: Connection, deliveries: Sequence[NewDelivery]) -> None:
-    columns: list[list[Any]] = [
-        [getattr(delivery, name) for delivery in deliveries] for name in NewDelivery.__struct_fields__
-    ]
-    await conn.execute(INSERT, *columns)
+    await conn.execute(INSERT, *columns(deliveries, *NewDelivery.__struct_fields__))
 
 
 COLUMNS = """d.id, d.endpoint_id, d.event_id, d.event_type, d.sequence, d.status, d.attempt_count,
-d.next_attempt_at, d.created_at, d.attempts"""
+CASE WHEN d.status = 'pending' THEN d.next_attempt_at END AS next_attempt_at, d.created_at, d.attempts"""
 
 
 def read_delivery(row: asyncpg.Record) -> Delivery:
-    return Delivery(
-        id=row["id"],
-        endpoint_id=row["endpoint_id"],
-        event_id=row["event_id"],
-        event_type=row["event_type"],
-        sequence=row["sequence"],
-        status=row["status"],
-        attempt_count=row["attempt_count"],
-        next_attempt_at=row["next_attempt_at"] if row["status"] == "pending" else None,
-        created_at=row["created_at"],
-        attempts=msgspec.convert(row["attempts"], list[Attempt]),
-    )
+    return msgspec.convert(dict(row), Delivery)
 
 
 PLACE = "SELECT sequence FROM deliveries WHERE studio_id = $1 AND endpoint_id = $2 AND id = $3"
@@ -93,12 +78,13 @@ DEAD_OF_ENDPOINT = OF_ENDPOINT.replace("($4::text IS NULL OR status = $4)", "sta
 
 
 async def of_endpoint(
-    conn: Connection, caller: Caller, endpoint_id: str, status: str | None, cursor: str | None, limit: int
+    conn: Connection, caller: Caller, endpoint_id: str, query: DeliveriesQuery
 ) -> list[Delivery]:
-    place = await resolve_cursor(conn, PLACE, cursor, caller.studio_id, endpoint_id)
-    sql = DEAD_OF_ENDPOINT if status == "dead" else OF_ENDPOINT
+    """With one more than the page shows."""
+    place = await resolve_cursor(conn, PLACE, query.cursor, caller.studio_id, endpoint_id)
+    sql = DEAD_OF_ENDPOINT if query.status == "dead" else OF_ENDPOINT
     after = place["sequence"] if place else 0
-    rows = await conn.fetch(sql, caller.studio_id, endpoint_id, after, status, limit)
+    rows = await conn.fetch(sql, caller.studio_id, endpoint_id, after, query.status, query.limit + 1)
     return [read_delivery(row) for row in rows]
 
 
@@ -115,19 +101,12 @@ ORDER BY d.created_at, d.id LIMIT $6
 DEAD_OF_STUDIO = OF_STUDIO.replace("(status = $4 OR $4 IS NULL)", "status = 'dead' AND $4::text = 'dead'")
 
 
-async def of_studio(
-    conn: Connection,
-    caller: Caller,
-    *,
-    status: str | None,
-    endpoint_id: str | None,
-    cursor: str | None,
-    limit: int,
-) -> list[Delivery]:
-    """All deliveries of one studio, for operators."""
-    after = await start_after(conn, PLACE_IN_STUDIO, cursor, caller.studio_id)
-    sql = DEAD_OF_STUDIO if status == "dead" else OF_STUDIO
-    rows = await conn.fetch(sql, caller.studio_id, *after, status, endpoint_id, limit)
+async def of_studio(conn: Connection, caller: Caller, query: StudioDeliveriesQuery) -> list[Delivery]:
+    """All deliveries of one studio, for operators. With one more than the page shows."""
+    after = await start_after(conn, PLACE_IN_STUDIO, query.cursor, caller.studio_id)
+    sql = DEAD_OF_STUDIO if query.status == "dead" else OF_STUDIO
+    filters = (query.status, query.endpoint_id, query.limit + 1)
+    rows = await conn.fetch(sql, caller.studio_id, *after, *filters)
     return [read_delivery(row) for row in rows]
 
 
