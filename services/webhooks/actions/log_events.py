@@ -174,9 +174,7 @@ class Pairs:
     def __iter__(self) -> Iterator[tuple[StoredEvent, str]]:
         for event in self._events:
             for subscriber in self._by_studio[event.studio_id]:
-                if subscriber.wants(
-                    event.type, event.location_id, client_id=event.client_id, moved_to=event.moved_to
-                ):
+                if subscriber.wants(event.type, event.location_id, event.moved_to, event.client_id):
                     yield event, subscriber.id
 
 

@@ -88,8 +88,6 @@ async def _advance(service: Webhooks, recovery: RunningRecovery) -> bool:
 def _was_missed(item: Candidate, recovery: RunningRecovery) -> bool:
     """Not what was delivered or is still pending, and not another endpoint's test event."""
     event = item.event
-    if item.delivery_id is not None:
+    if item.delivery_id is not None or event.client_id is not None:
         return item.delivery_status == "dead"
-    return event.client_id is None and recovery.subscriber.wants(
-        event.type, event.location_id, moved_to=event.moved_to
-    )
+    return recovery.subscriber.wants(event.type, event.location_id, event.moved_to, None)

@@ -29,17 +29,6 @@ STUDIO_WINDOW = 256
 MIN_LANE_WINDOW = 2
 # Out of the lanes that one process runs at once.
 MAX_LANES_PER_STUDIO = 250
-
-
-def lane_window(lanes_of_studio: int) -> int:
-    """How many attempts a lane may have in flight.
-
-    It depends only on the number of lanes, not on what the others do: a slow endpoint takes nothing from the
-    other endpoints of its studio. The circuit breaker may allow less.
-    """
-    return max(MIN_LANE_WINDOW, STUDIO_WINDOW // max(1, lanes_of_studio))
-
-
 # A lane starts with a window of two attempts, so a process can afford many lanes.
 MAX_LANES = 1000
 CLAIM_BATCH = 100
@@ -121,7 +110,12 @@ class Dispatcher:
         return [id_ for id_, count in self._lanes_of_studio.items() if count >= MAX_LANES_PER_STUDIO]
 
     def window_of(self, studio_id: str) -> int:
-        return lane_window(self._lanes_of_studio[studio_id])
+        """How many attempts a lane of the studio may have in flight.
+
+        It depends only on the number of lanes, not on what the others do: a slow endpoint takes nothing from
+        the other endpoints of its studio. The circuit breaker may allow less.
+        """
+        return max(MIN_LANE_WINDOW, STUDIO_WINDOW // max(1, self._lanes_of_studio[studio_id]))
 
     async def _wake_lanes(self, conn: Connection) -> None:
         by_id = {lane.lease.endpoint_id: lane for lane in self._running.values()}

@@ -8,26 +8,28 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 import structlog
 
 from services.webhooks.actions.manage_endpoints import disable_endpoints
-from services.webhooks.dispatcher.sender import NotFresh, Sender, Sent
+from services.webhooks.dispatcher.sender import NotFresh, Sent
 from services.webhooks.rules.freshness import Freshness
 from services.webhooks.rules.retry import Breaker, after_attempt, next_attempt
-from services.webhooks.rules.signing import SecretCipher, signature
+from services.webhooks.rules.signing import signature
 from services.webhooks.store import lanes
-from services.webhooks.store.attempts import Completed, Due, Loaded, Wanted
-from services.webhooks.store.lanes import Lease, Release
+from services.webhooks.store.attempts import Completed, Due
+from services.webhooks.store.lanes import Lease
 from services.webhooks.telemetry import report_attempt
 from services.webhooks.wire.endpoints import Attempt
-from shared.background import Backoff, Wakeup
-from shared.batching import Batcher
+from shared.background import Backoff, end_tasks
 from shared.db.database import Connection, Database
 from shared.db.unavailable import is_unavailable
 from shared.wire import now
+
+if TYPE_CHECKING:
+    from services.webhooks.dispatcher.dispatcher import Dispatcher
 
 log = structlog.get_logger("dispatcher")
 
@@ -61,38 +63,6 @@ def headers_for(due: Due, keys: Sequence[bytes], at: int) -> dict[str, str]:
         "webhook-signature": signature(keys, due.event_id, at, due.body),
         "webhook-sequence": str(due.sequence),
     }
-
-
-def completed(lease: Lease, due: Due, sent: Sent, schedule: Sequence[float]) -> Completed:
-    verdict = next_attempt(sent.outcome, due.step, schedule, random.random())
-    attempt = Attempt(sent.at, sent.duration_ms, sent.outcome.status, sent.text, sent.outcome.error)
-    return Completed(
-        lease=lease,
-        delivery_id=due.id,
-        event_created_at=due.event_created_at,
-        attempt_count=due.attempt_count,
-        status=verdict.status,
-        step=verdict.step,
-        wait_seconds=verdict.wait,
-        attempt=msgspec.json.encode(attempt).decode(),
-    )
-
-
-class LaneResources(Protocol):
-    """What all lanes of a dispatcher share."""
-
-    database: Database
-    sender: Sender
-    cipher: SecretCipher
-    schedule: tuple[float, ...]
-    loads: Batcher[Wanted, Loaded | None]
-    releases: Batcher[Release, bool | None]
-    completions: Batcher[Completed, bool]
-    wakeup: Wakeup
-
-    def window_of(self, studio_id: str) -> int:
-        """How many attempts a lane of this studio may have in flight."""
-        ...
 
 
 class Prefetch:
@@ -140,7 +110,7 @@ class InFlight:
     `progress` is set when an attempt ends, and when the lane is woken.
     """
 
-    def __init__(self, resources: LaneResources, lease: Lease, breaker: Breaker, prefetch: Prefetch) -> None:
+    def __init__(self, resources: "Dispatcher", lease: Lease, breaker: Breaker, prefetch: Prefetch) -> None:
         self.breaker = breaker
         self.lost = False
         self.disable_reason: str | None = None
@@ -178,9 +148,7 @@ class InFlight:
             await asyncio.wait(self._tasks)
 
     async def cancel(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end_tasks(self._tasks)
 
     async def _deliver(self, due: Due, url: str, keys: Sequence[bytes], fresh: Freshness) -> None:
         headers = headers_for(due, keys, int(time.time()))
@@ -206,9 +174,11 @@ class InFlight:
         if self.fifo and not sent.outcome.succeeded:
             self._prefetch.drop_ready()
         reason = self._reason_to_disable(sent, moment)
-        done = completed(self._lease, due, sent, schedule)
+        verdict = next_attempt(sent.outcome, due.step, schedule, random.random())
+        attempt = Attempt(sent.at, sent.duration_ms, sent.outcome.status, sent.text, sent.outcome.error)
+        done = Completed(self._lease, due, verdict, msgspec.json.encode(attempt).decode())
         written = await self._resources.completions.submit(done)
-        report_attempt(due, sent, done)
+        report_attempt(done, sent)
         self._prefetch.held.discard(due.id)
         if not written:
             # Another dispatcher owns the lane now, so this one stops without another query.

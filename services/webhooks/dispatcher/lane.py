@@ -3,16 +3,20 @@
 import asyncio
 import contextlib
 import time
+from typing import TYPE_CHECKING
 
 import structlog
 
-from services.webhooks.dispatcher.in_flight import InFlight, LaneResources, Prefetch, when_available
+from services.webhooks.dispatcher.in_flight import InFlight, Prefetch, when_available
 from services.webhooks.rules.freshness import Freshness
 from services.webhooks.rules.retry import Breaker
 from services.webhooks.store import attempts
 from services.webhooks.store.attempts import Due, Target, Wanted
 from services.webhooks.store.lanes import Lease, Release
 from shared.wire import now
+
+if TYPE_CHECKING:
+    from services.webhooks.dispatcher.dispatcher import Dispatcher
 
 log = structlog.get_logger("dispatcher")
 
@@ -23,7 +27,7 @@ LOCKED_PAUSE = 0.02
 
 
 class Lane:
-    def __init__(self, resources: LaneResources, lease: Lease, breaker: Breaker) -> None:
+    def __init__(self, resources: "Dispatcher", lease: Lease, breaker: Breaker) -> None:
         self.resources = resources
         self.lease = lease
         self._prefetch = Prefetch()

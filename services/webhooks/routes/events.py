@@ -79,12 +79,9 @@ async def get_event(service: Webhooks, call: Call[None, None]) -> Answer:
     return Answer(event.body)
 
 
-FILE = Path(__file__).parent.parent / "event_types.json"
-
-
 @cache
-def _content() -> bytes:
-    return FILE.read_bytes()
+def _event_types() -> bytes:
+    return (Path(__file__).parent.parent / "event_types.json").read_bytes()
 
 
 @ROUTES.add(
@@ -96,4 +93,4 @@ def _content() -> bytes:
     tag="Events",
 )
 async def list_event_types(service: Webhooks, call: Call[None, None]) -> Answer:
-    return Answer(_content())
+    return Answer(_event_types())

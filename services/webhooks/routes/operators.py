@@ -1,10 +1,10 @@
 """For operators: queues, figures, and calls that only the gateway makes on their behalf."""
 
 from services.webhooks.actions.erase_person import erase_person
-from services.webhooks.actions.manage_endpoints import disable_client, disable_endpoints_of_key
+from services.webhooks.actions.manage_endpoints import disable_revoked
 from services.webhooks.actions.operator_repairs import advance_sequences, requeue_parked
 from services.webhooks.context import Webhooks
-from services.webhooks.store import parked, stats
+from services.webhooks.store import deliveries, parked
 from services.webhooks.wire.endpoints import ClientRevoked, Count, KeyRevoked
 from services.webhooks.wire.operators import (
     AdvanceSequences,
@@ -88,12 +88,12 @@ async def requeue(service: Webhooks, call: Call[None, Requeue]) -> Requeued:
     internal=True,
 )
 async def client_revoked(service: Webhooks, call: Call[None, ClientRevoked]) -> Count:
-    return Count(await disable_client(service, call.body.studio_id, call.body.client_id))
+    return Count(await disable_revoked(service, call.body.studio_id, client_id=call.body.client_id))
 
 
 @ROUTES.add("POST", "/internal/keys/revoked", "Disable the endpoints of a leaked key", internal=True)
 async def key_revoked(service: Webhooks, call: Call[None, KeyRevoked]) -> Count:
-    return Count(await disable_endpoints_of_key(service, call.body.studio_id, call.body.key_id))
+    return Count(await disable_revoked(service, call.body.studio_id, key_id=call.body.key_id))
 
 
 ROUTES.append(erase_route(erase_person, Erased))
@@ -111,7 +111,7 @@ async def advance(service: Webhooks, call: Call[None, AdvanceSequences]) -> Coun
 async def status(service: Webhooks, call: Call[None, None]) -> WebhooksStats:
     async with service.db.connection() as conn:
         waiting = await backlog(conn)
-        counts = await stats.counts(conn)
+        counts = await deliveries.counts(conn)
     return WebhooksStats(
         outbox_waiting=waiting.waiting,
         outbox_overdue=waiting.overdue,

@@ -6,6 +6,7 @@ from datetime import datetime
 import msgspec
 from msgspec import Struct
 
+from services.webhooks.rules.retry import NextStep
 from services.webhooks.store.lanes import Lease
 from shared.db.database import Connection, columns
 
@@ -135,14 +136,12 @@ async def in_order(conn: Connection, endpoint_id: str, limit: int) -> list[Due]:
     return found
 
 
-class Completed(Struct, frozen=True, kw_only=True):
+class Completed(Struct, frozen=True):
+    """`attempt` is JSON for the delivery log."""
+
     lease: Lease
-    delivery_id: str
-    event_created_at: datetime
-    attempt_count: int
-    status: str
-    step: int
-    wait_seconds: float | None
+    due: Due
+    verdict: NextStep
     attempt: str
 
 
@@ -173,10 +172,10 @@ RETURNING d.id
 async def complete(conn: Connection, completed: Sequence[Completed]) -> list[bool]:
     """Write a batch. False for a result that was fenced off because the lane has a new owner."""
     results = columns(
-        completed, "lease.studio_id", "delivery_id", "attempt_count", "status", "step", "wait_seconds",
-        "attempt", "lease.endpoint_id", "lease.token", "event_created_at",
+        completed, "lease.studio_id", "due.id", "due.attempt_count", "verdict.status", "verdict.step",
+        "verdict.wait", "attempt", "lease.endpoint_id", "lease.token", "due.event_created_at",
     )  # fmt: skip
     moments = results[-1]
     rows = await conn.fetch(COMPLETE, *results, MAX_ATTEMPTS_KEPT, min(moments), max(moments))
     written = {row["id"] for row in rows}
-    return [c.delivery_id in written for c in completed]
+    return [c.due.id in written for c in completed]

@@ -156,24 +156,17 @@ async def count_for_insert(conn: Connection, caller: Caller) -> int:
     return int(await conn.fetchval(COUNT, *_own(caller)))
 
 
-OF_KEY = """
-SELECT id FROM endpoints
-WHERE studio_id = $1 AND (key_id = $2 OR url_key_id = $2) AND status = 'enabled' AND deleted_at IS NULL
+ENABLED_OF = """
+SELECT id FROM endpoints WHERE studio_id = $1 AND (client_id = $2 OR key_id = $3 OR url_key_id = $3)
+  AND status = 'enabled' AND deleted_at IS NULL
 """
 
 
-async def enabled_of_key(conn: Connection, studio_id: str, key_id: str) -> list[str]:
-    """Those that the key created, and those whose current URL it set."""
-    return [row["id"] for row in await conn.fetch(OF_KEY, studio_id, key_id)]
-
-
-OF_CLIENT = """
-SELECT id FROM endpoints WHERE studio_id = $1 AND client_id = $2 AND status = 'enabled' AND deleted_at IS NULL
-"""
-
-
-async def enabled_of_client(conn: Connection, studio_id: str, client_id: str) -> list[str]:
-    return [row["id"] for row in await conn.fetch(OF_CLIENT, studio_id, client_id)]
+async def enabled_of(
+    conn: Connection, studio_id: str, *, client_id: str | None = None, key_id: str | None = None
+) -> list[str]:
+    """Those of the client; or those that the key created, and those whose current URL it set."""
+    return [row["id"] for row in await conn.fetch(ENABLED_OF, studio_id, client_id, key_id)]
 
 
 SUBSCRIBERS = """

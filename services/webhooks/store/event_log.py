@@ -146,20 +146,27 @@ def _may_see(caller: Caller, row: asyncpg.Record) -> bool:
     return row["client_id"] in (None, caller.client_id) or caller.actor == "operator"
 
 
-PLACE = """
-SELECT sequence, type, location_id, client_id, moved_to FROM events WHERE studio_id = $1 AND id = $2
+GET = """
+SELECT id, sequence, type, location_id, client_id, moved_to, body FROM events
+WHERE studio_id = $1 AND id = $2
 """
+
+
+async def get_event(conn: Connection, caller: Caller, event_id: str) -> EventBody | None:
+    row = await conn.fetchrow(GET, caller.studio_id, event_id)
+    if row is None or not _may_see(caller, row):
+        return None
+    return EventBody(row["id"], row["sequence"], row["body"])
 
 
 async def sequence_of_cursor(conn: Connection, caller: Caller, cursor: str | None) -> int:
     """An event that the caller may not see is as unknown as one that does not exist."""
-    row = await resolve_cursor(conn, PLACE, cursor, caller.studio_id)
+    row = await resolve_cursor(conn, GET, cursor, caller.studio_id)
     if row is None:
         return 0
     if not _may_see(caller, row):
         raise InvalidCursor
-    sequence: int = row["sequence"]
-    return sequence
+    return int(row["sequence"])
 
 
 # One index scan up to the limit per channel, and per permitted location for location-bound ones. A move
@@ -220,16 +227,3 @@ async def list_events(
     if len(rows) < limit and after < until:
         await read(BY_KIND, [channel for channel, _ in places], [location for _, location in places], until)
     return [EventBody(row["id"], row["sequence"], row["body"]) for row in rows]
-
-
-GET = """
-SELECT id, sequence, type, location_id, client_id, moved_to, body FROM events
-WHERE studio_id = $1 AND id = $2
-"""
-
-
-async def get_event(conn: Connection, caller: Caller, event_id: str) -> EventBody | None:
-    row = await conn.fetchrow(GET, caller.studio_id, event_id)
-    if row is None or not _may_see(caller, row):
-        return None
-    return EventBody(row["id"], row["sequence"], row["body"])

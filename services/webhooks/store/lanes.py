@@ -129,11 +129,8 @@ async def release(conn: Connection, releases: Sequence[Release]) -> list[bool | 
     return [due.get(one.lease.endpoint_id) for one in releases]
 
 
-NOTE_SUCCESS = """
-UPDATE lanes SET failures = 0, pauses = 0, paused_until = NULL, failing_since = NULL,
-       last_failed_at = NULL
-WHERE endpoint_id = $1 AND token = $2
-"""
+HEALTHY = "failures = 0, pauses = 0, paused_until = NULL, failing_since = NULL, last_failed_at = NULL"
+NOTE_SUCCESS = f"UPDATE lanes SET {HEALTHY} WHERE endpoint_id = $1 AND token = $2"  # noqa: S608
 
 
 async def note_success(conn: Connection, lease: Lease) -> None:
@@ -190,12 +187,9 @@ async def give_back(conn: Connection, leases: Sequence[Lease]) -> None:
     await conn.execute(GIVE_BACK, *columns(leases, "endpoint_id", "token"))
 
 
-RESUME = """
-UPDATE lanes SET due_at = now(), wakes = wakes + 1, changes = changes + 1, failures = 0, pauses = 0,
-       paused_until = NULL, failing_since = NULL,
-       last_failed_at = NULL
-WHERE endpoint_id = $1
-"""
+RESUME = f"""
+UPDATE lanes SET due_at = now(), wakes = wakes + 1, changes = changes + 1, {HEALTHY} WHERE endpoint_id = $1
+"""  # noqa: S608
 
 
 async def resume(conn: Connection, endpoint_id: str) -> None:
