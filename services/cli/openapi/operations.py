@@ -6,7 +6,7 @@ from msgspec import Struct, structs
 
 from services.bookings import app as bookings
 from services.catalog import app as catalog
-from services.cli.openapi.schemas import OPERATIONS
+from services.cli.openapi.schemas import OPERATORS, PARTNERS
 from services.forms import app as forms
 from services.gateway.errors import SessionCannotMakeSessions
 from services.gateway.routes.operator import port as table
@@ -71,13 +71,13 @@ async def _answered_by_the_gateway(context: Any, call: Any) -> Any:
     raise NotImplementedError
 
 
+# Their descriptions, like those of all routes without one, are in partners.toml and operators.toml.
 OWN_ROUTES: tuple[Route[Any], ...] = (
     Route(
         method="GET",
         path="/key",
         handler=_answered_by_the_gateway,
         summary="Read the key in use",
-        description="The key's name, studio, scopes, locations, expiry and rate limit, without its secret.",
         answer=OwnKey,
         tag="Key",
     ),
@@ -86,10 +86,6 @@ OWN_ROUTES: tuple[Route[Any], ...] = (
         path="/requests",
         handler=_answered_by_the_gateway,
         summary="List your requests of the last seven days",
-        description=(
-            "The requests of your client's keys, newest first: method, route, status and duration, without "
-            "bodies. They appear within seconds. Under high load some successful requests are not recorded."
-        ),
         query=RequestsQuery,
         answer=Page[LoggedRequest],
         tag="Key",
@@ -99,11 +95,6 @@ OWN_ROUTES: tuple[Route[Any], ...] = (
         path="/console-sessions",
         handler=_answered_by_the_gateway,
         summary="Create a link into the console",
-        description=(
-            "A link for a person's browser, so that the key stays on your server. It works once, within ten "
-            "minutes, and opens a session with the key's scopes or some of them. Revoking the key ends the "
-            "session. A session shares the client's rate limit and cannot create sessions."
-        ),
         body=ConsoleSessionCreate,
         optional_body=True,
         answer=ConsoleSession,
@@ -117,10 +108,6 @@ IMPORT: Route[Any] = Route(
     path="/import",
     handler=_answered_by_the_gateway,
     summary="Import NDJSON of any size",
-    description=(
-        "One resource per line, as the API returns it; `object` names its kind. Good lines are stored if "
-        "others are bad. Each bad line is reported by number and reason."
-    ),
     query=ImportQuery,
     answer=ImportAnswer,
     errors=(NotFound,),
@@ -131,11 +118,6 @@ EXPORT: Route[Any] = Route(
     path="/export",
     handler=_answered_by_the_gateway,
     summary="Export a studio as NDJSON",
-    description=(
-        "Import lines of everything in the studio, in an order that can be imported, including credits, "
-        "charges, receipts and versions. Keys, endpoints and events are not exported. With `member_id`, only "
-        "what is stored about that person. The response is complete only if its last chunk arrives."
-    ),
     query=ExportOf,
     answer=str,
     errors=(NotFound,),
@@ -183,11 +165,13 @@ def _partner_operation(row: PartnerRoute, route: Route[Any]) -> Operation:
     scopes = [] if row.scope == ANY_KEY else [row.scope]
     needs = f"Required scope: `{row.scope}`." if scopes else "Any valid key may call this."
     noun = "webhooks" if row.path.startswith("/webhook-") else row.path.split("/")[1].replace("-", " ")
+    known_id = operation_id(row.method, row.path)
+    about = route.description or PARTNERS["operations"].get(known_id)
     return Operation(
-        id=operation_id(row.method, row.path),
+        id=known_id,
         route=route,
         tag=route.tag or noun.capitalize(),
-        description="\n\n".join(part for part in (route.description, needs) if part),
+        description="\n\n".join(part for part in (about, needs) if part),
         access={"security": [{"ServiceKey": scopes}], "x-required-scope": scopes[0] if scopes else None},
         access_errors=(InsufficientScope,) if scopes else (),
     )
@@ -222,7 +206,7 @@ def _operator_operation(route: Route[Any]) -> Operation:
     below = route.path.removeprefix(OF_A_STUDIO)
     known_id = operation_id(route.method, below or route.path)
     noun = below.strip("/").split("/")[0] or "studios"
-    about = route.description or OPERATIONS[known_id]
+    about = route.description or OPERATORS["operations"][known_id]
     return Operation(
         id=known_id,
         # Staff need a role instead of a key's scopes.
