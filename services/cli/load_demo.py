@@ -43,7 +43,7 @@ from services.webhooks.actions.log_events import add_to_log
 from services.webhooks.rules.signing import SecretCipher, new_secret
 from services.webhooks.store import endpoints
 from services.webhooks.store.event_log import get_event
-from services.webhooks.wire.endpoints import Attempt
+from services.webhooks.wire.endpoints import Attempt, EndpointCreate
 from shared.db.database import Connection, Database
 from shared.events.envelope import read_envelope, render
 from shared.events.event import EventResource
@@ -55,13 +55,11 @@ from shared.wire import encode, now
 
 DEMO_KEY: Final = "demo_key.json"
 OPERATOR: Final = Caller(studio_id=STUDIO_ID, actor="operator")
-ENDPOINT: Final = {
-    "url": "http://127.0.0.1:9001/hooks/studio",
-    "description": "For the samples in the reference",
-    "event_types": ["webhook_endpoint.disabled"],
-    "fifo": False,
-    "rate_limit": None,
-}
+ENDPOINT: Final = EndpointCreate(
+    url="http://127.0.0.1:9001/hooks/studio",
+    description="For the samples in the reference",
+    event_types=["webhook_endpoint.disabled"],
+)
 
 
 def load_demo(client: OperatorClient, *, progress: bool = True) -> dict[str, Any]:

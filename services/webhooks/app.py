@@ -8,8 +8,8 @@ from services.webhooks.actions.log_events import log_events
 from services.webhooks.actions.prune import prune_step
 from services.webhooks.actions.recover import recovery_step
 from services.webhooks.context import Webhooks
-from services.webhooks.dispatcher.batches import LONGEST_PAUSE
 from services.webhooks.dispatcher.dispatcher import Dispatcher
+from services.webhooks.dispatcher.in_flight import LONGEST_PAUSE
 from services.webhooks.dispatcher.sender import Sender
 from services.webhooks.routes import ROUTES
 from services.webhooks.rules.signing import SecretCipher
@@ -56,7 +56,7 @@ class EventLogConsumer:
     async def start(self) -> None:
         await self._service.bus.subscribe(
             EVENT_LOG,
-            self._handle,
+            partial(log_events, self._service),
             ready=partial(check_writable, self._service.db, EVENT_LOG.name),
             park=self._park,
         )
@@ -67,9 +67,6 @@ class EventLogConsumer:
             await self._leases.release()
         finally:
             await self._relay.stop()
-
-    async def _handle(self, messages: Sequence[Message]) -> None:
-        await log_events(self._service, messages)
 
     async def _park(self, message: Message, reason: str) -> None:
         async with self._service.db.connection() as conn:
@@ -141,7 +138,27 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
             )
             stack.push_async_callback(dispatcher.stop)
             poll = POLL_SECONDS_ALONE if settings.webhooks_only == "dispatch" else POLL_SECONDS
-            loops += _dispatch_loops(service, dispatcher, poll)
+            loops += [
+                Loop(
+                    "webhooks-dispatcher",
+                    dispatcher.step,
+                    idle=poll,
+                    wakeup=service.wakeup,
+                    longest_pause=LONGEST_PAUSE,
+                ),
+                Loop(
+                    "webhooks-leases",
+                    dispatcher.renew,
+                    idle=lanes.RENEW_SECONDS,
+                    longest_pause=LONGEST_PAUSE,
+                ),
+                Loop(
+                    "webhooks-recoveries",
+                    partial(recovery_step, service),
+                    idle=2.0,
+                    wakeup=service.recovery_wakeup,
+                ),
+            ]
         if settings.webhooks_only != "dispatch":
             event_log = EventLogConsumer(service)
             stack.push_async_callback(event_log.stop)
@@ -164,19 +181,3 @@ async def open_service(settings: Settings, bus: Bus) -> AsyncIterator[Service[We
                 "dispatcher": OptionalCheck(loops_problem),
             },
         )
-
-
-def _dispatch_loops(service: Webhooks, dispatcher: Dispatcher, poll: float) -> list[Loop]:
-    return [
-        Loop(
-            "webhooks-dispatcher",
-            dispatcher.step,
-            idle=poll,
-            wakeup=service.wakeup,
-            longest_pause=LONGEST_PAUSE,
-        ),
-        Loop("webhooks-leases", dispatcher.renew, idle=lanes.RENEW_SECONDS, longest_pause=LONGEST_PAUSE),
-        Loop(
-            "webhooks-recoveries", partial(recovery_step, service), idle=2.0, wakeup=service.recovery_wakeup
-        ),
-    ]

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import structlog
 
 from services.webhooks.dispatcher.sender import Sent
-from services.webhooks.store import parked, stats
-from services.webhooks.store.attempts import Completed, Due
+from services.webhooks.store import deliveries, parked
+from services.webhooks.store.attempts import Completed
 from services.webhooks.store.event_log import StoredEvent
 from shared.db.database import Database
 from shared.events.bus import QUEUES, Bus
@@ -18,7 +18,6 @@ from shared.observability.metrics import (
     DELIVERIES_OPEN,
     DELIVERY_AGE,
     DELIVERY_SECONDS,
-    LOG_DAYS,
     QUEUE_MESSAGES,
 )
 from shared.observability.tracing import record, trace_id_of
@@ -43,10 +42,11 @@ def report_logged(events: Sequence[StoredEvent], began: datetime) -> None:
         record(f"log {event.type}", event.traceparent, "consumer", began, attributes, seconds=seconds)
 
 
-def report_attempt(due: Due, sent: Sent, completed: Completed) -> None:
+def report_attempt(completed: Completed, sent: Sent) -> None:
+    due = completed.due
     head = read_head(due.body)
     failed = not sent.outcome.succeeded
-    outcome = "succeeded" if not failed else "dead" if completed.status == "dead" else "failed"
+    outcome = "succeeded" if not failed else "dead" if completed.verdict.status == "dead" else "failed"
     DELIVERIES.labels(outcome).inc()
     if not failed:
         DELIVERY_SECONDS.observe(max(0.0, (now() - head.created_at).total_seconds()))
@@ -73,11 +73,6 @@ def report_attempt(due: Due, sent: Sent, completed: Completed) -> None:
     record("deliver webhook", due.traceparent, "client", sent.at, attributes, seconds=seconds, failed=failed)
 
 
-def report_weeks(*, ahead: timedelta, overdue: timedelta) -> None:
-    LOG_DAYS.labels("ahead").set(ahead / timedelta(days=1))
-    LOG_DAYS.labels("expired").set(overdue / timedelta(days=1))
-
-
 async def update_gauges(db: Database, bus: Bus) -> bool:
     """A loop step: update the gauges for queue depth and delivery backlog, even if one of them fails."""
     results = await asyncio.gather(_update_queue_depths(bus), _update_backlog(db), return_exceptions=True)
@@ -96,7 +91,7 @@ async def _update_backlog(db: Database) -> None:
     async with db.connection() as conn:
         for queue in QUEUES:
             QUEUE_MESSAGES.labels(queue.name, "parked").set(await parked.count(conn, queue))
-        counts = await stats.counts(conn)
+        counts = await deliveries.counts(conn)
     DELIVERIES_OPEN.labels("pending").set(counts["pending"])
     DELIVERIES_OPEN.labels("dead").set(counts["dead"])
     DELIVERY_AGE.set(counts["oldest"])

@@ -5,7 +5,9 @@ import base64
 import hashlib
 import hmac
 import time
+from collections.abc import Collection
 from contextlib import AbstractAsyncContextManager
+from operator import attrgetter
 from types import TracebackType
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
@@ -246,6 +248,11 @@ async def _set_codecs(conn: Connection) -> None:
 
 def _to_json(value: object) -> str:
     return msgspec.json.encode(value).decode()
+
+
+def columns(items: Collection[object], *names: str) -> list[list[Any]]:
+    """A list for each name, as `unnest` takes them. A name may be a path, such as `lease.token`."""
+    return [[value(item) for item in items] for value in map(attrgetter, names)]
 
 
 # A condition that makes a statement's commit asynchronous: it does not wait for the disk.

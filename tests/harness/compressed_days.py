@@ -17,6 +17,7 @@ from services.webhooks.rules.signing import SecretCipher
 from services.webhooks.rules.urls import UrlPolicy
 from services.webhooks.store import endpoints, event_log
 from services.webhooks.store.event_log import StoredEvent
+from services.webhooks.wire.endpoints import EndpointCreate
 from shared.background import Wakeup
 from shared.db.database import Database
 from shared.events.bus.memory import MemoryBus
@@ -89,17 +90,9 @@ async def live_day(
 
 async def add_endpoint(service: Webhooks, studio_id: str) -> str:
     caller = Caller(studio_id=studio_id, client_id=new_id(), scopes=frozenset({"bookings:read"}))
-    values = {
-        "url": "https://partner.example/hook",
-        "description": "",
-        "event_types": [],
-        "fifo": False,
-        "rate_limit": None,
-    }
-    endpoint_id = new_id()
+    body = EndpointCreate(url="https://partner.example/hook")
     async with service.db.transaction() as conn:
-        await endpoints.insert(conn, caller, endpoint_id, values)
-    return endpoint_id
+        return (await endpoints.insert(conn, caller, new_id(), body)).shown.id
 
 
 class BlockCounter:

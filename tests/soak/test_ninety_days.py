@@ -10,7 +10,7 @@ import pytest
 from services.webhooks.actions.log_events import add_to_log
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.retention import KEPT, WEEK, oldest_kept
-from services.webhooks.store import event_log, stats
+from services.webhooks.store import deliveries, event_log
 from shared.http.caller import Caller
 from shared.wire import new_id
 from tests.harness.compressed_days import (
@@ -65,7 +65,7 @@ async def test_ninety_days_come_and_go_and_a_page_costs_as_much_as_it_shows(
             assert late[name] <= before + MOST_BLOCKS
         await everything_is_there(service, studio_id, oldest * BUSY)
         async with service.db.connection() as conn:
-            assert (await stats.counts(conn))["pending"] == await conn.fetchval(OPEN) > 0
+            assert (await deliveries.counts(conn))["pending"] == await conn.fetchval(OPEN) > 0
 
 
 async def costs(service: Webhooks, studio_id: str, days: range) -> dict[str, float]:

@@ -37,7 +37,7 @@ async def erase_person(service: Webhooks, caller: Caller, person: PersonToErase)
     async with service.db.transaction() as conn:
         counters = await event_log.lock_counters(conn, [caller.studio_id])
         after = await erasure.remember(conn, caller, people)
-    await _rewrite(service, caller, people, (after, counters[caller.studio_id]), erased)
+    await _rewrite(service, caller, people, after, counters[caller.studio_id], erased)
     async with service.db.transaction() as conn:
         await anonymize_outbox(conn, caller.studio_id, people)
         await parked.forget(conn, people)
@@ -54,10 +54,9 @@ async def erase_person(service: Webhooks, caller: Caller, person: PersonToErase)
 
 
 async def _rewrite(
-    service: Webhooks, caller: Caller, people: list[str], between: tuple[int, int], erased: Erased
+    service: Webhooks, caller: Caller, people: list[str], after: int, until: int, erased: Erased
 ) -> None:
     """All events that were logged before the log knew of the erasure."""
-    after, until = between
     give_up_at = time.monotonic() + SEARCH_SECONDS
     while after < until:
         async with service.db.transaction() as conn:

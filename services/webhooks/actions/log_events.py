@@ -13,14 +13,14 @@ from msgspec import structs
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.retention import MAX_CLOCK_SKEW, oldest_kept, start_of_week
 from services.webhooks.rules.visibility import Subscriber, channel_name, kind_of
-from services.webhooks.store import deliveries, endpoints, erasure, event_log, retention
+from services.webhooks.store import deliveries, endpoints, event_log, retention
 from services.webhooks.store.deliveries import NewDelivery
 from services.webhooks.store.event_log import StoredEvent
 from services.webhooks.telemetry import report_logged
 from services.webhooks.wire.events import render_logged
 from shared.db.database import Connection
 from shared.errors import Unavailable
-from shared.events.anonymize import person_in, without_person
+from shared.events.anonymize import without_person
 from shared.events.bus import Message, Poison, groups_for
 from shared.events.envelope import Envelope, read_envelope
 from shared.events.kinds import KINDS
@@ -83,17 +83,18 @@ async def oldest_that_is_logged(service: Webhooks, envelopes: Sequence[Envelope]
 
 async def _log(service: Webhooks, copies: Mapping[str, tuple[Message, Envelope]], began: datetime) -> None:
     traces = {id_: message.traceparent for id_, (message, _) in copies.items()}
+    made = None
     async with service.db.transaction() as conn:
         events = await add_to_log(conn, [envelope for _, envelope in copies.values()], traces=traces)
         if events:
             interested = await endpoints.subscribers(conn, sorted({event.studio_id for event in events}))
-            await make_deliveries(conn, Pairs(events, interested))
+            made = await make_deliveries(conn, Pairs(events, interested))
         new = [copies[event.id] for event in events if not event.erased]
         passed_on = [outbox_row(message, envelope) for message, envelope in new if groups_for(envelope.type)]
         await add_rows(conn, passed_on)
-    if events:
+    if made:
         service.wakeup.notify()
-        report_logged(events, began)
+    report_logged(events, began)
     if passed_on:
         service.relay_wakeup.notify()
 
@@ -128,20 +129,13 @@ async def add_to_log(
     """
     studio_ids = sorted({envelope.studio_id for envelope in envelopes})
     counters = await event_log.lock_counters(conn, studio_ids)
-    ids, moments = [envelope.id for envelope in envelopes], [envelope.created_at for envelope in envelopes]
-    seen = await event_log.known_ids(conn, studio_ids, ids, moments)
-    people = {
-        envelope.id: (envelope.studio_id, person_id)
-        for envelope in envelopes
-        if (person_id := person_in(envelope.resource, envelope.data)) is not None
-    }
-    gone = await erasure.erased_among(conn, people.values())
+    seen, about_erased = await event_log.known(conn, envelopes)
     events: list[StoredEvent] = []
     for envelope in envelopes:
         if envelope.id in seen:
             continue
         seen.add(envelope.id)
-        erased = envelope.id in people and people[envelope.id] in gone
+        erased = envelope.id in about_erased
         if erased:
             envelope = structs.replace(envelope, data=without_person(envelope.resource))
         sequence = counters[envelope.studio_id] = counters[envelope.studio_id] + 1
@@ -180,9 +174,7 @@ class Pairs:
     def __iter__(self) -> Iterator[tuple[StoredEvent, str]]:
         for event in self._events:
             for subscriber in self._by_studio[event.studio_id]:
-                if subscriber.wants(
-                    event.type, event.location_id, client_id=event.client_id, moved_to=event.moved_to
-                ):
+                if subscriber.wants(event.type, event.location_id, event.moved_to, event.client_id):
                     yield event, subscriber.id
 
 

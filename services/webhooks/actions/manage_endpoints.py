@@ -13,6 +13,7 @@ from services.webhooks.rules.urls import url_problem
 from services.webhooks.rules.visibility import EVERYTHING, View, missing_scopes
 from services.webhooks.store import deliveries, endpoints, event_log, lanes
 from services.webhooks.store.endpoints import StoredEndpoint
+from services.webhooks.store.event_log import StoredEvent
 from services.webhooks.wire.endpoints import (
     Delivery,
     Endpoint,
@@ -24,7 +25,7 @@ from services.webhooks.wire.endpoints import (
 from shared.db.database import Connection
 from shared.errors import InsufficientScope, NotFound, Problem
 from shared.events.envelope import read_envelope, render
-from shared.events.event import EventResource
+from shared.events.event import EventResource, Kind
 from shared.events.kinds import WebhookEndpointDisabled, WebhookTest
 from shared.http.caller import Caller
 from shared.http.routes import PartialBody
@@ -49,14 +50,23 @@ async def add_disabled_events(
     for endpoint_id in endpoint_ids:
         stored = await endpoints.get(conn, operator, endpoint_id)
         assert stored is not None
-        event = WebhookEndpointDisabled(
-            studio_id=studio_id,
-            resource=EventResource("webhook_endpoint", endpoint_id, await lanes.version(conn, endpoint_id)),
-            data=stored.shown,
-            request_id=request_id or None,
-        )
-        events = await add_to_log(conn, [read_envelope(render(event))], client_id=stored.client_id)
-        await make_deliveries(conn, Pairs(events, await endpoints.subscribers(conn, [studio_id])))
+        version = await lanes.version(conn, endpoint_id)
+        event = await _log(conn, WebhookEndpointDisabled, studio_id, stored, version, request_id)
+        await make_deliveries(conn, Pairs([event], await endpoints.subscribers(conn, [studio_id])))
+
+
+async def _log(
+    conn: Connection, kind: Kind, studio_id: str, stored: StoredEndpoint, version: int, request_id: str
+) -> StoredEvent:
+    """An event about an endpoint, which only its client sees."""
+    event = kind(
+        studio_id=studio_id,
+        resource=EventResource("webhook_endpoint", stored.shown.id, version),
+        data=stored.shown,
+        request_id=request_id or None,
+    )
+    [logged] = await add_to_log(conn, [read_envelope(render(event))], client_id=stored.client_id)
+    return logged
 
 
 MAX_ENDPOINTS = 200
@@ -68,18 +78,7 @@ async def create_endpoint(service: Webhooks, caller: Caller, body: EndpointCreat
     async with service.db.transaction() as conn:
         if await endpoints.count_for_insert(conn, caller) >= MAX_ENDPOINTS:
             raise TooManyEndpoints
-        made = await endpoints.insert(
-            conn,
-            caller,
-            new_id(),
-            {
-                "url": body.url,
-                "description": body.description,
-                "event_types": unique(body.event_types),
-                "fifo": body.fifo,
-                "rate_limit": body.rate_limit,
-            },
-        )
+        made = await endpoints.insert(conn, caller, new_id(), body)
         await endpoints.add_secret(conn, caller.studio_id, made.shown.id, service.cipher.encrypt(secret))
     return with_secret(made.shown, secret)
 
@@ -96,10 +95,6 @@ async def check_endpoint(service: Webhooks, caller: Caller, given: PartialBody) 
     url = given.fields.get("url", UNSET)
     problem = url_problem(url, service.urls) if url is not UNSET else None
     return [Problem(("body", "url"), problem, "url_not_allowed")] if problem else []
-
-
-def unique(event_types: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(event_types))
 
 
 async def change_endpoint(
@@ -125,8 +120,6 @@ async def change_endpoint(
 def changed_by(stored: StoredEndpoint, body: EndpointUpdate) -> Endpoint:
     """Fields that are left out keep their value."""
     given = {name: value for name in body.__struct_fields__ if (value := getattr(body, name)) is not UNSET}
-    if "event_types" in given:
-        given["event_types"] = unique(given["event_types"])
     if given.get("status") == "enabled":
         given["disabled_reason"] = None
     elif given.get("status") == "disabled" and stored.shown.status == "enabled":
@@ -174,20 +167,15 @@ async def delete_endpoint(service: Webhooks, caller: Caller, endpoint_id: str) -
     service.wakeup.notify()
 
 
-async def disable_endpoints_of_key(service: Webhooks, studio_id: str, key_id: str) -> int:
-    """The key leaked, so whoever had it may have pointed them at a server of their own."""
-    async with service.db.transaction() as conn:
-        ids = await endpoints.enabled_of_key(conn, studio_id, key_id)
-        await disable_endpoints(conn, studio_id, ids, "key_revoked")
-    service.wakeup.notify()
-    return len(ids)
+async def disable_revoked(service: Webhooks, studio_id: str, **owner: str) -> int:
+    """Those of a `client_id` whose last key was revoked, or of a `key_id` that leaked.
 
-
-async def disable_client(service: Webhooks, studio_id: str, client_id: str) -> int:
-    """Its last key was revoked, so nothing more is sent."""
+    Whoever had the key may have pointed them at a server of their own.
+    """
     async with service.db.transaction() as conn:
-        ids = await endpoints.enabled_of_client(conn, studio_id, client_id)
-        await disable_endpoints(conn, studio_id, ids, "client_revoked")
+        ids = await endpoints.enabled_of(conn, studio_id, **owner)
+        reason = "key_revoked" if "key_id" in owner else "client_revoked"
+        await disable_endpoints(conn, studio_id, ids, reason)
     service.wakeup.notify()
     return len(ids)
 
@@ -217,14 +205,8 @@ async def send_test(service: Webhooks, caller: Caller, endpoint_id: str) -> Deli
         stored = await use_endpoint(conn, caller, endpoint_id)
         if stored.shown.status == "disabled":
             raise EndpointDisabled
-        event = WebhookTest(
-            studio_id=caller.studio_id,
-            resource=EventResource("webhook_endpoint", endpoint_id, 1),
-            data=stored.shown,
-            request_id=caller.request_id or None,
-        )
-        logged = await add_to_log(conn, [read_envelope(render(event))], client_id=stored.client_id)
-        delivery_id = await make_deliveries(conn, [(logged[0], endpoint_id)])
+        event = await _log(conn, WebhookTest, caller.studio_id, stored, 1, caller.request_id)
+        delivery_id = await make_deliveries(conn, [(event, endpoint_id)])
         delivery = await deliveries.get(conn, caller, delivery_id) if delivery_id else None
     service.wakeup.notify()
     if delivery is None:

@@ -1,6 +1,6 @@
 """Make the log's coming week and drop expired ones; delete what no longer has an endpoint or is needed."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import asyncpg
 import structlog
@@ -8,12 +8,13 @@ import structlog
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.retention import KEPT, WEEK, oldest_kept
 from services.webhooks.store import endpoints, erasure, parked, retention
-from services.webhooks.telemetry import report_weeks
+from shared.observability.metrics import LOG_DAYS
 from shared.wire import now
 
 log = structlog.get_logger("event_log")
 
 BATCH = 1000
+DAY = timedelta(days=1)
 
 
 async def prune_step(service: Webhooks) -> bool:
@@ -46,4 +47,5 @@ async def keep_weeks(service: Webhooks, at: datetime) -> None:
                 break
             log.info("log_week_dropped", week=weeks[0].isoformat())
             weeks = weeks[1:]
-    report_weeks(ahead=weeks[-1] + WEEK - at, overdue=max(oldest - weeks[0], 0 * WEEK))
+    LOG_DAYS.labels("ahead").set((weeks[-1] + WEEK - at) / DAY)
+    LOG_DAYS.labels("expired").set(max(oldest - weeks[0], 0 * DAY) / DAY)

@@ -87,8 +87,7 @@ async def _advance(service: Webhooks, recovery: RunningRecovery) -> bool:
 
 def _was_missed(item: Candidate, recovery: RunningRecovery) -> bool:
     """Not what was delivered or is still pending, and not another endpoint's test event."""
-    if item.event.created_at < recovery.since or item.event.client_id is not None:
-        return item.delivery_status == "dead" and item.event.created_at >= recovery.since
-    if item.delivery_id is not None:
+    event = item.event
+    if item.delivery_id is not None or event.client_id is not None:
         return item.delivery_status == "dead"
-    return recovery.subscriber.wants(item.event.type, item.event.location_id, moved_to=item.event.moved_to)
+    return recovery.subscriber.wants(event.type, event.location_id, event.moved_to, None)

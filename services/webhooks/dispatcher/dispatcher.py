@@ -3,23 +3,25 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
 import structlog
 
-from services.webhooks.dispatcher.batches import Batcher, Completer
+from services.webhooks.dispatcher.in_flight import when_available
 from services.webhooks.dispatcher.lane import Lane
 from services.webhooks.dispatcher.sender import Sender
 from services.webhooks.rules.signing import SecretCipher
 from services.webhooks.store import attempts, lanes
-from services.webhooks.store.attempts import Loaded, Wanted
-from services.webhooks.store.lanes import Release
-from shared.background import Wakeup
+from shared.background import Wakeup, end_tasks
+from shared.batching import Batcher
 from shared.db.database import Connection, Database
-from shared.db.unavailable import is_unavailable
 from shared.wire import new_id
 
 log = structlog.get_logger("dispatcher")
+
+Q = TypeVar("Q")
+R = TypeVar("R")
 
 # How a dispatcher is shared between studios: the backlog of one must not delay the events of another.
 # Attempts in flight of all lanes of a studio together, as long as each lane may have the minimum.
@@ -27,17 +29,6 @@ STUDIO_WINDOW = 256
 MIN_LANE_WINDOW = 2
 # Out of the lanes that one process runs at once.
 MAX_LANES_PER_STUDIO = 250
-
-
-def lane_window(lanes_of_studio: int) -> int:
-    """How many attempts a lane may have in flight.
-
-    It depends only on the number of lanes, not on what the others do: a slow endpoint takes nothing from the
-    other endpoints of its studio. The circuit breaker may allow less.
-    """
-    return max(MIN_LANE_WINDOW, STUDIO_WINDOW // max(1, lanes_of_studio))
-
-
 # A lane starts with a window of two attempts, so a process can afford many lanes.
 MAX_LANES = 1000
 CLAIM_BATCH = 100
@@ -65,12 +56,26 @@ class Dispatcher:
         self.schedule = tuple(schedule)
         self.max_lanes = max_lanes
         self.wakeup = wakeup or Wakeup()
-        self.completer = Completer(database)
-        self.loads: Batcher[Wanted, Loaded | None] = Batcher(database, attempts.load)
-        self.releases: Batcher[Release, bool | None] = Batcher(database, lanes.release)
+        # Two at once, so that one slow statement does not hold up every lane.
+        self.loads = self._batched(attempts.load, max_batch=100, max_running=2)
+        self.releases = self._batched(lanes.release, max_batch=100, max_running=2)
+        self.completions = self._batched(attempts.complete, max_batch=256, max_running=1)
         self._running: dict[asyncio.Task[None], Lane] = {}
         self._lanes_of_studio: Counter[str] = Counter()
-        self._completing: asyncio.Task[None] | None = None
+
+    def _batched(
+        self,
+        statement: Callable[[Connection, Sequence[Q]], Awaitable[Sequence[R]]],
+        *,
+        max_batch: int,
+        max_running: int,
+    ) -> Batcher[Q, R]:
+        """What many lanes read and write at the same time goes into one statement."""
+
+        async def run(requests: Sequence[Q]) -> Sequence[R]:
+            return await when_available(self.database, lambda conn: statement(conn, requests))
+
+        return Batcher(run, max_batch=max_batch, max_running=max_running)
 
     @property
     def lanes_running(self) -> int:
@@ -78,8 +83,6 @@ class Dispatcher:
 
     async def step(self) -> bool:
         """True when there may be more lanes to claim."""
-        if self._completing is None or self._completing.done():
-            self._completing = asyncio.create_task(self.completer.run(), name="completer")
         room = max(0, min(CLAIM_BATCH, self.max_lanes - len(self._running)))
         async with self.database.connection() as conn:
             claimed = await lanes.claim(conn, new_id(), room, self._studios_at_their_limit())
@@ -107,7 +110,12 @@ class Dispatcher:
         return [id_ for id_, count in self._lanes_of_studio.items() if count >= MAX_LANES_PER_STUDIO]
 
     def window_of(self, studio_id: str) -> int:
-        return lane_window(self._lanes_of_studio[studio_id])
+        """How many attempts a lane of the studio may have in flight.
+
+        It depends only on the number of lanes, not on what the others do: a slow endpoint takes nothing from
+        the other endpoints of its studio. The circuit breaker may allow less.
+        """
+        return max(MIN_LANE_WINDOW, STUDIO_WINDOW // max(1, self._lanes_of_studio[studio_id]))
 
     async def _wake_lanes(self, conn: Connection) -> None:
         by_id = {lane.lease.endpoint_id: lane for lane in self._running.values()}
@@ -127,9 +135,8 @@ class Dispatcher:
         """A lane that fails because of a bug is retried when its lease expires."""
         try:
             await lane.run()
-        except Exception as problem:
-            if not is_unavailable(problem):
-                log.error("lane_failed", endpoint_id=lane.lease.endpoint_id, exc_info=True)
+        except Exception:
+            log.error("lane_failed", endpoint_id=lane.lease.endpoint_id, exc_info=True)
 
     async def renew(self) -> bool:
         leases = [lane.lease for lane in self._running.values()]
@@ -143,14 +150,9 @@ class Dispatcher:
         running = dict(self._running)
         if running:
             await asyncio.wait(running, timeout=STOP_GRACE_SECONDS)
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-        for batcher in (self.loads, self.releases):
+        await end_tasks(running)
+        for batcher in (self.loads, self.releases, self.completions):
             await batcher.close()
-        if self._completing is not None:
-            self._completing.cancel()
-            await asyncio.gather(self._completing, return_exceptions=True)
         leases = [lane.lease for task, lane in running.items() if task.cancelled()]
         if leases:
             try:

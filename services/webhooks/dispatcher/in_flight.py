@@ -8,31 +8,50 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 import structlog
 
 from services.webhooks.actions.manage_endpoints import disable_endpoints
-from services.webhooks.dispatcher.batches import LONGEST_PAUSE, Batcher, Completer
-from services.webhooks.dispatcher.sender import NotFresh, Sender, Sent
+from services.webhooks.dispatcher.sender import NotFresh, Sent
 from services.webhooks.rules.freshness import Freshness
 from services.webhooks.rules.retry import Breaker, after_attempt, next_attempt
-from services.webhooks.rules.signing import SecretCipher, signature
+from services.webhooks.rules.signing import signature
 from services.webhooks.store import lanes
-from services.webhooks.store.attempts import Completed, Due, Loaded, Wanted
-from services.webhooks.store.lanes import Lease, Release
+from services.webhooks.store.attempts import Completed, Due
+from services.webhooks.store.lanes import Lease
 from services.webhooks.telemetry import report_attempt
 from services.webhooks.wire.endpoints import Attempt
-from shared.background import Backoff, Wakeup
-from shared.db.database import Database
+from shared.background import Backoff, end_tasks
+from shared.db.database import Connection, Database
 from shared.db.unavailable import is_unavailable
 from shared.wire import now
 
+if TYPE_CHECKING:
+    from services.webhooks.dispatcher.dispatcher import Dispatcher
+
 log = structlog.get_logger("dispatcher")
 
+T = TypeVar("T")
+# While the database is away. Deliveries go on this soon after it is back.
+LONGEST_PAUSE = 1.0
 # Enough to keep a lane busy, few enough to keep memory flat.
 PREFETCH_LIMIT = 64
+
+
+async def when_available(database: Database, work: Callable[[Connection], Awaitable[T]]) -> T:
+    """A database restart delays results and loads, but loses none, and no lane gives up its lease."""
+    backoff = Backoff(longest=LONGEST_PAUSE)
+    while True:
+        try:
+            async with database.connection() as conn:
+                return await work(conn)
+        except Exception as problem:
+            if not is_unavailable(problem):
+                raise
+            log.warning("database_unavailable", error=type(problem).__name__)
+        await backoff.pause()
 
 
 def headers_for(due: Due, keys: Sequence[bytes], at: int) -> dict[str, str]:
@@ -44,38 +63,6 @@ def headers_for(due: Due, keys: Sequence[bytes], at: int) -> dict[str, str]:
         "webhook-signature": signature(keys, due.event_id, at, due.body),
         "webhook-sequence": str(due.sequence),
     }
-
-
-def completed(lease: Lease, due: Due, sent: Sent, schedule: Sequence[float]) -> Completed:
-    verdict = next_attempt(sent.outcome, due.step, schedule, random.random())
-    attempt = Attempt(sent.at, sent.duration_ms, sent.outcome.status, sent.text, sent.outcome.error)
-    return Completed(
-        lease=lease,
-        delivery_id=due.id,
-        event_created_at=due.event_created_at,
-        attempt_count=due.attempt_count,
-        status=verdict.status,
-        step=verdict.step,
-        wait_seconds=verdict.wait,
-        attempt=msgspec.json.encode(attempt).decode(),
-    )
-
-
-class LaneResources(Protocol):
-    """What all lanes of a dispatcher share."""
-
-    database: Database
-    sender: Sender
-    completer: Completer
-    cipher: SecretCipher
-    schedule: tuple[float, ...]
-    loads: Batcher[Wanted, Loaded | None]
-    releases: Batcher[Release, bool | None]
-    wakeup: Wakeup
-
-    def window_of(self, studio_id: str) -> int:
-        """How many attempts a lane of this studio may have in flight."""
-        ...
 
 
 class Prefetch:
@@ -123,7 +110,7 @@ class InFlight:
     `progress` is set when an attempt ends, and when the lane is woken.
     """
 
-    def __init__(self, resources: LaneResources, lease: Lease, breaker: Breaker, prefetch: Prefetch) -> None:
+    def __init__(self, resources: "Dispatcher", lease: Lease, breaker: Breaker, prefetch: Prefetch) -> None:
         self.breaker = breaker
         self.lost = False
         self.disable_reason: str | None = None
@@ -161,9 +148,7 @@ class InFlight:
             await asyncio.wait(self._tasks)
 
     async def cancel(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end_tasks(self._tasks)
 
     async def _deliver(self, due: Due, url: str, keys: Sequence[bytes], fresh: Freshness) -> None:
         headers = headers_for(due, keys, int(time.time()))
@@ -189,9 +174,11 @@ class InFlight:
         if self.fifo and not sent.outcome.succeeded:
             self._prefetch.drop_ready()
         reason = self._reason_to_disable(sent, moment)
-        done = completed(self._lease, due, sent, schedule)
-        written = await self._resources.completer.record(done)
-        report_attempt(due, sent, done)
+        verdict = next_attempt(sent.outcome, due.step, schedule, random.random())
+        attempt = Attempt(sent.at, sent.duration_ms, sent.outcome.status, sent.text, sent.outcome.error)
+        done = Completed(self._lease, due, verdict, msgspec.json.encode(attempt).decode())
+        written = await self._resources.completions.submit(done)
+        report_attempt(done, sent)
         self._prefetch.held.discard(due.id)
         if not written:
             # Another dispatcher owns the lane now, so this one stops without another query.
@@ -199,26 +186,10 @@ class InFlight:
             self.lost = True
             return
         if was_failing and sent.outcome.succeeded:
-            await self._check_writable(self._note_success)
+            await when_available(self._resources.database, lambda conn: lanes.note_success(conn, self._lease))
         if reason is not None:
             log.warning("endpoint_disabled", endpoint_id=self._lease.endpoint_id, reason=reason)
-            await self._check_writable(partial(self._disable, reason))
-
-    async def _check_writable(self, write: Callable[[], Awaitable[None]]) -> None:
-        """If the database is restarted meanwhile, the lane waits for it instead of giving up its lease."""
-        backoff = Backoff(longest=LONGEST_PAUSE)
-        while True:
-            try:
-                return await write()
-            except Exception as problem:
-                if not is_unavailable(problem):
-                    raise
-                log.warning("completion_delayed", deliveries=1, error=type(problem).__name__)
-            await backoff.pause()
-
-    async def _note_success(self) -> None:
-        async with self._resources.database.connection() as conn:
-            await lanes.note_success(conn, self._lease)
+            await when_available(self._resources.database, partial(self._disable, reason))
 
     def _reason_to_disable(self, sent: Sent, moment: datetime) -> str | None:
         """Why the endpoint must be disabled. Returned once; no attempt starts after that."""
@@ -230,6 +201,6 @@ class InFlight:
         self.disable_reason = reason
         return reason
 
-    async def _disable(self, reason: str) -> None:
-        async with self._resources.database.transaction() as conn:
+    async def _disable(self, reason: str, conn: Connection) -> None:
+        async with conn.transaction():
             await disable_endpoints(conn, self._lease.studio_id, [self._lease.endpoint_id], reason)

@@ -3,19 +3,20 @@
 import asyncio
 import contextlib
 import time
+from typing import TYPE_CHECKING
 
 import structlog
 
-from services.webhooks.dispatcher.batches import LONGEST_PAUSE
-from services.webhooks.dispatcher.in_flight import InFlight, LaneResources, Prefetch
+from services.webhooks.dispatcher.in_flight import InFlight, Prefetch, when_available
 from services.webhooks.rules.freshness import Freshness
 from services.webhooks.rules.retry import Breaker
 from services.webhooks.store import attempts
 from services.webhooks.store.attempts import Due, Target, Wanted
 from services.webhooks.store.lanes import Lease, Release
-from shared.background import Backoff
-from shared.db.unavailable import is_unavailable
 from shared.wire import now
+
+if TYPE_CHECKING:
+    from services.webhooks.dispatcher.dispatcher import Dispatcher
 
 log = structlog.get_logger("dispatcher")
 
@@ -26,7 +27,7 @@ LOCKED_PAUSE = 0.02
 
 
 class Lane:
-    def __init__(self, resources: LaneResources, lease: Lease, breaker: Breaker) -> None:
+    def __init__(self, resources: "Dispatcher", lease: Lease, breaker: Breaker) -> None:
         self.resources = resources
         self.lease = lease
         self._prefetch = Prefetch()
@@ -58,18 +59,8 @@ class Lane:
 
     async def run(self) -> None:
         """Run until nothing is due, the breaker opens, the endpoint is disabled or the lease is lost."""
-        backoff = Backoff(longest=LONGEST_PAUSE)
         try:
-            while not self._in_flight.lost:
-                try:
-                    if await self._released() or not await self._load():
-                        return
-                except Exception as problem:
-                    if not is_unavailable(problem):
-                        raise
-                    await backoff.pause()
-                    continue
-                backoff.reset()
+            while not self._in_flight.lost and not await self._released() and await self._load():
                 await self._send_ready()
         finally:
             await self._in_flight.cancel()
@@ -88,7 +79,7 @@ class Lane:
             return False
         seen = self._target
         release = Release(self.lease, seen.wakes, seen.enabled, self._in_flight.breaker, moment)
-        due_at_once = await self.resources.releases.ask(release)
+        due_at_once = await self.resources.releases.submit(release)
         if due_at_once is None:
             await asyncio.sleep(LOCKED_PAUSE)
         elif due_at_once:
@@ -106,7 +97,7 @@ class Lane:
         refreshed_at = time.monotonic()
         limit = self._prefetch.size if self._prefetch.is_half_empty else 0
         seen = self._target
-        loaded = await self.resources.loads.ask(Wanted(self.lease, frozenset(self._prefetch.held), limit))
+        loaded = await self.resources.loads.submit(Wanted(self.lease, frozenset(self._prefetch.held), limit))
         if loaded is None:
             return False
         target, found = loaded.target, loaded.due
@@ -123,8 +114,10 @@ class Lane:
         return True
 
     async def _in_order(self) -> list[Due]:
-        async with self.resources.database.connection() as conn:
-            return await attempts.in_order(conn, self.lease.endpoint_id, self._prefetch.size)
+        return await when_available(
+            self.resources.database,
+            lambda conn: attempts.in_order(conn, self.lease.endpoint_id, self._prefetch.size),
+        )
 
     def _use_target(self, target: Target, refreshed_at: float) -> None:
         if self._target is not None and target.changes != self._target.changes:

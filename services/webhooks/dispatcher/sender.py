@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import Mapping
 from datetime import datetime
-from types import TracebackType
 from typing import Self
 
 import aiohttp
@@ -87,9 +86,7 @@ class Sender:
             headers={"User-Agent": "studio-webhooks/1", "Accept-Encoding": "identity"},
         )
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._guarded.close()
         await self._open.close()
         await self._names.close()

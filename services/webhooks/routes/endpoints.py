@@ -1,4 +1,4 @@
-"""Webhook endpoints, managed by partners for their own client; their recoveries and deliveries."""
+"""Webhook endpoints, their recoveries and deliveries: a partner's own, and for staff all of the studio."""
 
 from services.webhooks.actions.manage_endpoints import (
     change_endpoint,
@@ -25,53 +25,138 @@ from services.webhooks.wire.endpoints import (
     Recover,
     Recovery,
     RotateSecret,
+    StudioDeliveriesQuery,
 )
 from shared.errors import InsufficientScope, NotFound
-from shared.http.answer import Answer
 from shared.http.pages import Page, page_of
-from shared.http.routes import Call, Route
-from shared.wire import PageQuery, encode
+from shared.http.routes import Call, Routes
+from shared.wire import PageQuery
+
+ROUTES: Routes[Webhooks] = Routes()
+STAFF: Routes[Webhooks] = Routes("/staff")
+ONE = "/webhook-endpoints/{endpoint_id}"
 
 
+@ROUTES.add(
+    "POST",
+    "/webhook-endpoints",
+    "Create a webhook endpoint",
+    description="The response contains the signing secret. It is not shown again until you rotate it.",
+    check=check_endpoint,
+    status=201,
+    errors=(InsufficientScope, TooManyEndpoints),
+)
 async def create(service: Webhooks, call: Call[None, EndpointCreate]) -> EndpointWithSecret:
     return await create_endpoint(service, call.caller, call.body)
 
 
+@ROUTES.add("GET", "/webhook-endpoints", "List your client's webhook endpoints")
+@STAFF.add("GET", "/webhook-endpoints", "List a studio's webhook endpoints", staff=True, role="manager")
 async def list_all(service: Webhooks, call: Call[PageQuery, None]) -> Page[Endpoint]:
     async with service.db.connection() as conn:
         found = await endpoints.list_own(conn, call.caller, call.query.cursor, call.query.limit + 1)
     return page_of(found, call.query.limit)
 
 
+@ROUTES.add("GET", ONE, "Get a webhook endpoint", errors=(NotFound,))
 async def get(service: Webhooks, call: Call[None, None]) -> Endpoint:
     async with service.db.connection() as conn:
         return (await get_endpoint(conn, call.caller, call.path["endpoint_id"])).shown
 
 
+@ROUTES.add(
+    "PATCH",
+    ONE,
+    "Change, disable or enable a webhook endpoint",
+    description="Use `recover` to get the events that were created while the endpoint was disabled.",
+    check=check_endpoint,
+    errors=(NotFound, InsufficientScope),
+)
 async def change(service: Webhooks, call: Call[None, EndpointUpdate]) -> Endpoint:
     return await change_endpoint(service, call.caller, call.path["endpoint_id"], call.body)
 
 
-async def delete(service: Webhooks, call: Call[None, None]) -> Answer:
+@ROUTES.add(
+    "DELETE",
+    ONE,
+    "Delete a webhook endpoint",
+    answer=None,
+    status=204,
+    errors=(NotFound, InsufficientScope),
+)
+async def delete(service: Webhooks, call: Call[None, None]) -> None:
     await delete_endpoint(service, call.caller, call.path["endpoint_id"])
-    return Answer(b"", 204)
 
 
+@ROUTES.add(
+    "POST",
+    f"{ONE}/rotate-secret",
+    "Rotate the signing secret",
+    description="Both secrets sign until the overlap ends. The default overlap is one day. At most five"
+    " secrets sign at once; the oldest one expires first.",
+    optional_body=True,
+    errors=(NotFound, InsufficientScope),
+)
 async def rotate(service: Webhooks, call: Call[None, RotateSecret]) -> EndpointWithSecret:
     return await rotate_secret(service, call.caller, call.path["endpoint_id"], call.body.overlap_seconds)
 
 
-async def test(service: Webhooks, call: Call[None, None]) -> Answer:
-    return Answer(encode(await send_test(service, call.caller, call.path["endpoint_id"])), 202)
+@ROUTES.add(
+    "POST",
+    f"{ONE}/test",
+    "Send a test event to this endpoint only",
+    status=202,
+    errors=(NotFound, InsufficientScope, EndpointDisabled),
+)
+async def test(service: Webhooks, call: Call[None, None]) -> Delivery:
+    return await send_test(service, call.caller, call.path["endpoint_id"])
 
 
-ONE = "/webhook-endpoints/{endpoint_id}"
-
-
+@ROUTES.add(
+    "POST",
+    f"{ONE}/recover",
+    "Send what the endpoint missed since a given time",
+    description=(
+        "Sends every event created at `since` or later that the endpoint subscribes to, may see and"
+        " has not received. Dead deliveries are retried. Events without a delivery get the next"
+        " `webhook-sequence` numbers, including events from before the endpoint existed."
+        " Deliveries that succeeded or are still being retried are left alone. It runs in the background;"
+        " use the returned id to follow its progress."
+    ),
+    status=202,
+    errors=(NotFound, InsufficientScope, EndpointDisabled, RecoveryRunning),
+)
+@STAFF.add(
+    "POST",
+    f"{ONE}/recover",
+    "Send again what an endpoint missed since a given time",
+    status=202,
+    staff=True,
+    role="manager",
+    errors=(NotFound, EndpointDisabled, RecoveryRunning),
+)
 async def recover(service: Webhooks, call: Call[None, Recover]) -> Recovery:
     return await start_recovery(service, call.caller, call.path["endpoint_id"], call.body.since)
 
 
+@ROUTES.add(
+    "GET",
+    f"{ONE}/recoveries/{{recovery_id}}",
+    "Get a recovery",
+    description=(
+        "`offered` counts the deliveries that were created or retried so far. It grows while the status"
+        " is `running`. With `done` everything was offered; each delivery shows whether it succeeded."
+    ),
+    errors=(NotFound, InsufficientScope),
+)
+@STAFF.add(
+    "GET",
+    f"{ONE}/recoveries/{{recovery_id}}",
+    "Get the progress of a recovery",
+    staff=True,
+    role="manager",
+    errors=(NotFound,),
+)
 async def get_recovery(service: Webhooks, call: Call[None, None]) -> Recovery:
     endpoint_id = call.path["endpoint_id"]
     async with service.db.connection() as conn:
@@ -82,140 +167,46 @@ async def get_recovery(service: Webhooks, call: Call[None, None]) -> Recovery:
     return found
 
 
+@ROUTES.add(
+    "GET",
+    f"{ONE}/deliveries",
+    "List an endpoint's deliveries",
+    description=(
+        "Each delivery has its latest attempts, up to 20, and their responses."
+        " `status=dead` lists deliveries that were given up."
+    ),
+    errors=(NotFound, InsufficientScope),
+)
 async def list_deliveries(service: Webhooks, call: Call[DeliveriesQuery, None]) -> Page[Delivery]:
-    query = call.query
     endpoint_id = call.path["endpoint_id"]
     async with service.db.connection() as conn:
         await use_endpoint(conn, call.caller, endpoint_id)
-        found = await deliveries.of_endpoint(
-            conn, call.caller, endpoint_id, query.status, query.cursor, query.limit + 1
-        )
-    return page_of(found, query.limit)
+        found = await deliveries.of_endpoint(conn, call.caller, endpoint_id, call.query)
+    return page_of(found, call.query.limit)
 
 
+@STAFF.add("GET", "/webhook-deliveries", "List a studio's deliveries", staff=True, role="manager")
+async def list_of_studio(service: Webhooks, call: Call[StudioDeliveriesQuery, None]) -> Page[Delivery]:
+    async with service.db.connection() as conn:
+        found = await deliveries.of_studio(conn, call.caller, call.query)
+    return page_of(found, call.query.limit)
+
+
+@ROUTES.add(
+    "POST",
+    "/webhook-deliveries/{delivery_id}/retry",
+    "Retry a delivery now",
+    status=202,
+    errors=(NotFound, InsufficientScope, EndpointDisabled),
+)
+@STAFF.add(
+    "POST",
+    "/webhook-deliveries/{delivery_id}/retry",
+    "Retry a delivery now",
+    status=202,
+    staff=True,
+    role="manager",
+    errors=(NotFound, EndpointDisabled),
+)
 async def retry(service: Webhooks, call: Call[None, None]) -> Delivery:
     return await retry_delivery(service, call.caller, call.path["delivery_id"])
-
-
-ROUTES: list[Route[Webhooks]] = [
-    Route(
-        method="POST",
-        path="/webhook-endpoints",
-        handler=create,
-        summary="Create a webhook endpoint",
-        description="The response contains the signing secret. It is not shown again until you rotate it.",
-        body=EndpointCreate,
-        check=check_endpoint,
-        answer=EndpointWithSecret,
-        status=201,
-        errors=(InsufficientScope, TooManyEndpoints),
-    ),
-    Route(
-        method="GET",
-        path="/webhook-endpoints",
-        handler=list_all,
-        summary="List your client's webhook endpoints",
-        query=PageQuery,
-        answer=Page[Endpoint],
-    ),
-    Route(
-        method="GET",
-        path=ONE,
-        handler=get,
-        summary="Get a webhook endpoint",
-        answer=Endpoint,
-        errors=(NotFound,),
-    ),
-    Route(
-        method="PATCH",
-        path=ONE,
-        handler=change,
-        summary="Change, disable or enable a webhook endpoint",
-        description="Use `recover` to get the events that were created while the endpoint was disabled.",
-        body=EndpointUpdate,
-        check=check_endpoint,
-        answer=Endpoint,
-        errors=(NotFound, InsufficientScope),
-    ),
-    Route(
-        method="DELETE",
-        path=ONE,
-        handler=delete,
-        summary="Delete a webhook endpoint",
-        answer=None,
-        status=204,
-        errors=(NotFound, InsufficientScope),
-    ),
-    Route(
-        method="POST",
-        path=f"{ONE}/rotate-secret",
-        handler=rotate,
-        summary="Rotate the signing secret",
-        description="Both secrets sign until the overlap ends. The default overlap is one day. At most five"
-        " secrets sign at once; the oldest one expires first.",
-        body=RotateSecret,
-        optional_body=True,
-        answer=EndpointWithSecret,
-        errors=(NotFound, InsufficientScope),
-    ),
-    Route(
-        method="POST",
-        path=f"{ONE}/test",
-        handler=test,
-        summary="Send a test event to this endpoint only",
-        answer=Delivery,
-        status=202,
-        errors=(NotFound, InsufficientScope, EndpointDisabled),
-    ),
-    Route(
-        method="POST",
-        path="/webhook-endpoints/{endpoint_id}/recover",
-        handler=recover,
-        summary="Send what the endpoint missed since a given time",
-        description=(
-            "Sends every event created at `since` or later that the endpoint subscribes to, may see and"
-            " has not received. Dead deliveries are retried. Events without a delivery get the next"
-            " `webhook-sequence` numbers, including events from before the endpoint existed."
-            " Deliveries that succeeded or are still being retried are left alone. It runs in the background;"
-            " use the returned id to follow its progress."
-        ),
-        body=Recover,
-        answer=Recovery,
-        status=202,
-        errors=(NotFound, InsufficientScope, EndpointDisabled, RecoveryRunning),
-    ),
-    Route(
-        method="GET",
-        path="/webhook-endpoints/{endpoint_id}/recoveries/{recovery_id}",
-        handler=get_recovery,
-        summary="Get a recovery",
-        description=(
-            "`offered` counts the deliveries that were created or retried so far. It grows while the status"
-            " is `running`. With `done` everything was offered; each delivery shows whether it succeeded."
-        ),
-        answer=Recovery,
-        errors=(NotFound, InsufficientScope),
-    ),
-    Route(
-        method="GET",
-        path="/webhook-endpoints/{endpoint_id}/deliveries",
-        handler=list_deliveries,
-        summary="List an endpoint's deliveries",
-        description=(
-            "Each delivery has its latest attempts, up to 20, and their responses."
-            " `status=dead` lists deliveries that were given up."
-        ),
-        query=DeliveriesQuery,
-        answer=Page[Delivery],
-        errors=(NotFound, InsufficientScope),
-    ),
-    Route(
-        method="POST",
-        path="/webhook-deliveries/{delivery_id}/retry",
-        handler=retry,
-        summary="Retry a delivery now",
-        answer=Delivery,
-        status=202,
-        errors=(NotFound, InsufficientScope, EndpointDisabled),
-    ),
-]

@@ -5,14 +5,29 @@ from pathlib import Path
 
 from services.webhooks.context import Webhooks
 from services.webhooks.store import event_log
-from services.webhooks.wire.events import EventPage, EventRead, EventsQuery, EventTypeTable
+from services.webhooks.wire.events import EventPage, EventRead, EventsQuery, EventTypeTable, Position
 from shared.errors import NotFound
 from shared.http.answer import Answer
 from shared.http.pages import fetch_by_size
-from shared.http.routes import Call, Route
+from shared.http.routes import Call, Routes
 from shared.wire import encode
 
+ROUTES: Routes[Webhooks] = Routes()
+STAFF: Routes[Webhooks] = Routes("/staff")
 
+
+@ROUTES.add(
+    "GET",
+    "/events",
+    "List events in order",
+    description=(
+        "The events that the key may see, kept for 30 days. Use `after_sequence` to catch up. Even a key "
+        "that may see everything misses some numbers: a change that keys see differently has an event "
+        "for each audience, and you get only your own. A skipped number is not a missing event."
+    ),
+    answer=EventPage,
+)
+@STAFF.add("GET", "/events", "List a studio's events in order", answer=EventPage, staff=True, role="manager")
 async def list_events(service: Webhooks, call: Call[EventsQuery, None]) -> Answer:
     query = call.query
     async with service.db.connection() as conn:
@@ -43,6 +58,19 @@ async def list_events(service: Webhooks, call: Call[EventsQuery, None]) -> Answe
     return Answer(body)
 
 
+@STAFF.add(
+    "GET",
+    "/events/position",
+    "Get the sequence number of the newest event",
+    staff=True,
+    role="manager",
+)
+async def position(service: Webhooks, call: Call[None, None]) -> Position:
+    async with service.db.connection() as conn:
+        return Position(await event_log.position(conn, call.caller))
+
+
+@ROUTES.add("GET", "/events/{event_id}", "Get an event", answer=EventRead, errors=(NotFound,))
 async def get_event(service: Webhooks, call: Call[None, None]) -> Answer:
     async with service.db.connection() as conn:
         event = await event_log.get_event(conn, call.caller, call.path["event_id"])
@@ -51,47 +79,18 @@ async def get_event(service: Webhooks, call: Call[None, None]) -> Answer:
     return Answer(event.body)
 
 
-FILE = Path(__file__).parent.parent / "event_types.json"
-
-
 @cache
-def _content() -> bytes:
-    return FILE.read_bytes()
+def _event_types() -> bytes:
+    return (Path(__file__).parent.parent / "event_types.json").read_bytes()
 
 
+@ROUTES.add(
+    "GET",
+    "/event-types",
+    "List the kinds of event",
+    description="All kinds on one page, each with its scope, its JSON Schema and an example.",
+    answer=EventTypeTable,
+    tag="Events",
+)
 async def list_event_types(service: Webhooks, call: Call[None, None]) -> Answer:
-    return Answer(_content())
-
-
-ROUTES: list[Route[Webhooks]] = [
-    Route(
-        method="GET",
-        path="/events",
-        handler=list_events,
-        summary="List events in order",
-        description=(
-            "The events that the key may see, kept for 30 days. Use `after_sequence` to catch up. Even a key "
-            "that may see everything misses some numbers: a change that keys see differently has an event "
-            "for each audience, and you get only your own. A skipped number is not a missing event."
-        ),
-        query=EventsQuery,
-        answer=EventPage,
-    ),
-    Route(
-        method="GET",
-        path="/events/{event_id}",
-        handler=get_event,
-        summary="Get an event",
-        answer=EventRead,
-        errors=(NotFound,),
-    ),
-    Route(
-        method="GET",
-        path="/event-types",
-        handler=list_event_types,
-        summary="List the kinds of event",
-        description="All kinds on one page, each with its scope, its JSON Schema and an example.",
-        answer=EventTypeTable,
-        tag="Events",
-    ),
-]
+    return Answer(_event_types())

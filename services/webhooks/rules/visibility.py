@@ -88,12 +88,7 @@ class Subscriber(Struct, frozen=True):
     view: View
 
     def wants(
-        self,
-        channel: str,
-        location_id: str | None,
-        *,
-        client_id: str | None = None,
-        moved_to: str | None = None,
+        self, channel: str, location_id: str | None, moved_to: str | None, client_id: str | None
     ) -> bool:
         """An empty list of types means all that the view shows. `client_id`: nobody else sees the event."""
         if client_id is not None and client_id != self.client_id:

@@ -2,12 +2,13 @@
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any
 
+import msgspec
 from msgspec import Struct
 
+from services.webhooks.rules.retry import NextStep
 from services.webhooks.store.lanes import Lease
-from shared.db.database import Connection
+from shared.db.database import Connection, columns
 
 
 class Due(Struct, frozen=True):
@@ -30,10 +31,6 @@ deliveries d JOIN events e
   ON e.studio_id = d.studio_id AND e.id = d.event_id AND e.created_at = d.event_created_at
  AND d.status = 'pending'
 """
-
-
-def _read_due(row: Any) -> Due:
-    return Due(*(row[name] for name in Due.__struct_fields__))
 
 
 class Target(Struct, frozen=True):
@@ -103,22 +100,17 @@ FROM mine LEFT JOIN LATERAL (
 
 async def load(conn: Connection, wanted: Sequence[Wanted]) -> list[Loaded | None]:
     """Each lane's target and what is due. None if the lease is lost or the endpoint is gone."""
-    rows = await conn.fetch(
-        LOAD,
-        [one.lease.endpoint_id for one in wanted],
-        [one.lease.token for one in wanted],
-        ["{" + ",".join(one.held) + "}" for one in wanted],
-        [(one.limit + 1) // 2 for one in wanted],
-    )
+    lease = columns(wanted, "lease.endpoint_id", "lease.token")
+    held = ["{" + ",".join(one.held) + "}" for one in wanted]
+    rows = await conn.fetch(LOAD, *lease, held, [(one.limit + 1) // 2 for one in wanted])
     loaded: list[Loaded | None] = [None] * len(wanted)
-    for row in rows:
+    for row in map(dict, rows):
         place = row["place"] - 1
         lane = loaded[place]
         if lane is None:
-            target = Target(*(row[name] for name in Target.__struct_fields__))
-            lane = loaded[place] = Loaded(target, [])
+            lane = loaded[place] = Loaded(msgspec.convert(row, Target), [])
         if row["id"] is not None:
-            lane.due.append(_read_due(row))
+            lane.due.append(msgspec.convert(row, Due))
     return loaded
 
 
@@ -138,20 +130,18 @@ async def in_order(conn: Connection, endpoint_id: str, limit: int) -> list[Due]:
     found: list[Due] = []
     for row in await conn.fetch(IN_ORDER, endpoint_id, limit):
         if row["is_due"]:
-            found.append(_read_due(row))
+            found.append(msgspec.convert(dict(row), Due))
         if row["step"] != 0:
             break
     return found
 
 
-class Completed(Struct, frozen=True, kw_only=True):
+class Completed(Struct, frozen=True):
+    """`attempt` is JSON for the delivery log."""
+
     lease: Lease
-    delivery_id: str
-    event_created_at: datetime
-    attempt_count: int
-    status: str
-    step: int
-    wait_seconds: float | None
+    due: Due
+    verdict: NextStep
     attempt: str
 
 
@@ -163,13 +153,13 @@ MAX_ATTEMPTS_KEPT = 20
 COMPLETE = """
 UPDATE deliveries d SET status = c.status, step = c.step,
        next_attempt_at = now() + c.wait_seconds * interval '1 second', attempt_count = d.attempt_count + 1,
-       attempts = CASE WHEN jsonb_array_length(d.attempts) < $10 THEN d.attempts ELSE
+       attempts = CASE WHEN jsonb_array_length(d.attempts) < $11 THEN d.attempts ELSE
                       jsonb_path_query_array(d.attempts, '$[last - $keep to last]',
-                                             jsonb_build_object('keep', $10::int - 2)) END
+                                             jsonb_build_object('keep', $11::int - 2)) END
                   || CASE WHEN d.erased THEN c.attempt::jsonb || '{"response_body": null}'
                                      ELSE c.attempt::jsonb END
 FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::smallint[], $6::float8[], $7::text[],
-            $8::uuid[], $9::uuid[], $11::timestamptz[])
+            $8::uuid[], $9::uuid[], $10::timestamptz[])
      AS c (studio_id, id, attempt_count, status, step, wait_seconds, attempt, endpoint_id, token,
            event_created_at)
 JOIN lanes l ON l.endpoint_id = c.endpoint_id AND l.token = c.token
@@ -179,23 +169,13 @@ RETURNING d.id
 """
 
 
-async def complete(conn: Connection, completed: Sequence[Completed]) -> set[str]:
-    """Write a batch. Returns the ids that were written; the others were fenced off."""
-    moments = [c.event_created_at for c in completed]
-    rows = await conn.fetch(
-        COMPLETE,
-        [c.lease.studio_id for c in completed],
-        [c.delivery_id for c in completed],
-        [c.attempt_count for c in completed],
-        [c.status for c in completed],
-        [c.step for c in completed],
-        [c.wait_seconds for c in completed],
-        [c.attempt for c in completed],
-        [c.lease.endpoint_id for c in completed],
-        [c.lease.token for c in completed],
-        MAX_ATTEMPTS_KEPT,
-        moments,
-        min(moments),
-        max(moments),
-    )
-    return {row["id"] for row in rows}
+async def complete(conn: Connection, completed: Sequence[Completed]) -> list[bool]:
+    """Write a batch. False for a result that was fenced off because the lane has a new owner."""
+    results = columns(
+        completed, "lease.studio_id", "due.id", "due.attempt_count", "verdict.status", "verdict.step",
+        "verdict.wait", "attempt", "lease.endpoint_id", "lease.token", "due.event_created_at",
+    )  # fmt: skip
+    moments = results[-1]
+    rows = await conn.fetch(COMPLETE, *results, MAX_ATTEMPTS_KEPT, min(moments), max(moments))
+    written = {row["id"] for row in rows}
+    return [c.due.id in written for c in completed]

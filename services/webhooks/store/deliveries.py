@@ -8,8 +8,8 @@ import asyncpg
 import msgspec
 from msgspec import Struct
 
-from services.webhooks.wire.endpoints import Attempt, Delivery
-from shared.db.database import Connection
+from services.webhooks.wire.endpoints import DeliveriesQuery, Delivery, StudioDeliveriesQuery
+from shared.db.database import Connection, columns
 from shared.http.caller import Caller
 from shared.http.pages import resolve_cursor, start_after
 
@@ -54,29 +54,15 @@ FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::bigi
 
 
 async def insert(conn: Connection, deliveries: Sequence[NewDelivery]) -> None:
-    columns: list[list[Any]] = [
-        [getattr(delivery, name) for delivery in deliveries] for name in NewDelivery.__struct_fields__
-    ]
-    await conn.execute(INSERT, *columns)
+    await conn.execute(INSERT, *columns(deliveries, *NewDelivery.__struct_fields__))
 
 
 COLUMNS = """d.id, d.endpoint_id, d.event_id, d.event_type, d.sequence, d.status, d.attempt_count,
-d.next_attempt_at, d.created_at, d.attempts"""
+CASE WHEN d.status = 'pending' THEN d.next_attempt_at END AS next_attempt_at, d.created_at, d.attempts"""
 
 
 def read_delivery(row: asyncpg.Record) -> Delivery:
-    return Delivery(
-        id=row["id"],
-        endpoint_id=row["endpoint_id"],
-        event_id=row["event_id"],
-        event_type=row["event_type"],
-        sequence=row["sequence"],
-        status=row["status"],
-        attempt_count=row["attempt_count"],
-        next_attempt_at=row["next_attempt_at"] if row["status"] == "pending" else None,
-        created_at=row["created_at"],
-        attempts=msgspec.convert(row["attempts"], list[Attempt]),
-    )
+    return msgspec.convert(dict(row), Delivery)
 
 
 PLACE = "SELECT sequence FROM deliveries WHERE studio_id = $1 AND endpoint_id = $2 AND id = $3"
@@ -93,17 +79,19 @@ DEAD_OF_ENDPOINT = OF_ENDPOINT.replace("($4::text IS NULL OR status = $4)", "sta
 
 
 async def of_endpoint(
-    conn: Connection, caller: Caller, endpoint_id: str, status: str | None, cursor: str | None, limit: int
+    conn: Connection, caller: Caller, endpoint_id: str, query: DeliveriesQuery
 ) -> list[Delivery]:
-    place = await resolve_cursor(conn, PLACE, cursor, caller.studio_id, endpoint_id)
-    sql = DEAD_OF_ENDPOINT if status == "dead" else OF_ENDPOINT
+    """With one more than the page shows."""
+    place = await resolve_cursor(conn, PLACE, query.cursor, caller.studio_id, endpoint_id)
+    sql = DEAD_OF_ENDPOINT if query.status == "dead" else OF_ENDPOINT
     after = place["sequence"] if place else 0
-    rows = await conn.fetch(sql, caller.studio_id, endpoint_id, after, status, limit)
+    rows = await conn.fetch(sql, caller.studio_id, endpoint_id, after, query.status, query.limit + 1)
     return [read_delivery(row) for row in rows]
 
 
 PLACE_IN_STUDIO = "SELECT created_at, id FROM deliveries WHERE studio_id = $1 AND id = $2"
-# Endpoint by endpoint with the limit inside, so that the cost of a page does not depend on the table's size.
+# Endpoint by endpoint with the limit inside: the cost of the first page does not depend on the table's size.
+# A later one passes over the deliveries before it.
 OF_STUDIO = f"""
 SELECT {COLUMNS} FROM endpoints e CROSS JOIN LATERAL (
     SELECT * FROM deliveries
@@ -115,19 +103,12 @@ ORDER BY d.created_at, d.id LIMIT $6
 DEAD_OF_STUDIO = OF_STUDIO.replace("(status = $4 OR $4 IS NULL)", "status = 'dead' AND $4::text = 'dead'")
 
 
-async def of_studio(
-    conn: Connection,
-    caller: Caller,
-    *,
-    status: str | None,
-    endpoint_id: str | None,
-    cursor: str | None,
-    limit: int,
-) -> list[Delivery]:
-    """All deliveries of one studio, for operators."""
-    after = await start_after(conn, PLACE_IN_STUDIO, cursor, caller.studio_id)
-    sql = DEAD_OF_STUDIO if status == "dead" else OF_STUDIO
-    rows = await conn.fetch(sql, caller.studio_id, *after, status, endpoint_id, limit)
+async def of_studio(conn: Connection, caller: Caller, query: StudioDeliveriesQuery) -> list[Delivery]:
+    """All deliveries of one studio, for operators. With one more than the page shows."""
+    after = await start_after(conn, PLACE_IN_STUDIO, query.cursor, caller.studio_id)
+    sql = DEAD_OF_STUDIO if query.status == "dead" else OF_STUDIO
+    filters = (query.status, query.endpoint_id, query.limit + 1)
+    rows = await conn.fetch(sql, caller.studio_id, *after, *filters)
     return [read_delivery(row) for row in rows]
 
 
@@ -161,3 +142,34 @@ async def retry(conn: Connection, caller: Caller, delivery: Delivery) -> Deliver
     row = await conn.fetchrow(RETRY, caller.studio_id, delivery.id, delivery.endpoint_id)
     assert row is not None
     return read_delivery(row)
+
+
+# More are not counted: from there on the answer is the same for an operator.
+COUNTED = 10_000
+# In the order of their indexes, which hold open and dead deliveries only. Without that order a planner whose
+# statistics are old may read the table. The oldest of each lane with work is one step along an index.
+COUNTS = """
+SELECT least($1, (SELECT count(*) FROM (
+           SELECT 1 FROM deliveries WHERE status = 'pending' AND step = 0
+           ORDER BY endpoint_id, sequence LIMIT $1) AS first_ones) + (
+       SELECT count(*) FROM (
+           SELECT 1 FROM deliveries WHERE status = 'pending' AND step > 0
+           ORDER BY endpoint_id, next_attempt_at LIMIT $1) AS retries)) AS pending,
+       (SELECT count(*) FROM (
+           SELECT 1 FROM deliveries WHERE status = 'dead'
+           ORDER BY endpoint_id, sequence LIMIT $1) AS dead_ones) AS dead,
+       (SELECT coalesce(extract(epoch FROM now() - min(oldest.created_at)), 0)::float8
+        FROM lanes l CROSS JOIN LATERAL (
+            SELECT created_at FROM deliveries d
+            WHERE d.endpoint_id = l.endpoint_id AND d.status = 'pending' AND d.step = 0
+            ORDER BY d.sequence LIMIT 1) AS oldest
+        WHERE l.due_at < 'infinity') AS oldest,
+       (SELECT count(*) FROM recoveries WHERE status = 'running') AS recoveries
+"""
+
+
+async def counts(conn: Connection) -> dict[str, Any]:
+    """For operators. What it costs does not depend on how many deliveries there are."""
+    row = await conn.fetchrow(COUNTS, COUNTED)
+    assert row is not None
+    return dict(row)

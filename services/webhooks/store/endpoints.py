@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 import asyncpg
+import msgspec
 from msgspec import Struct
 
 from services.webhooks.rules.visibility import Subscriber, View
-from services.webhooks.wire.endpoints import Endpoint
+from services.webhooks.wire.endpoints import Endpoint, EndpointCreate
 from shared.db.database import Connection
 from shared.http.caller import Caller
 from shared.http.pages import start_after
@@ -32,22 +32,12 @@ def _own(caller: Caller) -> tuple[str, str, bool]:
 
 
 def _stored(row: asyncpg.Record) -> StoredEndpoint:
-    return StoredEndpoint(
-        shown=Endpoint(
-            id=row["id"],
-            url=row["url"],
-            description=row["description"],
-            event_types=row["event_types"],
-            status=row["status"],
-            disabled_reason=row["disabled_reason"],
-            fifo=row["fifo"],
-            rate_limit=row["rate_limit"],
-            key_id=row["key_id"],
-            created_at=row["created_at"],
-        ),
-        client_id=row["client_id"],
-        view=_view(row),
-    )
+    shown = msgspec.convert(dict(row), Endpoint)
+    return StoredEndpoint(shown=shown, client_id=row["client_id"], view=_view(row))
+
+
+def unique(event_types: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(event_types))
 
 
 INSERT = f"""
@@ -62,21 +52,19 @@ SELECT {COLUMNS} FROM made
 """  # noqa: S608
 
 
-async def insert(
-    conn: Connection, caller: Caller, endpoint_id: str, values: dict[str, Any]
-) -> StoredEndpoint:
+async def insert(conn: Connection, caller: Caller, endpoint_id: str, body: EndpointCreate) -> StoredEndpoint:
     row = await conn.fetchrow(
         INSERT,
         caller.studio_id,
         endpoint_id,
         caller.client_id,
-        values["url"],
-        values["description"],
-        values["event_types"],
+        body.url,
+        body.description,
+        unique(body.event_types),
         sorted(caller.scopes),
         None if caller.location_ids is None else list(caller.location_ids),
-        values["fifo"],
-        values["rate_limit"],
+        body.fifo,
+        body.rate_limit,
         caller.key_id or None,
     )
     assert row is not None
@@ -120,7 +108,7 @@ async def update(conn: Connection, caller: Caller, changed: Endpoint) -> StoredE
         changed.id,
         changed.url,
         changed.description,
-        changed.event_types,
+        unique(changed.event_types),
         changed.status,
         changed.disabled_reason,
         changed.fifo,
@@ -168,24 +156,17 @@ async def count_for_insert(conn: Connection, caller: Caller) -> int:
     return int(await conn.fetchval(COUNT, *_own(caller)))
 
 
-OF_KEY = """
-SELECT id FROM endpoints
-WHERE studio_id = $1 AND (key_id = $2 OR url_key_id = $2) AND status = 'enabled' AND deleted_at IS NULL
+ENABLED_OF = """
+SELECT id FROM endpoints WHERE studio_id = $1 AND (client_id = $2 OR key_id = $3 OR url_key_id = $3)
+  AND status = 'enabled' AND deleted_at IS NULL
 """
 
 
-async def enabled_of_key(conn: Connection, studio_id: str, key_id: str) -> list[str]:
-    """Those that the key created, and those whose current URL it set."""
-    return [row["id"] for row in await conn.fetch(OF_KEY, studio_id, key_id)]
-
-
-OF_CLIENT = """
-SELECT id FROM endpoints WHERE studio_id = $1 AND client_id = $2 AND status = 'enabled' AND deleted_at IS NULL
-"""
-
-
-async def enabled_of_client(conn: Connection, studio_id: str, client_id: str) -> list[str]:
-    return [row["id"] for row in await conn.fetch(OF_CLIENT, studio_id, client_id)]
+async def enabled_of(
+    conn: Connection, studio_id: str, *, client_id: str | None = None, key_id: str | None = None
+) -> list[str]:
+    """Those of the client; or those that the key created, and those whose current URL it set."""
+    return [row["id"] for row in await conn.fetch(ENABLED_OF, studio_id, client_id, key_id)]
 
 
 SUBSCRIBERS = """

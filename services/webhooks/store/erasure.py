@@ -1,12 +1,13 @@
 """Who was erased, and the person's data in the event log and the delivery log."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
+import msgspec
 from msgspec import Struct
 
 from services.webhooks.rules.retention import KEPT, WEEK
-from shared.db.database import Connection
+from shared.db.database import Connection, columns
 from shared.http.caller import Caller
 
 REMEMBER = """
@@ -23,20 +24,6 @@ async def remember(conn: Connection, caller: Caller, people: Sequence[str]) -> i
     """
     rows = await conn.fetch(REMEMBER, caller.studio_id, people)
     return int(min(row["searched_until"] for row in rows))
-
-
-AMONG = """
-SELECT p.studio_id, p.person_id FROM unnest($1::uuid[], $2::uuid[]) AS wanted (studio_id, person_id)
-JOIN erased_people p ON p.studio_id = wanted.studio_id AND p.person_id = wanted.person_id
-"""
-
-
-async def erased_among(conn: Connection, people: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Who of these, by studio and id, was erased. Read after the studios' counters were locked."""
-    if not people:
-        return set()
-    studio_ids, ids = [studio_id for studio_id, _ in people], [person_id for _, person_id in people]
-    return {(row["studio_id"], row["person_id"]) for row in await conn.fetch(AMONG, studio_ids, ids)}
 
 
 class Mention(Struct, frozen=True):
@@ -74,7 +61,7 @@ async def search(
     end = await conn.fetchval(END_OF_STRETCH, caller.studio_id, after, until, stretch) or until
     words = [person_id.encode() for person_id in people]
     rows = await conn.fetch(MENTIONING, caller.studio_id, after, end, words, limit)
-    found = [Mention(row["id"], row["sequence"], row["created_at"], row["body"]) for row in rows]
+    found = msgspec.convert(list(map(dict, rows)), list[Mention])
     return found, found[-1].sequence if len(found) == limit else end
 
 
@@ -87,8 +74,7 @@ WHERE e.studio_id = $1 AND e.id = n.id AND e.created_at = n.created_at
 
 async def rewrite(conn: Connection, caller: Caller, events: Sequence[Mention]) -> None:
     """Stores the bodies of these events instead of what is stored."""
-    ids, moments = [event.id for event in events], [event.created_at for event in events]
-    await conn.execute(REWRITE, caller.studio_id, ids, moments, [event.body for event in events])
+    await conn.execute(REWRITE, caller.studio_id, *columns(events, "id", "created_at", "body"))
 
 
 # A receiver may repeat in its response what it was sent. Every row is flagged, with or without a response: an
@@ -104,8 +90,7 @@ RETURNING attempts <> '[]' AS attempted
 
 async def clear_responses(conn: Connection, caller: Caller, events: Sequence[Mention]) -> tuple[int, int]:
     """How many deliveries these events have, and how many of them were attempted."""
-    ids, moments = [event.id for event in events], [event.created_at for event in events]
-    rows = await conn.fetch(CLEAR_RESPONSES, caller.studio_id, ids, moments)
+    rows = await conn.fetch(CLEAR_RESPONSES, caller.studio_id, *columns(events, "id", "created_at"))
     return len(rows), sum(row["attempted"] for row in rows)
 
 

@@ -7,8 +7,10 @@ import asyncpg
 from msgspec import Struct
 
 from services.webhooks.rules.visibility import EVERYTHING, View
-from shared.db.database import Connection
+from shared.db.database import Connection, columns
 from shared.errors import InvalidCursor
+from shared.events.anonymize import person_in
+from shared.events.envelope import Envelope
 from shared.http.caller import Caller
 from shared.http.pages import resolve_cursor
 
@@ -37,21 +39,25 @@ async def position(conn: Connection, caller: Caller) -> int:
     return await conn.fetchval(POSITION, caller.studio_id) or 0
 
 
-STORED = """
-SELECT id FROM events WHERE studio_id = ANY($1::uuid[]) AND id = ANY($2::uuid[])
-  AND created_at >= $3 AND created_at <= $4
+# A copy has the same `created_at`, so that only the weeks of these moments are searched.
+KNOWN = """
+SELECT ARRAY(SELECT id FROM events WHERE studio_id = ANY($1::uuid[]) AND id = ANY($2::uuid[])
+             AND created_at >= $3 AND created_at <= $4) AS logged,
+       ARRAY(SELECT e.id FROM unnest($1::uuid[], $2::uuid[], $5::uuid[]) AS e (studio_id, id, person_id)
+             JOIN erased_people p ON p.studio_id = e.studio_id AND p.person_id = e.person_id) AS erased
 """
 
 
-async def known_ids(
-    conn: Connection, studio_ids: Sequence[str], ids: Sequence[str], moments: Sequence[datetime]
-) -> set[str]:
-    """Which of these are stored already: a redelivery, or a relay that could not remove its row.
+async def known(conn: Connection, envelopes: Sequence[Envelope]) -> tuple[set[str], set[str]]:
+    """The ids of those that are logged already, and of those about people who were erased.
 
-    A copy has the same `created_at`, so that only the weeks of these moments are searched.
+    Read under the lock of the studios' counters. An event comes again if a relay could not remove its row.
     """
-    rows = await conn.fetch(STORED, studio_ids, ids, min(moments), max(moments))
-    return {row["id"] for row in rows}
+    people = [person_in(envelope.resource, envelope.data) for envelope in envelopes]
+    studio_ids, ids, moments = columns(envelopes, "studio_id", "id", "created_at")
+    row = await conn.fetchrow(KNOWN, studio_ids, ids, min(moments), max(moments), people)
+    assert row is not None
+    return set(row["logged"]), set(row["erased"])
 
 
 class StoredEvent(Struct, frozen=True, kw_only=True):
@@ -92,7 +98,7 @@ SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::uuid[
 
 async def insert_events(conn: Connection, events: Sequence[StoredEvent]) -> None:
     """Also advances the studios' counters, which the caller has locked."""
-    await conn.execute(INSERT, *([getattr(event, name) for event in events] for name in COLUMNS))
+    await conn.execute(INSERT, *columns(events, *COLUMNS))
 
 
 # After a restore. Locked in the order of their ids, as above. A studio whose first event came after the
@@ -140,20 +146,27 @@ def _may_see(caller: Caller, row: asyncpg.Record) -> bool:
     return row["client_id"] in (None, caller.client_id) or caller.actor == "operator"
 
 
-PLACE = """
-SELECT sequence, type, location_id, client_id, moved_to FROM events WHERE studio_id = $1 AND id = $2
+GET = """
+SELECT id, sequence, type, location_id, client_id, moved_to, body FROM events
+WHERE studio_id = $1 AND id = $2
 """
+
+
+async def get_event(conn: Connection, caller: Caller, event_id: str) -> EventBody | None:
+    row = await conn.fetchrow(GET, caller.studio_id, event_id)
+    if row is None or not _may_see(caller, row):
+        return None
+    return EventBody(row["id"], row["sequence"], row["body"])
 
 
 async def sequence_of_cursor(conn: Connection, caller: Caller, cursor: str | None) -> int:
     """An event that the caller may not see is as unknown as one that does not exist."""
-    row = await resolve_cursor(conn, PLACE, cursor, caller.studio_id)
+    row = await resolve_cursor(conn, GET, cursor, caller.studio_id)
     if row is None:
         return 0
     if not _may_see(caller, row):
         raise InvalidCursor
-    sequence: int = row["sequence"]
-    return sequence
+    return int(row["sequence"])
 
 
 # One index scan up to the limit per channel, and per permitted location for location-bound ones. A move
@@ -214,16 +227,3 @@ async def list_events(
     if len(rows) < limit and after < until:
         await read(BY_KIND, [channel for channel, _ in places], [location for _, location in places], until)
     return [EventBody(row["id"], row["sequence"], row["body"]) for row in rows]
-
-
-GET = """
-SELECT id, sequence, type, location_id, client_id, moved_to, body FROM events
-WHERE studio_id = $1 AND id = $2
-"""
-
-
-async def get_event(conn: Connection, caller: Caller, event_id: str) -> EventBody | None:
-    row = await conn.fetchrow(GET, caller.studio_id, event_id)
-    if row is None or not _may_see(caller, row):
-        return None
-    return EventBody(row["id"], row["sequence"], row["body"])

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 from services.webhooks.rules.retry import Breaker
-from shared.db.database import ASYNCHRONOUS_COMMIT, Connection
+from shared.db.database import ASYNCHRONOUS_COMMIT, Connection, columns
 from shared.wire import now
 
 # How long the endpoints of a killed dispatcher wait.
@@ -67,13 +67,7 @@ WHERE endpoint_id = ANY (ARRAY(
 
 
 async def renew(conn: Connection, leases: Sequence[Lease]) -> None:
-    await conn.execute(
-        RENEW,
-        [lease.endpoint_id for lease in leases],
-        [lease.token for lease in leases],
-        LEASE_SECONDS,
-        RENEW_SECONDS,
-    )
+    await conn.execute(RENEW, *columns(leases, "endpoint_id", "token"), LEASE_SECONDS, RENEW_SECONDS)
 
 
 class Release(Struct, frozen=True):
@@ -95,10 +89,10 @@ LOOK_AGAIN_SECONDS = 10
 RELEASE = f"""
 WITH mine AS MATERIALIZED (
     SELECT *, now() + pause_seconds * interval '1 second' AS paused_until
-    FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bool[], $5::int[], $6::int[], $7::float8[],
-                $8::timestamptz[], $9::timestamptz[])
-        AS mine (endpoint_id, token, wakes, enabled, failures, pauses, pause_seconds, failing_since,
-                 last_failed_at)
+    FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bool[], $5::int[], $6::int[], $7::timestamptz[],
+                $8::timestamptz[], $9::float8[])
+        AS mine (endpoint_id, token, wakes, enabled, failures, pauses, failing_since, last_failed_at,
+                 pause_seconds)
 ), free AS MATERIALIZED (
     SELECT l.endpoint_id FROM lanes l JOIN mine ON l.endpoint_id = mine.endpoint_id AND l.token = mine.token
     FOR UPDATE OF l SKIP LOCKED
@@ -126,27 +120,17 @@ RETURNING l.endpoint_id, l.due_at <= now() AS due
 
 async def release(conn: Connection, releases: Sequence[Release]) -> list[bool | None]:
     """Whether each lane is due again at once. None if it is locked or the lease is lost: load it again."""
-    rows = await conn.fetch(
-        RELEASE,
-        [one.lease.endpoint_id for one in releases],
-        [one.lease.token for one in releases],
-        [one.wakes for one in releases],
-        [one.enabled for one in releases],
-        [one.breaker.failures for one in releases],
-        [one.breaker.pauses for one in releases],
-        [one.breaker.pause_left(one.at) for one in releases],
-        [one.breaker.failing_since for one in releases],
-        [one.breaker.last_failed_at for one in releases],
-    )
+    states = columns(
+        releases, "lease.endpoint_id", "lease.token", "wakes", "enabled", "breaker.failures",
+        "breaker.pauses", "breaker.failing_since", "breaker.last_failed_at",
+    )  # fmt: skip
+    rows = await conn.fetch(RELEASE, *states, [one.breaker.pause_left(one.at) for one in releases])
     due = {row["endpoint_id"]: row["due"] for row in rows}
     return [due.get(one.lease.endpoint_id) for one in releases]
 
 
-NOTE_SUCCESS = """
-UPDATE lanes SET failures = 0, pauses = 0, paused_until = NULL, failing_since = NULL,
-       last_failed_at = NULL
-WHERE endpoint_id = $1 AND token = $2
-"""
+HEALTHY = "failures = 0, pauses = 0, paused_until = NULL, failing_since = NULL, last_failed_at = NULL"
+NOTE_SUCCESS = f"UPDATE lanes SET {HEALTHY} WHERE endpoint_id = $1 AND token = $2"  # noqa: S608
 
 
 async def note_success(conn: Connection, lease: Lease) -> None:
@@ -200,15 +184,12 @@ WHERE lanes.endpoint_id = mine.endpoint_id AND lanes.token = mine.token
 
 async def give_back(conn: Connection, leases: Sequence[Lease]) -> None:
     """On shutdown: another dispatcher can continue at once instead of waiting for the leases to expire."""
-    await conn.execute(GIVE_BACK, [lease.endpoint_id for lease in leases], [lease.token for lease in leases])
+    await conn.execute(GIVE_BACK, *columns(leases, "endpoint_id", "token"))
 
 
-RESUME = """
-UPDATE lanes SET due_at = now(), wakes = wakes + 1, changes = changes + 1, failures = 0, pauses = 0,
-       paused_until = NULL, failing_since = NULL,
-       last_failed_at = NULL
-WHERE endpoint_id = $1
-"""
+RESUME = f"""
+UPDATE lanes SET due_at = now(), wakes = wakes + 1, changes = changes + 1, {HEALTHY} WHERE endpoint_id = $1
+"""  # noqa: S608
 
 
 async def resume(conn: Connection, endpoint_id: str) -> None:

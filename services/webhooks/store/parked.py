@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from shared.db.database import Connection
+from shared.db.database import Connection, columns
 from shared.events.bus import Message, Queue, Refused
 
 # A copy that comes after its person's erasure is not kept: what cannot be read cannot be made anonymous.
@@ -36,8 +36,7 @@ ON CONFLICT (queue, event_id) DO NOTHING
 
 async def park_rows(conn: Connection, queue: Queue, refused: Sequence[Refused]) -> None:
     """Moves rows of our own outbox that another service refused."""
-    columns = zip(*((one.row_id, one.event_id, one.reason) for one in refused), strict=True)
-    await conn.execute(PARK_ROWS, queue.name, *map(list, columns))
+    await conn.execute(PARK_ROWS, queue.name, *columns(refused, "row_id", "event_id", "reason"))
 
 
 COUNT = "SELECT count(*) FROM parked_events WHERE queue = $1"

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+import msgspec
 from msgspec import Struct
 
 from services.webhooks.rules.visibility import Subscriber
@@ -74,17 +75,7 @@ async def take_turns(conn: Connection, limit: int) -> list[RunningRecovery]:
     """The recoveries of enabled endpoints that waited longest. They move to the end of the queue."""
     rows = await conn.fetch(RUNNING, limit)
     await conn.execute(TOOK_TURN, [row["id"] for row in rows])
-    return [
-        RunningRecovery(
-            studio_id=row["studio_id"],
-            id=row["id"],
-            since=row["since"],
-            after_sequence=row["after_sequence"],
-            until_sequence=row["until_sequence"],
-            subscriber=read_subscriber(row),
-        )
-        for row in rows
-    ]
+    return [msgspec.convert({**row, "subscriber": read_subscriber(row)}, RunningRecovery) for row in rows]
 
 
 OPEN = """
@@ -99,8 +90,8 @@ async def open_deliveries(conn: Connection, endpoint_id: str, at_most: int) -> i
 
 # The next batch of events, each with this endpoint's delivery of it, if there is one.
 NEXT_BATCH = """
-SELECT e.id, e.sequence, e.type, e.location_id, e.client_id, e.moved_to, e.created_at,
-       d.id AS delivery_id, d.status
+SELECT e.studio_id, e.id, e.sequence, e.type, e.location_id, e.client_id, e.moved_to, e.created_at,
+       ''::bytea AS body, d.id AS delivery_id, d.status
 FROM events e LEFT JOIN deliveries d
   ON d.studio_id = e.studio_id AND d.event_id = e.id AND d.endpoint_id = $4
  AND d.event_created_at = e.created_at
@@ -126,22 +117,7 @@ async def next_batch(conn: Connection, recovery: RunningRecovery, limit: int) ->
         recovery.since,
     )
     return [
-        Candidate(
-            StoredEvent(
-                studio_id=recovery.studio_id,
-                id=row["id"],
-                sequence=row["sequence"],
-                type=row["type"],
-                location_id=row["location_id"],
-                client_id=row["client_id"],
-                moved_to=row["moved_to"],
-                created_at=row["created_at"],
-                body=b"",
-            ),
-            row["delivery_id"],
-            row["status"],
-        )
-        for row in rows
+        Candidate(msgspec.convert(dict(row), StoredEvent), row["delivery_id"], row["status"]) for row in rows
     ]
 
 

@@ -1,8 +1,8 @@
 """Webhook endpoints, recoveries and deliveries on the wire."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field, structs
 
 from shared.events.kinds import KINDS
 from shared.wire import Body, Id, Instant, PageQuery, Resource
@@ -99,8 +99,7 @@ class Count(Struct):
 
 
 def with_secret(endpoint: Endpoint, secret: str) -> EndpointWithSecret:
-    values: dict[str, Any] = {name: getattr(endpoint, name) for name in Endpoint.__struct_fields__}
-    return EndpointWithSecret(**values, secret=secret)
+    return EndpointWithSecret(**structs.asdict(endpoint), secret=secret)
 
 
 DeliveryStatus = Literal["pending", "succeeded", "dead"]

@@ -1,10 +1,9 @@
 """Events on the wire: the same bytes in the log, in `GET /events/{id}` and in the webhook body."""
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, structs
 
 from services.webhooks.wire.endpoints import EventType
 from shared.events.envelope import Envelope
@@ -24,9 +23,7 @@ class EventObject(Struct):
     ] = UNSET
 
 
-class EventRead(Resource, kw_only=True):
-    """For the OpenAPI document. The response itself is the stored bytes."""
-
+class _WithoutData(Resource, kw_only=True):
     id: Id
     object: Literal["event"] = "event"
     type: str
@@ -37,7 +34,16 @@ class EventRead(Resource, kw_only=True):
     sequence: int
     resource: EventResource
     request_id: str | None
+
+
+class EventRead(_WithoutData, kw_only=True):
+    """For the OpenAPI document. The response itself is the stored bytes."""
+
     data: EventObject
+
+
+class LoggedEvent(_WithoutData, kw_only=True):
+    data: Raw
 
 
 class EventPage(Resource, kw_only=True):
@@ -56,20 +62,6 @@ class EventPage(Resource, kw_only=True):
     ]
 
 
-class LoggedEvent(Struct, kw_only=True):
-    id: str
-    object: Literal["event"] = "event"
-    type: str
-    created_at: datetime
-    api_version: str
-    studio_id: str
-    location_id: str | None
-    sequence: int
-    resource: EventResource
-    request_id: str | None
-    data: Raw
-
-
 class EventsQuery(PageQuery, frozen=True, kw_only=True):
     type: EventType | None = None
     after_sequence: Annotated[int, Meta(ge=0, le=2**62)] | None = None
@@ -79,22 +71,13 @@ class Position(Struct):
     last_sequence: int
 
 
+IN_BOTH = set(LoggedEvent.__struct_fields__) & set(Envelope.__struct_fields__)
+
+
 def render_logged(envelope: Envelope, sequence: int) -> bytes:
     """The envelope with the sequence number from the log."""
-    return encode(
-        LoggedEvent(
-            id=envelope.id,
-            type=envelope.type,
-            created_at=envelope.created_at,
-            api_version=envelope.api_version,
-            studio_id=envelope.studio_id,
-            location_id=envelope.location_id,
-            sequence=sequence,
-            resource=envelope.resource,
-            request_id=envelope.request_id,
-            data=envelope.data,
-        )
-    )
+    fields = structs.asdict(envelope)
+    return encode(LoggedEvent(sequence=sequence, **{name: fields[name] for name in IN_BOTH}))
 
 
 _logged = msgspec.json.Decoder(LoggedEvent)

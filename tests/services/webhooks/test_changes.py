@@ -15,10 +15,15 @@ from services.webhooks.dispatcher.lane import TARGET_TTL, Lane
 from services.webhooks.dispatcher.sender import Sender
 from services.webhooks.rules.retry import Breaker
 from services.webhooks.store.lanes import Lease
-from shared.wire import new_id
 from tests.harness.eventually import eventually
 from tests.harness.receiver import Received, Receiver
-from tests.services.webhooks.studio_client import StudioClient, change_applied, open_studio_client, statuses
+from tests.services.webhooks.studio_client import (
+    StudioClient,
+    change_applied,
+    hold_lanes,
+    open_studio_client,
+    statuses,
+)
 
 Change = Callable[[StudioClient, str], Awaitable[Any]]
 
@@ -40,7 +45,7 @@ class Gate:
 async def with_a_full_prefetch(client: StudioClient, receiver: Receiver, **fields: Any) -> dict[str, Any]:
     """Two attempts in flight, and many prefetched."""
     endpoint = await client.endpoint(receiver.url, **fields)
-    await client.sql("UPDATE lanes SET leased_until = now() + interval '50 s'")
+    await hold_lanes(client)
     await client.publish_some(60)
     await client.sql("UPDATE lanes SET leased_until = NULL")
     await receiver.until_count(2)
@@ -111,12 +116,10 @@ async def test_nothing_is_sent_with_settings_older_than_a_second(
     """If no wake-up comes, because polling is stuck, the lane reloads them by itself."""
     gate = Gate(receiver)
     endpoint = await client.endpoint(receiver.url)
-    token = new_id()
-    await client.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '50 s'", token)
+    token = await hold_lanes(client)
     await client.publish_some(60)
     async with Sender(client.context.urls) as sender:
         resources = Dispatcher(client.context.db, sender, client.context.cipher, (0.05,))
-        completing = asyncio.create_task(resources.completer.run())
         running = asyncio.create_task(
             Lane(resources, Lease(endpoint["id"], client.studio_id, token), Breaker()).run()
         )
@@ -125,7 +128,6 @@ async def test_nothing_is_sent_with_settings_older_than_a_second(
         await asyncio.sleep(TARGET_TTL)
         gate.opened.set()
         await asyncio.wait_for(running, 10)
-        completing.cancel()
     assert receiver.count == 2
 
 

@@ -37,19 +37,9 @@ async def test_log_get_and_webhook_show_the_same_bytes(client: StudioClient, rec
     assert (await client.call("GET", f"/events/{event.id}")).body == got.body
     shown = (await client.call("GET", "/events")).body
     assert got.body in shown
-    assert list(json.loads(got.body)) == [
-        "id",
-        "object",
-        "type",
-        "created_at",
-        "api_version",
-        "studio_id",
-        "location_id",
-        "sequence",
-        "resource",
-        "request_id",
-        "data",
-    ]
+    assert " ".join(json.loads(got.body)) == (
+        "id object type created_at api_version studio_id location_id sequence resource request_id data"
+    )
 
 
 async def test_a_retry_sends_the_same_bytes_with_a_new_signature(
@@ -88,27 +78,6 @@ async def test_a_delivery_is_dead_after_the_whole_schedule_and_can_be_retried(
     assert reply.json()["status"] == "pending"
     [again] = await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"])
     assert again["attempt_count"] == 5
-
-
-async def test_gone_disables_the_endpoint(client: StudioClient, receiver: Receiver) -> None:
-    """410 means that the receiver wants no more events."""
-    receiver.answer = answering(410)
-    endpoint = await client.endpoint(receiver.url)
-    await client.publish_some(1)
-    await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["dead"])
-
-    async def state() -> tuple[str, str]:
-        shown = (await client.call("GET", f"/webhook-endpoints/{endpoint['id']}")).json()
-        return shown["status"], shown["disabled_reason"]
-
-    async with asyncio.timeout(5):
-        while (now := await state()) != ("disabled", "gone"):
-            await asyncio.sleep(0.02)
-    assert now == ("disabled", "gone")
-    before = receiver.count
-    await client.publish_some(3)
-    assert statuses(await client.deliveries(endpoint["id"])) == ["dead"], "no deliveries while disabled"
-    assert receiver.count == before
 
 
 async def test_a_redirect_is_a_failure_and_not_followed(

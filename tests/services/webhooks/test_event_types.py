@@ -4,7 +4,7 @@ import jsonschema  # type: ignore[import-untyped]
 
 from services.webhooks.rules.visibility import View
 from shared.events.event import Audience
-from shared.events.kinds import KINDS, ClassUpdated, FormUpdated, WebhookEndpointDisabled
+from shared.events.kinds import KINDS, ClassUpdated, FormUpdated
 from shared.routing import SCOPES
 from tests.services.webhooks.studio_client import StudioClient
 
@@ -107,8 +107,3 @@ async def test_a_page_leaves_out_moves_between_two_permitted_locations(client: S
     assert await seen(old, new) == [2, 3]
     assert await seen(new) == []
     assert await seen() == []
-
-
-def test_the_kind_of_another_clients_endpoint_needs_a_scope() -> None:
-    """It names an endpoint, which only `webhooks:read` may list."""
-    assert WebhookEndpointDisabled.scopes == ("webhooks:read",)

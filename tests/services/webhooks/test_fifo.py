@@ -31,25 +31,19 @@ def sequences(receiver: Receiver) -> list[int]:
     return [got.sequence for got in receiver.received]
 
 
-async def test_strict_order_holds_even_when_an_event_fails_at_first(
-    client: StudioClient, receiver: Receiver
+@pytest.mark.parametrize("in_batch", [False, True], ids=["one by one", "a backlog"])
+async def test_strict_order_holds_even_when_events_fail_at_first(
+    client: StudioClient, receiver: Receiver, in_batch: bool
 ) -> None:
-    """A failing event blocks the others until it is delivered."""
-    receiver.answer = answering(200, 500, 500, 200)
-    await client.endpoint(receiver.url, fifo=True)
-    for _ in range(6):
-        await client.publish_some(1)
-    await receiver.until_count(8)
-    assert sequences(receiver) == [1, 2, 2, 2, 3, 4, 5, 6]
-
-
-async def test_a_failing_event_in_a_backlog_blocks_the_ones_loaded_with_it(
-    client: StudioClient, receiver: Receiver
-) -> None:
-    """Also when all of them were loaded together, and when two fail."""
+    """A failing event blocks the others until it is delivered, also those that were loaded with it."""
     receiver.answer = answering(200, 500, 500, 200, 200, 500, 200)
-    await backlog(client, receiver, 6)
-    await send(client)
+    if in_batch:
+        await backlog(client, receiver, 6)
+        await send(client)
+    else:
+        await client.endpoint(receiver.url, fifo=True)
+        for _ in range(6):
+            await client.publish_some(1)
     await receiver.until_count(9)
     assert sequences(receiver) == [1, 2, 2, 2, 3, 4, 4, 5, 6]
 

@@ -4,98 +4,94 @@ from datetime import timedelta
 from unittest.mock import ANY
 
 import pytest
+from msgspec import structs
 
-from services.webhooks.rules.retry import Breaker
+from services.webhooks.rules.retry import Breaker, NextStep
 from services.webhooks.store import attempts, lanes
-from services.webhooks.store.attempts import Completed, Wanted
-from services.webhooks.store.lanes import Release
+from services.webhooks.store.attempts import Completed, Loaded, Wanted
+from services.webhooks.store.lanes import Lease, Release
+from shared.db.database import Connection
 from shared.wire import new_id, now
 from tests.harness.eventually import eventually
 from tests.harness.receiver import Receiver, hang
 from tests.services.webhooks.studio_client import StudioClient, hold_lanes, open_studio_client, statuses
 
 
+async def held_lane(client: StudioClient, events: int = 0) -> Lease:
+    """An endpoint's lane, leased to the test, with deliveries that no dispatcher touches."""
+    endpoint = await client.endpoint("https://partner.example/hook")
+    lease = Lease(endpoint["id"], client.studio_id, await hold_lanes(client))
+    if events:
+        await client.publish_some(events)
+    return lease
+
+
+async def load(conn: Connection, lease: Lease) -> Loaded:
+    [loaded] = await attempts.load(conn, [Wanted(lease, [], 2)])
+    assert loaded is not None
+    return loaded
+
+
+async def release(conn: Connection, lease: Lease, loaded: Loaded) -> list[bool | None]:
+    return await lanes.release(conn, [Release(lease, loaded.target.wakes, True, Breaker(), now())])
+
+
+SUCCEEDED = NextStep("succeeded", 0, None)
+
+
 async def test_a_dispatcher_that_lost_its_lease_writes_nothing(client: StudioClient) -> None:
     """The fence: a completion with an old token, or an old attempt count, is refused."""
-    endpoint = await client.endpoint("https://partner.example/hook")
-    mine = lanes.Lease(endpoint["id"], client.studio_id, await hold_lanes(client))
-    await client.publish_some(1)
+    mine = await held_lane(client, events=1)
+    stale = Lease(mine.endpoint_id, mine.studio_id, new_id())
     async with client.context.db.connection() as conn:
-        [delivery] = await client.deliveries(endpoint["id"])
-        created_at = await conn.fetchval("SELECT created_at FROM events")
-
-        def result(lease: lanes.Lease, count: int) -> Completed:
-            return Completed(
-                lease=lease,
-                delivery_id=delivery["id"],
-                event_created_at=created_at,
-                attempt_count=count,
-                status="succeeded",
-                step=0,
-                wait_seconds=None,
-                attempt="{}",
-            )
-
-        stale, count = lanes.Lease(endpoint["id"], client.studio_id, new_id()), delivery["attempt_count"]
-        assert await attempts.complete(conn, [result(stale, count)]) == set()
-        assert await attempts.complete(conn, [result(mine, count + 1)]) == set()
-        written = await attempts.complete(conn, [result(mine, count)])
-        assert written == {delivery["id"]}
-        assert await attempts.load(conn, [Wanted(stale, [], 0), Wanted(mine, [], 0)]) == [
-            None,
-            ANY,
-        ]
+        [due] = (await load(conn, mine)).due
+        later = structs.replace(due, attempt_count=due.attempt_count + 1)
+        for lease, attempted, written in ((stale, due, False), (mine, later, False), (mine, due, True)):
+            result = Completed(lease, attempted, SUCCEEDED, "{}")
+            assert await attempts.complete(conn, [result]) == [written]
+        assert await attempts.load(conn, [Wanted(stale, [], 0), Wanted(mine, [], 0)]) == [None, ANY]
 
 
 async def test_a_lane_with_new_events_since_the_last_load_is_due_at_once(client: StudioClient) -> None:
     """No lost wake-up: an event stored between the load and the release is not left waiting."""
-    endpoint = await client.endpoint("https://partner.example/hook")
-    token = await hold_lanes(client)
-    lease = lanes.Lease(endpoint["id"], client.studio_id, token)
+    lease = await held_lane(client)
     async with client.context.db.connection() as conn:
-        [seen] = await attempts.load(conn, [Wanted(lease, [], 2)])
-        assert seen is not None and seen.due == []
+        seen = await load(conn, lease)
+        assert seen.due == []
         await client.publish_some(1)
         async with conn.transaction():
-            release = Release(lease, seen.target.wakes, True, Breaker(), now())
-            assert await lanes.release(conn, [release]) == [True]
-            await conn.execute("UPDATE lanes SET token = $1, leased_until = now() + interval '55 s'", token)
-        [again] = await attempts.load(conn, [Wanted(lease, [], 2)])
-        assert again is not None and len(again.due) == 1
+            assert await release(conn, lease, seen) == [True]
+            held = "UPDATE lanes SET token = $1, leased_until = now() + interval '55 s'"
+            await conn.execute(held, lease.token)
+        again = await load(conn, lease)
+        assert len(again.due) == 1
         await conn.execute("UPDATE deliveries SET status = 'succeeded'")
-        release = Release(lease, again.target.wakes, True, Breaker(), now())
-        assert await lanes.release(conn, [release]) == [False]
+        assert await release(conn, lease, again) == [False]
         assert await conn.fetchval("SELECT due_at = 'infinity' FROM lanes")
-
-
-async def test_a_lane_that_is_released_while_its_event_is_being_stored_is_due_at_once(
-    client: StudioClient,
-) -> None:
-    """The event's delivery is not visible to the release, but the lane says that there is one."""
-    endpoint = await client.endpoint("https://partner.example/hook")
-    lease = lanes.Lease(endpoint["id"], client.studio_id, await hold_lanes(client))
-    db = client.context.db
-    async with db.connection() as conn:
-        [seen] = await attempts.load(conn, [Wanted(lease, [], 2)])
-        assert seen is not None
-        release = Release(lease, seen.target.wakes, True, Breaker(), now())
-        async with db.transaction() as event_log:
-            await event_log.execute("UPDATE lanes SET wakes = wakes + 1, due_at = least(due_at, now())")
-            assert await lanes.release(conn, [release]) == [None], "it is locked"
-        assert await lanes.release(conn, [release]) == [True]
 
 
 async def test_a_lane_that_is_released_too_early_is_looked_at_again(client: StudioClient) -> None:
     """The delivery that was missed is found soon."""
-    endpoint = await client.endpoint("https://partner.example/hook")
-    lease = lanes.Lease(endpoint["id"], client.studio_id, await hold_lanes(client))
-    await client.publish_some(1)
+    lease = await held_lane(client, events=1)
     async with client.context.db.connection() as conn:
-        [seen] = await attempts.load(conn, [Wanted(lease, [], 2)])
-        assert seen is not None
-        release = Release(lease, seen.target.wakes, True, Breaker(), now())
-        assert await lanes.release(conn, [release]) == [False]
+        assert await release(conn, lease, await load(conn, lease)) == [False]
         assert await conn.fetchval("SELECT due_at BETWEEN now() AND now() + interval '10 s' FROM lanes")
+
+
+async def test_lanes_are_released_in_one_statement_that_skips_locked_ones(client: StudioClient) -> None:
+    """The event log locks many lanes in its own order: waiting for one while holding others is a deadlock."""
+    made = [(await held_lane(client)).endpoint_id for _ in range(3)]
+    token = await hold_lanes(client)
+    held = [Lease(endpoint_id, client.studio_id, token) for endpoint_id in made]
+    lost = Lease(made[0], client.studio_id, new_id())
+    db = client.context.db
+    async with db.transaction() as event_log, db.connection() as conn:
+        await event_log.execute("UPDATE lanes SET wakes = wakes WHERE endpoint_id = $1", made[1])
+        releases = [
+            Release(lease, (await load(conn, seen)).target.wakes, True, Breaker(), now())
+            for lease, seen in zip([*held, lost], [*held, held[0]], strict=True)
+        ]
+        assert await lanes.release(conn, releases) == [False, None, False, False]
 
 
 async def test_another_dispatcher_takes_over_when_one_is_gone(database_url: str, receiver: Receiver) -> None:
@@ -130,29 +126,15 @@ async def test_a_dispatcher_whose_clock_is_an_hour_ahead_writes_times_of_the_dat
     client: StudioClient,
 ) -> None:
     """It says how long to wait, and the database's clock says until when. A pause is read the same way."""
-    endpoint = await client.endpoint("https://partner.example/hook")
-    token = await hold_lanes(client)
-    await client.publish_some(1)
-    lease = lanes.Lease(endpoint["id"], client.studio_id, token)
+    lease = await held_lane(client, events=1)
     ahead = now() + timedelta(hours=1)
     async with client.context.db.connection() as conn:
-        [loaded] = await attempts.load(conn, [Wanted(lease, [], 2)])
-        assert loaded is not None
-        [due] = loaded.due
-        failed = Completed(
-            lease=lease,
-            delivery_id=due.id,
-            event_created_at=due.event_created_at,
-            attempt_count=0,
-            status="pending",
-            step=1,
-            wait_seconds=300.0,
-            attempt="{}",
-        )
-        assert await attempts.complete(conn, [failed]) == {due.id}
+        loaded = await load(conn, lease)
+        failed = Completed(lease, loaded.due[0], NextStep("pending", 1, 300.0), "{}")
+        assert await attempts.complete(conn, [failed]) == [True]
         breaker = Breaker(pauses=1, paused_until=ahead + timedelta(seconds=200))
-        release = Release(lease, loaded.target.wakes, True, breaker, ahead)
-        assert await lanes.release(conn, [release]) == [False]
+        paused = Release(lease, loaded.target.wakes, True, breaker, ahead)
+        assert await lanes.release(conn, [paused]) == [False]
         retry = await conn.fetchval("SELECT extract(epoch FROM next_attempt_at - now()) FROM deliveries")
         lane = await conn.fetchval("SELECT extract(epoch FROM due_at - now()) FROM lanes")
         assert 100 < retry <= 300
@@ -160,6 +142,6 @@ async def test_a_dispatcher_whose_clock_is_an_hour_ahead_writes_times_of_the_dat
         # The service's own dispatcher could be faster.
         await conn.execute("BEGIN")
         await conn.execute("UPDATE lanes SET due_at = now()")
-        [(_, claimed)] = await lanes.claim(conn, token, 1)
+        [(_, claimed)] = await lanes.claim(conn, lease.token, 1)
         await conn.execute("ROLLBACK")
     assert claimed.pause_left(now()) == pytest.approx(float(lane), abs=60)

@@ -58,7 +58,7 @@ class Batch:
     def __init__(self, answer: Callable[[Any], Any]) -> None:
         self._answer = answer
 
-    async def ask(self, request: Any) -> Any:
+    async def submit(self, request: Any) -> Any:
         return self._answer(request)
 
 

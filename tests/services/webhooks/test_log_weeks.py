@@ -11,8 +11,7 @@ from services.webhooks.actions.log_events import add_to_log, log_events, oldest_
 from services.webhooks.actions.prune import keep_weeks, prune_step
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.retention import KEPT, WEEK, oldest_kept, start_of_week
-from services.webhooks.store import attempts, event_log, lanes, retention
-from services.webhooks.store.attempts import Wanted
+from services.webhooks.store import event_log, retention
 from shared.errors import Unavailable
 from shared.events.bus import EVENT_LOG, Message, Poison
 from shared.events.envelope import read_envelope, render
@@ -159,15 +158,6 @@ async def test_nothing_older_than_the_log_is_logged(client: StudioClient) -> Non
     assert [row["event_id"] for row in parked] == [future.id]
 
 
-async def test_an_id_that_nothing_has_is_not_found(client: StudioClient) -> None:
-    """A partner may send any id, also one from the end of time."""
-    for id_ in ("ffffffff-ffff-7fff-bfff-ffffffffffff", "00000000-0000-7000-8000-000000000000"):
-        assert (await client.call("GET", f"/events/{id_}")).status == 404
-        assert (await client.call("GET", "/events", cursor=id_)).code == "invalid_cursor"
-        path = f"/webhook-deliveries/{id_}/retry"
-        assert (await client.call("POST", path)).status == 404
-
-
 async def test_the_service_cannot_drop_a_week_that_is_kept(client: StudioClient) -> None:
     """The functions run with more rights than the service has, so they check what they are asked for."""
     for kind, days in (("events", 36), ("deliveries", 1), ("lanes", 90)):
@@ -248,22 +238,3 @@ async def test_events_of_a_week_that_cannot_be_made_are_held_and_not_parked(data
         await other.close()
         await log_events(service, [message_of(event)])
         assert await stored(service, event) == 1
-
-
-async def test_a_lane_of_a_dropped_week_goes_on(database_url: str) -> None:
-    """The dispatcher has planned its statements with a table that is gone."""
-    studio_id = new_id()
-    async with log_of_the_past(database_url, 45) as (service, first):
-        await add_endpoint(service, studio_id)
-        await live_day(service, first, [studio_id], 3)
-        async with service.db.connection() as conn:
-            [(lease, _)] = await lanes.claim(conn, new_id(), 10)
-            for _ in range(8):
-                [before] = await attempts.load(conn, [Wanted(lease, (), 10)])
-                assert before is not None
-                assert before.due
-            await keep_weeks(service, now())
-            [after] = await attempts.load(conn, [Wanted(lease, (), 10)])
-            assert after is not None
-            assert after.due == []
-            assert await attempts.in_order(conn, lease.endpoint_id, 1) == []

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import aiohttp
 import pytest
+from aiohttp import web
 
 from services.webhooks.rules.signing import new_secret, signature, signing_key
 from shared.servers.ports import free_port
 from tests.harness.eventually import eventually
-from tests.harness.receiver import Received, Receiver
+from tests.harness.receiver import Receiver
 from tests.services.webhooks.studio_client import StudioClient, statuses
 
 NODE = shutil.which("node")
@@ -89,24 +90,20 @@ async def test_the_shell_line_prints_the_signature(
     endpoint = await client.endpoint(receiver.url)
     await client.publish_some(1)
     [got] = await receiver.until_count(1)
-    printed = await run_line(programs("sh")[0], got, endpoint["secret"], tmp_path)
+    (tmp_path / "body.json").write_bytes(got.body)
+    printed = await output_of(
+        ["sh", "-c", programs("sh")[0]],
+        tmp_path,
+        WEBHOOK_SECRET=endpoint["secret"],
+        WEBHOOK_ID=got.event_id,
+        WEBHOOK_TIMESTAMP=got.headers["webhook-timestamp"],
+    )
     assert printed in got.headers["webhook-signature"].split(" ")
 
 
-async def run_line(line: str, got: Received, secret: str, folder: Path) -> str:
-    await asyncio.to_thread((folder / "body.json").write_bytes, got.body)
+async def output_of(words: list[str], folder: Path, **environment: str) -> str:
     process = await asyncio.create_subprocess_exec(
-        "sh",
-        "-c",
-        line,
-        cwd=folder,
-        env=os.environ
-        | {
-            "WEBHOOK_SECRET": secret,
-            "WEBHOOK_ID": got.event_id,
-            "WEBHOOK_TIMESTAMP": got.headers["webhook-timestamp"],
-        },
-        stdout=asyncio.subprocess.PIPE,
+        *words, cwd=folder, env=os.environ | environment, stdout=asyncio.subprocess.PIPE
     )
     out, _ = await process.communicate()
     return out.decode().strip()
@@ -117,7 +114,6 @@ async def test_the_poller_on_the_page_reads_every_event_once(
 ) -> None:
     """Against a stand-in that answers what `GET /events` answers, page by page."""
     await client.publish_some(5)
-    from aiohttp import web
 
     async def page(request: web.Request) -> web.StreamResponse:
         after = int(request.query["after_sequence"])
@@ -131,15 +127,8 @@ async def test_the_poller_on_the_page_reads_every_event_once(
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
     base = f"http://127.0.0.1:{runner.addresses[0][1]}/partner/v1"
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        programs("python")[1],
-        cwd=tmp_path,
-        env=os.environ | {"BASE_URL": base, "SERVICE_KEY": "any"},
-        stdout=asyncio.subprocess.PIPE,
-    )
-    out, _ = await process.communicate()
+    poller = [sys.executable, "-c", programs("python")[1]]
+    out = await output_of(poller, tmp_path, BASE_URL=base, SERVICE_KEY="any")
     await runner.cleanup()
     shown = json.loads((await client.call("GET", "/events")).body)["data"]
-    assert [line.split()[2] for line in out.decode().splitlines()] == [event["id"] for event in shown]
+    assert [line.split()[2] for line in out.splitlines()] == [event["id"] for event in shown]

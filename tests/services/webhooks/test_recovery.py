@@ -2,13 +2,21 @@
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 
 from services.webhooks.actions import recover
 from services.webhooks.store import recoveries
+from shared.events.kinds import MemberCreated
 from shared.wire import new_id, now
 from tests.harness.eventually import eventually
 from tests.harness.receiver import Receiver, answering
-from tests.services.webhooks.studio_client import StudioClient, open_studio_client, statuses
+from tests.services.webhooks.studio_client import (
+    ALL_READS,
+    Reply,
+    StudioClient,
+    open_studio_client,
+    statuses,
+)
 
 LONG_AGO = "2020-01-01T00:00:00Z"
 
@@ -18,10 +26,12 @@ async def set_status(client: StudioClient, endpoint_id: str, status: str) -> Non
     assert reply.status == 200, reply.body
 
 
-async def start(client: StudioClient, endpoint_id: str, since: str = LONG_AGO) -> None:
+async def start(client: StudioClient, endpoint_id: str, since: str = LONG_AGO) -> dict[str, Any]:
     reply = await client.call("POST", f"/webhook-endpoints/{endpoint_id}/recover", {"since": since})
     assert reply.status == 202, reply.body
-    assert reply.json()["object"] == "webhook_recovery"
+    recovery: dict[str, Any] = reply.json()
+    assert recovery["object"] == "webhook_recovery"
+    return recovery
 
 
 async def done(client: StudioClient) -> bool:
@@ -74,8 +84,6 @@ async def test_only_subscribed_events_since_then_are_offered(
     young = client.event(created_at=now() - timedelta(minutes=1))
     await client.publish(old)
     await client.publish(young)
-    from shared.events.kinds import MemberCreated
-
     await client.publish(client.event(MemberCreated))
     await set_status(client, endpoint["id"], "enabled")
     await start(client, endpoint["id"], (now() - timedelta(hours=1)).isoformat())
@@ -107,8 +115,6 @@ async def test_a_recovery_continues_after_a_restart_and_keeps_few_deliveries_ope
             await recover.recovery_step(client.context)
         rows = await client.sql("SELECT count(*) AS n FROM deliveries")
         assert rows[0]["n"] <= recover.MAX_OPEN + recover.BATCH, "it does not flood a failing endpoint"
-        again = await client.call("POST", f"/webhook-endpoints/{endpoint['id']}/recover", {"since": LONG_AGO})
-        assert again.code == "recovery_in_progress"
         ids = (client.studio_id, client.client_id)
     receiver.answer = answering(200)
     before = receiver.count
@@ -152,12 +158,63 @@ async def test_recoveries_take_turns_and_disabled_endpoints_take_none(
     assert [turn.subscriber.id for [turn] in turns] == [first, last, first, last]
 
 
-async def test_events_from_before_the_endpoint_are_offered_too(
-    client: StudioClient, receiver: Receiver
-) -> None:
-    """A new endpoint can catch up with the log from a given time."""
-    earlier = await client.publish_some(2)
-    endpoint = await client.endpoint(receiver.url)
-    await start(client, endpoint["id"])
-    await receiver.until_count(2)
-    assert set(receiver.ids) == set(earlier)
+def place(recovery: dict[str, Any]) -> str:
+    return f"/webhook-endpoints/{recovery['endpoint_id']}/recoveries/{recovery['id']}"
+
+
+async def until(client: StudioClient, recovery: dict[str, Any], **facts: object) -> dict[str, Any]:
+    async def look() -> dict[str, Any] | None:
+        shown: dict[str, Any] = (await client.call("GET", place(recovery))).json()
+        return shown if facts.items() <= shown.items() else None
+
+    return await eventually(look)
+
+
+async def test_it_shows_its_progress_and_when_it_is_done(database_url: str, receiver: Receiver) -> None:
+    """`offered` grows while it runs. It waits while many deliveries are open and ends as `done`.
+
+    The events are from before the endpoint.
+    """
+    receiver.answer = answering(500)
+    missed = recover.MAX_OPEN + 2 * recover.BATCH
+    async with open_studio_client(database_url, webhook_retry_schedule=(60.0,)) as client:
+        for _ in range(missed // 100):
+            await client.publish_some(100)
+        recovery = await start(client, (await client.endpoint(receiver.url))["id"])
+        assert (recovery["status"], recovery["offered"]) == ("running", 0)
+        batches = -(-recover.MAX_OPEN // recover.BATCH)
+        halfway = await until(client, recovery, status="running", offered=batches * recover.BATCH)
+        assert halfway == recovery | {"offered": batches * recover.BATCH}, "nothing else of it changes"
+        path = f"/webhook-endpoints/{recovery['endpoint_id']}/recover"
+        again = await client.call("POST", path, {"since": LONG_AGO})
+        assert (again.status, again.code) == (409, "recovery_in_progress")
+        assert again.json()["error"]["details"] == {"recovery_id": recovery["id"]}, "who lost the answer"
+        receiver.answer = answering(200)
+
+        async def done() -> dict[str, Any] | None:
+            # Each time: a last refused attempt that ends only now pauses the lane again.
+            await client.sql("UPDATE lanes SET paused_until = NULL, due_at = now()")
+            shown: dict[str, Any] = (await client.call("GET", place(recovery))).json()
+            return shown if shown["status"] == "done" else None
+
+        assert await eventually(done) == recovery | {"status": "done", "offered": missed}
+
+
+async def test_it_is_seen_by_its_client_and_operators_alone(client: StudioClient, receiver: Receiver) -> None:
+    """Those of another client, studio or endpoint are 404, like an unknown one."""
+    endpoint, other = [await client.endpoint(receiver.url) for _ in range(2)]
+    recovery = await start(client, endpoint["id"])
+
+    def refused(reply: Reply) -> bool:
+        return (reply.status, reply.code) == (404, "not_found")
+
+    assert refused(await client.call("GET", place(recovery), caller=client.caller(client_id=new_id())))
+    assert refused(await client.call("GET", place(recovery), caller=client.caller(studio_id=new_id())))
+    assert refused(await client.call("GET", place(recovery), caller=client.caller(location_ids=(new_id(),))))
+    assert refused(await client.call("GET", place(recovery | {"endpoint_id": other["id"]})))
+    assert refused(await client.call("GET", place(recovery | {"id": new_id()})))
+    narrow = client.caller(scopes=ALL_READS - {"bookings:read"})
+    assert (await client.call("GET", place(recovery), caller=narrow)).code == "insufficient_scope"
+    seen = await client.call("GET", f"/staff{place(recovery)}", caller=client.operator)
+    assert seen.json()["id"] == recovery["id"]
+    assert refused(await client.call("GET", f"/staff{place(recovery)}")), "the operators' way is theirs alone"

@@ -2,16 +2,15 @@
 
 import pytest
 
-from services.webhooks.dispatcher.dispatcher import (
-    MAX_LANES_PER_STUDIO,
-    MIN_LANE_WINDOW,
-    STUDIO_WINDOW,
-    lane_window,
-)
+from services.webhooks.dispatcher.dispatcher import CLAIM_AGAIN, Dispatcher
+from services.webhooks.dispatcher.sender import Sender
 from services.webhooks.store import lanes
+from shared.background import Wakeup
 from shared.wire import new_id
+from tests.harness.eventually import until
+from tests.harness.receiver import Receiver
 from tests.harness.tenant_fairness import Sizes, run_fairness
-from tests.services.webhooks.studio_client import StudioClient
+from tests.services.webhooks.studio_client import StudioClient, open_studio_client
 
 ATTEMPTS = 3
 
@@ -32,14 +31,6 @@ async def test_a_flood_by_one_studio_delays_another_no_more_than_the_same_load_s
     pytest.fail("\n".join(report.text() for report in reports))
 
 
-def test_the_lanes_of_a_studio_share_its_window() -> None:
-    """One endpoint may use all that its circuit breaker allows; two hundred get the minimum each."""
-    assert lane_window(1) == STUDIO_WINDOW
-    assert lane_window(8) == STUDIO_WINDOW // 8
-    assert lane_window(200) == MIN_LANE_WINDOW
-    assert lane_window(100_000) == MIN_LANE_WINDOW
-
-
 async def test_a_studio_at_its_limit_of_lanes_leaves_room_for_others(client: StudioClient) -> None:
     """Its due lanes are passed over, however many there are and however long they have been due."""
     mine, other = client.studio_id, new_id()
@@ -58,4 +49,26 @@ async def test_a_studio_at_its_limit_of_lanes_leaves_room_for_others(client: Stu
         claimed = await lanes.claim(conn, token, 2)
         assert len(claimed) == 2
         assert {lease.endpoint_id for lease, _ in claimed} < {one["id"] for one in made}
-    assert MAX_LANES_PER_STUDIO < 1000
+
+
+async def test_a_dispatcher_at_its_limit_claims_more_as_soon_as_lanes_end(
+    database_url: str, receiver: Receiver
+) -> None:
+    """It is woken, instead of leaving free lanes until the next poll."""
+    wakeup = Wakeup()
+    async with open_studio_client(database_url, webhooks_only="log") as client:
+        for _ in range(CLAIM_AGAIN):
+            await client.endpoint(receiver.url)
+        await client.sql("UPDATE lanes SET due_at = now()")
+        context = client.context
+        async with Sender(context.urls) as sender:
+            dispatcher = Dispatcher(
+                context.db, sender, context.cipher, (0.05,), max_lanes=CLAIM_AGAIN, wakeup=wakeup
+            )
+            try:
+                await dispatcher.step()
+                assert dispatcher.lanes_running == CLAIM_AGAIN
+                await until(lambda: dispatcher.lanes_running == 0)
+                assert wakeup.notified == 1
+            finally:
+                await dispatcher.stop()
