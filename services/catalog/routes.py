@@ -17,25 +17,20 @@ from shared.errors import NotFound
 from shared.http.health import OUTBOX_STATUS
 from shared.http.pages import Page
 from shared.http.reads import read_one, read_page
-from shared.http.routes import Call, Route
+from shared.http.routes import Call, Route, Routes
 from shared.transfer.routes import export_route, import_routes
 from shared.wire import PageQuery
 
+ROUTES: Routes[Catalog] = Routes()
 
+
+@ROUTES.add("GET", "/studio", "Read the studio", tag="Studio")
 async def get_studio(catalog: Catalog, call: Call[None, None]) -> Studio:
     async with catalog.db.connection() as conn:
         return await resources.get_studio(conn, call.caller)
 
 
-ROUTES: list[Route[Catalog]] = [
-    Route(
-        method="GET",
-        path="/studio",
-        handler=get_studio,
-        summary="Read the studio",
-        answer=Studio,
-        tag="Studio",
-    ),
+ROUTES += [
     read_page(
         "/locations",
         resources.location_page,

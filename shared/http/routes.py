@@ -163,9 +163,10 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
 class Routes(list[Route[C]]):
     """The routes of a file. `add` reads query, body and answer from the types of the decorated handler."""
 
-    def __init__(self, prefix: str = "") -> None:
+    def __init__(self, prefix: str = "", **common: Any) -> None:
         super().__init__()
         self._prefix = prefix
+        self._common = common
 
     def add(self, method: str, path: str, summary: str, **more: Any) -> Callable[[H], H]:
         """`more` are fields of `Route`, also those that the types do not tell."""
@@ -173,7 +174,7 @@ class Routes(list[Route[C]]):
         def register(handler: H) -> H:
             types = get_type_hints(handler)
             query, body = get_args(types["call"])
-            told: dict[str, Any] = {
+            told: dict[str, Any] = self._common | {
                 "query": NoQuery if query is NoneType else query,
                 "body": None if body is NoneType else body,
                 "answer": types["return"],

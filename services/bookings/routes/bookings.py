@@ -23,17 +23,45 @@ from shared.errors import NotFound
 from shared.http.answer import Answer
 from shared.http.pages import Page
 from shared.http.reads import read_one, read_page
-from shared.http.routes import Call, Route
+from shared.http.routes import Call, Route, Routes
 
 IDEMPOTENCY_REFUSALS = (errors.IdempotencyKeyReused, errors.IdempotencyInProgress)
 CANCEL_REFUSALS = (errors.BookingAlreadyCancelled, errors.BookingNotCancellable)
 
 
+ROUTES: Routes[Bookings] = Routes()
+
+
+@ROUTES.add(
+    "POST",
+    "/bookings",
+    "Book a class",
+    description="Checks capacity, eligibility, spot and waitlist in one transaction. With `join_waitlist`, a "
+    "full class returns 201 with status `waitlisted` and the position on the waitlist. If the "
+    "response is lost, repeat the request with the same Idempotency-Key: the first response is "
+    "returned again, byte for byte.",
+    answer=Booking,
+    status=201,
+    idempotent=True,
+    errors=(NotFound, *errors.BOOKING_REFUSALS, *IDEMPOTENCY_REFUSALS),
+    tag="Bookings",
+)
 async def post_booking(service: Bookings, call: Call[None, BookingCreate]) -> Answer:
     request = idempotent_request(call.idempotency_key, "POST", "/bookings", call.body)
     return await create_booking(service, call.caller, request, call.body)
 
 
+@ROUTES.add(
+    "DELETE",
+    "/bookings/{booking_id}",
+    "Cancel a booking",
+    description="Applies the studio's current cancellation policy. `max_late_fee` and `allow_credit_forfeit` "
+    "limit what the caller accepts: if the terms are worse, nothing is cancelled.",
+    answer=CancellationReceipt,
+    idempotent=True,
+    errors=(NotFound, *CANCEL_REFUSALS, errors.CancellationTermsChanged, *IDEMPOTENCY_REFUSALS),
+    tag="Bookings",
+)
 async def delete_booking(service: Bookings, call: Call[CancelQuery, None]) -> Answer:
     booking_id = call.path["booking_id"]
     request = idempotent_request(
@@ -42,19 +70,46 @@ async def delete_booking(service: Bookings, call: Call[CancelQuery, None]) -> An
     return await cancel_booking(service, call.caller, request, booking_id, call.query)
 
 
+@ROUTES.add(
+    "POST",
+    "/bookings/preview",
+    "Preview a booking",
+    description="Runs every check of a booking and reports each result, without writing anything.",
+    errors=(NotFound,),
+    tag="Bookings",
+)
 async def post_preview(service: Bookings, call: Call[None, BookingCreate]) -> BookingPreview:
     return await preview_booking(service, call.caller, call.body)
 
 
+@ROUTES.add(
+    "GET",
+    "/bookings/{booking_id}/cancellation-preview",
+    "Preview a cancellation",
+    description="The receipt that a cancellation would give at this instant, without cancelling anything. It "
+    "changes with the clock, so it carries no `ETag`.",
+    tagged=False,
+    errors=(NotFound, *CANCEL_REFUSALS),
+    tag="Bookings",
+)
 async def get_cancellation_preview(service: Bookings, call: Call[None, None]) -> CancellationReceipt:
     return await preview_cancellation(service, call.caller, call.path["booking_id"])
 
 
+@ROUTES.add(
+    "GET",
+    "/idempotency-keys/{key}",
+    "Look up an idempotency key",
+    description="For a write whose response was lost: in progress, succeeded or refused. Keys are kept for "
+    "24 hours. A key that contains a slash cannot be looked up; retry the write with it instead.",
+    errors=(NotFound,),
+    tag="Bookings",
+)
 async def get_idempotency_key(service: Bookings, call: Call[None, None]) -> IdempotencyKeyState:
     return await look_up_idempotency_key(service, call.caller, call.path["key"])
 
 
-ROUTES: list[Route[Bookings]] = [
+ROUTES += [
     read_page(
         "/bookings",
         bookings.list_page,
@@ -68,65 +123,7 @@ ROUTES: list[Route[Bookings]] = [
             "one returns 422."
         ),
     ),
-    Route(
-        method="POST",
-        path="/bookings",
-        handler=post_booking,
-        summary="Book a class",
-        description=(
-            "Checks capacity, eligibility, spot and waitlist in one transaction. With `join_waitlist`, a "
-            "full class returns 201 with status `waitlisted` and the position on the waitlist. If the "
-            "response is lost, repeat the request with the same Idempotency-Key: the first response is "
-            "returned again, byte for byte."
-        ),
-        body=BookingCreate,
-        answer=Booking,
-        status=201,
-        idempotent=True,
-        errors=(NotFound, *errors.BOOKING_REFUSALS, *IDEMPOTENCY_REFUSALS),
-        tag="Bookings",
-    ),
-    Route(
-        method="POST",
-        path="/bookings/preview",
-        handler=post_preview,
-        summary="Preview a booking",
-        description="Runs every check of a booking and reports each result, without writing anything.",
-        body=BookingCreate,
-        answer=BookingPreview,
-        errors=(NotFound,),
-        tag="Bookings",
-    ),
     read_one("/bookings/{booking_id}", bookings.get, "Get a booking", Booking, tag="Bookings"),
-    Route(
-        method="DELETE",
-        path="/bookings/{booking_id}",
-        handler=delete_booking,
-        summary="Cancel a booking",
-        description=(
-            "Applies the studio's current cancellation policy. `max_late_fee` and `allow_credit_forfeit` "
-            "limit what the caller accepts: if the terms are worse, nothing is cancelled."
-        ),
-        query=CancelQuery,
-        answer=CancellationReceipt,
-        idempotent=True,
-        errors=(NotFound, *CANCEL_REFUSALS, errors.CancellationTermsChanged, *IDEMPOTENCY_REFUSALS),
-        tag="Bookings",
-    ),
-    Route(
-        method="GET",
-        path="/bookings/{booking_id}/cancellation-preview",
-        handler=get_cancellation_preview,
-        summary="Preview a cancellation",
-        description=(
-            "The receipt that a cancellation would give at this instant, without cancelling anything. It "
-            "changes with the clock, so it carries no `ETag`."
-        ),
-        tagged=False,
-        answer=CancellationReceipt,
-        errors=(NotFound, *CANCEL_REFUSALS),
-        tag="Bookings",
-    ),
     read_page(
         "/waitlist",
         waitlist.list_page,
@@ -137,17 +134,4 @@ ROUTES: list[Route[Bookings]] = [
         description="Oldest first. `position` is the order within a class.",
     ),
     read_one("/waitlist/{waitlist_id}", waitlist.get, "Get a waitlist entry", WaitlistEntry, tag="Bookings"),
-    Route(
-        method="GET",
-        path="/idempotency-keys/{key}",
-        handler=get_idempotency_key,
-        summary="Look up an idempotency key",
-        description=(
-            "For a write whose response was lost: in progress, succeeded or refused. Keys are kept for 24 "
-            "hours. A key that contains a slash cannot be looked up; retry the write with it instead."
-        ),
-        answer=IdempotencyKeyState,
-        errors=(NotFound,),
-        tag="Bookings",
-    ),
 ]

@@ -7,10 +7,22 @@ from shared.errors import InvalidCursor, NotFound
 from shared.http.answer import Answer
 from shared.http.pages import Page, json_page_of, page_of
 from shared.http.reads import read_one
-from shared.http.routes import Call, Route
+from shared.http.routes import Call, Route, Routes
 from shared.wire import PageQuery
 
+ROUTES: Routes[Bookings] = Routes()
 
+
+@ROUTES.add(
+    "GET",
+    "/classes",
+    "List class sessions",
+    description="Ordered by start time. Filters combine. A `location_id` that the key cannot access returns "
+    "404. `ids` reads the availability of up to 100 classes in one call.",
+    answer=Page[Class],
+    errors=(InvalidCursor, NotFound),
+    tag="Schedule",
+)
 async def list_classes(service: Bookings, call: Call[ClassesQuery, None]) -> Answer:
     async with service.db.connection() as conn:
         # An invalid cursor (400) is reported before an unknown location (404).
@@ -21,37 +33,20 @@ async def list_classes(service: Bookings, call: Call[ClassesQuery, None]) -> Ans
     return Answer(json_page_of(found, call.query.page_size))
 
 
+@ROUTES.add(
+    "GET",
+    "/classes/{class_id}/spots",
+    "List the spots of a class",
+    description="In the studio's order. Empty for a class without spots.",
+    errors=(InvalidCursor, NotFound),
+    tag="Schedule",
+)
 async def list_spots(service: Bookings, call: Call[PageQuery, None]) -> Page[ClassSpot]:
     async with service.db.connection() as conn:
         class_ = await classes.get(conn, call.caller, call.path["class_id"])
         return page_of(await classes.list_spots(conn, call.caller, class_.id, call.query), call.query.limit)
 
 
-ROUTES: list[Route[Bookings]] = [
-    Route(
-        method="GET",
-        path="/classes",
-        handler=list_classes,
-        summary="List class sessions",
-        description=(
-            "Ordered by start time. Filters combine. A `location_id` that the key cannot access returns 404. "
-            "`ids` reads the availability of up to 100 classes in one call."
-        ),
-        query=ClassesQuery,
-        answer=Page[Class],
-        errors=(InvalidCursor, NotFound),
-        tag="Schedule",
-    ),
+ROUTES += [
     read_one("/classes/{class_id}", classes.get, "Get a class session", Class, tag="Schedule"),
-    Route(
-        method="GET",
-        path="/classes/{class_id}/spots",
-        handler=list_spots,
-        summary="List the spots of a class",
-        description="In the studio's order. Empty for a class without spots.",
-        query=PageQuery,
-        answer=Page[ClassSpot],
-        errors=(InvalidCursor, NotFound),
-        tag="Schedule",
-    ),
 ]

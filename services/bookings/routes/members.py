@@ -22,8 +22,10 @@ from shared.errors import Invalid, InvalidCursor, NotFound, Problem
 from shared.http.caller import Caller
 from shared.http.pages import Page, page_of
 from shared.http.reads import read_one, read_page
-from shared.http.routes import Call, Route
+from shared.http.routes import Call, Route, Routes
 from shared.wire import PageQuery
+
+ROUTES: Routes[Bookings] = Routes()
 
 
 def normalized_email(query: MembersQuery) -> str | None:
@@ -45,17 +47,34 @@ def page_of_members(shown: type[Member]) -> Callable[[Connection, Caller, Any], 
     return page
 
 
+@ROUTES.add(
+    "POST",
+    "/members",
+    "Create a member",
+    description="The normalized email must be unique; the error names the member who already has it.",
+    check=check_member,
+    status=201,
+    errors=(MemberExists,),
+    tag="Members",
+)
 async def post_member(service: Bookings, call: Call[None, MemberCreate]) -> Member:
     return await create_member(service, call.caller, call.body)
 
 
+@ROUTES.add(
+    "GET",
+    "/members/{member_id}/memberships",
+    "List a member's memberships",
+    errors=(InvalidCursor, NotFound),
+    tag="Members",
+)
 async def list_memberships(service: Bookings, call: Call[PageQuery, None]) -> Page[Membership]:
     async with service.db.connection() as conn:
         member = await members.get(conn, call.caller, call.path["member_id"], Member)
         return await memberships.list_page(conn, call.caller, member.id, call.query)
 
 
-ROUTES: list[Route[Bookings]] = [
+ROUTES += [
     read_page(
         "/members",
         page_of_members(Member),
@@ -65,31 +84,8 @@ ROUTES: list[Route[Bookings]] = [
         tag="Members",
         description="Member, user and lead-role profiles of the studio, oldest first.",
     ),
-    Route(
-        method="POST",
-        path="/members",
-        handler=post_member,
-        summary="Create a member",
-        description="The normalized email must be unique; the error names the member who already has it.",
-        body=MemberCreate,
-        check=check_member,
-        answer=Member,
-        status=201,
-        errors=(MemberExists,),
-        tag="Members",
-    ),
     read_one(
         "/members/{member_id}", partial(members.get, shown=Member), "Get a member", Member, tag="Members"
-    ),
-    Route(
-        method="GET",
-        path="/members/{member_id}/memberships",
-        handler=list_memberships,
-        summary="List a member's memberships",
-        query=PageQuery,
-        answer=Page[Membership],
-        errors=(InvalidCursor, NotFound),
-        tag="Members",
     ),
     read_one("/memberships/{membership_id}", memberships.get, "Get a membership", Membership, tag="Members"),
     read_page(

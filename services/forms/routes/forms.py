@@ -18,15 +18,27 @@ from services.forms.wire.forms import Form, FormsQuery, PartnerFormCreate, Studi
 from services.forms.wire.submissions import FormEvaluate, FormEvaluation, FormSubmission, FormSubmissionCreate
 from shared.errors import InsufficientScope, InvalidCursor, NotFound
 from shared.http.pages import Page
-from shared.http.routes import Call, Route
+from shared.http.routes import Call, Route, Routes
 from shared.wire import PageQuery
 
+ROUTES: Routes[Forms] = Routes()
 
+
+@ROUTES.add(
+    "GET",
+    "/forms",
+    "List published forms",
+    description="With `include_drafts`, also draft and archived forms; this needs the scope forms:write.",
+    guard=require_drafts_scope,
+    errors=(InvalidCursor, InsufficientScope),
+    tag="Forms",
+)
 async def list_forms(service: Forms, call: Call[FormsQuery, None]) -> Page[Form]:
     async with service.db.connection() as conn:
         return await forms.page(conn, call.caller, call.query, drafts_known=manages_forms(call.caller))
 
 
+@ROUTES.add("GET", "/forms/{form_id}", "Read a form", errors=(NotFound,), tag="Forms")
 async def get_form(service: Forms, call: Call[None, None]) -> Form:
     async with service.db.connection() as conn:
         form = await forms.get(conn, call.caller, call.path["form_id"])
@@ -34,124 +46,82 @@ async def get_form(service: Forms, call: Call[None, None]) -> Form:
     return form
 
 
+@ROUTES.add(
+    "POST",
+    "/forms",
+    "Create a form",
+    description="Unknown properties of fields and settings are stored and returned.",
+    check=check_form,
+    status=201,
+    errors=(SlugTaken,),
+    tag="Forms",
+)
 async def post_form(service: Forms, call: Call[None, PartnerFormCreate]) -> Form:
     return await create_form(service, call.caller, call.body, raw_form_json(call.raw_body))
 
 
+@ROUTES.add(
+    "PUT",
+    "/forms/{form_id}",
+    "Update a form",
+    description="Omitted properties stay unchanged; `fields` and `settings` are replaced as a whole.",
+    check=check_form,
+    errors=(NotFound, SlugTaken, InvalidStateTransition),
+    tag="Forms",
+)
 async def put_form(service: Forms, call: Call[None, StudioFormUpdate]) -> Form:
     return await update_form(
         service, call.caller, call.path["form_id"], call.body, raw_form_json(call.raw_body)
     )
 
 
+@ROUTES.add(
+    "POST",
+    "/forms/{form_id}/evaluate",
+    "Evaluate answers without submitting them",
+    description="Returns the visible and required fields, and every problem a submission would have.",
+    check=check_answers,
+    errors=(NotFound,),
+    tag="Forms",
+)
 async def post_evaluate(service: Forms, call: Call[None, FormEvaluate]) -> FormEvaluation:
     return await evaluate_form(service, call.caller, call.path["form_id"], call.body)
 
 
+@ROUTES.add(
+    "GET",
+    "/forms/{form_id}/submissions",
+    "List a form's submissions",
+    errors=(InvalidCursor, NotFound),
+    tag="Form submissions",
+)
 async def list_submissions(service: Forms, call: Call[PageQuery, None]) -> Page[FormSubmission]:
     async with service.db.connection() as conn:
         form = await forms.get(conn, call.caller, call.path["form_id"])
         return await submissions.page(conn, call.caller, form.id, call.query)
 
 
+@ROUTES.add(
+    "GET",
+    "/forms/{form_id}/submissions/{submission_id}",
+    "Read a submission",
+    errors=(NotFound,),
+    tag="Form submissions",
+)
 async def get_submission(service: Forms, call: Call[None, None]) -> FormSubmission:
     async with service.db.connection() as conn:
         return await submissions.get(conn, call.caller, call.path["form_id"], call.path["submission_id"])
 
 
+@ROUTES.add(
+    "POST",
+    "/forms/{form_id}/submissions",
+    "Submit answers to a form",
+    description="Only answers for visible fields are accepted.",
+    check=check_answers,
+    status=201,
+    errors=(NotFound, FormNotPublished, FormClosed, SubmissionLimitReached, AlreadySubmitted),
+    tag="Form submissions",
+)
 async def post_submission(service: Forms, call: Call[None, FormSubmissionCreate]) -> FormSubmission:
     return await create_submission(service, call.caller, call.path["form_id"], call.body)
-
-
-ROUTES: list[Route[Forms]] = [
-    Route(
-        method="GET",
-        path="/forms",
-        handler=list_forms,
-        summary="List published forms",
-        description="With `include_drafts`, also draft and archived forms; this needs the scope forms:write.",
-        query=FormsQuery,
-        guard=require_drafts_scope,
-        answer=Page[Form],
-        errors=(InvalidCursor, InsufficientScope),
-        tag="Forms",
-    ),
-    Route(
-        method="GET",
-        path="/forms/{form_id}",
-        handler=get_form,
-        summary="Read a form",
-        answer=Form,
-        errors=(NotFound,),
-        tag="Forms",
-    ),
-    Route(
-        method="POST",
-        path="/forms",
-        handler=post_form,
-        summary="Create a form",
-        description="Unknown properties of fields and settings are stored and returned.",
-        body=PartnerFormCreate,
-        check=check_form,
-        answer=Form,
-        status=201,
-        errors=(SlugTaken,),
-        tag="Forms",
-    ),
-    Route(
-        method="PUT",
-        path="/forms/{form_id}",
-        handler=put_form,
-        summary="Update a form",
-        description="Omitted properties stay unchanged; `fields` and `settings` are replaced as a whole.",
-        body=StudioFormUpdate,
-        check=check_form,
-        answer=Form,
-        errors=(NotFound, SlugTaken, InvalidStateTransition),
-        tag="Forms",
-    ),
-    Route(
-        method="POST",
-        path="/forms/{form_id}/evaluate",
-        handler=post_evaluate,
-        summary="Evaluate answers without submitting them",
-        description="Returns the visible and required fields, and every problem a submission would have.",
-        body=FormEvaluate,
-        check=check_answers,
-        answer=FormEvaluation,
-        errors=(NotFound,),
-        tag="Forms",
-    ),
-    Route(
-        method="GET",
-        path="/forms/{form_id}/submissions",
-        handler=list_submissions,
-        summary="List a form's submissions",
-        query=PageQuery,
-        answer=Page[FormSubmission],
-        errors=(InvalidCursor, NotFound),
-        tag="Form submissions",
-    ),
-    Route(
-        method="GET",
-        path="/forms/{form_id}/submissions/{submission_id}",
-        handler=get_submission,
-        summary="Read a submission",
-        answer=FormSubmission,
-        errors=(NotFound,),
-        tag="Form submissions",
-    ),
-    Route(
-        method="POST",
-        path="/forms/{form_id}/submissions",
-        handler=post_submission,
-        summary="Submit answers to a form",
-        description="Only answers for visible fields are accepted.",
-        body=FormSubmissionCreate,
-        check=check_answers,
-        answer=FormSubmission,
-        status=201,
-        errors=(NotFound, FormNotPublished, FormClosed, SubmissionLimitReached, AlreadySubmitted),
-        tag="Form submissions",
-    ),
-]

@@ -16,20 +16,33 @@ from services.forms.wire.leads import (
 )
 from shared.errors import InvalidCursor, NotFound
 from shared.http.pages import Page
-from shared.http.routes import Call, Route
+from shared.http.routes import Call, Route, Routes
 from shared.wire import PageQuery
 
+ROUTES: Routes[Forms] = Routes()
 
+
+@ROUTES.add("GET", "/leads", "List leads", errors=(InvalidCursor,), tag="Leads")
 async def list_leads(service: Forms, call: Call[PageQuery, None]) -> Page[Lead]:
     async with service.db.connection() as conn:
         return partner_page(await leads.page(conn, call.caller, call.query))
 
 
+@ROUTES.add("GET", "/leads/{lead_id}", "Read a lead", errors=(NotFound,), tag="Leads")
 async def get_lead(service: Forms, call: Call[None, None]) -> Lead:
     async with service.db.connection() as conn:
         return partner_view(await leads.get(conn, call.caller, call.path["lead_id"]))
 
 
+@ROUTES.add(
+    "POST",
+    "/leads",
+    "Create or identify a lead",
+    description="Leads are unique per normalized email. `created` tells whether the lead is new.",
+    check=check_new_lead,
+    status=201,
+    tag="Leads",
+)
 async def post_lead(service: Forms, call: Call[None, LeadCreate]) -> MutationResult:
     return await create_lead(service, call.caller, call.body, metadata_sent(call.raw_body))
 
@@ -39,38 +52,7 @@ async def patch_lead(service: Forms, call: Call[None, LeadUpdate]) -> MutationRe
     return await update_lead(service, call.caller, call.path["lead_id"], call.body, sent)
 
 
-ROUTES: list[Route[Forms]] = [
-    Route(
-        method="GET",
-        path="/leads",
-        handler=list_leads,
-        summary="List leads",
-        query=PageQuery,
-        answer=Page[Lead],
-        errors=(InvalidCursor,),
-        tag="Leads",
-    ),
-    Route(
-        method="GET",
-        path="/leads/{lead_id}",
-        handler=get_lead,
-        summary="Read a lead",
-        answer=Lead,
-        errors=(NotFound,),
-        tag="Leads",
-    ),
-    Route(
-        method="POST",
-        path="/leads",
-        handler=post_lead,
-        summary="Create or identify a lead",
-        description="Leads are unique per normalized email. `created` tells whether the lead is new.",
-        body=LeadCreate,
-        check=check_new_lead,
-        answer=MutationResult,
-        status=201,
-        tag="Leads",
-    ),
+ROUTES += [
     *(
         Route(
             method=method,
