@@ -1,7 +1,7 @@
 """`make sizes RATE=10`: how large the volumes must be for that many events a second on average.
 
 The bytes were measured on Postgres with our tables and indexes: a row of the event log, and a row of a
-delivery with its first attempt (tests/deploy/test_sizing.py measures them again). The rest are estimates.
+delivery with its first attempt (tests/deploy/test_autoscaling.py measures both). The rest are estimates.
 """
 
 import argparse

@@ -4,17 +4,17 @@ import secrets
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
 
-import aiohttp
 import pytest
 
-from shared.servers.problem import ServerProblem
 from shared.settings import SERVICES
 from tests.harness.database_layout import LAYOUT, Layout, pooler_of, services_in_database
 from tests.harness.databases import Template, Templates
-from tests.harness.servers import Postgres, Rabbit, running_postgres, running_rabbit
-from tests.harness.system import RunningSystem, System, embedded_system, separate_services
+from tests.harness.http import Client
+from tests.harness.receiver import Receiver, receiving
+from tests.harness.servers import Postgres, Rabbit, choose_postgres, choose_rabbit, running
+from tests.harness.system import RunningSystem, System, embedded_system, new_studio_in, separate_services
 
-pytest_plugins = ["tests.harness.browser_fixtures", "tests.harness.schedule"]
+pytest_plugins = ["tests.harness.browser", "tests.harness.schedule"]
 
 VHOSTS_AT_ONCE = 5  # one costs half a second, five cost 0.7
 
@@ -22,11 +22,8 @@ VHOSTS_AT_ONCE = 5  # one costs half a second, five cost 0.7
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     """A server; tests want `database_url` instead, unless they are about the server itself."""
-    try:
-        with running_postgres() as server:
-            yield server
-    except ServerProblem as problem:
-        raise pytest.fail.Exception(problem.message, pytrace=False) from None
+    with running(choose_postgres) as server:
+        yield server
 
 
 @pytest.fixture(scope="session", autouse=LAYOUT is Layout.POOLER)
@@ -60,11 +57,8 @@ async def database_url(templates: Templates, request: pytest.FixtureRequest) -> 
 @pytest.fixture(scope="session")
 def rabbit() -> Iterator[Rabbit]:
     """A broker that a test may kill and start again (`kill`, `start_again`, `restart`)."""
-    try:
-        with running_rabbit() as server:
-            yield server
-    except ServerProblem as problem:
-        raise pytest.fail.Exception(problem.message, pytrace=False) from None
+    with running(choose_rabbit) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
@@ -123,9 +117,20 @@ def running_system(request: pytest.FixtureRequest) -> RunningSystem:
 
 
 @pytest.fixture
+async def receiver() -> AsyncIterator[Receiver]:
+    """A partner's server."""
+    async with receiving() as found:
+        yield found
+
+
+@pytest.fixture
+async def partner(system: System) -> Client:
+    """With a key of the studio that has every scope."""
+    return system.partner(await system.key())
+
+
+@pytest.fixture
 async def system(running_system: RunningSystem) -> AsyncIterator[System]:
     """The running system with a fresh studio in it."""
-    async with aiohttp.ClientSession() as session:
-        system = System(running_system, session)
-        system.studio_id = await system.new_studio()
+    async with new_studio_in(running_system) as system:
         yield system

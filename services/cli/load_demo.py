@@ -11,6 +11,8 @@ import io
 import json
 import urllib.error
 import urllib.request
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -18,9 +20,9 @@ from msgspec import Raw, structs
 
 from services.cli.command import CommandFailed
 from services.cli.demo import demo_lines
-from services.cli.demo.people import member_id
-from services.cli.demo.studio import BROOKLYN, STUDIO_ID, demo_id
+from services.cli.demo.studio import STUDIO_ID, demo_id
 from services.cli.demo.timetable import (
+    BOOKING_ID,
     DELIVERY_ID,
     ENDPOINT_ID,
     EVENT_ID,
@@ -29,7 +31,6 @@ from services.cli.demo.timetable import (
     OPEN_CLASS,
     RECOVERY_ID,
     STAFF_TOKEN_ID,
-    attending,
     spot_id,
 )
 from services.cli.import_file import import_stream
@@ -41,7 +42,7 @@ from services.gateway.store import clients, keys, staff_tokens
 from services.webhooks.actions.log_events import add_to_log
 from services.webhooks.rules.signing import SecretCipher, new_secret
 from services.webhooks.store import endpoints
-from services.webhooks.store.event_log import StoredEvent, get_event
+from services.webhooks.store.event_log import get_event
 from services.webhooks.wire.endpoints import Attempt
 from shared.db.database import Connection, Database
 from shared.events.envelope import read_envelope, render
@@ -54,7 +55,6 @@ from shared.wire import encode, now
 
 DEMO_KEY: Final = "demo_key.json"
 OPERATOR: Final = Caller(studio_id=STUDIO_ID, actor="operator")
-BOOKED: Final = demo_id("booking", f"{OPEN_CLASS.name}/{attending(OPEN_CLASS)[0]}")
 ENDPOINT: Final = {
     "url": "http://127.0.0.1:9001/hooks/studio",
     "description": "For the samples in the reference",
@@ -112,21 +112,25 @@ def demo_console(settings: Settings, operator_url: str) -> str:
     return str(client.post(f"/clients/{key['client_id']}/console-sessions")["url"])
 
 
-async def _add_partner_samples(settings: Settings, client: OperatorClient) -> None:
+@asynccontextmanager
+async def _database(settings: Settings, service: str) -> AsyncIterator[Database]:
     assert settings.database_url is not None
-    db = await Database.connect(settings.database_url, "webhooks", size=1)
+    db = await Database.connect(settings.database_url, service, size=1)
     try:
+        yield db
+    finally:
+        await db.close()
+
+
+async def _add_partner_samples(settings: Settings, client: OperatorClient) -> None:
+    async with _database(settings, "webhooks") as db:
         async with db.connection() as conn:
             if await get_event(conn, OPERATOR, EVENT_ID) is not None:
                 return
         made = await asyncio.to_thread(_book, settings, client)
-        if made is None:
-            return
-        caller, booking = made
-        async with db.transaction() as conn:
-            await _add_webhooks(conn, caller, SecretCipher(settings.webhook_keys), booking)
-    finally:
-        await db.close()
+        if made is not None:
+            async with db.transaction() as conn:
+                await _add_webhooks(conn, SecretCipher(settings.webhook_keys), *made)
 
 
 def _book(settings: Settings, client: OperatorClient) -> tuple[Caller, bytes] | None:
@@ -138,9 +142,13 @@ def _book(settings: Settings, client: OperatorClient) -> tuple[Caller, bytes] | 
     key = client.get(f"/keys/{kept['id']}")
     base = f"http://{settings.host}:{settings.port_of('gateway')}{PREFIX}"
     headers = {"X-Service-Key": kept["key"]}
-    body = {"class_id": OPEN_CLASS.id, "member_id": member_id("Liam Carter"), "class_spot_id": spot_id("R4")}
+    body = {
+        "class_id": OPEN_CLASS.id,
+        "member_id": demo_id("member", "Liam Carter"),
+        "class_spot_id": spot_id("R4"),
+    }
     write = headers | {"Content-Type": "application/json", "Idempotency-Key": IDEMPOTENCY_KEY}
-    booking = _read(urllib.request.Request(f"{base}/bookings/{BOOKED}", headers=headers))
+    booking = _read(urllib.request.Request(f"{base}/bookings/{BOOKING_ID}", headers=headers))
     _read(urllib.request.Request(f"{base}/bookings", json.dumps(body).encode(), write))
     caller = Caller(
         studio_id=STUDIO_ID, client_id=key["client_id"], key_id=key["id"], scopes=frozenset(SCOPES)
@@ -158,19 +166,6 @@ def _read(request: urllib.request.Request) -> bytes | None:
     return content
 
 
-async def _add_webhooks(conn: Connection, caller: Caller, cipher: SecretCipher, booking: bytes) -> None:
-    await endpoints.insert(conn, caller, ENDPOINT_ID, ENDPOINT)
-    await endpoints.add_secret(conn, STUDIO_ID, ENDPOINT_ID, cipher.encrypt(new_secret()))
-    event = BookingCreated(
-        studio_id=STUDIO_ID,
-        location_id=demo_id("location", BROOKLYN),
-        resource=EventResource("booking", BOOKED, 1),
-        data=Raw(booking),
-    )
-    (logged,) = await add_to_log(conn, [read_envelope(render(structs.replace(event, id=EVENT_ID)))])
-    await _add_delivery(conn, caller, logged)
-
-
 # The delivery has arrived and the recovery is done, so that the dispatcher has nothing to do.
 ADD_DELIVERY = """
 WITH numbered AS (UPDATE lanes SET last_sequence = 1 WHERE endpoint_id = $3),
@@ -184,20 +179,29 @@ VALUES ($1, $2, $3, $4, $5, 1, 'succeeded', 1, $6, $7, $9)
 """
 
 
-async def _add_delivery(conn: Connection, caller: Caller, event: StoredEvent) -> None:
+async def _add_webhooks(conn: Connection, cipher: SecretCipher, caller: Caller, booking: bytes) -> None:
+    await endpoints.insert(conn, caller, ENDPOINT_ID, ENDPOINT)
+    await endpoints.add_secret(conn, STUDIO_ID, ENDPOINT_ID, cipher.encrypt(new_secret()))
+    event = BookingCreated(
+        studio_id=STUDIO_ID,
+        location_id=demo_id("location", "brooklyn"),
+        resource=EventResource("booking", BOOKING_ID, 1),
+        data=Raw(booking),
+    )
+    (logged,) = await add_to_log(conn, [read_envelope(render(structs.replace(event, id=EVENT_ID)))])
     at = now()
     attempt = Attempt(at=at, duration_ms=118, response_status=204, response_body="", error=None)
     await conn.execute(
         ADD_DELIVERY,
-        caller.studio_id,
+        STUDIO_ID,
         DELIVERY_ID,
         ENDPOINT_ID,
         EVENT_ID,
-        event.type,
+        logged.type,
         at,
         [attempt],
         RECOVERY_ID,
-        event.created_at,
+        logged.created_at,
     )
 
 
@@ -206,14 +210,9 @@ KNOWN: Final = "SELECT 1 FROM keys WHERE id = $1"
 
 
 async def _add_operator_samples(settings: Settings) -> None:
-    assert settings.database_url is not None
-    db = await Database.connect(settings.database_url, "gateway", size=1)
-    try:
-        async with db.transaction() as conn:
-            if await conn.fetchval(KNOWN, KEY_ID) is None:
-                await _add_key_and_token(conn)
-    finally:
-        await db.close()
+    async with _database(settings, "gateway") as db, db.transaction() as conn:
+        if await conn.fetchval(KNOWN, KEY_ID) is None:
+            await _add_key_and_token(conn)
 
 
 async def _add_key_and_token(conn: Connection) -> None:

@@ -146,7 +146,7 @@ def status_lines(services: dict[str, Row]) -> Iterator[str]:
             f"(oldest {span(figures['oldest_pending_seconds'])}), {_counted(figures['dead_deliveries'])} dead"
         )
     yield ""
-    yield from next_steps(services)
+    yield from list(_steps(services)) or ["All well."]
 
 
 def _counted(deliveries: int) -> str:
@@ -182,13 +182,8 @@ def _queue_figures(queues: list[Row]) -> Iterator[str]:
         yield f"queue {queue['name']}: {queue['waiting']} waiting, {queue['parked']} parked"
 
 
-def next_steps(services: dict[str, Row]) -> Iterator[str]:
-    """The command for each problem, or one sentence if there is none."""
-    steps = list(_steps(services))
-    yield from steps or ["All well."]
-
-
 def _steps(services: dict[str, Row]) -> Iterator[str]:
+    """The command for each problem."""
     for name, state in services.items():
         if state["status"] in ("unreachable", "not_ready"):
             yield f"{name} is not ready. Look at its log, then run: studioctl status"

@@ -98,14 +98,7 @@ async def _apps(settings: Settings, service: str) -> AsyncIterator[list[ASGIApp]
         async with open_gateway(settings, partner, operator) as gateway:
             yield [gateway.partner_app, gateway.operator_app]
         return
-    async with (
-        open_bus(settings.amqp_url, service) as bus,
-        _opener(service)(settings, bus) as running,
-    ):
+    # Only the service's own code is imported.
+    open_service: OpenService = import_module(f"services.{service}.app").open_service
+    async with open_bus(settings.amqp_url, service) as bus, open_service(settings, bus) as running:
         yield [running.app]
-
-
-def _opener(service: str) -> OpenService:
-    """Only the service's own code is imported."""
-    opener: OpenService = import_module(f"services.{service}.app").open_service
-    return opener

@@ -2,9 +2,7 @@
 
 import asyncio
 import hashlib
-import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
-from functools import partial
+from collections.abc import Iterable, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +34,18 @@ class FunctionFile(Struct, frozen=True):
         return hashlib.sha256(self.sql.encode()).hexdigest()
 
 
-def function_files(service: str, root: Path = ROOT) -> list[FunctionFile]:
-    shared = root / "shared" / "events" / "functions"
-    files = [(f"shared/{path.name}", path) for path in sorted(shared.glob("*.sql")) if service in PRODUCERS]
-    own = root / "services" / service / "functions"
-    files += [(path.name, path) for path in sorted(own.glob("*.sql"))]
-    return [FunctionFile(name, path.read_text()) for name, path in files]
+def function_files(service: str) -> list[FunctionFile]:
+    return [FunctionFile(name, path.read_text()) for name, path in _sql_files(service, "functions")]
+
+
+def migration_files(service: str) -> list[tuple[str, Path]]:
+    return _sql_files(service, "migrations")
+
+
+def _sql_files(service: str, folder: str) -> list[tuple[str, Path]]:
+    shared = sorted((ROOT / "shared" / "events" / folder).glob("*.sql")) if service in PRODUCERS else []
+    own = sorted((ROOT / "services" / service / folder).glob("*.sql"))
+    return [(f"shared/{path.name}", path) for path in shared] + [(path.name, path) for path in own]
 
 
 CREATE_TABLE = """
@@ -136,34 +140,15 @@ async def ensure_role(conn: "asyncpg.Connection[Any]", service: str, role: str, 
     if password is not None:
         literal = await conn.fetchval("SELECT quote_literal($1)", password)
         await conn.execute(f"ALTER ROLE {role} PASSWORD {literal}")
-    current = {
-        text.partition("=")[0].lower(): text for text in await conn.fetchval(ROLE_SETTINGS, role) or []
-    }
+    settings = dict(text.split("=", 1) for text in await conn.fetchval(ROLE_SETTINGS, role) or [])
+    current = {name.lower(): value for name, value in settings.items()}
     for name, value in role_settings(service).items():
-        if current.get(name, "").partition("=")[2] != value:
+        if current.get(name) != value:
             await conn.execute(f"ALTER ROLE {role} SET {name} TO '{value}'")
 
 
-async def has_settings(conn: "asyncpg.Connection[Any]", service: str) -> bool:
-    """Whether this session started with the role's settings."""
-    return bool(await conn.fetchval("SELECT current_setting('search_path') = $1", service))
-
-
 LOCK = 0x5354_5544_494F  # "STUDIO"
-LOCK_POLL_SECONDS = 0.1
-LOCK_RETRY_SECONDS = 3.0
-WITHOUT_TRANSACTION = "-- no transaction"
-_STATEMENT = re.compile(r"(?:--[^\n]*|\$(\w*)\$.*?\$\1\$|[^;])+;?", re.DOTALL)
 RECORD = "INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)"
-
-
-def migration_files(service: str) -> list[tuple[str, Path]]:
-    files: list[tuple[str, Path]] = []
-    if service in PRODUCERS:
-        files += [
-            (f"shared/{path.name}", path) for path in _sql_files(ROOT / "shared" / "events" / "migrations")
-        ]
-    return files + [(path.name, path) for path in _sql_files(ROOT / "services" / service / "migrations")]
 
 
 async def migrate(
@@ -174,11 +159,7 @@ async def migrate(
     try:
         # As the services' roles have it. Eight days later is another time of day where clocks change.
         await conn.execute("SET timezone TO 'UTC'")
-        # Not a lock that waits: CREATE INDEX CONCURRENTLY waits for every running statement, this one too.
-        while True:
-            if await conn.fetchval("SELECT pg_try_advisory_lock($1)", LOCK):
-                break
-            await asyncio.sleep(LOCK_POLL_SECONDS)
+        await conn.execute("SELECT pg_advisory_lock($1)", LOCK)
         applied: dict[str, list[str]] = {}
         for service in services:
             password = (passwords or {}).get(service) or role_password(admin_url, service)
@@ -193,7 +174,7 @@ async def migrate(
 async def until_applied(url: str, service: str, waiting_for: MutableMapping[str, str]) -> None:
     """Waits until this version's migrations and functions are applied: pods may start before the job.
 
-    The service's role may not exist before that, so a refused login is retried. `waiting_for` is called with
+    The service's role may not exist before that, so a refused login is retried. `waiting_for` says
     what is still missing.
     """
     delay = 0.2
@@ -218,7 +199,7 @@ async def _missing(url: str, service: str) -> list[str]:
         rows = await conn.fetch(f"SELECT name FROM {service}.schema_migrations")  # noqa: S608
         applied = {row["name"] for row in rows}
         missing = [name for name in needed if name not in applied]
-        if not await has_settings(conn, service):
+        if await conn.fetchval("SELECT current_setting('search_path')") != service:
             missing.append("settings of the role")
         return missing + await missing_functions(conn, service, functions)
     except (asyncpg.UndefinedTableError, asyncpg.InsufficientPrivilegeError):
@@ -259,48 +240,10 @@ async def _apply_files(conn: "asyncpg.Connection[Any]", service: str) -> list[st
                     f"{service}/{name} was changed after it was applied; add a new file instead."
                 )
             continue
-        await _apply_file(conn, sql, name, checksum)
-        log.info("migration_applied", service=service, name=name)
-        applied.append(name)
-    return applied
-
-
-async def _apply_file(conn: "asyncpg.Connection[Any]", sql: str, name: str, checksum: str) -> None:
-    """The file and its record are one transaction: if it is killed, neither has happened.
-
-    A file that cannot run in a transaction must be safe to run twice: it may be killed before its record is
-    written.
-    """
-    if sql.startswith(WITHOUT_TRANSACTION):
-        for statement in _statements(sql):
-            await _until_not_locked(partial(conn.execute, statement), name)
-        await conn.execute(RECORD, name, checksum)
-        return
-
-    async def apply() -> None:
+        # One transaction: if it is killed, neither the file nor its record has happened.
         async with conn.transaction():
             await conn.execute(sql)
             await conn.execute(RECORD, name, checksum)
-
-    await _until_not_locked(apply, name)
-
-
-async def _until_not_locked(run: Callable[[], Awaitable[object]], name: str) -> None:
-    """A file that sets `lock_timeout` is tried until it gets its locks, as while a `pg_dump` runs."""
-    while True:
-        try:
-            await run()
-        except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError):
-            log.warning("migration_waits_for_a_lock", name=name)
-            await asyncio.sleep(LOCK_RETRY_SECONDS)
-        else:
-            return
-
-
-def _statements(sql: str) -> list[str]:
-    """Sent together they would be one transaction. A body between dollar signs is part of its statement."""
-    return [match.group().strip() for match in _STATEMENT.finditer(sql) if match.group().strip()]
-
-
-def _sql_files(folder: Path) -> list[Path]:
-    return sorted(folder.glob("[0-9]*.sql")) if folder.is_dir() else []
+        log.info("migration_applied", service=service, name=name)
+        applied.append(name)
+    return applied

@@ -40,28 +40,35 @@ class Span:
         self._span = span
         self.traceparent = f"00-{context.trace_id:032x}-{context.span_id:016x}-{int(context.trace_flags):02x}"
 
-    def end(self, *, failed: bool = False, **attributes: str | int | float | bool) -> None:
+    def end(
+        self, *, failed: bool = False, ended: int | None = None, **attributes: str | int | float | bool
+    ) -> None:
+        """`ended` is in nanoseconds, for work that ended before now."""
         if attributes:
             self._span.set_attributes({name.replace("__", "."): value for name, value in attributes.items()})
         if failed:
             from opentelemetry.trace import StatusCode
 
             self._span.set_status(StatusCode.ERROR)
-        self._span.end()
+        self._span.end(ended)
 
 
 def begin(
-    name: str, parent: str | None, kind: Kind = "internal", attributes: Mapping[str, Any] | None = None
+    name: str,
+    parent: str | None,
+    kind: Kind = "internal",
+    attributes: Mapping[str, Any] | None = None,
+    *,
+    began: int | None = None,
 ) -> Span | None:
-    """None if tracing is off. Whoever gets a span must end it."""
+    """None if tracing is off. Whoever gets a span must end it. `began` is in nanoseconds; now without it."""
     if _tracer is None:
         return None
     from opentelemetry.trace import SpanKind
 
-    span = _tracer.start_span(
-        name, context=_context(parent), kind=SpanKind[kind.upper()], attributes=_known(attributes)
-    )
-    return Span(span)
+    known = {name: value for name, value in (attributes or {}).items() if value is not None}
+    kind_of_span = SpanKind[kind.upper()]
+    return Span(_tracer.start_span(name, _context(parent), kind_of_span, known, start_time=began))
 
 
 def record(
@@ -75,21 +82,10 @@ def record(
     failed: bool = False,
 ) -> None:
     """Records work that has already ended as one span."""
-    if _tracer is None:
-        return
-    from opentelemetry.trace import SpanKind, StatusCode
-
     began = int(start.timestamp() * 1e9)
-    span = _tracer.start_span(
-        name,
-        context=_context(parent),
-        kind=SpanKind[kind.upper()],
-        attributes=_known(attributes),
-        start_time=began,
-    )
-    if failed:
-        span.set_status(StatusCode.ERROR)
-    span.end(began + int(seconds * 1e9))
+    span = begin(name, parent, kind, attributes, began=began)
+    if span is not None:
+        span.end(failed=failed, ended=began + int(seconds * 1e9))
 
 
 @contextmanager
@@ -133,10 +129,6 @@ def _exporter(endpoint: str) -> "SpanExporter":
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
     return OTLPSpanExporter(f"{endpoint.rstrip('/')}/v1/traces", timeout=5)
-
-
-def _known(attributes: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    return {name: value for name, value in attributes.items() if value is not None} if attributes else None
 
 
 def _context(parent: str | None) -> Any:

@@ -12,8 +12,9 @@ import os
 import pwd
 import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from msgspec import Struct
 
@@ -41,16 +42,9 @@ class RunAs(Struct, frozen=True):
     """The child gets a user namespace, in which root appears as nobody."""
 
     @property
-    def user(self) -> int | None:
-        return self.uid if self.switch else None
-
-    @property
-    def group(self) -> int | None:
-        return self.gid if self.switch else None
-
-    @property
-    def extra_groups(self) -> list[int] | None:
-        return [] if self.switch else None
+    def identity(self) -> dict[str, Any]:
+        """What the child becomes, as arguments of `subprocess`."""
+        return {"user": self.uid, "group": self.gid, "extra_groups": []} if self.switch else {}
 
     def command(self, argv: list[str]) -> list[str]:
         return [*NAMESPACE, *argv] if self.namespace else argv
@@ -65,9 +59,7 @@ class RunAs(Struct, frozen=True):
             timeout=120,
             cwd=cwd,
             env=env,
-            user=self.user,
-            group=self.group,
-            extra_groups=self.extra_groups,
+            **self.identity,
         )
 
     def works(self) -> bool:
@@ -131,9 +123,7 @@ class Child:
             cwd=cwd,
             env=env,
             start_new_session=True,  # Ctrl-C must reach only us: we stop the servers in order
-            user=run_as.user,
-            group=run_as.group,
-            extra_groups=run_as.extra_groups,
+            **run_as.identity,
         )
 
     @property
@@ -147,13 +137,7 @@ class Child:
 
     def stop(self, timeout: float) -> bool:
         """Signals the server to stop and waits; False if it still runs after `timeout`."""
-        pipe = self._process.stdin
-        if pipe is not None and not pipe.closed:
-            try:
-                pipe.write(b"stop\n")
-                pipe.close()
-            except BrokenPipeError:
-                pass
+        self._pull_lifeline()
         try:
             self._process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -165,5 +149,11 @@ class Child:
         if self.alive:
             os.killpg(self._process.pid, sig)
         self._process.wait(30)
-        if self._process.stdin is not None and not self._process.stdin.closed:
-            self._process.stdin.close()
+        self._pull_lifeline()
+
+    def _pull_lifeline(self) -> None:
+        pipe = self._process.stdin
+        if pipe is not None and not pipe.closed:
+            with suppress(BrokenPipeError):
+                pipe.write(b"stop\n")
+                pipe.close()

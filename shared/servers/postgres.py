@@ -52,7 +52,7 @@ class EmbeddedPostgres:
     """A running server, created by `start`. It stops on `stop`, and also when this process is killed."""
 
     def __init__(
-        self, *, child: Child, locks: ExitStack, state: State, data: Path, origin: str, log: Path
+        self, child: Child, locks: ExitStack, state: State, data: Path, origin: str, log: Path
     ) -> None:
         self._child = child
         self._locks = locks
@@ -75,46 +75,32 @@ class EmbeddedPostgres:
         home = home.absolute()
         with explained(home), ExitStack() as locks:
             locks.enter_context(lock_home(home))
-            server = cls._start(home, locks, durable, binaries, settings)
-            server._locks = locks.pop_all()
-            return server
-
-    @classmethod
-    def _start(
-        cls,
-        home: Path,
-        locks: ExitStack,
-        durable: bool,
-        binaries: PostgresBinaries | None,
-        given: Mapping[str, str],
-    ) -> Self:
-        state = read_state(home)
-        run_as = unprivileged(state.folder(home) if state else home / "postgres", USERS)
-        state = state or new_state(home, run_as, durable=durable)
-        data = state.folder(home)
-        locks.enter_context(lock_data(data))
-        claim_data(home, state)
-        binaries = binaries_for(data, run_as, binaries)
-        if not data.exists():
-            # Store the password before creating the data that needs it.
-            write_state(home, state)
-            make_data(binaries, data, run_as, state.password, durable=durable)
-        if not state.made:
-            state.made = True
-            write_state(home, state)
-        stop_leftover(data)
-        log = home / "postgres.log"
-        for _ in range(3):
-            if not (state.port and is_free(state.port)):
-                state.port = free_port()
+            state = read_state(home)
+            run_as = unprivileged(state.folder(home) if state else home / "postgres", USERS)
+            state = state or new_state(home, run_as, durable=durable)
+            data = state.folder(home)
+            locks.enter_context(lock_data(data))
+            claim_data(home, state)
+            binaries = binaries_for(data, run_as, binaries)
+            if not data.exists():
+                # Store the password before creating the data that needs it.
                 write_state(home, state)
-            child = launch(binaries, data, state.port, run_as, log, durable, given)
-            if wait_until_ready(child, data):
-                return cls(child=child, locks=locks, state=state, data=data, origin=binaries.origin, log=log)
-            log_tail = read_log_tail(log)
-            if "Address already in use" not in log_tail:
-                break
-        raise ServerProblem(reason_in(log_tail, f"Postgres did not start (its log is {log})"))
+                make_data(binaries, data, run_as, state.password, durable=durable)
+            state.made = True
+            stop_leftover(data)
+            log = home / "postgres.log"
+            for _ in range(3):
+                if not (state.port and is_free(state.port)):
+                    state.port = free_port()
+                write_state(home, state)
+                options = SETTINGS | ({} if durable else NOT_DURABLE) | dict(settings)
+                child = launch(binaries, data, state.port, run_as, log, options)
+                if wait_until_ready(child, data):
+                    return cls(child, locks.pop_all(), state, data, binaries.origin, log)
+                log_tail = log.read_text(errors="replace").rpartition("--- start\n")[2]
+                if "Address already in use" not in log_tail:
+                    break
+            raise ServerProblem(reason_in(log_tail, f"Postgres did not start (its log is {log})"))
 
     @property
     def url(self) -> str:
@@ -166,17 +152,15 @@ def launch(
     port: int,
     run_as: RunAs,
     log: Path,
-    durable: bool,
-    given: Mapping[str, str] = MappingProxyType({}),
+    settings: Mapping[str, str],
 ) -> Child:
-    settings = SETTINGS | ({} if durable else NOT_DURABLE) | dict(given) | {"port": str(port)}
-    options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+    options = [f"--{name}={value}" for name, value in settings.items()]
     if log.exists() and log.stat().st_size > LOG_LIMIT:
         log.replace(log.with_suffix(".log.1"))
     with log.open("ab") as sink:
         sink.write(b"--- start\n")
         sink.flush()
-        argv = [binaries.postgres, "-D", str(data), *options]
+        argv = [binaries.postgres, "-D", str(data), f"--port={port}", *options]
         return Child(argv, run_as=run_as, stop_with="INT", log=sink, cwd=Path("/"), env=ENVIRONMENT)
 
 
@@ -191,7 +175,3 @@ def wait_until_ready(child: Child, data: Path) -> bool:
         time.sleep(0.01)
     child.kill()
     return False
-
-
-def read_log_tail(log: Path) -> str:
-    return log.read_text(errors="replace").rpartition("--- start\n")[2]

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -39,17 +40,9 @@ class State(Struct):
     port: int
     password: str
     made: bool
-    id: str
 
     def folder(self, home: Path) -> Path:
         return home / self.data
-
-
-class DataOwner(Struct):
-    """The owner file next to data that is stored outside its home."""
-
-    home: str
-    id: str
 
 
 def lock_file(path: Path, what: str) -> IO[str]:
@@ -121,7 +114,6 @@ def new_state(home: Path, run_as: RunAs, *, durable: bool) -> State:
         port=0,
         password=secrets.token_urlsafe(24),
         made=False,
-        id=secrets.token_hex(16),
     )
 
 
@@ -131,16 +123,13 @@ def claim_data(home: Path, state: State) -> None:
     if data.is_relative_to(home):
         return
     note = data.with_name(data.name + ".owner")
-    try:
-        owner = msgspec.json.decode(note.read_bytes(), type=DataOwner)
-    except (FileNotFoundError, msgspec.DecodeError):
-        owner = DataOwner(str(home), state.id)
-    if owner.home != str(home) and (Path(owner.home) / STATE_FILE).exists():
+    owner = Path(note.read_text()) if note.exists() else home
+    if owner != home and (owner / STATE_FILE).exists():
         raise ServerProblem(
-            f"{home} is a copy of {owner.home}, and the data in {data} belongs to the original. "
+            f"{home} is a copy of {owner}, and the data in {data} belongs to the original. "
             f"Remove {home / STATE_FILE} to start the copy with data of its own."
         )
-    note.write_bytes(msgspec.json.encode(DataOwner(str(home), state.id)))
+    note.write_text(str(home))
 
 
 def _reachable_place(home: Path, *, durable: bool) -> Path:
@@ -168,14 +157,10 @@ def make_data(binaries: PostgresBinaries, data: Path, run_as: RunAs, password: s
             shutil.rmtree(unfinished, ignore_errors=True)
             unfinished.mkdir(mode=0o700)
             os.chown(unfinished, run_as.uid, run_as.gid)
-            argv = [
-                binaries.initdb,
-                f"--pgdata={unfinished}",
-                f"--pwfile={password_file}",
-                "--username=postgres",
-            ]
-            argv += ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", f"--lc-ctype={character_type}"]
-            made = run_as.run(argv if durable else [*argv, "--no-sync"], cwd=data.parent, env=ENVIRONMENT)
+            argv = [binaries.initdb, f"--pgdata={unfinished}", f"--pwfile={password_file}"]
+            argv += ["--username=postgres", "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C"]
+            argv += [f"--lc-ctype={character_type}", *([] if durable else ["--no-sync"])]
+            made = run_as.run(argv, cwd=data.parent, env=ENVIRONMENT)
             if made.returncode == 0:
                 unfinished.rename(data)
                 return
@@ -207,10 +192,8 @@ def stop_leftover(data: Path) -> None:
     if pid is None:
         return
     for sig, timeout in ((signal.SIGINT, 15.0), (signal.SIGQUIT, 5.0)):
-        if not serves(pid, data):
-            pid_file.unlink(missing_ok=True)
-            return
-        _send(pid, sig, data)
+        if serves(pid, data):
+            _send(pid, sig, data)
         deadline = time.monotonic() + timeout
         while serves(pid, data) and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -223,9 +206,8 @@ def stop_leftover(data: Path) -> None:
 
 def _send(pid: int, sig: signal.Signals, data: Path) -> None:
     try:
-        os.kill(pid, sig)
-    except ProcessLookupError:
-        return
+        with suppress(ProcessLookupError):
+            os.kill(pid, sig)
     except PermissionError:
         raise ServerProblem(f"Another user's Postgres (process {pid}) uses {data}; stop it first.") from None
 

@@ -7,11 +7,7 @@ from pathlib import Path
 
 
 class ServerProblem(Exception):
-    """A server could not be started; `message` is one sentence with the cause and the remedy."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
+    """A server could not be started. The text is one sentence with the cause and the remedy."""
 
 
 @contextmanager

@@ -5,14 +5,11 @@ import asyncio
 import logging
 import secrets
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any
 
 import structlog
 
@@ -20,6 +17,7 @@ from bench.steal import Steal
 from tests.chaos.faults.groups import GROUPS
 from tests.chaos.runner import Outcome, Plan, run
 from tests.chaos.table import markdown, plain, written_into
+from tests.harness.until_stopped import until_stopped
 
 # The exit status of a program that was stopped with Ctrl-C.
 STOPPED = 130
@@ -79,13 +77,6 @@ def keep_logs(folder: Path, wanted: Path | None) -> Path:
     for log in folder.glob("*.log"):
         shutil.copy(log, kept)
     return kept
-
-
-async def until_stopped(running: Coroutine[Any, Any, Outcome]) -> Outcome:
-    """SIGTERM stops the run like Ctrl-C does, and no process stays behind."""
-    task = asyncio.ensure_future(running)
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    return await task
 
 
 def report(outcome: Outcome, seed: int, stolen: str, table: Path | None) -> int:

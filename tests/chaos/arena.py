@@ -18,8 +18,8 @@ from tests.chaos.link import Link
 from tests.chaos.receiver import ChaosReceiver
 from tests.chaos.writers import Gateway
 from tests.harness.broker_cluster import BrokerCluster
-from tests.harness.load_balancer import Balancer
 from tests.harness.rabbitmq import PrivateRabbit
+from tests.harness.rolling_restart import Balancer
 from tests.harness.system import Process, System
 
 DATABASE = "chaos"

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections import Counter
-from pathlib import Path
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -123,12 +122,3 @@ def _add(problems: list[str], text: str, known: set[str]) -> None:
     if text not in known:
         known.add(text)
         problems.append(text)
-
-
-def log_lines(folder: Path, request_id: str, limit: int = 20) -> list[str]:
-    """What the services logged about one request."""
-    found = []
-    for path in sorted(folder.glob("*.log")):
-        with path.open(errors="replace") as lines:
-            found += [f"{path.name}: {line.rstrip()}" for line in lines if request_id in line]
-    return found[:limit]

@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-from collections.abc import Sequence
 from contextlib import AsyncExitStack
 
 from msgspec import Struct
@@ -15,6 +14,7 @@ from tests.chaos.receiver import receiving
 from tests.chaos.rounds import Result
 from tests.chaos.writers import Gateway, Writers
 from tests.harness.bookable_studio import bookable
+from tests.harness.eventually import until
 from tests.harness.pipeline import Pipeline
 
 PARTS = ("relay", "broker", "dispatcher", "postgres")
@@ -35,14 +35,18 @@ class Report(Struct):
         return f"{self.acknowledged} writes acknowledged, {self.requests} requests; problems: {first}"
 
 
-async def run_ledger(pipeline: Pipeline, *, writes: int, rate: float, parts: Sequence[str] = PARTS) -> Report:
+async def run_ledger(pipeline: Pipeline, *, writes: int, rate: float) -> Report:
     """Goes on until all parts were killed and there are so many acknowledged writes."""
     pipeline.ledger = ledger = Ledger({})
     studio_id, system = pipeline.system.studio_id, pipeline.system
     pipeline.studio_ids = [studio_id]
     issued = await system.issue()
-    await system.operator.patch(f"/clients/{issued['client_id']}", {"rate": 100_000, "burst": 100_000})
+    await system.limit(issued)
     partner = system.partner(issued["key"])
+
+    async def written(count: int) -> None:
+        await until(lambda: len(ledger.writes) >= count, seconds=300)
+
     async with AsyncExitStack() as stack:
         for name, fifo in ENDPOINTS.items():
             receiver = await stack.enter_async_context(receiving(name, ledger.note))
@@ -53,20 +57,15 @@ async def run_ledger(pipeline: Pipeline, *, writes: int, rate: float, parts: Seq
         writers = Writers(gateways, ledger, {studio_id: studio}, random.Random(), rate)
         writers.start()
         try:
-            for number, part in enumerate(parts, start=1):
-                await _written(ledger, writes * number // (len(parts) + 1))
+            for number, part in enumerate(PARTS, start=1):
+                await written(writes * number // (len(PARTS) + 1))
                 await pipeline.kill(part)
                 await asyncio.sleep(DEAD_SECONDS)
                 await pipeline.revive(part)
-            await _written(ledger, writes)
+            await written(writes)
         finally:
             await writers.stop()
         found = await settle(pipeline)
         await balance(pipeline, found, set())
     result = Result("pipeline", "", "", len(ledger.writes), 0.0, found, writers.defects)
     return Report(result.acknowledged, ledger.requests, result.problems())
-
-
-async def _written(ledger: Ledger, writes: int) -> None:
-    while len(ledger.writes) < writes:
-        await asyncio.sleep(0.05)

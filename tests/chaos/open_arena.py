@@ -7,11 +7,9 @@ import subprocess
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
-import asyncpg
 
 from services.cli.secrets import with_secrets
 from shared.db.migrate import migrate
@@ -25,9 +23,10 @@ from tests.chaos.link import linked
 from tests.chaos.receiver import receiving
 from tests.chaos.writers import Gateway
 from tests.harness.broker_cluster import Version, broker_cluster
+from tests.harness.databases import connected
 from tests.harness.http import Client
-from tests.harness.load_balancer import balancing
 from tests.harness.rabbitmq import PrivateRabbit
+from tests.harness.rolling_restart import balancing
 from tests.harness.system import Process, RunningSystem, System, environment_for
 
 REPLICAS = {"gateway": 2, "catalog": 1, "bookings": 2, "forms": 2, "webhooks": 2}
@@ -91,9 +90,8 @@ async def _stop_servers(arena: Arena) -> None:
 
 
 async def _make_database(arena: Arena) -> None:
-    admin: asyncpg.Connection[Any] = await asyncpg.connect(arena.postgres.url)
-    await admin.execute(f"CREATE DATABASE {DATABASE}")
-    await admin.close()
+    async with connected(arena.postgres.url) as admin:
+        await admin.execute(f"CREATE DATABASE {DATABASE}")
     await migrate(arena.database_url, SERVICES)
 
 
@@ -181,7 +179,7 @@ async def _open_studio(arena: Arena, stack: AsyncExitStack, session: aiohttp.Cli
     system = arena.system
     studio_id = await _studio_in_a_free_partition(arena)
     issued = await system.issue(studio=studio_id)
-    await system.operator.patch(f"/clients/{issued['client_id']}", {"rate": 100_000, "burst": 100_000})
+    await system.limit(issued)
     for gateway in arena.gateways:
         url = f"http://127.0.0.1:{arena.ports[gateway.name]}/partner/v1"
         gateway.clients[studio_id] = Client(session, url, {"X-Service-Key": issued["key"]})
@@ -199,9 +197,7 @@ async def add_endpoint(
     ledger: Ledger, client: Client, studio_id: str, name: str, port: int, *, fifo: bool
 ) -> None:
     url = f"http://127.0.0.1:{port}/hook"
-    reply = await client.post("/webhook-endpoints", {"url": url, "fifo": fifo})
-    assert reply.status == 201, reply.body
-    made = reply.json()
+    made = await client.create("/webhook-endpoints", {"url": url, "fifo": fifo})
     ledger.endpoints[name] = Endpoint(studio_id, fifo, made["secret"], made["id"], url)
 
 

@@ -1,14 +1,13 @@
 """One round: write, inject, hold, heal, let it settle, measure the recovery, audit."""
 
 import asyncio
-import json
 import random
 import time
 
 from msgspec import Struct
 
 from tests.chaos.arena import Arena
-from tests.chaos.audit import SETTLE_SECONDS, Findings, balance, log_lines, settle
+from tests.chaos.audit import SETTLE_SECONDS, Findings, balance, settle
 from tests.chaos.faults.fault import Fault, Group
 from tests.chaos.ledger import Ledger
 from tests.chaos.writers import Defects, Writers
@@ -28,7 +27,6 @@ class Result(Struct):
     recovered: float
     findings: Findings
     defects: Defects
-    evidence: list[str] = []
 
     @property
     def is_clean(self) -> bool:
@@ -84,11 +82,7 @@ async def run_round(
     if recovered > group.recovery_seconds:
         findings.stuck.append(f"recovered after {recovered:.0f} s, not within {group.recovery_seconds:.0f} s")
     acknowledged = len(ledger.writes) - before
-    result = Result(group.name, fault.name, detail, acknowledged, recovered, findings, writers.defects)
-    result.evidence = [
-        line for text in writers.defects.wrong_statuses for line in log_lines(arena.folder, request_id(text))
-    ]
-    return result
+    return Result(group.name, fault.name, detail, acknowledged, recovered, findings, writers.defects)
 
 
 async def _writing_again(arena: Arena, writers: Writers, healed: float) -> float:
@@ -116,12 +110,3 @@ async def _flowing(ledger: Ledger, healed: float) -> bool:
             return False
         await asyncio.sleep(0.05)
     return True
-
-
-def request_id(defect: str) -> str:
-    """The request id that a defect quotes. If there is none, a text that is in no log."""
-    _, _, body = defect.partition("{")
-    try:
-        return str(json.loads("{" + body)["error"]["request_id"])
-    except (ValueError, KeyError):
-        return "no request id"

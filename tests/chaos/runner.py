@@ -48,7 +48,7 @@ class Outcome(Struct):
         return [
             f"{result.group}, {result.fault} ({result.detail}): {problem}"
             for result in self.results
-            for problem in (*result.problems(), *result.evidence)
+            for problem in result.problems()
         ]
 
 
@@ -116,7 +116,7 @@ async def _run_group(
                 f"{result.acknowledged} acknowledged, {len(arena.ledger.writes):,} in all; "
                 f"recovered after {result.recovered:.1f} s; {verdict}"
             )
-            for problem in (*result.problems()[:5], *result.evidence[:10]):
+            for problem in result.problems()[:5]:
                 say(f"    {problem[:400]}")
 
 

@@ -4,8 +4,6 @@ import json
 import time
 from typing import Any
 
-import pytest
-
 from services.webhooks.rules.signing import new_secret, signature, signing_key
 from tests.chaos.ledger import Endpoint, Ledger
 from tests.chaos.receiver import Post
@@ -149,22 +147,3 @@ def test_the_events_of_a_resource_keep_the_order_of_its_versions() -> None:
     assert not book.problems
     book.note("ordered", post("e3", "m1", sequence=3, version=1), True)
     assert len(book.problems) == 1
-
-
-def test_the_slowest_arrival_counts_from_the_end_of_the_fault_or_from_its_own_answer(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """What is acknowledged while others take over counts too."""
-    book = ledger()
-    clock = iter([10.0, 30.0, 41.0, 47.0])
-    monkeypatch.setattr("tests.chaos.ledger.time.monotonic", lambda: next(clock))
-    acknowledge(book, "m1")
-    acknowledge(book, "m2")
-    facts = [("member.created", "m1"), ("member.created", "m2")]
-    for endpoint in book.endpoints:
-        book.note(endpoint, post("e1", "m1"), True)
-    assert book.slowest(facts, healed=20.0) == 21.0
-    for endpoint in book.endpoints:
-        book.note(endpoint, post("e2", "m2", sequence=2), True)
-    assert book.slowest(facts, healed=20.0) == 21.0
-    assert book.slowest(facts[1:], healed=20.0) == 17.0

@@ -29,11 +29,18 @@ async def said(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, text:
     return await asyncio.wait_for(reader.read(100), 10)
 
 
+@asynccontextmanager
+async def connected(link: Link) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """A connection that works."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", link.port)
+    assert await said(reader, writer, b"one") == b"one"
+    yield reader, writer
+    writer.close()
+
+
 async def test_a_held_link_gives_its_bytes_back_when_it_is_healed() -> None:
     """As with TCP when packets pass again, nothing is lost, only late."""
-    async with echo() as link:
-        reader, writer = await asyncio.open_connection("127.0.0.1", link.port)
-        assert await said(reader, writer, b"one") == b"one"
+    async with echo() as link, connected(link) as (reader, writer):
         for directions in (BOTH, frozenset({ANSWERS})):
             link.hold(directions)
             writer.write(b"two")
@@ -41,22 +48,18 @@ async def test_a_held_link_gives_its_bytes_back_when_it_is_healed() -> None:
                 await asyncio.wait_for(reader.read(100), 0.3)
             await link.heal()
             assert await asyncio.wait_for(reader.read(100), 10) == b"two"
-        writer.close()
 
 
 async def test_a_reset_link_resets_open_and_new_connections() -> None:
     """The client sees an error, not an orderly end."""
     async with echo() as link:
-        reader, writer = await asyncio.open_connection("127.0.0.1", link.port)
-        assert await said(reader, writer, b"one") == b"one"
-        link.reset()
-        with pytest.raises(ConnectionResetError):
-            await asyncio.wait_for(reader.read(100), 10)
-        writer.close()
+        async with connected(link) as (reader, _):
+            link.reset()
+            with pytest.raises(ConnectionResetError):
+                await asyncio.wait_for(reader.read(100), 10)
         await link.heal()
-        reader, writer = await asyncio.open_connection("127.0.0.1", link.port)
-        assert await said(reader, writer, b"again") == b"again"
-        writer.close()
+        async with connected(link):
+            pass
 
 
 async def test_a_link_that_refuses_takes_nobody_in_and_keeps_its_port() -> None:
@@ -66,18 +69,14 @@ async def test_a_link_that_refuses_takes_nobody_in_and_keeps_its_port() -> None:
         with pytest.raises(ConnectionRefusedError):
             await asyncio.open_connection("127.0.0.1", link.port)
         await link.heal()
-        reader, writer = await asyncio.open_connection("127.0.0.1", link.port)
-        assert await said(reader, writer, b"one") == b"one"
-        writer.close()
+        async with connected(link):
+            pass
 
 
 async def test_a_half_closed_connection_ends_in_one_direction_only() -> None:
     """The client reads an end of file, and may still write."""
-    async with echo() as link:
-        reader, writer = await asyncio.open_connection("127.0.0.1", link.port)
-        assert await said(reader, writer, b"one") == b"one"
+    async with echo() as link, connected(link) as (reader, writer):
         link.half_close(ANSWERS)
         assert await asyncio.wait_for(reader.read(100), 10) == b""
         writer.write(b"still open")
         await writer.drain()
-        writer.close()

@@ -5,7 +5,6 @@ import itertools
 import json
 import random
 import time
-from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -15,6 +14,7 @@ from msgspec import Struct
 
 from shared.wire import new_id
 from tests.chaos.ledger import Fact, Ledger
+from tests.harness import import_lines
 from tests.harness.bookable_studio import Bookable
 from tests.harness.http import Client, Reply
 
@@ -103,7 +103,6 @@ class Writers:
         self.count = max(4, int(rate / 4))
         self.pause = self.count / rate
         self.defects = Defects()
-        self.statuses: Counter[int] = Counter()
         self.last_success: dict[tuple[str, str], float] = {}
         self._turn = itertools.cycle(gateways)
         self._studios = [
@@ -150,7 +149,7 @@ class Writers:
             self.ledger.begin_erasure(member_id, email)
             return Request(studio, "member.erased", "POST", f"/members/{member_id}/erase", is_operators=True)
         if chance < 0.60:
-            lines = [_member(new_id()) for _ in range(IMPORTED_AT_ONCE)]
+            lines = [import_lines.member() for _ in range(IMPORTED_AT_ONCE)]
             return Request(studio, "member.created", "POST", "/import", is_operators=True, lines=lines)
         if chance < 0.62 and studio.endpoints:
             return self._endpoint_change(studio, studio.endpoints.pop(0))
@@ -196,7 +195,6 @@ class Writers:
             if untouched:
                 self.defects.unanswered.append(f"{where}: {problem}")
             return None
-        self.statuses[reply.status] += 1
         if not is_expected(reply):
             self.defects.wrong_statuses.append(f"{where}: {reply.status} {reply.body.decode()}")
         return reply
@@ -238,11 +236,6 @@ async def _sent(gateway: Gateway, request: Request) -> Reply:
 
 def _key() -> dict[str, str]:
     return {"Idempotency-Key": new_id()}
-
-
-def _member(member_id: str) -> dict[str, Any]:
-    email = f"{member_id}@example.com"
-    return {"object": "member", "id": member_id, "first_name": "Ida", "last_name": "Rhodes", "email": email}
 
 
 def _shuffled(studio: Bookable, draw: random.Random) -> Iterator[tuple[str, str]]:

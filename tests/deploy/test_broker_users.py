@@ -1,20 +1,27 @@
-"""Compose and the chart give each service its own broker user, from one table."""
+"""Each service has its own broker user and its own database role, as compose and the chart give them."""
 
 import importlib.util
 import json
 import os
+import secrets
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 from urllib.parse import urlsplit
 
 import aio_pika
+import asyncpg
 import pytest
 from aio_pika.exceptions import ProbableAuthenticationError
 
+from shared.db.database import role_of, role_password, service_url
+from shared.db.migrate import migrate
 from shared.events.bus.topology import PERMISSIONS
+from shared.settings import SERVICES
 from tests.deploy.__main__ import BROKER_USERS, broker_users
 from tests.deploy.chart import named, pods, rendered
-from tests.harness.servers import Rabbit
+from tests.harness.databases import connected
+from tests.harness.servers import Postgres, Rabbit
 from tests.harness.system import ROOT
 
 
@@ -87,3 +94,43 @@ async def test_the_users_that_compose_creates_can_log_in_and_keep_their_password
     rabbit.import_definitions((make_secrets.BROKER / "definitions.json").read_bytes())
     for url in urls.values():
         await _log_in(rabbit, url)
+
+
+async def test_bookings_cannot_read_a_row_of_forms(database_url: str) -> None:
+    """No table of another service, whatever the query; its own tables are readable."""
+    bookings_url = service_url(database_url, "bookings")
+    async with connected(database_url) as admin, connected(bookings_url) as bookings:
+        tables = await admin.fetch("SELECT schemaname, tablename FROM pg_tables WHERE schemaname = 'forms'")
+        assert len(tables) >= 4
+        for table in tables:
+            for words in ("SELECT * FROM", "DELETE FROM", "TRUNCATE"):
+                with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                    await bookings.execute(f"{words} forms.{table['tablename']}")
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await bookings.execute("SET ROLE studio_forms")
+        await bookings.execute("SELECT * FROM bookings.members")
+
+
+async def test_migrations_need_no_superuser(postgres: Postgres) -> None:
+    """A role that owns the database and may create roles is enough. No service uses it."""
+    server = postgres.url_of("postgres")
+    name, password = f"migrate_{secrets.token_hex(6)}", secrets.token_hex(12)
+    admin: asyncpg.Connection[Any] = await asyncpg.connect(server)
+    passwords = {service: role_password(server, service) or "" for service in SERVICES}
+    try:
+        await admin.execute(f"CREATE ROLE {name} LOGIN CREATEROLE PASSWORD '{password}'")
+        for service in SERVICES:  # on a server of its own it would have made them itself
+            if await admin.fetchval("SELECT 1 FROM pg_roles WHERE rolname = $1", role_of(service)):
+                await admin.execute(f"GRANT {role_of(service)} TO {name} WITH ADMIN OPTION")
+        await admin.execute(f"CREATE DATABASE {name} OWNER {name}")
+        parts = urlsplit(postgres.url_of(name))
+        url = parts._replace(netloc=f"{name}:{password}@{parts.netloc.rpartition('@')[2]}").geturl()
+        applied = await migrate(url, SERVICES, passwords=passwords)
+        assert all(applied.values())
+        async with connected(service_url(postgres.url_of(name), "forms")) as own:
+            assert await own.fetchval("SELECT count(*) FROM forms.leads") == 0
+    finally:
+        await admin.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        await admin.execute(f"DROP OWNED BY {name}")
+        await admin.execute(f"DROP ROLE {name}")
+        await admin.close()

@@ -86,11 +86,12 @@ _DEFINED = re.compile(r"^CREATE\s+(?:OR\s+REPLACE\s+)?FUNCTION\s+(\w+)", re.I | 
     [pytest.param(file.sql, id=f"{service}/{file.name}") for service, file in FUNCTION_FILES],
 )
 def test_a_function_file_only_creates_or_replaces(sql: str) -> None:
-    """It can be applied again at any time, and takes nothing away from old code."""
+    """It can be applied again at any time, and takes nothing from old code. It may call what it makes."""
     assert breaking(sql) == []
     code = re.sub(r"--[^\n]*", "", _BODY.sub("''", sql))
     for statement in filter(None, map(str.strip, code.split(";"))):
-        assert re.match(r"CREATE\s+OR\s+REPLACE\s+(FUNCTION|TRIGGER)\b", statement, re.I), statement
+        allowed = r"CREATE\s+OR\s+REPLACE\s+(FUNCTION|TRIGGER)\b|SELECT add_log_week\("
+        assert re.match(allowed, statement, re.I), statement
 
 
 # The values of a stored column: they may never change, because the rows that are there would not.

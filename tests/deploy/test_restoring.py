@@ -15,17 +15,16 @@ import asyncpg
 import pytest
 
 from services.webhooks.actions.log_events import add_to_log
-from services.webhooks.actions.operator_repairs import advance_sequences
 from services.webhooks.actions.prune import keep_weeks
 from services.webhooks.context import Webhooks
 from services.webhooks.rules.retention import WEEK, oldest_kept
-from services.webhooks.wire.operators import AdvanceSequences
 from shared.db.migrate import migrate
 from shared.events.envelope import Envelope
 from shared.servers.postgres import EmbeddedPostgres, find_postgres
 from shared.settings import SERVICES
 from shared.wire import new_id, now
 from tests.harness.compressed_days import envelopes_of_day, log_of_the_past
+from tests.harness.databases import connected
 from tests.harness.servers import home_for_servers
 from tests.harness.system import ROOT
 
@@ -56,11 +55,10 @@ async def test_a_database_comes_back_as_it_was_at_a_moment() -> None:
             await everything_archived(conn)
         recover_to(moment, home)
         with EmbeddedPostgres.start(home / "second", durable=False) as restored:
-            again: asyncpg.Connection[Any] = await asyncpg.connect(restored.url)
-            names = [row["name"] for row in await again.fetch("SELECT name FROM gateway.studios ORDER BY 1")]
-            assert names == ["after the backup", "before the backup"]
-            await again.execute(CHECKS)
-            await again.close()
+            async with connected(restored.url) as again:
+                rows = await again.fetch("SELECT name FROM gateway.studios ORDER BY 1")
+                assert [row["name"] for row in rows] == ["after the backup", "before the backup"]
+                await again.execute(CHECKS)
 
 
 @pytest.mark.parametrize(
@@ -74,8 +72,7 @@ async def test_a_database_comes_back_as_it_was_at_a_moment() -> None:
 )
 async def test_the_checks_find_what_is_missing(database_url: str, harm: str, message: str) -> None:
     """Each one fails on damaged data; on an intact database they pass."""
-    conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-    try:
+    async with connected(database_url) as conn:
         await conn.execute(STUDIO, "Flow")
         await conn.execute(COUNTER)
         for sequence in (1, 2, 3):
@@ -86,8 +83,6 @@ async def test_the_checks_find_what_is_missing(database_url: str, harm: str, mes
         await conn.execute(harm)
         with pytest.raises(asyncpg.RaiseError, match=message):
             await conn.execute(CHECKS)
-    finally:
-        await conn.close()
 
 
 @asynccontextmanager
@@ -96,14 +91,12 @@ async def archiving_postgres(home: Path) -> AsyncIterator[tuple[EmbeddedPostgres
     with EmbeddedPostgres.start(home / "first", durable=False) as server:
         (home / "archive").mkdir()
         give_to_owner(home / "archive", server.data)
-        conn: asyncpg.Connection[Any] = await asyncpg.connect(server.url)
-        await conn.execute("ALTER SYSTEM SET archive_mode = on")
-        await conn.execute(f"ALTER SYSTEM SET archive_command = 'cp %p {home}/archive/%f'")
-        await conn.close()
+        async with connected(server.url) as conn:
+            await conn.execute("ALTER SYSTEM SET archive_mode = on")
+            await conn.execute(f"ALTER SYSTEM SET archive_command = 'cp %p {home}/archive/%f'")
     with EmbeddedPostgres.start(home / "first", durable=False) as server:
-        conn = await asyncpg.connect(server.url)
-        yield server, conn
-        await conn.close()
+        async with connected(server.url) as conn:
+            yield server, conn
 
 
 async def base_backup(conn: Any, data: Path, home: Path) -> None:
@@ -169,8 +162,7 @@ class Log:
 @pytest.fixture
 async def log(database_url: str) -> AsyncIterator[Log]:
     """Three events of each of two weeks, one of the first in the second; then the first week goes."""
-    admin: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-    async with log_of_the_past(database_url, 1) as (service, today):
+    async with connected(database_url) as admin, log_of_the_past(database_url, 1) as (service, today):
         first = oldest_kept(today) - WEEK
         for weeks_later in range(4):
             await keep_weeks(service, first + weeks_later * WEEK)
@@ -182,10 +174,7 @@ async def log(database_url: str) -> AsyncIterator[Log]:
         await made.add(old[2])
         await made.add(*kept[1:])
         await keep_weeks(service, now())
-        try:
-            yield made
-        finally:
-            await admin.close()
+        yield made
 
 
 async def test_a_late_event_of_a_dropped_week_is_no_gap(log: Log) -> None:
@@ -201,11 +190,3 @@ async def test_an_event_that_is_missing_within_a_kept_week_is_found(log: Log) ->
     await log.admin.execute("DELETE FROM webhooks.events WHERE sequence = 8")
     with pytest.raises(asyncpg.RaiseError, match="1 studios has gaps"):
         await log.admin.execute(CHECKS)
-
-
-async def test_the_jump_after_a_restore_is_no_gap(log: Log) -> None:
-    """`studioctl sequences advance` skips a million numbers once."""
-    await advance_sequences(log.service, AdvanceSequences(studio_ids=[log.studio_id], by=1_000_000))
-    await log.add(*log.events(2))
-    assert (await log.sequences())[-3:] == [1_000_007, 1_000_008, 1_000_009]
-    await log.admin.execute(CHECKS)

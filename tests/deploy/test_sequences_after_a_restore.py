@@ -22,7 +22,8 @@ from shared.events.outbox import add_events
 from shared.events.relay import Relay
 from shared.servers.postgres import find_postgres
 from shared.wire import new_id
-from tests.harness.database_layout import open_database
+from tests.harness.database_layout import opened_database
+from tests.harness.databases import connected
 from tests.harness.eventually import eventually
 from tests.harness.pgbouncer import running_pgbouncer
 from tests.harness.receiver import Receiver, receiving
@@ -76,11 +77,10 @@ async def test_events_in_a_restored_outbox_get_numbers_after_the_jump(database_u
 
 async def end_sessions(server: str, database: str) -> None:
     """A pooler keeps its sessions when the services are stopped, and a database in use cannot be dropped."""
-    conn: asyncpg.Connection[Any] = await asyncpg.connect(server)
-    await conn.execute(
-        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1", database
-    )
-    await conn.close()
+    async with connected(server) as conn:
+        await conn.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1", database
+        )
 
 
 async def test_a_studio_without_a_counter_starts_after_the_jump(database_url: str) -> None:
@@ -157,70 +157,51 @@ async def test_the_statement_runs_by_itself_as_in_psql(database_url: str) -> Non
 
 async def test_the_role_of_a_service_may_not_advance(database_url: str) -> None:
     """One sentence, and nothing has changed: only whoever migrates owns the tables."""
-    conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-    try:
+    async with connected(database_url) as conn:
         await conn.execute("INSERT INTO webhooks.event_counters VALUES ($1, 5)", new_id())
         await conn.execute("SET ROLE studio_webhooks")
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await conn.execute(STATEMENT.read_text())
         assert await conn.fetchval("SELECT last_sequence FROM webhooks.event_counters") == 5
-    finally:
-        await conn.close()
 
 
 async def test_a_database_without_the_event_log_can_be_prepared_too(database_url: str) -> None:
     """As when each service has its own."""
-    conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-    await conn.execute("DROP SCHEMA webhooks CASCADE")
-    await conn.close()
+    async with connected(database_url) as conn:
+        await conn.execute("DROP SCHEMA webhooks CASCADE")
     assert await advance_in_database(database_url, 1_000_000) == 0
 
 
 async def write_to_outbox(database_url: str, event: Event) -> None:
-    db = await open_database(database_url, "bookings", size=2)
-    async with db.transaction() as conn:
+    async with opened_database(database_url, "bookings") as db, db.transaction() as conn:
         await add_events(conn, [event])
-    await db.close()
 
 
 @asynccontextmanager
 async def relaying(database_url: str, bus: Any) -> AsyncIterator[None]:
     """The producer is started again, and publishes what its restored outbox has."""
     assert isinstance(bus, MemoryBus)
-    db = await open_database(database_url, "bookings", size=4)
-    relay = Relay(db, bus, Wakeup(), service="bookings")
+    async with opened_database(database_url, "bookings", size=4) as db:
+        relay = Relay(db, bus, Wakeup(), service="bookings")
 
-    async def published() -> bool:
-        await relay.step()
-        async with db.connection() as conn:
-            return bool(await conn.fetchval("SELECT count(*) = 0 FROM outbox"))
+        async def published() -> bool:
+            await relay.step()
+            async with db.connection() as conn:
+                return bool(await conn.fetchval("SELECT count(*) = 0 FROM outbox"))
 
-    await eventually(published)
-    yield
-    await relay.stop()
-    await db.close()
+        await eventually(published)
+        yield
+        await relay.stop()
 
 
 async def numbers(receiver: Receiver, *, first: int = 0) -> set[Numbers]:
-    return {
-        (json.loads(got.body)["sequence"], int(got.headers["webhook-sequence"]))
-        for got in receiver.received[first:]
-    }
+    return {(json.loads(got.body)["sequence"], got.sequence) for got in receiver.received[first:]}
 
 
 async def advance(database_url: str) -> dict[str, Any]:
     """With no service running, and as the role that migrates."""
-    command = (
-        sys.executable,
-        "-m",
-        "services.cli.main",
-        "sequences",
-        "advance",
-        "--offline",
-        "--yes",
-        "--json",
-    )
-    out = await run(*command, environment={"STUDIO_DATABASE_URL": database_url})
+    words = ["services.cli.main", "sequences", "advance", "--offline", "--yes", "--json"]
+    out = await run(sys.executable, "-m", *words, environment={"STUDIO_DATABASE_URL": database_url})
     answer: dict[str, Any] = json.loads(out)
     return answer
 

@@ -24,7 +24,7 @@ class MirroredStudio:
         self.places = [lines.location(name=name) for name in ("Downtown", "Uptown")]
         self.rooms = [lines.room(place["id"]) for place in self.places]
         self.catalog = [lines.class_type(), lines.instructor(), lines.product()]
-        self.members = [self._member(number) for number in range(4)]
+        self.members = [lines.member(first_name=f"Ada{number}") for number in range(4)]
         self.memberships = [self._membership(member["id"]) for member in self.members[:2]]
         self.classes = [self._class(place["id"], seats) for place in self.places for seats in (1, 2)]
         self.forms: list[str] = []
@@ -33,20 +33,12 @@ class MirroredStudio:
         self.ending: list[tuple[str, str]] = []
         self.beginning: list[str] = []
 
-    @staticmethod
-    def _member(number: int) -> Line:
-        names = {"first_name": f"Ada{number}", "last_name": "Byron", "email": f"{new_id()}@example.com"}
-        return {"object": "member", "id": new_id()} | names
-
     def _membership(self, member_id: str) -> Line:
-        line = {"object": "membership", "id": new_id(), "member_id": member_id, "status": "active"}
-        return line | {"product_id": self.catalog[2]["id"], "auto_renew": True}
+        return lines.membership(member_id, self.catalog[2]["id"])
 
     def _class(self, location_id: str, seats: int) -> Line:
         start = datetime.now(UTC) + timedelta(days=self.random.randint(1, 9))
-        times = {"start_time": start.isoformat(), "end_time": (start + timedelta(hours=1)).isoformat()}
-        line = {"object": "class", "id": new_id(), "title": "Flow", "location_id": location_id}
-        return line | times | {"capacity": seats, "allow_waitlist": True}
+        return lines.class_(start_time=start, location_id=location_id, capacity=seats)
 
     async def load(self) -> None:
         people = [*self.members, *self.memberships]
@@ -69,19 +61,14 @@ class MirroredStudio:
         return await self.system.operator.send(method, f"/studios/{self.system.studio_id}{path}", body)
 
     async def book(self) -> None:
-        body = {
-            "class_id": self.random.choice(self.classes)["id"],
-            "member_id": self.random.choice(self.members)["id"],
-            "join_waitlist": True,
-        }
-        reply = await self.partner.post("/bookings", body, headers={"Idempotency-Key": new_id()})
+        class_, member = self.random.choice(self.classes), self.random.choice(self.members)
+        reply = await self.partner.book(class_["id"], member["id"], join_waitlist=True)
         if reply.status == 201:
             self.bookings.append(reply.json()["id"])
 
     async def cancel(self) -> None:
         if self.bookings:
-            path = f"/bookings/{self.random.choice(self.bookings)}"
-            await self.partner.delete(path, headers={"Idempotency-Key": new_id()})
+            await self.partner.cancel(self.random.choice(self.bookings))
 
     async def check_in(self) -> None:
         if self.bookings:
@@ -150,8 +137,7 @@ class MirroredStudio:
         line = self._class(self.random.choice(self.places)["id"], 1) | {"start_time": start.isoformat()}
         await self.system.import_lines([line], send_events=True)
         for member in self.members[:2]:
-            body = {"class_id": line["id"], "member_id": member["id"], "join_waitlist": True}
-            reply = await self.partner.post("/bookings", body, headers={"Idempotency-Key": new_id()})
+            reply = await self.partner.book(line["id"], member["id"], join_waitlist=True)
             if reply.status == 201 and reply.json()["status"] == "waitlisted":
                 self.beginning.append(reply.json()["id"])
 

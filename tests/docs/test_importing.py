@@ -58,11 +58,3 @@ async def test_the_sample_loads_and_loads_again(system: System) -> None:
         answer = await system.operator.post("/import", raw=raw)
         report: dict[str, Any] = answer.json()
         assert (report["imported"], report["rejected"]) == (len(SAMPLE), [])
-
-
-async def test_an_unknown_kind_is_rejected_with_a_list_of_the_known_ones(system: System) -> None:
-    """So that a misspelt one is seen at once."""
-    report = await system.try_import(b'{"object": "classes", "id": "1"}')
-    (bad,) = report["rejected"]
-    assert "'classes'" in bad["reason"]
-    assert all(kind in bad["reason"] for kind in OWNERS)

@@ -12,14 +12,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import pytest
 
 from shared.routing import SCOPES
 from shared.servers.ports import free_port
 from tests.docs.mirrored_studio import MirroredStudio
+from tests.harness.databases import connected
 from tests.harness.eventually import eventually
-from tests.harness.http import Reply
 from tests.harness.system import System
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -124,12 +123,8 @@ class Mirror:
 
     async def _get(self, path: str, **query: Any) -> Any:
         """None for 404. The key's rate limit holds for the test, too."""
-
-        async def answered() -> Reply | None:
-            reply = await self.partner.get(path, **query)
-            return None if reply.status == 429 else reply
-
-        reply: Reply = await eventually(answered, seconds=60)
+        while (reply := await self.partner.get(path, **query)).status == 429:
+            await asyncio.sleep(0.05)
         assert reply.status in (200, 404), reply.body
         return reply.json() if reply.status == 200 else None
 
@@ -166,8 +161,7 @@ async def mirrors_of(system: System, studio: MirroredStudio, folder: Path) -> As
         port = free_port() if number == 0 else None
         made.append(Mirror(system, key, scopes, folder / f"mirror-{number}.db", port))
         if port is not None:
-            reply = await system.partner(key).post("/webhook-endpoints", {"url": f"http://127.0.0.1:{port}/"})
-            assert reply.status == 201, reply.body
+            await system.partner(key).create("/webhook-endpoints", {"url": f"http://127.0.0.1:{port}/"})
     try:
         yield made
     finally:
@@ -226,15 +220,10 @@ async def test_an_event_that_is_left_out_is_found(system: System, tmp_path: Path
         await mirror.kill()
         changed = studio.classes[0]["id"]
         await studio.staff("PATCH", f"/classes/{changed}", {"title": "Changed in secret"})
-
-        async def told() -> list[Any]:
-            page = await mirror.partner.get("/events", type="class.updated")
-            return [event["id"] for event in page.json()["data"] if event["resource"]["id"] == changed]
-
-        (event_id,) = await eventually(told)
-        conn = await asyncpg.connect(system.running.database_url("webhooks"))
-        await conn.execute("DELETE FROM webhooks.events WHERE id = $1", event_id)
-        await conn.close()
+        told = await mirror.partner.until("/events", type="class.updated")
+        (event_id,) = [event["id"] for event in told["data"] if event["resource"]["id"] == changed]
+        async with connected(system.running.database_url("webhooks")) as conn:
+            await conn.execute("DELETE FROM webhooks.events WHERE id = $1", event_id)
         await mirror.start()
         await eventually(mirror.has_read_everything, seconds=60)
         assert await mirror.differences() == [f"stale: {('class', changed)}"]

@@ -6,6 +6,7 @@ from typing import Any
 
 from services.cli.demo import STUDIO_ID, demo_lines
 from shared.wire import new_id
+from tests.harness.http import Client
 from tests.harness.system import System
 
 
@@ -28,61 +29,52 @@ async def test_booking_flow(system: System) -> None:
     """Read classes, identify the member, book, and see the seat taken; a retry changes nothing."""
     client = await demo_client(system)
     email = f"{new_id()}@example.com"
-    member = (
-        await client.post("/members", {"email": email, "first_name": "Ada", "last_name": "King"})
-    ).json()
+    member = await client.create("/members", {"email": email, "first_name": "Ada", "last_name": "King"})
     wanted = await free_class(client, member["id"])
-    body = {"class_id": wanted["id"], "member_id": member["id"]}
-    key = {"Idempotency-Key": new_id()}
-    first = await client.post("/bookings", body, headers=key)
-    again = await client.post("/bookings", body, headers=key)
+    key = new_id()
+    first, again = [await client.book(wanted["id"], member["id"], key=key) for _ in range(2)]
     assert (first.status, again.status) == (201, 201)
     assert again.body == first.body
     assert again.headers["Idempotent-Replayed"] == "true"
     after = (await client.get(f"/classes/{wanted['id']}")).json()
     assert after["booked_count"] == wanted["booked_count"] + 1
-    receipt = (
-        await client.delete(f"/bookings/{first.json()['id']}", headers={"Idempotency-Key": new_id()})
-    ).json()
+    receipt = (await client.cancel(first.json()["id"])).json()
     assert (receipt["object"], receipt["status"]) == ("booking_cancellation", "cancelled")
 
 
-async def test_lead_flow(system: System) -> None:
+async def test_lead_flow(partner: Client) -> None:
     """Create the lead, then submit a form with the same email: the lead shows the form's context."""
-    client = system.partner(await system.key())
     email = f"{new_id()}@Example.com"
-    created = (await client.post("/leads", {"email": email, "first_name": "Grace"})).json()
+    created = (await partner.post("/leads", {"email": email, "first_name": "Grace"})).json()
     assert created["created"] is True
-    again = (await client.post("/leads", {"email": email.upper()})).json()
+    again = (await partner.post("/leads", {"email": email.upper()})).json()
     assert (again["id"], again["created"]) == (created["id"], False)
     field = {"key": "goal", "label": "Goal", "type": "text", "required": True}
-    form = (await client.post("/forms", {"title": "Goals", "status": "published", "fields": [field]})).json()
+    form = (await partner.post("/forms", {"title": "Goals", "status": "published", "fields": [field]})).json()
     body = {"submitter_email": email, "data": {"goal": "Stand on one leg"}}
-    submission = await client.post(f"/forms/{form['id']}/submissions", body)
+    submission = await partner.post(f"/forms/{form['id']}/submissions", body)
     assert submission.status == 201, submission.body
-    lead = (await client.get(f"/leads/{created['id']}")).json()
+    lead = (await partner.get(f"/leads/{created['id']}")).json()
     context = lead["metadata"]["form_submissions"]
     assert [one["submission_id"] for one in context] == [submission.json()["id"]]
 
 
-async def test_a_new_member_converts_the_lead_of_the_same_email(system: System) -> None:
+async def test_a_new_member_converts_the_lead_of_the_same_email(partner: Client) -> None:
     """An event, not a call, makes the lead `converted`, with the stage `member`."""
-    client = system.partner(await system.key())
     email = f"{new_id()}@example.com"
-    lead_id = (await client.post("/leads", {"email": email})).json()["id"]
+    lead_id = (await partner.post("/leads", {"email": email})).json()["id"]
     member = {"email": email, "first_name": "Ada", "last_name": "King"}
-    assert (await client.post("/members", member)).status == 201
+    assert (await partner.post("/members", member)).status == 201
     deadline = datetime.now(UTC) + timedelta(seconds=20)
-    while (lead := (await client.get(f"/leads/{lead_id}")).json())["status"] != "converted":
+    while (lead := (await partner.get(f"/leads/{lead_id}")).json())["status"] != "converted":
         assert datetime.now(UTC) < deadline, lead
     assert lead["lifecycle_stage"] == "member"
 
 
-async def test_a_request_id_reaches_every_service(system: System) -> None:
+async def test_a_request_id_reaches_every_service(system: System, partner: Client) -> None:
     """The gateway and the owning service log the same id as the partner's call."""
-    client = system.partner(await system.key())
     request_id = f"trace-{new_id()}"
-    await client.get("/classes", headers={"X-Request-Id": request_id})
+    await partner.get("/classes", headers={"X-Request-Id": request_id})
     deadline = datetime.now(UTC) + timedelta(seconds=10)
     told: list[str] = []
     while len(told) < 2:

@@ -13,11 +13,6 @@ from tests.harness.system import System
 from tests.services.bookings.import_samples import a_studio
 
 
-@pytest.fixture
-async def partner(system: System) -> Client:
-    return system.partner(await system.key())
-
-
 def problems(reply: Reply) -> set[tuple[str, str]]:
     assert (reply.status, reply.code) == (422, "validation_failed"), reply.body
     return {(".".join(map(str, problem["loc"])), problem["type"]) for problem in reply.json()["detail"]}

@@ -3,11 +3,11 @@
 import asyncio
 from typing import Any
 
-import asyncpg
 import msgspec
 import pytest
 
 from shared.wire import new_id
+from tests.harness.databases import connected
 from tests.harness.http import Client, Reply
 from tests.harness.system import System
 from tests.services.bookings.import_samples import a_class, a_member, a_membership, a_product, soon
@@ -30,8 +30,7 @@ class House:
         return reply
 
     async def book(self, class_: Any, member: Any, *, key: str | None = None, **more: Any) -> Reply:
-        body = {"class_id": class_["id"], "member_id": member["id"], **more}
-        return await self.partner.post("/bookings", body, headers={"Idempotency-Key": key or new_id()})
+        return await self.partner.book(class_["id"], member["id"], key=key, **more)
 
     async def cancel(self, booking_id: str, *, key: str | None = None, **query: Any) -> Reply:
         headers = {"Idempotency-Key": key or new_id()}
@@ -185,19 +184,15 @@ async def test_a_request_that_still_runs(house: House) -> None:
     """`idempotency_in_progress` after two seconds with `Retry-After`; then the first answer."""
     class_, member, key = a_class(), a_member(), new_id()
     await house.import_lines(class_, member)
-    conn = await asyncpg.connect(house.system.running.database_url("bookings"))
-    try:
-        async with conn.transaction():
-            await conn.execute("SELECT 1 FROM bookings.classes WHERE id = $1::uuid FOR UPDATE", class_["id"])
-            first = asyncio.create_task(house.book(class_, member, key=key))
-            while (state := await house.partner.get(f"/idempotency-keys/{key}")).status == 404:
-                await asyncio.sleep(0.02)
-            assert state.json()["status"] == "in_progress"
-            late = await house.book(class_, member, key=key)
-            error_answer(late, "idempotency_in_progress")
-            assert late.headers["Retry-After"] == "1"
-    finally:
-        await conn.close()
+    async with connected(house.system.running.database_url("bookings")) as conn, conn.transaction():
+        await conn.execute("SELECT 1 FROM bookings.classes WHERE id = $1::uuid FOR UPDATE", class_["id"])
+        first = asyncio.create_task(house.book(class_, member, key=key))
+        while (state := await house.partner.get(f"/idempotency-keys/{key}")).status == 404:
+            await asyncio.sleep(0.02)
+        assert state.json()["status"] == "in_progress"
+        late = await house.book(class_, member, key=key)
+        error_answer(late, "idempotency_in_progress")
+        assert late.headers["Retry-After"] == "1"
     assert (await house.book(class_, member, key=key)).body == (await first).body
 
 

@@ -2,17 +2,15 @@
 
 from pathlib import Path
 
-import aiohttp
-import asyncpg
 import pytest
 
-from shared.wire import new_id
 from tests.harness.bookable_studio import bookable
 from tests.harness.broker_users import broker_urls
+from tests.harness.databases import connected
 from tests.harness.eventually import eventually
 from tests.harness.receiver import receiving
 from tests.harness.servers import Rabbit
-from tests.harness.system import System, separate_services
+from tests.harness.system import new_studio_in, separate_services
 
 WAITING = """
 SELECT (SELECT count(*) FROM catalog.outbox) + (SELECT count(*) FROM bookings.outbox)
@@ -28,17 +26,12 @@ async def test_bookings_and_new_members_go_all_the_way_with_separate_broker_user
     urls = broker_urls(rabbit, amqp_url)
     studio = bookable()
     with separate_services(tmp_path, database_url, urls) as running:
-        async with aiohttp.ClientSession() as session, receiving() as receiver:
-            system = System(running, session)
-            system.studio_id = await system.new_studio()
+        async with new_studio_in(running) as system, receiving() as receiver:
             await system.import_lines(studio.lines)
             client = system.partner(await system.key())
             endpoint = {"url": receiver.url, "event_types": ["booking.created", "lead.updated"]}
             assert (await client.post("/webhook-endpoints", endpoint)).status == 201
-            booking = {"class_id": studio.class_ids[0], "member_id": studio.member_ids[0]}
-            assert (
-                await client.post("/bookings", booking, headers={"Idempotency-Key": new_id()})
-            ).status == 201
+            assert (await client.book(studio.class_ids[0], studio.member_ids[0])).status == 201
             assert (await client.post("/leads", {"email": "p@example.com"})).status == 201
             member = {"email": "p@example.com", "first_name": "P", "last_name": "Q"}
             assert (await client.post("/members", member)).status == 201
@@ -49,9 +42,5 @@ async def test_bookings_and_new_members_go_all_the_way_with_separate_broker_user
 
 async def _all_empty(database_url: str) -> bool:
     """A producer's row stays until the reply has come back to it."""
-    connection: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(database_url)
-    try:
-        left = await connection.fetchval(WAITING)
-    finally:
-        await connection.close()
-    return not left
+    async with connected(database_url) as connection:
+        return not await connection.fetchval(WAITING)

@@ -1,41 +1,28 @@
 """The database behind a pooler, and one database per service: both need only URLs."""
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
-import aiohttp
 import asyncpg
 import pytest
 
 from shared.db.database import Database, service_url
-from shared.db.migrate import migrate, role_settings
+from shared.db.migrate import role_settings
 from shared.settings import SERVICES
 from shared.wire import new_id
+from tests.harness.databases import connected
 from tests.harness.pgbouncer import running_pgbouncer
 from tests.harness.receiver import receiving
-from tests.harness.servers import Postgres
-from tests.harness.system import RunningSystem, System, embedded_system, separate_services
-
-
-@asynccontextmanager
-async def studio_in(running: RunningSystem) -> AsyncIterator[System]:
-    async with aiohttp.ClientSession() as session:
-        system = System(running, session)
-        system.studio_id = await system.new_studio()
-        yield system
+from tests.harness.system import RunningSystem, System, embedded_system, new_studio_in
 
 
 async def assert_an_event_reaches_a_partner(system: System) -> None:
     """Key, member, outbox, relay, event log, delivery: every service except forms takes part."""
     partner = system.partner((await system.issue("all"))["key"])
     async with receiving() as receiver:
-        made = await partner.post("/webhook-endpoints", {"url": receiver.url})
-        assert made.status == 201, made.body
+        await partner.create("/webhook-endpoints", {"url": receiver.url})
         body = {"email": f"{new_id()}@example.com", "first_name": "Ada", "last_name": "Byron"}
-        member = await partner.post("/members", body)
-        assert member.status == 201, member.body
+        await partner.create("/members", body)
         await receiver.until(
             lambda got: any(json.loads(each.body)["type"].startswith("member") for each in got.received)
         )
@@ -52,7 +39,7 @@ async def test_the_whole_system_works_through_pgbouncer(database_url: str, tmp_p
         running_pgbouncer(database_url, pool_size=3) as pooled_url,
         embedded_system(tmp_path, pooled_url, STUDIO_DATABASE_DIRECT_URL=database_url) as running,
     ):
-        async with studio_in(running) as system:
+        async with new_studio_in(running) as system:
             await assert_an_event_reaches_a_partner(system)
 
 
@@ -75,30 +62,13 @@ async def test_sessions_that_must_not_be_shared_go_past_the_pooler(database_url:
 async def test_every_session_of_a_role_begins_with_its_settings(database_url: str) -> None:
     """Whether a service, a pooler, KEDA or an operator with psql opened it."""
     for service in SERVICES:
-        conn = await asyncpg.connect(service_url(database_url, service))
-        try:
+        async with connected(service_url(database_url, service)) as conn:
             for name, value in role_settings(service).items():
                 sql = "SELECT setting FROM pg_settings WHERE lower(name) = $1"
                 assert await conn.fetchval(sql, name) == value, (service, name)
-        finally:
-            await conn.close()
 
 
-async def test_each_service_can_have_a_database_of_its_own(
-    postgres: Postgres, amqp_url: str, tmp_path: Path
-) -> None:
+async def test_each_service_can_have_a_database_of_its_own(five_databases: RunningSystem) -> None:
     """No service reads another service's tables, so five URLs are enough."""
-    names = {service: f"studio_test_{new_id().replace('-', '')}" for service in SERVICES}
-    admin = await asyncpg.connect(postgres.url_of("postgres"))
-    try:
-        for service, name in names.items():
-            await admin.execute(f"CREATE DATABASE {name}")
-            await migrate(postgres.url_of(name), [service])
-        urls = {service: postgres.url_of(name) for service, name in names.items()}
-        with separate_services(tmp_path, urls, amqp_url) as running:
-            async with studio_in(running) as system:
-                await assert_an_event_reaches_a_partner(system)
-    finally:
-        for name in names.values():
-            await admin.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-        await admin.close()
+    async with new_studio_in(five_databases) as system:
+        await assert_an_event_reaches_a_partner(system)

@@ -1,13 +1,12 @@
 """What a client on a raw socket sees when it is refused before its body was read."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from urllib.parse import urlsplit
 
 import pytest
 
 from shared.http.routes import MAX_BODY
+from tests.harness.raw_http import RawConnection, connect
 from tests.harness.system import System
 
 LARGE = b"x" * (MAX_BODY * 4)
@@ -16,15 +15,14 @@ LARGE = b"x" * (MAX_BODY * 4)
 class Line:
     """One connection, written and read byte by byte."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader = reader
-        self.writer = writer
+    def __init__(self, connection: RawConnection) -> None:
+        self.connection = connection
+        self.reader = connection.reader
+        self.writer = connection.writer
 
     async def answer(self) -> tuple[int, dict[str, str]]:
-        head = (await self.reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
-        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:])}
-        await self.reader.readexactly(int(headers["content-length"]))
-        return int(head[0].split()[1]), headers
+        status, headers, _ = await self.connection.reply()
+        return status, headers
 
     async def has_ended(self) -> bool:
         return await self.reader.read(1) == b""
@@ -32,13 +30,9 @@ class Line:
 
 @asynccontextmanager
 async def connected(system: System) -> AsyncIterator[Line]:
-    url = urlsplit(system.running.partner_url)
-    reader, writer = await asyncio.open_connection(url.hostname, url.port)
-    try:
-        async with asyncio.timeout(20):
-            yield Line(reader, writer)
-    finally:
-        writer.close()
+    connection = await connect(system.running.partner_url)
+    yield Line(connection)
+    connection.close()
 
 
 def head(method: str, path: str, key: str | None, *more: str) -> bytes:

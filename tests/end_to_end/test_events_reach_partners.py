@@ -1,63 +1,35 @@
 """From a partner's write through the gateway to the signed webhook at a partner's server."""
 
 import json
-from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
 from standardwebhooks import Webhook
 
 from shared.wire import new_id
+from tests.harness import import_lines
 from tests.harness.eventually import eventually
-from tests.harness.http import Client
-from tests.harness.receiver import Receiver, answering, receiving
+from tests.harness.http import Client, created
+from tests.harness.receiver import Receiver, answering
 from tests.harness.system import System
 
 
-@pytest.fixture
-async def receiver() -> AsyncIterator[Receiver]:
-    async with receiving() as one:
-        yield one
-
-
-async def a_class(system: System, **fields: Any) -> str:
-    start = datetime.now(UTC) + timedelta(days=3)
-    line = {
-        "object": "class",
-        "id": new_id(),
-        "title": "Flow",
-        "start_time": start.isoformat(),
-        "end_time": (start + timedelta(hours=1)).isoformat(),
-        "capacity": 1,
-        "allow_waitlist": True,
-        "status": "scheduled",
-        "visible": True,
-    } | fields
+async def a_class(system: System) -> str:
+    line = import_lines.class_()
     await system.import_lines([line])
     return str(line["id"])
 
 
 async def a_member(partner: Client, first_name: str) -> str:
     body = {"email": f"{new_id()}@example.com", "first_name": first_name, "last_name": "Byron"}
-    reply = await partner.post("/members", body)
-    assert reply.status == 201, reply.body
-    return str(reply.json()["id"])
+    return str((await partner.create("/members", body))["id"])
 
 
 async def book(partner: Client, class_id: str, member_id: str) -> dict[str, Any]:
-    body = {"class_id": class_id, "member_id": member_id, "join_waitlist": True}
-    reply = await partner.post("/bookings", body, headers={"Idempotency-Key": new_id()})
-    assert reply.status == 201, reply.body
-    made: dict[str, Any] = reply.json()
-    return made
+    return created(await partner.book(class_id, member_id, join_waitlist=True))
 
 
 async def an_endpoint(partner: Client, receiver: Receiver, **fields: Any) -> dict[str, Any]:
-    reply = await partner.post("/webhook-endpoints", {"url": receiver.url} | fields)
-    assert reply.status == 201, reply.body
-    made: dict[str, Any] = reply.json()
-    return made
+    return await partner.create("/webhook-endpoints", {"url": receiver.url} | fields)
 
 
 def kinds(receiver: Receiver) -> list[str]:
@@ -65,29 +37,21 @@ def kinds(receiver: Receiver) -> list[str]:
 
 
 async def test_a_booking_a_waitlist_change_and_a_form_arrive_signed(
-    system: System, receiver: Receiver
+    system: System, partner: Client, receiver: Receiver
 ) -> None:
     """The partner's own library verifies each; the data is what the resource's GET shows."""
-    partner = system.partner(await system.key())
     endpoint = await an_endpoint(partner, receiver)
     class_id = await a_class(system)
     first, second = await a_member(partner, "Ada"), await a_member(partner, "Bea")
     booking = await book(partner, class_id, first)
     waiting = await book(partner, class_id, second)
     assert waiting["status"] == "waitlisted"
-    form = await partner.post(
-        "/forms",
-        {
-            "title": "Intake",
-            "status": "published",
-            "fields": [{"key": "goal", "label": "Goal", "type": "text"}],
-        },
-    )
-    submission = await partner.post(
-        f"/forms/{form.json()['id']}/submissions",
+    fields = [{"key": "goal", "label": "Goal", "type": "text"}]
+    form = await partner.create("/forms", {"title": "Intake", "status": "published", "fields": fields})
+    submission = await partner.create(
+        f"/forms/{form['id']}/submissions",
         {"submitter_email": "ada@example.com", "data": {"goal": "strength"}},
     )
-    assert submission.status == 201, submission.body
     wanted = {"member.created": 2, "booking.created": 2, "waitlist.updated": 1, "form.submitted": 1}
     await receiver.until(lambda r: all(kinds(r).count(kind) >= n for kind, n in wanted.items()))
     events = {}
@@ -97,12 +61,8 @@ async def test_a_booking_a_waitlist_change_and_a_form_arrive_signed(
     created = events["booking.created", booking["id"]]
     assert created["data"]["object"] == (await partner.get(f"/bookings/{booking['id']}")).json()
     assert created["request_id"]
-    thin = events["form.submitted", submission.json()["id"]]["data"]["object"]
-    assert thin == {
-        "id": submission.json()["id"],
-        "object": "form_submission",
-        "form_id": form.json()["id"],
-    }
+    thin = events["form.submitted", submission["id"]]["data"]["object"]
+    assert thin == {"id": submission["id"], "object": "form_submission", "form_id": form["id"]}
     assert any(kind == "waitlist.updated" for kind, _ in events)
     sequences = sorted(got.sequence for got in receiver.received)
     assert sequences == list(range(1, len(sequences) + 1)), "the endpoint's own sequence has no gaps"
@@ -115,7 +75,7 @@ async def test_a_promotion_reaches_the_partner_in_order(system: System, receiver
     class_id = await a_class(system)
     first = await book(partner, class_id, await a_member(partner, "Ada"))
     second = await book(partner, class_id, await a_member(partner, "Bea"))
-    reply = await partner.delete(f"/bookings/{first['id']}", headers={"Idempotency-Key": new_id()})
+    reply = await partner.cancel(first["id"])
     assert reply.status == 200, reply.body
     await receiver.until_count(2)
     events = [json.loads(got.body) for got in receiver.received]
@@ -126,9 +86,8 @@ async def test_a_promotion_reaches_the_partner_in_order(system: System, receiver
     assert [got.sequence for got in receiver.received] == [1, 2]
 
 
-async def test_the_event_log_lets_a_partner_catch_up(system: System, receiver: Receiver) -> None:
+async def test_the_event_log_lets_a_partner_catch_up(partner: Client, receiver: Receiver) -> None:
     """The same events, the same bytes, in a sequence without gaps for a key that sees everything."""
-    partner = system.partner(await system.key())
     await an_endpoint(partner, receiver)
     for name in ("Ada", "Bea", "Cem"):
         await a_member(partner, name)
@@ -142,10 +101,9 @@ async def test_the_event_log_lets_a_partner_catch_up(system: System, receiver: R
 
 
 async def test_scopes_and_clients_are_kept_apart_through_the_gateway(
-    system: System, receiver: Receiver
+    system: System, partner: Client, receiver: Receiver
 ) -> None:
     """Without webhooks:write 403; another client's endpoint is 404; a kind needs its read scope."""
-    partner = system.partner(await system.key())
     endpoint = await an_endpoint(partner, receiver)
     reader = system.partner(await system.key(["webhooks:read"]))
     assert (await reader.post("/webhook-endpoints", {"url": receiver.url})).status == 403
@@ -192,22 +150,18 @@ async def test_operators_see_dead_deliveries_and_retry_them(system: System, rece
     await partner.post(f"/webhook-endpoints/{endpoint['id']}/test")
     path = f"/studios/{system.studio_id}/webhook-deliveries"
 
-    async def dead() -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = (await system.operator.get(path, status="dead")).json()["data"]
+    async def deliveries(status: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = (await system.operator.get(path, status=status)).json()["data"]
         return found
 
-    [delivery] = await eventually(dead)
+    [delivery] = await eventually(lambda: deliveries("dead"))
     assert delivery["attempt_count"] == 6
     figures = (await system.operator.get("/status")).json()["services"]["webhooks"]
     assert "dead_deliveries" in json.dumps(figures)
     receiver.answer = answering(200)
     reply = await system.operator.post(f"{path}/{delivery['id']}/retry")
     assert reply.status == 202, reply.body
-
-    async def succeeded() -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = (await system.operator.get(path, status="succeeded")).json()["data"]
-        return found
-
-    assert [d["id"] for d in await eventually(succeeded)] == [delivery["id"]]
+    succeeded = await eventually(lambda: deliveries("succeeded"))
+    assert [d["id"] for d in succeeded] == [delivery["id"]]
     queues = (await system.operator.get("/queues")).json()["data"]
     assert {q["name"] for q in queues} == {"webhooks.events", "forms.new-members"}

@@ -9,7 +9,7 @@ import pytest
 from shared.events.kinds import KINDS
 from shared.wire import new_id
 from tests.harness import import_lines as lines
-from tests.harness.eventually import eventually
+from tests.harness.eventually import until
 from tests.harness.http import Client, Reply
 from tests.harness.receiver import receiving
 from tests.harness.system import System
@@ -18,16 +18,6 @@ from tests.harness.system import System
 def made(reply: Reply) -> Any:
     assert 200 <= reply.status < 300, reply.body
     return reply.json()
-
-
-def a_class(**fields: Any) -> dict[str, Any]:
-    start = datetime.now(UTC) + timedelta(days=3)
-    times = {"start_time": start.isoformat(), "end_time": (start + timedelta(hours=1)).isoformat()}
-    return (
-        {"object": "class", "id": new_id(), "title": "Flow", "capacity": 1, "allow_waitlist": True}
-        | times
-        | fields
-    )
 
 
 class Causes:
@@ -59,8 +49,8 @@ class Causes:
         ids = [made(await self.partner.post("/members", body))["id"] for body in people]
         shown = made(await self.partner.get(f"/members/{ids[0]}"))
         await self.imported(shown | {"membership_type": "intro"})
-        card = {"object": "membership", "id": new_id(), "member_id": ids[0], "product_id": self.product["id"]}
-        await self.imported(card | {"status": "active", "auto_renew": True})
+        card = lines.membership(ids[0], self.product["id"])
+        await self.imported(card)
         await self.staff("POST", f"/memberships/{card['id']}/pause", {})
         body = {"member_id": ids[0], "product_id": self.product["id"], "status": "pending"}
         bought = await self.staff("POST", "/purchases", body)
@@ -68,17 +58,16 @@ class Causes:
         return [str(one) for one in ids]
 
     async def book(self, class_id: str, member_id: str) -> str:
-        body = {"class_id": class_id, "member_id": member_id, "join_waitlist": True}
-        return str(made(await self.partner.post("/bookings", body, headers=_key()))["id"])
+        return str(made(await self.partner.book(class_id, member_id, join_waitlist=True))["id"])
 
     async def fill_and_start_a_class(self, members: list[str]) -> None:
         """Class: created, full, updated, reopened, cancelled; every kind of a booking; waitlist.updated."""
         first, second, third = members
-        line = a_class()
+        line = lines.class_()
         await self.imported(line)
         seated = await self.book(line["id"], first)
         await self.book(line["id"], second)
-        made(await self.partner.delete(f"/bookings/{seated}", headers=_key()))
+        made(await self.partner.cancel(seated))
         (live,) = await self._bookings(line["id"], "confirmed")
         waiting = await self.book(line["id"], third)
         for step in ("check-in", "undo-check-in"):
@@ -89,13 +78,9 @@ class Causes:
             "end_time": (now + timedelta(hours=1)).isoformat(),
         }
         await self.staff("PATCH", f"/classes/{line['id']}", times)
-
-        async def has_expired() -> bool:
-            return bool(made(await self.partner.get(f"/bookings/{waiting}"))["status"] == "expired")
-
-        await eventually(has_expired, seconds=60)
+        await self.partner.until(f"/bookings/{waiting}", lambda booking: booking["status"] == "expired")
         await self.staff("POST", f"/bookings/{live}/no-show")
-        other = a_class()
+        other = lines.class_()
         await self.imported(other)
         await self.staff("POST", f"/classes/{other['id']}/cancel", {})
 
@@ -120,14 +105,9 @@ class Causes:
         made(await self.system.operator.post(f"/leads/{lead_id}/erase"))
 
 
-def _key() -> dict[str, str]:
-    return {"Idempotency-Key": new_id()}
-
-
 @pytest.mark.timeout(240)
-async def test_every_kind_reaches_a_real_endpoint(system: System) -> None:
+async def test_every_kind_reaches_a_real_endpoint(system: System, partner: Client) -> None:
     """Each arrives with the bytes of the log, for its scope in the table of kinds."""
-    partner = system.partner(await system.key())
     async with receiving() as receiver:
         endpoint = made(await partner.post("/webhook-endpoints", {"url": receiver.url}))
         other = made(
@@ -141,14 +121,13 @@ async def test_every_kind_reaches_a_real_endpoint(system: System) -> None:
         made(await partner.post(f"/webhook-endpoints/{endpoint['id']}/test"))
         made(await partner.patch(f"/webhook-endpoints/{other['id']}", {"status": "disabled"}))
 
-        async def has_all() -> bool:
-            return {json.loads(post.body)["type"] for post in receiver.received} >= set(KINDS)
+        def arrived() -> set[str]:
+            return {json.loads(post.body)["type"] for post in receiver.received}
 
         try:
-            await eventually(has_all, seconds=120)
+            await until(lambda: arrived() >= set(KINDS), seconds=120)
         except TimeoutError:
-            arrived = {json.loads(post.body)["type"] for post in receiver.received}
-            raise AssertionError(f"never arrived: {sorted(set(KINDS) - arrived)}") from None
+            raise AssertionError(f"never arrived: {sorted(set(KINDS) - arrived())}") from None
         for kind in KINDS:
             post = next(post for post in receiver.received if json.loads(post.body)["type"] == kind)
             stored = await partner.get(f"/events/{json.loads(post.body)['id']}")

@@ -1,11 +1,9 @@
 """Forms and leads as a partner sees them: through the gateway, with keys, events and staff."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 from shared.wire import new_id
-from tests.harness.eventually import eventually
 from tests.harness.http import Client
 from tests.harness.system import System
 
@@ -16,16 +14,6 @@ def field(key: str, type: str = "text", **properties: Any) -> dict[str, Any]:
 
 async def partner(system: System, *scopes: str) -> Client:
     return system.partner(await system.key(scopes or ("all",)))
-
-
-async def read_until(client: Client, path: str, fact: Callable[[Any], bool]) -> Any:
-    """What a GET of `path` returns once `fact` holds for it."""
-
-    async def look() -> Any:
-        found = (await client.get(path)).json()
-        return found if fact(found) else None
-
-    return await eventually(look)
 
 
 async def test_a_lead_fills_in_a_form_and_everyone_who_may_hears_of_it(system: System) -> None:
@@ -46,7 +34,7 @@ async def test_a_lead_fills_in_a_form_and_everyone_who_may_hears_of_it(system: S
     assert submitted.status == 201
     read = (await client.get(f"/leads/{lead.json()['id']}")).json()
     assert read["metadata"]["form_submissions"][0]["submission_id"] == submitted.json()["id"]
-    events = await read_until(client, "/events", lambda page: len(page["data"]) == 4)
+    events = await client.until("/events", lambda page: len(page["data"]) == 4)
     assert [event["type"] for event in events["data"]] == [
         "form.created",
         "lead.created",
@@ -90,7 +78,7 @@ async def test_a_hundred_creations_at_once_through_the_gateway_are_one_lead(syst
     assert {reply.status for reply in replies} == {201}
     assert [reply.json()["created"] for reply in replies].count(True) == 1
     await client.post("/leads", {"email": "last@example.com"})
-    events = await read_until(client, "/events", lambda page: len(page["data"]) >= 2)
+    events = await client.until("/events", lambda page: len(page["data"]) >= 2)
     assert [event["data"]["object"]["email"] for event in events["data"]] == [
         "ann@example.com",
         "last@example.com",
@@ -104,7 +92,7 @@ async def test_a_new_member_converts_the_lead(system: System) -> None:
     member = {"email": "ANN@example.com", "first_name": "Ann", "last_name": "Lee"}
     assert (await client.post("/members", member)).status == 201
     path = f"/leads/{lead['id']}"
-    read = await read_until(client, path, lambda found: found["status"] == "converted")
+    read = await client.until(path, lambda found: found["status"] == "converted")
     assert read["lifecycle_stage"] == "member"
 
 

@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from shared.wire import new_id
 from tests.harness.http import Client
 from tests.harness.system import System
 from tests.services.bookings.import_samples import a_class, a_member
@@ -25,8 +24,7 @@ class House:
         await self.system.import_lines(msgspec.to_builtins(lines))
 
     async def book(self, person: int, *, join: bool = True) -> Any:
-        body = {"class_id": self.class_["id"], "member_id": self.people[person]["id"], "join_waitlist": join}
-        return await self.partner.post("/bookings", body, headers={"Idempotency-Key": new_id()})
+        return await self.partner.book(self.class_["id"], self.people[person]["id"], join_waitlist=join)
 
     async def statuses(self) -> list[str]:
         page = (await self.partner.get("/bookings", class_id=self.class_["id"])).json()["data"]

@@ -7,12 +7,11 @@ from services.forms.rules.json_limits import MAX_METADATA_BYTES
 from services.forms.wire.forms import MAX_FIELDS
 from shared.http.routes import MAX_KEY_LENGTH, MIN_KEY_LENGTH
 from shared.wire import new_id
-from tests.harness.system import System
+from tests.harness.http import Client
 
 
-async def test_the_last_allowed_passes_and_the_next_is_refused(system: System) -> None:
+async def test_the_last_allowed_passes_and_the_next_is_refused(partner: Client) -> None:
     """Form fields, metadata, answers, and an idempotency key in a path."""
-    partner = system.partner(await system.key())
 
     def form(count: int) -> dict[str, Any]:
         fields = [{"key": f"k{n}", "label": "l", "type": "text"} for n in range(count)]

@@ -6,16 +6,10 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import msgspec
-import pytest
 
 from tests.harness.http import Client
 from tests.harness.system import System
 from tests.services.bookings.import_samples import a_member, a_membership, a_product, soon
-
-
-@pytest.fixture
-async def partner(system: System) -> Client:
-    return system.partner(await system.key())
 
 
 def builtins(*lines: Any) -> list[Any]:

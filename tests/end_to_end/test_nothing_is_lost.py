@@ -11,7 +11,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import aio_pika
@@ -25,8 +24,14 @@ from tests.chaos.kill_parts import run_ledger
 from tests.chaos.link import BOTH, linked
 from tests.harness.broker_outage import run_outage
 from tests.harness.eventually import eventually
-from tests.harness.log_replica import PARTITIONS, partitions_of, second_log_replica
-from tests.harness.pipeline import Pipeline, new_studio, running_pipeline
+from tests.harness.pipeline import (
+    PARTITIONS,
+    Pipeline,
+    new_studio,
+    partitions_of,
+    running_pipeline,
+    second_log_replica,
+)
 from tests.harness.receiver import receiving
 from tests.harness.system import Process, System
 
@@ -99,17 +104,14 @@ async def test_members_made_while_the_forms_service_is_away_convert_their_leads_
     assert (await client.get("/leads")).status in (502, 503, 504)
     await asyncio.to_thread(forms.start)
     await asyncio.to_thread(forms.wait_ready)
-
-    async def converted() -> list[Any] | None:
-        page = (await client.get("/leads", limit=200)).json()
-        return page["data"] if {lead["status"] for lead in page["data"]} == {"converted"} else None
-
-    async def told() -> list[Any] | None:
-        events = (await client.get("/events", type="lead.updated", limit=200)).json()["data"]
-        return events if len(events) >= len(leads) else None
-
-    assert [lead["id"] for lead in await eventually(converted) or []] == leads
-    events = await eventually(told) or []
+    converted = await client.until(
+        "/leads", lambda page: {lead["status"] for lead in page["data"]} == {"converted"}, limit=200
+    )
+    assert [lead["id"] for lead in converted["data"]] == leads
+    told = await client.until(
+        "/events", lambda page: len(page["data"]) >= len(leads), type="lead.updated", limit=200
+    )
+    events = told["data"]
     assert sorted(event["resource"]["id"] for event in events) == sorted(leads)
     assert {event["resource"]["version"] for event in events} == {2}
 

@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,10 +25,7 @@ def newcomer(tmp_path: Path) -> Iterator[tuple[Path, int]]:
     up.start()
     try:
         up.wait_ready()
-        deadline = time.monotonic() + 60
-        while not (home / "demo_key.json").exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        up.wait_for((home / "demo_key.json").exists)
         yield tmp_path, port
     finally:
         up.stop()

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
-import asyncpg
 import pytest
 
 from shared.settings import SERVICES
 from shared.wire import new_id
 from tests.harness.bookable_studio import bookable
+from tests.harness.databases import connected
 from tests.harness.http import Client
 from tests.harness.receiver import Receiver, receiving
 from tests.harness.rolling_restart import Fleet, fleet
-from tests.harness.system import System
+from tests.harness.system import new_studio_in
 
 READS = ("/studio", "/classes", "/forms", "/events", "/products", "/bookings")
 
@@ -67,15 +67,14 @@ async def test_a_rolling_restart_of_every_service_fails_no_request_and_loses_not
     async with (
         fleet(tmp_path, database_url, amqp_url, STUDIO_DRAIN_SECONDS="5") as replicas,
         receiving() as receiver,
-        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=15)) as session,
+        new_studio_in(replicas.system, timeout=aiohttp.ClientTimeout(total=15)) as system,
     ):
-        system = System(replicas.system, session)
-        system.studio_id = await system.new_studio()
         studio = bookable(classes=100, members=100)
         await system.import_lines(studio.lines)
-        partner = system.partner(await _unlimited_key(system))
-        made = await partner.post("/webhook-endpoints", {"url": receiver.url})
-        assert made.status == 201, made.body
+        issued = await system.issue()
+        await system.limit(issued)
+        partner = system.partner(issued["key"])
+        await partner.create("/webhook-endpoints", {"url": receiver.url})
         load = Load(partner, list(product(studio.class_ids, studio.member_ids)))
         working = [asyncio.create_task(load.write()) for _ in range(3)]
         working += [asyncio.create_task(load.read(offset)) for offset in range(3)]
@@ -90,16 +89,16 @@ async def test_a_rolling_restart_of_every_service_fails_no_request_and_loses_not
 
 async def _next_release_migrates(database_url: str) -> None:
     """Adds a column that this code does not know to every table, as the next release might."""
-    conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-    tables = await conn.fetch(
+    named = (
         "SELECT oid::regclass::text AS name FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition"
-        " AND relnamespace::regnamespace::text = ANY($1::text[])",
-        list(SERVICES),
+        " AND relnamespace::regnamespace::text = ANY($1::text[])"
     )
-    assert len(tables) > 30
-    for table in tables:
-        await conn.execute(f"ALTER TABLE {table['name']} ADD COLUMN next_release text NOT NULL DEFAULT 'new'")
-    await conn.close()
+    add = "ALTER TABLE {name} ADD COLUMN next_release text NOT NULL DEFAULT 'new'"
+    async with connected(database_url) as conn:
+        tables = await conn.fetch(named, list(SERVICES))
+        assert len(tables) > 30
+        for table in tables:
+            await conn.execute(add.format(name=table["name"]))
 
 
 def _everything_went_well(replicas: Fleet, load: Load, before: dict[str, Any]) -> None:
@@ -125,12 +124,3 @@ async def _everything_arrived(load: Load, partner: Client, receiver: Receiver) -
 
 def _told(receiver: Receiver) -> set[str]:
     return {json.loads(got.body)["resource"]["id"] for got in receiver.received}
-
-
-async def _unlimited_key(system: System) -> str:
-    issued = await system.issue()
-    changed = await system.operator.patch(
-        f"/clients/{issued['client_id']}", {"rate": 100_000, "burst": 100_000}
-    )
-    assert changed.status == 200, changed.body
-    return str(issued["key"])

@@ -4,7 +4,6 @@ import asyncio
 import json
 import secrets
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -15,9 +14,9 @@ from tests.deploy.promql import metrics_in, queries
 from tests.harness.bookable_studio import bookable
 from tests.harness.databases import Template
 from tests.harness.otlp_collector import Collector, SeenSpan, collecting
-from tests.harness.receiver import Receiver, receiving
+from tests.harness.receiver import Receiver
 from tests.harness.servers import Rabbit
-from tests.harness.system import RunningSystem, System, separate_services
+from tests.harness.system import RunningSystem, System, new_studio_in, separate_services
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -55,16 +54,8 @@ def services(
 
 @pytest.fixture
 async def inside(services: RunningSystem) -> AsyncIterator[System]:
-    async with aiohttp.ClientSession() as session:
-        system = System(services, session)
-        system.studio_id = await system.new_studio()
+    async with new_studio_in(services) as system:
         yield system
-
-
-@pytest.fixture
-async def receiver() -> AsyncIterator[Receiver]:
-    async with receiving() as one:
-        yield one
 
 
 async def book(system: System, receiver: Receiver, **headers: str) -> str:
@@ -72,8 +63,7 @@ async def book(system: System, receiver: Receiver, **headers: str) -> str:
     studio = bookable()
     await system.import_lines(studio.lines)
     partner = system.partner(await system.key())
-    made = await partner.post("/webhook-endpoints", {"url": receiver.url})
-    assert made.status == 201, made.body
+    await partner.create("/webhook-endpoints", {"url": receiver.url})
     body = {"class_id": studio.class_ids[0], "member_id": studio.member_ids[0]}
     request_id = f"life-{new_id()}"
     sent = {"Idempotency-Key": new_id(), "X-Request-Id": request_id} | headers
@@ -166,14 +156,10 @@ async def test_no_log_names_a_person_or_a_secret(inside: System, receiver: Recei
     await book(inside, receiver)
     secret = endpoint.json()["secret"]
     planted = [email, name, phone, key, secret, inside.running.operator_token]
-    planted += [value for values in _made_secrets(inside.running.logs).values() for value in values]
+    made = json.loads((inside.running.logs / "secrets.json").read_text())
+    planted += [value for values in made.values() for value in values]
     text = "".join(path.read_text() for path in inside.running.logs.glob("*.log"))
     assert text and [value for value in planted if value in text] == []
-
-
-def _made_secrets(folder: Path) -> dict[str, list[str]]:
-    made: dict[str, list[str]] = json.loads((folder / "secrets.json").read_text())
-    return made
 
 
 async def _exported(system: System) -> dict[str, set[str]]:

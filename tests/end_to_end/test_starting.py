@@ -17,16 +17,13 @@ from shared.events.bus import EVENT_LOG
 from shared.events.bus.rabbit import RabbitBus
 from shared.servers.ports import free_port
 from shared.settings import Settings
+from tests.harness.process import Process, environment_for, serving
 from tests.harness.servers import Postgres, Rabbit
-from tests.harness.system import Process, environment_for
 
 
 def _service(folder: Path, name: str, **settings: str) -> Process:
     with_secrets(Settings(home=folder), make=True)
-    port = free_port()
-    environment = environment_for(folder, STUDIO_PORT=str(port), **settings)
-    url = f"http://127.0.0.1:{port}/health/ready"
-    return Process(["serve", name], environment, url, folder / f"{name}.log")
+    return serving([name], environment_for(folder, **settings), folder)
 
 
 async def _until(fact: Callable[[], Any], process: Process) -> Any:
@@ -84,7 +81,7 @@ async def test_readiness_names_the_part_that_is_missing(tmp_path: Path, database
     process = _service(tmp_path, "webhooks", STUDIO_DATABASE_URL=database_url, STUDIO_AMQP_URL=dead)
     try:
         process.start()
-        status, body = await _until(lambda: _started(process.ready_url), process)
+        status, body = await _until(lambda: _unless(process.ready_url, "waiting"), process)
         assert (
             status == 503 and body["parts"]["database"] == "ok" and "webhooks.events" in body["parts"]["bus"]
         )
@@ -107,7 +104,7 @@ async def test_a_service_that_loses_its_broker_is_degraded_and_goes_on_answering
         process.start()
         await asyncio.to_thread(process.wait_ready)
         await asyncio.to_thread(rabbit.kill)
-        status, body = await _until(lambda: _unless_ready(process.ready_url), process)
+        status, body = await _until(lambda: _unless(process.ready_url, "ready", "waiting"), process)
         assert (status, body["status"]) == (200, "degraded")
         assert body["parts"]["database"] == "ok" and "forms.new-members" in body["parts"]["bus"]
     finally:
@@ -119,14 +116,9 @@ def _waiting(url: str) -> tuple[int, Any] | None:
     return answer if answer and answer[1]["status"] == "waiting" and answer[1]["parts"] else None
 
 
-def _started(url: str) -> tuple[int, Any] | None:
+def _unless(url: str, *statuses: str) -> tuple[int, Any] | None:
     answer = _ask(url)
-    return answer if answer and answer[1]["status"] != "waiting" else None
-
-
-def _unless_ready(url: str) -> tuple[int, Any] | None:
-    answer = _ask(url)
-    return answer if answer and answer[1]["status"] not in ("ready", "waiting") else None
+    return answer if answer and answer[1]["status"] not in statuses else None
 
 
 def _ask(url: str) -> tuple[int, Any] | None:

@@ -1,10 +1,12 @@
-"""The smallest studio in which something can be booked: free classes, and members with a membership."""
+"""Studios for tests: the smallest one in which something can be booked, and the demo under other ids."""
 
-from datetime import UTC, datetime, timedelta
+import json
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from msgspec import Struct
 
+from services.cli.demo import demo_lines
 from shared.wire import new_id
 from tests.harness import import_lines
 
@@ -18,45 +20,19 @@ class Bookable(Struct):
 def bookable(*, classes: int = 1, members: int = 1, seats: int = 1000) -> Bookable:
     product = import_lines.product()
     start = datetime.now(UTC) + timedelta(days=2)
-    class_lines: list[dict[str, Any]] = [
-        {
-            "object": "class",
-            "id": new_id(),
-            "title": "Flow",
-            "start_time": start.isoformat(),
-            "end_time": (start + timedelta(hours=1)).isoformat(),
-            "capacity": seats,
-            "allow_waitlist": True,
-            "credit_cost": 0,
-        }
-        for _ in range(classes)
-    ]
-    member_lines = [_member(number) for number in range(members)]
-    memberships = [
-        {
-            "object": "membership",
-            "id": new_id(),
-            "member_id": member["id"],
-            "product_id": product["id"],
-            "status": "active",
-            "auto_renew": True,
-            "state_version": 1,
-        }
-        for member in member_lines
-    ]
-    return Bookable(
-        [product, *class_lines, *member_lines, *memberships],
-        [line["id"] for line in class_lines],
-        [line["id"] for line in member_lines],
-    )
+    lessons = [import_lines.class_(start_time=start, capacity=seats, credit_cost=0) for _ in range(classes)]
+    people = [import_lines.member(first_name=f"Ada{number}") for number in range(members)]
+    cards = [import_lines.membership(one["id"], product["id"], state_version=1) for one in people]
+    lines = [product, *lessons, *people, *cards]
+    return Bookable(lines, [one["id"] for one in lessons], [one["id"] for one in people])
 
 
-def _member(number: int) -> dict[str, Any]:
-    member_id = new_id()
-    return {
-        "object": "member",
-        "id": member_id,
-        "first_name": f"Ada{number}",
-        "last_name": "Byron",
-        "email": f"{member_id}@example.com",
-    }
+def demo_with_new_ids(day: date) -> list[dict[str, Any]]:
+    """The studio's line comes first and has a slug of its own."""
+    lines = list(demo_lines(day))
+    text = "\n".join(json.dumps(line) for line in lines)
+    for line in lines:
+        text = text.replace(str(line["id"]), new_id())
+    fresh: list[dict[str, Any]] = [json.loads(line) for line in text.splitlines()]
+    fresh[0]["slug"] = f"s-{new_id()[:8]}"
+    return fresh

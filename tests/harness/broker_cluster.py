@@ -11,9 +11,10 @@ import pytest
 
 from shared.servers.ports import free_port
 from shared.servers.problem import ServerProblem
-from tests.harness.load_balancer import Balancer, balancing
-from tests.harness.newer_rabbitmq import fetch_rabbitmq_4
+from tests.harness.debian_release import fetch_rabbitmq_4
+from tests.harness.eventually import until
 from tests.harness.rabbitmq import HOW_TO_INSTALL, PrivateRabbit, RabbitBinaries, find_rabbitmq, greets
+from tests.harness.rolling_restart import Balancer, balancing
 
 NODES = 3
 POLL_SECONDS = 0.5
@@ -86,9 +87,7 @@ class BrokerCluster:
         """Returns once it accepts clients. It then catches up with what the others have."""
         node = self.nodes[number]
         await asyncio.to_thread(node.start_again)
-        async with asyncio.timeout(60):
-            while node.port not in self._balancer.ready:
-                await asyncio.sleep(0.1)
+        await until(lambda: node.port in self._balancer.ready)
 
 
 @asynccontextmanager

@@ -5,7 +5,6 @@ import time
 
 from msgspec import Struct
 
-from shared.wire import new_id
 from tests.harness.bookable_studio import bookable
 from tests.harness.pipeline import Pipeline
 from tests.harness.receiver import Receiver
@@ -41,17 +40,15 @@ async def run_outage(
     report = OutageReport()
     system = pipeline.system
     issued = await system.issue()
-    await system.operator.patch(f"/clients/{issued['client_id']}", {"rate": 100_000, "burst": 100_000})
+    await system.limit(issued)
     partner = system.partner(issued["key"])
     studio = bookable(classes=AT_ONCE, members=bookings + before, seats=bookings + before)
     await system.import_lines(studio.lines)
-    made = await partner.post("/webhook-endpoints", {"url": receiver.url, "event_types": ["booking.created"]})
-    assert made.status == 201, made.body
+    await partner.create("/webhook-endpoints", {"url": receiver.url, "event_types": ["booking.created"]})
 
     async def book(numbers: range, class_id: str) -> None:
         for number in numbers:
-            body = {"class_id": class_id, "member_id": studio.member_ids[number]}
-            reply = await partner.post("/bookings", body, headers={"Idempotency-Key": new_id()})
+            reply = await partner.book(class_id, studio.member_ids[number])
             report.refused += reply.status != 201
 
     async def book_all(numbers: range) -> None:

@@ -1,11 +1,14 @@
-"""Debian's Chromium, started once for all browser tests. Each test has its own context."""
+"""Debian's Chromium, started once for all browser tests, a tab for each, and axe-core in it."""
 
 import subprocess
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from importlib import resources
 from pathlib import Path
+from typing import Any
 
+import pytest
 from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
 
 from tests.harness.debian_package import find_binary, install
@@ -117,3 +120,56 @@ async def new_tab(browser: Browser) -> AsyncIterator[Tab]:
         yield Tab(await context.new_page())
     finally:
         await context.close()
+
+
+AXE = (resources.files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
+DESKTOP, PHONE = (1280, 900), (390, 844)
+# Colours alone differ between light and dark, so the dark pages are measured for contrast.
+EVERYTHING: dict[str, Any] = {"resultTypes": ["violations"]}
+CONTRAST: dict[str, Any] = EVERYTHING | {"runOnly": ["color-contrast"]}
+
+
+async def check_widths(tab: Tab, part: str = "html") -> list[str]:
+    """What is wrong on a desktop and on a phone. Dark colours are the same on both, so measured once."""
+    found = []
+    for (width, height), schemes in ((DESKTOP, ("light",)), (PHONE, ("dark", "light"))):
+        await tab.page.set_viewport_size({"width": width, "height": height})
+        if await tab.page.evaluate("document.documentElement.scrollWidth") > width:
+            found.append(f"wider than {width}")
+        for scheme in schemes:
+            await use_scheme(tab, scheme)
+            problems = await violations(tab, CONTRAST if scheme == "dark" else EVERYTHING, part)
+            found += [f"{width}, {scheme}: {problem}" for problem in problems]
+    return found
+
+
+async def use_scheme(tab: Tab, scheme: str) -> None:
+    await tab.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    await tab.page.wait_for_selector(f'html[data-theme="{scheme}"]')
+
+
+async def violations(tab: Tab, options: dict[str, Any], part: str = "html") -> list[str]:
+    found = await tab.page.evaluate("([part, options]) => axe.run(part, options)", [part, options])
+    return [f"{one['id']}: {[node['target'] for node in one['nodes']][:3]}" for one in found["violations"]]
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    path = find_chromium()
+    if path is None:
+        pytest.skip(MISSING)
+    with running_chromium(path, tmp_path_factory.mktemp("chromium")) as address:
+        yield address
+
+
+@pytest.fixture
+async def browser(chromium: str) -> AsyncIterator[Browser]:
+    async with connected(chromium) as browser:
+        yield browser
+
+
+@pytest.fixture
+async def tab(browser: Browser) -> AsyncIterator[Tab]:
+    async with new_tab(browser) as tab:
+        yield tab
+        tab.check()

@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 
 from tests.harness.http import Client, Reply
-from tests.harness.system import RunningSystem, System
+from tests.harness.system import RunningSystem, System, new_studio_in
 
 PAGE = {"X-Studio-Console": "1"}
 _addresses = count()
@@ -20,17 +20,13 @@ async def system_from_own_address(running: RunningSystem) -> AsyncIterator[Syste
     """A new studio with its own client address, because refusals are limited per address."""
     third, fourth = divmod(next(_addresses), 250)
     connector = aiohttp.TCPConnector(local_addr=(f"127.3.{third}.{fourth + 1}", 0))
-    async with aiohttp.ClientSession(connector=connector) as session:
-        system = System(running, session)
-        system.studio_id = await system.new_studio()
+    async with new_studio_in(running, connector=connector) as system:
         yield system
 
 
 async def link_for(system: System, key: str, **body: Any) -> str:
     """The token of a fresh link."""
-    made = await system.partner(key).post("/console-sessions", body)
-    assert made.status == 201, made.body
-    return token_in(str(made.json()["url"]))
+    return token_in(str((await system.partner(key).create("/console-sessions", body))["url"]))
 
 
 def token_in(url: str) -> str:

@@ -5,9 +5,9 @@ from typing import Any
 
 from playwright.async_api import Locator, expect
 
-from shared.wire import new_id
 from tests.harness.bookable_studio import Bookable, bookable
 from tests.harness.browser import Tab
+from tests.harness.http import created
 from tests.harness.system import System
 
 PARTNER_PAGES = ("start", "schedule", "webhooks", "events", "requests")
@@ -16,9 +16,7 @@ OPERATOR_PAGES = ("health", "studios", "clients", "imports", "desk", "deliveries
 
 async def open_partner_console(tab: Tab, system: System, key: str, **body: Any) -> str:
     """Signs in by a fresh link, which is returned."""
-    made = await system.partner(key).post("/console-sessions", body)
-    assert made.status == 201, made.body
-    url = str(made.json()["url"])
+    url = str((await system.partner(key).create("/console-sessions", body))["url"])
     await tab.page.goto(url)
     await tab.page.wait_for_selector("#nav a[aria-current]")
     return url
@@ -55,7 +53,4 @@ async def class_block(tab: Tab, title: str) -> Locator:
 
 
 async def book(system: System, key: str, made: Bookable) -> str:
-    body = {"class_id": made.class_ids[0], "member_id": made.member_ids[0]}
-    booked = await system.partner(key).post("/bookings", body, headers={"Idempotency-Key": new_id()})
-    assert booked.status == 201, booked.body
-    return str(booked.json()["id"])
+    return str(created(await system.partner(key).book(made.class_ids[0], made.member_ids[0]))["id"])

@@ -11,8 +11,8 @@ import asyncpg
 from shared.servers.ports import free_port
 from shared.servers.postgres import NOT_DURABLE, SETTINGS
 from shared.servers.problem import ServerProblem
+from tests.harness.eventually import run_in_thread
 from tests.harness.rabbitmq import SETTLE, adding_vhosts, greets
-from tests.harness.run_in_thread import run_in_thread
 
 if TYPE_CHECKING:
     from testcontainers.core.container import DockerContainer

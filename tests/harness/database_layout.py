@@ -6,8 +6,8 @@ that service's tables, and the running system is five processes with five databa
 """
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from enum import StrEnum
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -61,6 +61,15 @@ async def open_database(url: str, service: str, *, size: int, kind: type[Databas
     urls = urls_of_service(url)
     direct_url = urls.get("database_direct_url")
     return await kind.connect(urls["database_url"], service, size=size, direct_url=direct_url)
+
+
+@asynccontextmanager
+async def opened_database(url: str, service: str, *, size: int = 2) -> AsyncIterator[Database]:
+    db = await open_database(url, service, size=size)
+    try:
+        yield db
+    finally:
+        await db.close()
 
 
 def services_in_database(test_file: Path) -> tuple[str, ...]:

@@ -2,18 +2,27 @@
 
 import secrets
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from typing import Any
 
 import asyncpg
 
 from shared.db.migrate import migrate
 from shared.settings import SERVICES
-from tests.harness.run_in_thread import run_in_thread
+from tests.harness.eventually import run_in_thread
 from tests.harness.servers import Postgres
 
 # Roles are global to a server: workers that share one by URL must not create them at the same time.
 LOCK = 0x5354_5544_7465
+
+
+@asynccontextmanager
+async def connected(url: str) -> AsyncIterator["asyncpg.Connection[Any]"]:
+    connection = await asyncpg.connect(url)
+    try:
+        yield connection
+    finally:
+        await connection.close()
 
 
 class Template:
@@ -60,13 +69,8 @@ class Template:
         async with self._admin() as admin:
             await admin.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
-    @asynccontextmanager
-    async def _admin(self) -> AsyncIterator["asyncpg.Connection[Any]"]:
-        connection: asyncpg.Connection[Any] = await asyncpg.connect(self._server.url_of("postgres"))
-        try:
-            yield connection
-        finally:
-            await connection.close()
+    def _admin(self) -> AbstractAsyncContextManager["asyncpg.Connection[Any]"]:
+        return connected(self._server.url_of("postgres"))
 
 
 class Templates:

@@ -1,4 +1,4 @@
-"""Servers that only some tests need: found on this machine, or installed from Debian if that is safe."""
+"""What only some tests need: found on this machine, or installed from Debian if that is safe."""
 
 import os
 import shutil
@@ -30,3 +30,10 @@ def install(package: str) -> None:
     finally:
         if is_ours:
             POLICY.unlink()
+
+
+LIBRARIES = "usr/lib/*/faketime/libfaketimeMT.so.1"
+
+
+def find_libfaketime() -> Path | None:
+    return next(iter(sorted(Path("/").glob(LIBRARIES))), None)

@@ -1,8 +1,10 @@
 """Waiting for a condition instead of for time."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -20,3 +22,21 @@ async def until(fact: Callable[[], bool], *, seconds: float = 60) -> None:
     async with asyncio.timeout(seconds):
         while not fact():
             await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def in_background(*work: Coroutine[Any, Any, Any]) -> AsyncIterator[None]:
+    """Cancelled at the end of the block."""
+    tasks = [asyncio.create_task(one) for one in work]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def run_in_thread(work: Coroutine[Any, Any, T]) -> T:
+    """For a synchronous fixture, outside the tests' own event loop."""
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return thread.submit(asyncio.run, work).result()

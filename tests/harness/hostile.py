@@ -1,6 +1,5 @@
 """Requests designed to be expensive: bodies, queries and headers of any size, and their CPU time."""
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -51,21 +50,14 @@ def _nested(count: int) -> Any:
 def bodies_for(kind: Any) -> Iterator[tuple[str, Body]]:
     """Malformed JSON bodies, and bodies that fill every field of the struct with a large value."""
     yield from HOSTILE.items()
-    names = _field_names(kind)
+    is_struct = isinstance(kind, type) and issubclass(kind, Struct)
+    names = [field.encode_name for field in msgspec.structs.fields(kind)] if is_struct else ["data"]
     for name, value in VALUES.items():
         yield name, _filled(names, value)
 
 
-def _field_names(kind: Any) -> list[str]:
-    if isinstance(kind, type) and issubclass(kind, Struct):
-        return [field.encode_name for field in msgspec.structs.fields(kind)]
-    return ["data"]
-
-
 def _filled(names: list[str], value: Callable[[int], Any]) -> Body:
-    return lambda size: json.dumps(
-        {name: value(size // len(names)) for name in names}, ensure_ascii=False, separators=(",", ":")
-    ).encode()
+    return lambda size: msgspec.json.encode({name: value(size // len(names)) for name in names})
 
 
 QUERIES: dict[str, Callable[[int], str]] = {

@@ -9,7 +9,9 @@ from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
-Attack = Callable[[int], Awaitable[None]]
+from tests.harness.eventually import in_background
+
+Attack = Callable[[int, int, str], Awaitable[None]]
 
 
 async def connect(
@@ -30,97 +32,68 @@ async def until_closed(opened: socket.socket) -> None:
         pass
 
 
-def silent(port: int) -> Attack:
+async def silent(port: int, number: int, key: str) -> None:
     """Connects and sends nothing."""
-
-    async def attack(number: int) -> None:
-        with await connect(port, number) as opened:
-            await until_closed(opened)
-
-    return attack
+    with await connect(port, number) as opened:
+        await until_closed(opened)
 
 
-def slow_sending(port: int) -> Attack:
+async def slow_sending(port: int, number: int, key: str) -> None:
     """One byte of the header at a time."""
-
-    async def attack(number: int) -> None:
-        with await connect(port, number) as opened:
-            for letter in b"GET /partner/v1/studio HTTP/1.1\r\nHost: studio\r\nX-Slow: " + b"y" * 10_000:
-                await asyncio.get_running_loop().sock_sendall(opened, bytes([letter]))
-                await asyncio.sleep(0.5)
-
-    return attack
+    with await connect(port, number) as opened:
+        for letter in b"GET /partner/v1/studio HTTP/1.1\r\nHost: studio\r\nX-Slow: " + b"y" * 10_000:
+            await asyncio.get_running_loop().sock_sendall(opened, bytes([letter]))
+            await asyncio.sleep(0.5)
 
 
-def slow_reading(port: int) -> Attack:
+async def slow_reading(port: int, number: int, key: str) -> None:
     """Asks for the largest page that needs no key, again and again, and reads nothing."""
     request = b"GET /partner/v1/openapi.json HTTP/1.1\r\nHost: studio\r\n\r\n"
-
-    async def attack(number: int) -> None:
-        with await connect(port, number, receive_buffer=4096) as opened:
-            for _ in range(50):
-                await asyncio.get_running_loop().sock_sendall(opened, request)
-                await asyncio.sleep(1)
-
-    return attack
+    with await connect(port, number, receive_buffer=4096) as opened:
+        for _ in range(50):
+            await asyncio.get_running_loop().sock_sendall(opened, request)
+            await asyncio.sleep(1)
 
 
-def keep_alive(port: int) -> Attack:
+async def keep_alive(port: int, number: int, key: str) -> None:
     """From five addresses: a keep-alive connection that asks something without a key every few seconds."""
     request = b"GET /partner/v1/studio HTTP/1.1\r\nHost: studio\r\n\r\n"
-
-    async def attack(number: int) -> None:
-        loop = asyncio.get_running_loop()
-        with await connect(port, number, address=f"127.0.20.{1 + number % 5}") as opened:
-            while True:
-                await loop.sock_sendall(opened, request)
-                if not await loop.sock_recv(opened, 4096):
-                    return
-                await asyncio.sleep(3)
-
-    return attack
+    loop = asyncio.get_running_loop()
+    with await connect(port, number, address=f"127.0.20.{1 + number % 5}") as opened:
+        while True:
+            await loop.sock_sendall(opened, request)
+            if not await loop.sock_recv(opened, 4096):
+                return
+            await asyncio.sleep(3)
 
 
-def large_bodies(port: int, key: str) -> Attack:
+LARGE = b'{"email":"a@example.com","x":"\\ud800","y":[%s]}' % b",".join([b"1"] * 120_000)
+
+
+async def large_bodies(port: int, number: int, key: str) -> None:
     """With a key of its own: bodies of 240 KB that are expensive to refuse, one after the other."""
-    body = b'{"email":"a@example.com","x":"\\ud800","y":[%s]}' % b",".join([b"1"] * 120_000)
     head = (
         f"POST /partner/v1/leads HTTP/1.1\r\nHost: studio\r\nX-Service-Key: {key}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(LARGE)}\r\n\r\n"
     )
-
-    async def attack(number: int) -> None:
-        loop = asyncio.get_running_loop()
-        with await connect(port, number, address="127.0.21.1") as opened:
-            while True:
-                await loop.sock_sendall(opened, head.encode() + body)
-                if not await loop.sock_recv(opened, 65536):
-                    return
-
-    return attack
+    loop = asyncio.get_running_loop()
+    with await connect(port, number, address="127.0.21.1") as opened:
+        while True:
+            await loop.sock_sendall(opened, head.encode() + LARGE)
+            if not await loop.sock_recv(opened, 65536):
+                return
 
 
-async def repeat(attack: Attack, number: int) -> None:
+# In the order of the counts that `attackers` is given.
+ATTACKS = (silent, slow_sending, slow_reading, keep_alive, large_bodies)
+
+
+async def repeat(attack: Attack, port: int, number: int, key: str) -> None:
     """A client that is disconnected connects again."""
     while True:
         with suppress(OSError):
-            await attack(number)
+            await attack(port, number, key)
         await asyncio.sleep(0.5)
-
-
-@asynccontextmanager
-async def attacking(attacks: dict[Attack, int]) -> AsyncIterator[None]:
-    tasks = [
-        asyncio.create_task(repeat(attack, number))
-        for attack, count in attacks.items()
-        for number in range(count)
-    ]
-    try:
-        yield
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 ENDLESS = (
@@ -171,40 +144,28 @@ async def attack_until_stdin_ends(port: int, counts: list[int], receivers: int, 
     await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
     )
-    kinds = (silent(port), slow_sending(port), slow_reading(port), keep_alive(port), large_bodies(port, key))
     async with hostile_receivers(receivers) as urls:
         sys.stdout.write(json.dumps(urls) + "\n")
         sys.stdout.flush()
-        await reader.readline()
-        async with attacking(dict(zip(kinds, counts, strict=True))):
+        clients = [(one, n) for one, count in zip(ATTACKS, counts, strict=True) for n in range(count)]
+        async with in_background(*(repeat(attack, port, number, key) for attack, number in clients)):
             await reader.read()
 
 
 @asynccontextmanager
-async def attackers(
-    port: int, counts: list[int], receivers: int, key: str
-) -> AsyncIterator[tuple[list[str], asyncio.Event]]:
+async def attackers(port: int, counts: list[int], receivers: int, key: str) -> AsyncIterator[list[str]]:
     """In a process of their own, so that they do not slow down the client that is measured.
 
-    The receivers' URLs, and an event that starts the attack.
+    The URLs of the receivers.
     """
     words = [str(port), json.dumps(counts), str(receivers), key]
     child = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tests.harness.hostile_clients", *words, stdin=PIPE, stdout=PIPE
     )
     assert child.stdin is not None and child.stdout is not None
-    start = asyncio.Event()
-
-    async def pass_on_start() -> None:
-        await start.wait()
-        assert child.stdin is not None
-        child.stdin.write(b"start\n")
-
-    passing = asyncio.create_task(pass_on_start())
     try:
-        yield json.loads(await child.stdout.readline()), start
+        yield json.loads(await child.stdout.readline())
     finally:
-        passing.cancel()
         child.stdin.close()
         try:
             await asyncio.wait_for(child.wait(), 20)

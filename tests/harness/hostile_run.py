@@ -5,14 +5,15 @@ import os
 import time
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from tests.harness.eventually import in_background
 from tests.harness.hanging_names import hanging_urls
 from tests.harness.hostile_clients import attackers
 from tests.harness.http import Client
+from tests.harness.process import memory_mb, with_descendants
 from tests.harness.raw_http import connect
 from tests.harness.receiver import receiving
 from tests.harness.system import System
@@ -80,8 +81,7 @@ async def well_behaved(
 async def flood(client: Client, urls: list[str], accepted: list[int]) -> None:
     """Registers another client's endpoints at the hostile receivers, and publishes events for all of them."""
     for url in urls:
-        made = await client.post("/webhook-endpoints", {"url": url})
-        assert made.status == 201, made.body
+        await client.create("/webhook-endpoints", {"url": url})
     number = 0
     while True:
         number += 1
@@ -113,30 +113,17 @@ def keep_apart() -> None:
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         return
-    parents = {}
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            parents[int(status.parent.name)] = int(status.read_text().rpartition(")")[2].split()[1])
-    system = {os.getpid()}
-    while more := {pid for pid, parent in parents.items() if parent in system} - system:
-        system |= more
-    for pid in system - {os.getpid()}:
+    for pid in with_descendants(os.getpid())[1:]:
         for task in Path(f"/proc/{pid}/task").glob("*"):
             with suppress(OSError):
                 os.sched_setaffinity(int(task.name), cores[1:])
     os.sched_setaffinity(0, cores[:1])
 
 
-def resident_mb(pid: int) -> int:
-    status = Path(f"/proc/{pid}/status").read_text()
-    resident = next(line for line in status.splitlines() if line.startswith("VmRSS"))
-    return int(resident.split()[1]) // 1024
-
-
 async def watch_memory(pids: dict[str, int], most: dict[str, int]) -> None:
     while True:
         for name, pid in pids.items():
-            most[name] = max(most.get(name, 0), resident_mb(pid))
+            most[name] = max(most.get(name, 0), int(memory_mb(pid)))
         await asyncio.sleep(0.5)
 
 
@@ -154,30 +141,20 @@ async def run_hostile(system: System, sizes: Sizes) -> HostileReport:
     pids = {name: one.child.pid for name, one in system.running.processes.items() if one.child is not None}
     async with AsyncExitStack() as stack:
         receiver = await stack.enter_async_context(receiving())
-        made = await client.post("/webhook-endpoints", {"url": receiver.url, "event_types": ["lead.created"]})
-        assert made.status == 201, made.body
+        await client.create("/webhook-endpoints", {"url": receiver.url, "event_types": ["lead.created"]})
         quiet = await well_behaved(client, sizes.quiet_seconds, sizes.pause, leads, refused)
         assert not refused
-        counts = [
-            sizes.silent,
-            sizes.slow_sending,
-            sizes.slow_reading,
-            sizes.keep_alive,
-            sizes.large_bodies,
-        ]
+        counts = [sizes.silent, sizes.slow_sending, sizes.slow_reading, sizes.keep_alive, sizes.large_bodies]
         large = await system.key(studio=other, client="large")
         new = await system.key(client="new")
-        async with attackers(port, counts, sizes.receivers, large) as (urls, start):
-            start.set()
-            background: list[asyncio.Task[Any]] = [
-                asyncio.create_task(flood(flooding, [*urls, *hanging_urls(sizes.hanging_names)], flooded)),
-                asyncio.create_task(watch_memory(pids, memory)),
-                asyncio.create_task(newcomer(port, new, newcomers)),
-            ]
-            attacked = await well_behaved(client, sizes.seconds, sizes.pause, leads, refused)
-        for task in background:
-            task.cancel()
-        await asyncio.gather(*background, return_exceptions=True)
+        async with attackers(port, counts, sizes.receivers, large) as urls:
+            others = (
+                flood(flooding, [*urls, *hanging_urls(sizes.hanging_names)], flooded),
+                watch_memory(pids, memory),
+                newcomer(port, new, newcomers),
+            )
+            async with in_background(*others):
+                attacked = await well_behaved(client, sizes.seconds, sizes.pause, leads, refused)
         await receiver.until(lambda got: got.count >= len(leads), seconds=120)
         arrived = len({got.event_id for got in receiver.received})
     return HostileReport(

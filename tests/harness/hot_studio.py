@@ -12,7 +12,7 @@ from shared.events.event import EventResource
 from shared.events.kinds import BookingCreated
 from shared.events.outbox import add_events
 from shared.wire import new_id
-from tests.harness.database_layout import open_database
+from tests.harness.database_layout import opened_database
 from tests.harness.eventually import until
 from tests.harness.pipeline import Pipeline
 from tests.harness.system import System
@@ -107,10 +107,8 @@ async def run_hot_studio(pipeline: Pipeline, *, samples: int, rounds: int, peak_
         studios = [await system.new_studio() for _ in range(STUDIOS)]
         for number, studio in enumerate(studios):
             partner = system.partner(await system.key(studio=studio))
-            made = await partner.post("/webhook-endpoints", {"url": f"{url}/{number}"})
-            assert made.status == 201, made.body
-        db = await open_database(pipeline.database_url, "bookings", size=4)
-        try:
+            await partner.create("/webhook-endpoints", {"url": f"{url}/{number}"})
+        async with opened_database(pipeline.database_url, "bookings", size=4) as db:
             writer = _Writer(db, noted, studios)
             await _peak(writer, STUDIOS * 5)
             writer.committed.clear()
@@ -118,6 +116,4 @@ async def run_hot_studio(pipeline: Pipeline, *, samples: int, rounds: int, peak_
             for _ in range(rounds):
                 report.control += await writer.at_rate(report.peak / 2, samples // rounds, hot=False)
                 report.hot += await writer.at_rate(report.peak / 2, samples // rounds, hot=True)
-        finally:
-            await db.close()
     return report

@@ -1,7 +1,8 @@
 """A small HTTP client for tests that reads every answer to its end."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from operator import itemgetter
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,6 +10,9 @@ import aiohttp
 from msgspec import Struct
 from multidict import CIMultiDict
 from yarl import URL
+
+from shared.wire import new_id
+from tests.harness.eventually import eventually
 
 
 class Reply(Struct):
@@ -67,6 +71,17 @@ class Client:
     async def post(self, path: str, body: Any = None, **more: Any) -> Reply:
         return await self.send("POST", path, body, **more)
 
+    async def until(
+        self, path: str, holds: Callable[[Any], object] = itemgetter("data"), **query: Any
+    ) -> Any:
+        """What a GET returns once this holds for it; by default once a list is not empty."""
+
+        async def look() -> Any:
+            found = (await self.get(path, **query)).json()
+            return found if holds(found) else None
+
+        return await eventually(look)
+
     async def put(self, path: str, body: Any = None, **more: Any) -> Reply:
         return await self.send("PUT", path, body, **more)
 
@@ -75,6 +90,23 @@ class Client:
 
     async def delete(self, path: str, **more: Any) -> Reply:
         return await self.send("DELETE", path, **more)
+
+    async def create(self, path: str, body: Any = None, **more: Any) -> dict[str, Any]:
+        """What a POST has made; fails unless it is answered with 201."""
+        return created(await self.post(path, body, **more))
+
+    async def book(self, class_id: Any, member_id: Any, *, key: str | None = None, **more: Any) -> Reply:
+        body = {"class_id": class_id, "member_id": member_id} | more
+        return await self.post("/bookings", body, headers={"Idempotency-Key": key or new_id()})
+
+    async def cancel(self, booking_id: Any) -> Reply:
+        return await self.delete(f"/bookings/{booking_id}", headers={"Idempotency-Key": new_id()})
+
+
+def created(reply: Reply) -> dict[str, Any]:
+    assert reply.status == 201, reply.body
+    made: dict[str, Any] = reply.json()
+    return made
 
 
 def _text(value: Any) -> str:

@@ -1,5 +1,6 @@
 """Import lines for tests: new ids each time, sensible defaults for everything else."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from shared.wire import new_id
@@ -48,6 +49,30 @@ def instructor(**fields: Any) -> dict[str, Any]:
         "tagline": "Slow is smooth",
         "tags": ["yoga"],
     } | fields
+
+
+def class_(**fields: Any) -> dict[str, Any]:
+    """An hour long, in three days unless a `start_time` is given; one seat and a waitlist."""
+    start = fields.get("start_time") or datetime.now(UTC) + timedelta(days=3)
+    line = {
+        "object": "class",
+        "id": new_id(),
+        "title": "Flow",
+        "capacity": 1,
+        "allow_waitlist": True,
+    } | fields
+    return line | {"start_time": start.isoformat(), "end_time": (start + timedelta(hours=1)).isoformat()}
+
+
+def member(**fields: Any) -> dict[str, Any]:
+    number = new_id()
+    names = {"first_name": "Ada", "last_name": "Byron", "email": f"{number}@example.com"}
+    return {"object": "member", "id": number} | names | fields
+
+
+def membership(member_id: str, product_id: str, **fields: Any) -> dict[str, Any]:
+    line = {"object": "membership", "id": new_id(), "member_id": member_id, "product_id": product_id}
+    return line | {"status": "active", "auto_renew": True} | fields
 
 
 def price(**fields: Any) -> dict[str, Any]:

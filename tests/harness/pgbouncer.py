@@ -1,4 +1,4 @@
-"""A real PgBouncer between the services and Postgres, private to one test."""
+"""A real PgBouncer between the services and Postgres, and a real Valkey or Redis, private to one test."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from shared.db.database import role_of, role_password
-from shared.servers.child import Child, unprivileged
+from shared.servers.child import Child, RunAs, unprivileged
 from shared.servers.ports import free_port
 from shared.settings import SERVICES
 from tests.harness.debian_package import find_binary
@@ -89,26 +89,27 @@ max_client_conn = 2000
         run_as = unprivileged(home / "none", ("postgres", "nobody"))
         for path in (home, home / "users.txt", home / "pgbouncer.ini"):
             os.chown(path, run_as.uid, run_as.gid)
-        log = home / "pgbouncer.log"
-        with log.open("ab") as output:
-            child = Child(
-                [*command, str(home / "pgbouncer.ini")],
-                run_as=run_as,
-                stop_with="INT",
-                log=output,
-                cwd=Path("/"),
-                env=dict(os.environ),
-            )
+        child = _started([*command, str(home / "pgbouncer.ini")], home, port, run_as, "INT")
         try:
-            deadline = time.monotonic() + 30
-            while not _is_listening(port):
-                assert child.alive and time.monotonic() < deadline, log.read_text()
-                time.sleep(0.05)
             host = f"{server.netloc.rpartition('@')[0]}@127.0.0.1:{port}"
             yield server._replace(netloc=host).geturl()
         finally:
             if not child.stop(timeout=10):
                 child.kill()
+
+
+def _started(command: list[str], home: Path, port: int, run_as: RunAs, stop_with: str) -> Child:
+    """Returns once it takes connections."""
+    log = home / "server.log"
+    with log.open("ab") as output:
+        child = Child(
+            command, run_as=run_as, stop_with=stop_with, log=output, cwd=Path("/"), env=dict(os.environ)
+        )
+    deadline = time.monotonic() + 30
+    while not _is_listening(port):
+        assert child.alive and time.monotonic() < deadline, log.read_text()
+        time.sleep(0.05)
+    return child
 
 
 def _is_listening(port: int) -> bool:
@@ -117,3 +118,35 @@ def _is_listening(port: int) -> bool:
     except OSError:
         return False
     return True
+
+
+class Valkey:
+    def __init__(self, binary: str, home: Path) -> None:
+        self._binary = binary
+        self._home = home
+        self.port = free_port()
+        self.url = f"valkey://127.0.0.1:{self.port}/0"
+        self._child: Child | None = None
+
+    def start(self) -> None:
+        options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+        run_as = RunAs(os.geteuid(), os.getegid())
+        self._child = _started([self._binary, *options], self._home, self.port, run_as, "TERM")
+
+    def stop(self) -> None:
+        if self._child is not None and not self._child.stop(timeout=10):
+            self._child.kill()
+
+
+@contextmanager
+def running_valkey() -> Iterator[Valkey]:
+    binary = find_binary("valkey-server", "redis-server")
+    if binary is None:
+        pytest.skip("there is no Valkey or Redis here; install redis-server (apt-get, dnf or brew)")
+    with home_for_servers() as home:
+        server = Valkey(binary, home)
+        try:
+            server.start()
+            yield server
+        finally:
+            server.stop()

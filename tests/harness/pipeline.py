@@ -1,4 +1,4 @@
-"""Five processes with their own servers, all of which can be killed, for fault tests."""
+"""Five processes with their own servers, all of which can be killed, for fault tests; a second event log."""
 
 import asyncio
 import os
@@ -10,16 +10,15 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import aiohttp
-import asyncpg
-
 from shared.db.migrate import migrate
 from shared.servers.postgres import EmbeddedPostgres
 from shared.settings import SERVICES
 from tests.chaos.ledger import Ledger
+from tests.harness.databases import connected
+from tests.harness.eventually import eventually, run_in_thread
+from tests.harness.process import Process, memory_mb, serving
 from tests.harness.rabbitmq import PrivateRabbit
-from tests.harness.run_in_thread import run_in_thread
-from tests.harness.system import RunningSystem, System, separate_services
+from tests.harness.system import RunningSystem, System, new_studio_in, separate_services
 
 DATABASE = "ledger"
 EMPTIED_SECONDS = 60.0
@@ -50,7 +49,7 @@ class Pipeline:
 
     async def kill(self, part: str) -> None:
         if part == "postgres":
-            await asyncio.to_thread(_crash, self.postgres)
+            await asyncio.to_thread(crash, self.postgres)
         elif part == "broker":
             await asyncio.to_thread(self.rabbit.kill)
         else:
@@ -76,11 +75,8 @@ class Pipeline:
             await asyncio.to_thread(process.wait_ready)
 
     async def rows(self, sql: str, *args: Any) -> list[Any]:
-        conn: asyncpg.Connection[Any] = await asyncpg.connect(self.database_url)
-        try:
+        async with connected(self.database_url) as conn:
             return list(await conn.fetch(sql, *args))
-        finally:
-            await conn.close()
 
     async def in_outbox(self) -> int:
         return int((await self.rows("SELECT count(*) AS n FROM bookings.outbox"))[0]["n"])
@@ -97,15 +93,14 @@ class Pipeline:
         """Resident memory of one service's process."""
         child = self.running.processes[service].child
         assert child is not None
-        status = Path(f"/proc/{child.pid}/status").read_text()
-        return int(status.split("VmRSS:")[1].split()[0]) / 1024
+        return memory_mb(child.pid)
 
 
 def _process_of(part: str) -> str:
     return {"relay": "bookings", "dispatcher": "webhooks"}[part]
 
 
-def _crash(server: EmbeddedPostgres) -> None:
+def crash(server: EmbeddedPostgres) -> None:
     """SIGKILL to the postmaster, like the OOM killer. The next start cleans up."""
     pid = int((server.data / "postmaster.pid").read_text().split()[0])
     os.kill(pid, signal.SIGKILL)
@@ -143,9 +138,7 @@ def running_pipeline(**settings: str) -> Iterator[Pipeline]:
 async def new_studio(pipeline: Pipeline) -> AsyncIterator[Pipeline]:
     """Starts what the test before has left dead, and opens a studio."""
     await pipeline.repair()
-    async with aiohttp.ClientSession() as session:
-        pipeline.system = System(pipeline.running, session)
-        pipeline.system.studio_id = await pipeline.system.new_studio()
+    async with new_studio_in(pipeline.running) as pipeline.system:
         yield pipeline
 
 
@@ -161,7 +154,36 @@ async def open_pipeline(**settings: str) -> AsyncIterator[Pipeline]:
 
 
 async def _make_database(postgres: EmbeddedPostgres) -> None:
-    admin: asyncpg.Connection[Any] = await asyncpg.connect(postgres.url)
-    await admin.execute(f"CREATE DATABASE {DATABASE}")
-    await admin.close()
+    async with connected(postgres.url) as admin:
+        await admin.execute(f"CREATE DATABASE {DATABASE}")
     await migrate(postgres.url_of(DATABASE), SERVICES)
+
+
+PARTITIONS = 16
+LEASED = "SELECT partition FROM webhooks.leases WHERE role = 'event-log' AND replica::text = ANY ($1)"
+REPLICAS = "SELECT DISTINCT replica::text FROM webhooks.leases WHERE role = 'event-log'"
+
+
+@asynccontextmanager
+async def second_log_replica(pipeline: Pipeline, folder: Path, **settings: str) -> AsyncIterator[Process]:
+    """Yields once each replica leases its half of the partitions."""
+    first = pipeline.running.processes["webhooks"]
+    second = serving(["webhooks", "--only", "log"], first.environment | settings, folder)
+    second.start()
+    try:
+        await asyncio.to_thread(second.wait_ready)
+        await eventually(lambda: _is_spread(pipeline))
+        yield second
+    finally:
+        await asyncio.to_thread(second.stop)
+
+
+async def partitions_of(pipeline: Pipeline, process: Process) -> set[int]:
+    """The ones that this replica leases: its log names it."""
+    log = process.log.read_text()
+    replicas = [row["replica"] for row in await pipeline.rows(REPLICAS) if f'"{row["replica"]}"' in log]
+    return {row["partition"] for row in await pipeline.rows(LEASED, replicas)}
+
+
+async def _is_spread(pipeline: Pipeline) -> bool:
+    return len(await pipeline.rows(REPLICAS)) == 2

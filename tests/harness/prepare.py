@@ -7,8 +7,7 @@ from shared.servers.postgres_binaries import find_postgres
 from shared.servers.problem import ServerProblem
 from tests.harness.browser import MISSING, install_chromium
 from tests.harness.containers import docker_answers
-from tests.harness.debian_package import find_binary, install
-from tests.harness.faketime import find_libfaketime
+from tests.harness.debian_package import find_binary, find_libfaketime, install
 from tests.harness.pgbouncer import find_pgbouncer
 from tests.harness.rabbitmq import find_rabbitmq, install_if_debian_root
 
@@ -23,7 +22,7 @@ def main() -> int:
         sys.stdout.write(f"Valkey or Redis: {optional('redis-server', 'valkey-server', 'redis-server')}\n")
         sys.stdout.write(f"libfaketime: {libfaketime()}\n")
     except ServerProblem as problem:
-        sys.stderr.write(f"{problem.message}\n")
+        sys.stderr.write(f"{problem}\n")
         return 1
     return 0
 

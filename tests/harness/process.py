@@ -6,9 +6,11 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from shared.servers.ports import free_port
 from tests.harness.database_layout import with_urls_of_service
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -24,6 +26,9 @@ TEST_SETTINGS = {
 }
 
 
+STUDIOCTL = (sys.executable, "-m", "services.cli.main")
+
+
 class Process:
     """One `studioctl` process that can be killed and restarted with the same settings."""
 
@@ -35,7 +40,7 @@ class Process:
         log: Path,
         code: Path = ROOT,
     ) -> None:
-        self.words = [sys.executable, "-m", "services.cli.main", *words]
+        self.words = [*STUDIOCTL, *words]
         self.environment = with_urls_of_service(environment)
         self.ready_url = ready_url
         self.log = log
@@ -54,26 +59,25 @@ class Process:
             )
 
     def wait_ready(self, seconds: float = START_SECONDS) -> None:
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            assert self.child is not None
-            if self.child.poll() is not None:
-                raise AssertionError(f"{self.words[3:]} ended:\n{self.log.read_text()[-4000:]}")
-            try:
-                with urllib.request.urlopen(self.ready_url, timeout=1) as answer:
-                    if answer.status == 200:
-                        return
-            except OSError:
-                time.sleep(0.05)
-        raise AssertionError(f"{self.words[3:]} is not ready:\n{self.log.read_text()[-4000:]}")
+        self.wait_for(self._is_ready, seconds)
+
+    def _is_ready(self) -> bool:
+        try:
+            with urllib.request.urlopen(self.ready_url, timeout=1) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            return False
 
     def wait_for_text(self, text: str, seconds: float = START_SECONDS) -> None:
         """What it prints once it is ready to be used, such as the demo studio's key."""
+        self.wait_for(lambda: text in self.log.read_text(), seconds)
+
+    def wait_for(self, fact: Callable[[], bool], seconds: float = START_SECONDS) -> None:
         deadline = time.monotonic() + seconds
-        while text not in self.log.read_text():
+        while not fact():
             assert self.child is not None
             if self.child.poll() is not None or time.monotonic() > deadline:
-                raise AssertionError(f"{self.words[3:]} said no {text!r}:\n{self.log.read_text()[-4000:]}")
+                raise AssertionError(f"{self.words[3:]} is not ready:\n{self.log.read_text()[-4000:]}")
             time.sleep(0.05)
 
     def kill(self) -> None:
@@ -89,6 +93,31 @@ class Process:
             self.child.wait(30)
         except subprocess.TimeoutExpired:
             self.kill()
+
+
+def serving(words: Sequence[str], environment: Mapping[str, str], folder: Path, port: int = 0) -> Process:
+    """`studioctl serve`, on a free port unless one is given. Its log has the service's name and port."""
+    port = port or free_port()
+    ready_url = f"http://127.0.0.1:{port}/health/ready"
+    settings = {**environment, "STUDIO_PORT": str(port)}
+    return Process(["serve", *words], settings, ready_url, folder / f"{words[0]}-{port}.log")
+
+
+def memory_mb(pid: int, what: str = "VmRSS") -> float:
+    """What a process has in memory now, or with `VmHWM` the most that it has ever had."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.split(f"{what}:")[1].split()[0]) / 1024
+
+
+def with_descendants(pid: int) -> list[int]:
+    parents: dict[int, int] = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            parents[int(status.parent.name)] = int(status.read_text().rpartition(")")[2].split()[1])
+    found = [pid]
+    for one in found:
+        found += [child for child, parent in parents.items() if parent == one]
+    return found
 
 
 def environment_for(folder: Path, **more: str) -> dict[str, str]:

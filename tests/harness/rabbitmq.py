@@ -19,6 +19,7 @@ from msgspec import Struct
 from shared.servers.child import Child, RunAs
 from shared.servers.ports import free_port
 from shared.servers.problem import ServerProblem, explained
+from tests.harness.debian_package import install
 
 # Debian's wrappers in /usr/sbin switch user and folder; these are the scripts that they call.
 FOLDERS = (
@@ -34,6 +35,7 @@ EPMD = (
     "/usr/local/lib/erlang/erts-*/bin/epmd",
 )
 HOW_TO_INSTALL = "install rabbitmq-server (apt-get, dnf or brew), start Docker, or set STUDIO_AMQP_URL"
+NOT_FOUND = f"RabbitMQ was not found; {HOW_TO_INSTALL}."
 START_SECONDS = 60.0  # 5 to 6 s on two idle cores
 # Older brokers write the name of a new quorum queue to disk half a second after its declaration. A crash
 # before that loses the queue with its confirmed messages, which is not what the tests are about.
@@ -80,19 +82,11 @@ def _matching(patterns: tuple[str, ...]) -> Iterator[Path]:
 
 def install_if_debian_root() -> RabbitBinaries:
     """The binaries. As root on Debian or Ubuntu they are installed first if missing."""
+    if find_rabbitmq() is None:
+        install("rabbitmq-server")
     if found := find_rabbitmq():
         return found
-    if os.geteuid() != 0 or not Path("/etc/debian_version").exists() or not shutil.which("apt-get"):
-        raise ServerProblem(f"RabbitMQ was not found; {HOW_TO_INSTALL}.")
-    env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    for command in ("update", "install -y --no-install-recommends rabbitmq-server"):
-        done = subprocess.run(["apt-get", "-qq", *command.split()], env=env, capture_output=True, text=True)
-        if done.returncode != 0:
-            said = (done.stderr.strip() or done.stdout.strip() or "no reason given").splitlines()[-1]
-            raise ServerProblem(f"apt-get could not install rabbitmq-server ({said}); {HOW_TO_INSTALL}.")
-    if found := find_rabbitmq():
-        return found
-    raise ServerProblem(f"rabbitmq-server was installed but is not where it should be; {HOW_TO_INSTALL}.")
+    raise ServerProblem(NOT_FOUND)
 
 
 class PrivateRabbit:
@@ -113,7 +107,7 @@ class PrivateRabbit:
     def start(cls, home: Path, *, binaries: RabbitBinaries | None = None) -> Self:
         binaries = binaries or find_rabbitmq()
         if binaries is None:
-            raise ServerProblem(f"RabbitMQ was not found; {HOW_TO_INSTALL}.")
+            raise ServerProblem(NOT_FOUND)
         rabbit = cls(home.absolute(), binaries)
         with explained(home):
             rabbit._prepare_home()

@@ -12,6 +12,11 @@ class RawConnection(Struct):
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
 
+    @property
+    def is_closed(self) -> bool:
+        """By the other side, as far as it is known by now."""
+        return self.reader.at_eof() or self.reader.exception() is not None
+
     async def write(self, data: bytes) -> None:
         self.writer.write(data)
         await self.writer.drain()
@@ -24,6 +29,13 @@ class RawConnection(Struct):
             except ConnectionError:
                 return b""
 
+    async def reply(self) -> tuple[int, dict[str, str], bytes]:
+        """Status, headers and body of one response, whose length it names."""
+        first, *lines = (await self.head()).decode().split("\r\n")[:-2]
+        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+        body = await self.reader.readexactly(int(headers["content-length"]))
+        return int(first.split()[1]), headers, body
+
     async def head(self) -> bytes:
         async with asyncio.timeout(ANSWER_SECONDS):
             return await self.reader.readuntil(b"\r\n\r\n")
@@ -32,10 +44,10 @@ class RawConnection(Struct):
         self.writer.close()
 
 
-async def connect(url: str, *, buffer: int = 2**16, local_address: str | None = None) -> RawConnection:
+async def connect(url: str, *, local_address: str | None = None) -> RawConnection:
     parts = urlsplit(url)
     local = (local_address, 0) if local_address else None
-    reader, writer = await asyncio.open_connection(parts.hostname, parts.port, limit=buffer, local_addr=local)
+    reader, writer = await asyncio.open_connection(parts.hostname, parts.port, local_addr=local)
     return RawConnection(reader, writer)
 
 

@@ -6,10 +6,10 @@ Sources in order: a URL in the environment, binaries, Docker. `STUDIO_TEST_SERVE
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import pytest
@@ -17,7 +17,7 @@ import pytest
 from shared.servers.postgres import EmbeddedPostgres, find_postgres
 from shared.servers.problem import ServerProblem
 from tests.harness.containers import ContainerPostgres, ContainerRabbit, docker_answers
-from tests.harness.rabbitmq import HOW_TO_INSTALL, PrivateRabbit, find_rabbitmq
+from tests.harness.rabbitmq import NOT_FOUND, PrivateRabbit, find_rabbitmq
 
 
 class Postgres(Protocol):
@@ -41,6 +41,9 @@ class Rabbit(Protocol):
     def kill(self) -> None: ...
     def restart(self) -> None: ...
     def stop(self) -> None: ...
+
+
+Server = TypeVar("Server", Postgres, Rabbit)
 
 
 class GivenPostgres:
@@ -91,26 +94,20 @@ class GivenRabbit:
 
 
 @contextmanager
-def running_postgres() -> Iterator[Postgres]:
+def running(choose: Callable[[Path], Server]) -> Iterator[Server]:
+    """A server in a folder of its own. If there is none, the tests fail with one sentence."""
     with home_for_servers() as home:
-        server = _choose_postgres(home)
+        try:
+            server = choose(home)
+        except ServerProblem as problem:
+            raise pytest.fail.Exception(str(problem), pytrace=False) from None
         try:
             yield server
         finally:
             server.stop()
 
 
-@contextmanager
-def running_rabbit() -> Iterator[Rabbit]:
-    with home_for_servers() as home:
-        server = _choose_rabbit(home)
-        try:
-            yield server
-        finally:
-            server.stop()
-
-
-def _choose_postgres(home: Path) -> Postgres:
+def choose_postgres(home: Path) -> Postgres:
     if url := os.environ.get("STUDIO_DATABASE_URL"):
         return GivenPostgres(url)
     if not _docker_is_forced() and find_postgres():
@@ -122,14 +119,14 @@ def _choose_postgres(home: Path) -> Postgres:
     )
 
 
-def _choose_rabbit(home: Path) -> Rabbit:
+def choose_rabbit(home: Path) -> Rabbit:
     if url := os.environ.get("STUDIO_AMQP_URL"):
         return GivenRabbit(url)
     if not _docker_is_forced() and find_rabbitmq():
         return PrivateRabbit.start(home)
     if docker_answers():
         return ContainerRabbit()
-    raise ServerProblem(f"RabbitMQ was not found; {HOW_TO_INSTALL}.")
+    raise ServerProblem(NOT_FOUND)
 
 
 def _docker_is_forced() -> bool:

@@ -2,8 +2,8 @@
 
 import json
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,12 @@ import aiohttp
 from services.cli.secrets import with_secrets
 from shared.servers.ports import free_port
 from shared.settings import SERVICES, Settings
-from tests.harness.http import Client, Reply
+from tests.harness.http import Client
 from tests.harness.process import ROOT as ROOT
+from tests.harness.process import STUDIOCTL as STUDIOCTL
 from tests.harness.process import Process as Process
 from tests.harness.process import environment_for as environment_for
+from tests.harness.process import serving
 
 
 class RunningSystem:
@@ -85,14 +87,10 @@ def separate_services(
     )
     with ExitStack() as stack:
         for name, port in ports.items():
-            process = Process(
-                ["serve", name],
-                shared
-                | {"STUDIO_PORT": str(port), "STUDIO_DATABASE_URL": urls[name]}
-                | ({"STUDIO_AMQP_URL": brokers[name]} if name in brokers else {}),
-                f"http://127.0.0.1:{port}/health/ready",
-                folder / f"{name}.log",
-            )
+            environment = shared | {"STUDIO_DATABASE_URL": urls[name]}
+            if name in brokers:
+                environment["STUDIO_AMQP_URL"] = brokers[name]
+            process = serving([name], environment, folder, port)
             system.processes[name] = process
             stack.callback(process.stop)
             process.start()
@@ -108,11 +106,7 @@ class System:
         self.running = running
         self._session = session
         self.studio_id = ""
-        self.operator = Client(
-            session,
-            f"{running.operator_url}/operator/v1",
-            {"Authorization": f"Bearer {running.operator_token}"},
-        )
+        self.operator = self.operators({"Authorization": f"Bearer {running.operator_token}"})
         self.anyone = Client(session, f"{running.partner_url}/partner/v1", {})
         self.site = Client(session, running.partner_url, {})
 
@@ -120,13 +114,12 @@ class System:
         """A second studio, in addition to `studio_id`."""
         name = f"studio-{secrets.token_hex(6)}"
         body = {"name": name, "slug": name, "timezone": "America/New_York"} | fields
-        return str(_made(await self.operator.post("/studios", body))["id"])
+        return str((await self.operator.create("/studios", body))["id"])
 
     async def issue(self, *scopes: str, **fields: Any) -> dict[str, Any]:
         """A key with all its fields; every scope by default."""
         body = {"studio": self.studio_id, "name": "test", "scopes": list(scopes) or ["all"]} | fields
-        issued: dict[str, Any] = _made(await self.operator.post("/keys", body))
-        return issued
+        return await self.operator.create("/keys", body)
 
     async def key(
         self,
@@ -140,8 +133,24 @@ class System:
         )
         return str(issued["key"])
 
+    async def limit(self, issued: Mapping[str, Any], rate: float = 100_000, burst: int = 100_000) -> None:
+        """The client of an issued key gets this rate; by default so high that no test reaches it."""
+        limits = {"rate": rate, "burst": burst}
+        changed = await self.operator.patch(f"/clients/{issued['client_id']}", limits)
+        assert changed.status == 200, changed.body
+
+    async def staff_token(self, role: str, studio: str | None = None) -> dict[str, Any]:
+        path = f"/studios/{studio or self.studio_id}/staff-tokens"
+        return await self.operator.create(path, {"name": "Desk", "role": role})
+
+    def staff(self, token: str) -> Client:
+        return self.operators({"Authorization": f"Bearer {token}"})
+
+    def operators(self, headers: Mapping[str, str]) -> Client:
+        return self.client(f"{self.running.operator_url}/operator/v1", headers)
+
     def partner(self, key: str) -> Client:
-        return Client(self._session, f"{self.running.partner_url}/partner/v1", {"X-Service-Key": key})
+        return self.client(f"{self.running.partner_url}/partner/v1", {"X-Service-Key": key})
 
     def client(self, base_url: str, headers: Mapping[str, str]) -> Client:
         return Client(self._session, base_url, headers)
@@ -167,6 +176,10 @@ class System:
         return report
 
 
-def _made(answer: Reply) -> Any:
-    assert answer.status == 201, answer.body
-    return answer.json()
+@asynccontextmanager
+async def new_studio_in(running: RunningSystem, **options: Any) -> AsyncIterator[System]:
+    """The system with a new studio. `options` are those of the session."""
+    async with aiohttp.ClientSession(**options) as session:
+        system = System(running, session)
+        system.studio_id = await system.new_studio()
+        yield system

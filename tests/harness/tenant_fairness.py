@@ -10,7 +10,7 @@ from msgspec import Struct
 from shared.settings import DEFAULT_RETRY_SCHEDULE
 from shared.wire import new_id
 from tests.chaos.receiver import Post, receiving
-from tests.harness.eventually import eventually
+from tests.harness.eventually import until
 from tests.services.webhooks.studio_client import StudioClient, open_studio_client
 
 ENDPOINTS_IN_CONTROL = 5
@@ -97,12 +97,8 @@ async def latencies(
             await asyncio.sleep(sizes.pause)
         # Without the load, samples prove nothing. A busy machine takes fewer of them before it ends.
         assert len(sent) > sizes.samples // 2, "the backlog was too small"
-
-        async def all_arrived() -> bool:
-            return sent.keys() <= noted.at.keys()
-
         await asyncio.gather(*publishing)
-        await eventually(all_arrived, seconds=120)
+        await until(lambda: sent.keys() <= noted.at.keys(), seconds=120)
         return [noted.at[event_id] - began for event_id, began in sent.items()]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from services.cli.openapi.__main__ import STATIC
-from tests.harness.demo import demo_with_new_ids
+from tests.harness.bookable_studio import demo_with_new_ids
 from tests.harness.system import ROOT, System
 
 HERE = Path(__file__).parent
@@ -31,7 +31,7 @@ async def run_schemathesis(
     lines = demo_with_new_ids(datetime.now(UTC).date())
     await system.import_lines(lines)
     issued = await system.issue(studio=lines[0]["id"])
-    await system.operator.patch(f"/clients/{issued['client_id']}", {"rate": 100_000, "burst": 100_000})
+    await system.limit(issued)
     command: list[str | Path] = [
         *(
             sys.executable,

@@ -10,6 +10,7 @@ from shared.http.routes import Route
 from shared.http.service import build_service
 from shared.routing import GATEWAY, ROUTES, SCOPES, PartnerRoute
 from shared.wire import new_id
+from tests.harness.asgi import ask
 
 OWNED = [route for route in ROUTES if route.owner != GATEWAY]
 
@@ -33,27 +34,8 @@ class Context:
 async def status_of(route: PartnerRoute, scopes: set[str]) -> int:
     module = import_module(f"services.{route.owner}.app")
     service = build_service(route.owner, Context(), module.routes(), verifier=Anyone(()), checks={})
-    sent: list[Any] = []
-
-    async def receive() -> Any:
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    parts = [new_id() if part.startswith("{") else part for part in route.path.split("/")]
-    path = "/".join(parts)
-    scope = {
-        "type": "http",
-        "method": route.method,
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": b"",
-        "headers": [(b"scopes", " ".join(sorted(scopes)).encode())],
-        "root_path": "",
-    }
-    await service.app(scope, receive, send)
-    return int(sent[0]["status"])
+    path = "/".join(new_id() if part.startswith("{") else part for part in route.path.split("/"))
+    return int((await ask(service.app, route.method, path, {"Scopes": " ".join(scopes)}))["status"])
 
 
 @pytest.mark.parametrize("route", OWNED, ids=lambda route: f"{route.method} {route.path}")

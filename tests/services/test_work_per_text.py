@@ -1,8 +1,7 @@
 """Work per text is linear in its size: every field of every route and every import line, by CPU time.
 
 The routes run in this process up to their first statement: their database is away. Answers to a form are in
-`forms/rules/test_cost_per_answer.py`, headers in `gateway/test_cost_per_head.py`.
-`gateway/test_bounded_work.py` sends requests to a whole system.
+`forms/rules/test_cost_per_answer.py`, headers and whole systems in `gateway/test_bounded_work.py`.
 """
 
 import contextlib
@@ -41,8 +40,16 @@ from shared.http.routes import NoQuery, Route
 from shared.routing import ROUTES, SCOPES
 from shared.transfer.importing import Import, import_lines
 from shared.transfer.lines import ImportLine
-from tests.harness.text_costs import Cases, cpu_seconds, too_dear
-from tests.harness.text_places import ID, Hostile, filled, parameters_of, plain_object
+from tests.harness.text_places import (
+    ID,
+    Cases,
+    Hostile,
+    cpu_seconds,
+    filled,
+    parameters_of,
+    plain_object,
+    too_dear,
+)
 
 
 class DatabaseIsAway(Exception):

@@ -1,8 +1,9 @@
-"""Background loops survive a failing step and report their age."""
+"""Background loops survive a failing step and report their age; a stop waits for no lost cancellation."""
 
 import asyncio
+from contextlib import suppress
 
-from shared.background import Loop, running
+from shared.background import Loop, end_tasks, running
 
 
 async def test_a_loop_survives_a_bad_step_and_shows_its_age() -> None:
@@ -31,3 +32,26 @@ async def test_a_loop_survives_a_bad_step_and_shows_its_age() -> None:
         while sick.problem() is None:
             await asyncio.sleep(0.01)
     assert "sick has not succeeded" in str(sick.problem())
+
+
+async def test_a_task_that_loses_a_cancellation_is_cancelled_again() -> None:
+    """As with aiormq: the cancellation comes out as another error, and the loop goes on."""
+    lost = 0
+
+    async def stubborn() -> None:
+        nonlocal lost
+        while True:
+            with suppress(ConnectionError):
+                try:
+                    await asyncio.sleep(60)
+                except asyncio.CancelledError:
+                    if lost == 2:
+                        raise
+                    lost += 1
+                    raise ConnectionError from None
+
+    async with asyncio.timeout(20):
+        task = asyncio.create_task(stubborn())
+        await asyncio.sleep(0)
+        await end_tasks([task])
+    assert task.cancelled() and lost == 2

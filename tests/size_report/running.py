@@ -24,7 +24,7 @@ from bench.working_tree import WorkingTree
 from shared.wire import new_id
 from tests.harness.bookable_studio import bookable
 from tests.harness.receiver import receiving
-from tests.harness.servers import running_postgres, running_rabbit
+from tests.harness.servers import choose_postgres, choose_rabbit, running
 from tests.harness.system import RunningSystem, System
 
 TRACED = Path(__file__).parent / "traced"
@@ -59,7 +59,7 @@ def measure(tree: WorkingTree, folder: Path) -> Running:
     for name in ("home", "calls"):
         (folder / name).mkdir(parents=True)
     traced = TracedTree(tree.path, tree.python, folder / "calls")
-    with running_postgres() as postgres, running_rabbit() as rabbit:
+    with running(choose_postgres) as postgres, running(choose_rabbit) as rabbit:
         processes = Processes(folder / "home", postgres.url_of("postgres"), amqp_url=rabbit.url, tree=traced)
         processes.migrate()
         try:

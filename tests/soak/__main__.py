@@ -5,11 +5,12 @@ import asyncio
 import signal
 import sys
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
+
+from tests.harness.until_stopped import until_stopped
 
 FOLDER = Path(__file__).parent
 # They measure time, or use every core already.
@@ -18,7 +19,6 @@ ALONE = (
     "database_layouts",
     "forms_at_size",
     "hostile",
-    "hot_studio",
     "isolation",
     "ninety_days",
     "replicas_and_nodes_killed",
@@ -93,14 +93,6 @@ def _tell(done: Sequence[Done], parts: int) -> None:
         f"\n{len(done)} of {parts} parts: {last.name} {verdict}, {last.seconds / 60:.1f} min\n\n"
     )
     sys.stdout.flush()
-
-
-async def until_stopped(running: Coroutine[Any, Any, list[Done]]) -> list[Done]:
-    """SIGTERM and Ctrl-C stop the parts too."""
-    task = asyncio.ensure_future(running)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-    return await task
 
 
 def main() -> int:

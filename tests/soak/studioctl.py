@@ -3,11 +3,13 @@
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
 
-from tests.harness.system import ROOT, RunningSystem
+from tests.harness.process import ROOT, memory_mb
+from tests.harness.system import RunningSystem
 
 
 class Done(Struct, frozen=True):
@@ -30,7 +32,8 @@ def studioctl(running: RunningSystem, *words: str, out: Path) -> Done:
             stderr=told,
         )
         while command.poll() is None:
-            peak = max(peak, megabytes(command.pid))
+            with suppress(OSError, IndexError):  # it ends meanwhile
+                peak = memory_mb(command.pid, "VmHWM")
             time.sleep(0.2)
     return Done(command.returncode, time.monotonic() - started, peak)
 
@@ -39,15 +42,4 @@ def served(running: RunningSystem) -> float:
     """The most memory that the services had."""
     child = running.processes["up"].child
     assert child is not None
-    return megabytes(child.pid)
-
-
-def megabytes(pid: int) -> float:
-    """The most that a process has held in memory so far."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return 0.0
-    return next(
-        (int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM")), 0.0
-    )
+    return memory_mb(child.pid, "VmHWM")

@@ -4,10 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
-import aiohttp
-import asyncpg
 import pytest
 from playwright.async_api import Browser
 
@@ -21,7 +18,8 @@ from tests.harness.console_pages import (
     open_operator_console,
     open_partner_console,
 )
-from tests.harness.system import System, embedded_system
+from tests.harness.databases import connected
+from tests.harness.system import System, embedded_system, new_studio_in
 
 CLASSES, EVENTS, ENDPOINTS = 100_000, 1_000_000, 10_000
 FIRST_PAINT_MS = 1_000
@@ -56,14 +54,11 @@ FROM (SELECT * FROM webhooks.endpoints WHERE studio_id = $1 LIMIT 1) e, generate
 async def large(database_url: str, tmp_path: Path) -> AsyncIterator[tuple[System, str]]:
     """A studio of that size, and a key for it."""
     with embedded_system(tmp_path, database_url) as running:
-        async with aiohttp.ClientSession() as session:
-            system = System(running, session)
-            system.studio_id = await system.new_studio()
+        async with new_studio_in(running) as system, connected(database_url) as conn:
             key = await system.key()
             await class_of_today(system)
             await system.partner(key).post("/webhook-endpoints", {"url": "https://example.com/hook"})
             await add_member(system, key)
-            conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
             while not await conn.fetchval("SELECT count(*) FROM webhooks.events"):
                 await asyncio.sleep(0.1)
             await conn.execute(MORE_CLASSES, system.studio_id, CLASSES)
@@ -71,14 +66,12 @@ async def large(database_url: str, tmp_path: Path) -> AsyncIterator[tuple[System
             await conn.execute(COUNTED, system.studio_id, EVENTS)
             await conn.execute(MORE_ENDPOINTS, system.studio_id, ENDPOINTS)
             await conn.execute("ANALYZE")
-            await conn.close()
             yield system, key
 
 
 async def add_member(system: System, key: str) -> None:
     body = {"email": f"{new_id()}@example.com", "first_name": "Ada", "last_name": "Byron"}
-    reply = await system.partner(key).post("/members", body)
-    assert reply.status == 201, reply.body
+    await system.partner(key).create("/members", body)
 
 
 async def painted(tab: Tab, page: str) -> tuple[float, float]:

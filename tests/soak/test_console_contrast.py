@@ -16,15 +16,10 @@ from tests.services.gateway.console.test_accessibility import REST, check_pages
 __all__ = ["system"]
 
 
-@pytest.mark.timeout(600)
-async def test_the_partner_console_has_enough_contrast(tab: Tab, system: System) -> None:
+@pytest.mark.timeout(1200)
+async def test_the_consoles_have_enough_contrast(tab: Tab, system: System) -> None:
     """Dark on a desktop, light on a phone."""
     await open_partner_console(tab, system, await system.key())
     await check_pages(tab, PARTNER_PAGES, REST)
-
-
-@pytest.mark.timeout(600)
-async def test_the_operators_console_has_enough_contrast(tab: Tab, system: System) -> None:
-    """Dark on a desktop, light on a phone."""
     await open_operator_console(tab, system)
     await check_pages(tab, OPERATOR_PAGES, REST)

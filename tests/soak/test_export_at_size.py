@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shared.wire import new_id
+from tests.harness.import_lines import class_
 from tests.harness.system import embedded_system
 from tests.soak.studioctl import served, studioctl
 
@@ -29,17 +30,8 @@ def lines() -> Iterator[dict[str, Any]]:
         yield common | {"object": "member", "id": id_, "first_name": "M", "email": f"m{number}@example.com"}
     for number, id_ in enumerate(classes):
         start = START + timedelta(minutes=number)
-        yield common | {
-            "object": "class",
-            "id": id_,
-            "title": f"Class {number}",
-            "location_id": place,
-            "room_id": room,
-            "start_time": start.isoformat(),
-            "end_time": (start + timedelta(hours=1)).isoformat(),
-            "capacity": 9,
-            "allow_waitlist": True,
-        }
+        where = {"location_id": place, "room_id": room}
+        yield common | class_(id=id_, title=f"Class {number}", start_time=start, capacity=9, **where)
     for number in range(ROWS * 6 // 10 - 3):
         yield common | {
             "object": "booking",

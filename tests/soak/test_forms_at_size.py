@@ -1,8 +1,8 @@
 """Forms and leads at size: a million rows, long races, many generated forms."""
 
 import asyncio
-import statistics
 import time
+from functools import partial
 from typing import Any
 
 import asyncpg
@@ -16,6 +16,7 @@ from services.forms.wire.forms import FormField
 from tests.services.forms.conftest import studio
 from tests.services.forms.form_strategies import TYPES, answers, fields, has_rule_cycle
 from tests.services.forms.studio_client import StudioClient
+from tests.soak.medians import medians_ms
 
 __all__ = ["studio"]
 
@@ -50,7 +51,8 @@ async def test_a_page_costs_the_same_at_the_first_row_and_at_the_millionth(
     for table, path in (("leads", "/leads"), ("form_submissions", f"/forms/{form['id']}/submissions")):
         early = await admin.fetchval(FIRST_ROW.format(table=table), studio.id)
         late = await admin.fetchval(NEAR_THE_END.format(table=table), studio.id)
-        first, last = await _medians(studio, f"{path}?cursor={early}", f"{path}?cursor={late}")
+        reads = [partial(_read, studio, f"{path}?cursor={place}") for place in (early, late)]
+        first, last = await medians_ms(*reads, rounds=300)
         print(f"\n{table} at row 1 {first:.2f} ms, at the last of {ROWS:,} {last:.2f} ms: {last / first:.2f}")
         assert last < first * 1.2
     await admin.close()
@@ -66,15 +68,8 @@ async def test_a_page_costs_the_same_at_the_first_row_and_at_the_millionth(
     )
 
 
-async def _medians(studio: StudioClient, *paths: str) -> list[float]:
-    """Interleaved, so that other load on the machine affects both equally."""
-    times: dict[str, list[float]] = {path: [] for path in paths}
-    for _ in range(300):
-        for path in paths:
-            started = time.perf_counter()
-            assert (await studio.get(path)).status == 200
-            times[path].append((time.perf_counter() - started) * 1000)
-    return [statistics.median(times[path]) for path in paths]
+async def _read(studio: StudioClient, path: str) -> None:
+    assert (await studio.get(path)).status == 200
 
 
 @pytest.mark.timeout(900)

@@ -6,12 +6,11 @@ STUDIO_HOSTILE_SECONDS shortens it, to see that it runs; with few calls the p99 
 import os
 from pathlib import Path
 
-import aiohttp
 import pytest
 
 from tests.harness.hanging_names import hanging_dns, name_server
 from tests.harness.hostile_run import Sizes, keep_apart, run_hostile
-from tests.harness.system import System, separate_services
+from tests.harness.system import new_studio_in, separate_services
 
 SECONDS = float(os.environ.get("STUDIO_HOSTILE_SECONDS", "300"))
 
@@ -42,9 +41,7 @@ async def test_a_well_behaved_partner_hardly_notices_an_attack(
         separate_services(tmp_path, database_url, amqp_url, **hanging_dns(names)) as running,
     ):
         keep_apart()
-        async with aiohttp.ClientSession() as session:
-            system = System(running, session)
-            system.studio_id = await system.new_studio()
+        async with new_studio_in(running) as system:
             report = await run_hostile(system, sizes)
     print(f"\n{report.text()}; {len(names.hanging)} names hung")
     assert report.refused == 0

@@ -1,4 +1,4 @@
-"""Slow, flooding and hostile neighbours: how long another endpoint or studio waits next to them."""
+"""Slow, flooding, hostile and busy neighbours: how long another endpoint or studio waits next to them."""
 
 import pytest
 
@@ -6,8 +6,13 @@ from shared.servers.ports import free_port
 from tests.harness.endpoint_isolation import Sizes, run_isolation
 from tests.harness.hanging_names import hanging_names, hanging_urls
 from tests.harness.hostile_clients import attackers
+from tests.harness.hot_studio import run_hot_studio
+from tests.harness.pipeline import open_pipeline
 from tests.harness.tenant_fairness import Sizes as FloodSizes
 from tests.harness.tenant_fairness import percentile, run_fairness
+
+SAMPLES = 4000
+FLOOD = FloodSizes(endpoints=200, events=200, samples=60, pause=0.2)
 
 
 @pytest.mark.timeout(1800)
@@ -26,7 +31,7 @@ async def test_nobody_waits_for_a_slow_neighbour(database_url: str) -> None:
 @pytest.mark.timeout(1800)
 async def test_a_flooding_client_delays_no_other_studio(database_url: str) -> None:
     """200 endpoints with 200 events each: another studio's p99 is at most 1.5 times that of the control."""
-    report = await run_fairness(database_url, FloodSizes(endpoints=200, events=200, samples=60, pause=0.2))
+    report = await run_fairness(database_url, FLOOD)
     print(f"\n{report.text()}")
     assert report.ratio <= 1.5
 
@@ -35,8 +40,7 @@ async def test_a_flooding_client_delays_no_other_studio(database_url: str) -> No
 async def test_names_whose_dns_hangs_delay_no_other_studio(database_url: str) -> None:
     """200 endpoints of one studio at names that hang, 200 events each; the control's endpoints answer."""
     with hanging_names() as names:
-        sizes = FloodSizes(endpoints=200, events=200, samples=60, pause=0.2)
-        report = await run_fairness(database_url, sizes, hanging_urls(200))
+        report = await run_fairness(database_url, FLOOD, hanging_urls(200))
     print(f"\n{report.text()}")
     assert names.hanging, "control: lookups did hang"
     assert report.ratio <= 1.5
@@ -47,9 +51,18 @@ async def test_names_whose_dns_hangs_delay_no_other_studio(database_url: str) ->
 @pytest.mark.timeout(1800)
 async def test_receivers_that_answer_without_end_delay_no_other_studio(database_url: str) -> None:
     """200 endpoints of one studio at 50 hostile receivers, in their own process; 200 events each."""
-    async with attackers(free_port(), [0, 0, 0, 0, 0], 50, "") as (urls, _):
-        sizes = FloodSizes(endpoints=200, events=200, samples=60, pause=0.2)
-        report = await run_fairness(database_url, sizes, urls)
+    async with attackers(free_port(), [0, 0, 0, 0, 0], 50, "") as urls:
+        report = await run_fairness(database_url, FLOOD, urls)
     print(f"\n{report.text()}")
     assert report.ratio <= 1.5
     assert percentile(report.flooded, 0.5) < 3
+
+
+@pytest.mark.timeout(1800)
+async def test_a_hot_studio_delays_no_other() -> None:
+    """At half of peak, from commit to receipt: the others' p99 is at most 1.5 times that of the control."""
+    async with open_pipeline() as pipeline:
+        report = await run_hot_studio(pipeline, samples=SAMPLES, rounds=4, peak_events=4000)
+    print(f"\n{report.text()}")
+    assert min(len(report.hot), len(report.control)) >= 2000
+    assert report.ratio <= 1.5

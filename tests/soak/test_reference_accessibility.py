@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from tests.harness.accessibility import AXE, CONTRAST, DESKTOP, EVERYTHING, PHONE, violations
-from tests.harness.browser import Tab
+from tests.harness.browser import AXE, EVERYTHING, Tab, check_widths, violations
 from tests.harness.system import RunningSystem
 
 # Opening a box draws what is in it, which may be more boxes.
@@ -55,15 +54,8 @@ async def test_the_whole_reference_passes_axe(
         if first >= 0:
             await page.evaluate(SHOW, [first, first + CARDS])
             assert await page.locator(".op").count() == len(shown)
-        for (width, height), schemes in ((DESKTOP, ("light",)), (PHONE, ("dark", "light"))):
-            await page.set_viewport_size({"width": width, "height": height})
-            assert await page.evaluate("document.documentElement.scrollWidth") <= width, (shown, width)
-            for scheme in schemes:
-                await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-                await page.wait_for_selector(f'html[data-theme="{scheme}"]')
-                options = CONTRAST if scheme == "dark" else EVERYTHING
-                problems = await violations(tab, options, "html" if first < 0 else "#reference")
-                found += [f"{shown}, {width}, {scheme}: {problem}" for problem in problems]
+        problems = await check_widths(tab, "html" if first < 0 else "#reference")
+        found += [f"{shown}, {problem}" for problem in problems]
     print(f"axe: {len(names)} operations and events in {time.monotonic() - started:.0f} s")
     assert found == []
     await page.evaluate(PLANT)

@@ -6,8 +6,7 @@ import secrets
 import pytest
 from msgspec import structs
 
-from tests.chaos.faults.kill import KILL
-from tests.chaos.faults.nodes import NODES
+from tests.chaos.faults.kill import KILL, NODES
 from tests.chaos.runner import Plan, run
 from tests.chaos.table import plain
 from tests.harness.broker_cluster import Version

@@ -1,12 +1,13 @@
 """The event log and the delivery log at a million rows."""
 
-import statistics
-import time
+from functools import partial
+from typing import Any
 
 import pytest
 
 from shared.wire import new_id
 from tests.services.webhooks.studio_client import StudioClient, open_studio_client
+from tests.soak.medians import medians_ms
 
 ROWS = 1_000_000
 # Bookings at the first place: the narrow key may see them, else they are no cursors.
@@ -56,19 +57,13 @@ async def test_a_page_costs_the_same_at_the_first_row_and_at_the_millionth(datab
                 (await client.sql(NEAR_THE_END.format(table=table), client.studio_id, place))[0]["id"]
                 for place in (FIRST, LAST)
             ]
-            first, last = await medians(client, path, cursors, caller=caller, **query)
+            reads = [partial(read, client, path, cursor=one, caller=caller, **query) for one in cursors]
+            first, last = await medians_ms(*reads, rounds=60)
             print(f"\n{name}: at row {FIRST} {first:.2f} ms, near {ROWS:,} {last:.2f} ms: {last / first:.2f}")
             assert last < first * 1.2 + 0.5
 
 
-async def medians(client: StudioClient, path: str, cursors: list[str], **query: object) -> list[float]:
-    """Interleaved, so that other load on the machine affects all of them equally."""
-    times: list[list[float]] = [[] for _ in cursors]
-    for _ in range(60):
-        for cursor, taken in zip(cursors, times, strict=True):
-            started = time.perf_counter()
-            reply = await client.call("GET", path, limit=50, cursor=cursor, **query)  # type: ignore[arg-type]
-            taken.append((time.perf_counter() - started) * 1000)
-            assert reply.status == 200, reply.body
-            assert len(reply.json()["data"]) == 50
-    return [statistics.median(taken) for taken in times]
+async def read(client: StudioClient, path: str, **query: Any) -> None:
+    reply = await client.call("GET", path, limit=50, **query)
+    assert reply.status == 200, reply.body
+    assert len(reply.json()["data"]) == 50

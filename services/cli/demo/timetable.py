@@ -10,8 +10,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from services.cli.demo.people import PACK_HOLDERS, SUBSCRIBERS, member_id
-from services.cli.demo.studio import BROOKLYN, CLASS_TYPES, ROOMS, TIMEZONES, Line, demo_id, instant, line
+from services.cli.demo.studio import BY_ID, PACK_HOLDERS, SUBSCRIBERS, Line, demo_id, line, named
 
 DAYS: Final = 14
 WEEKDAYS: Final = frozenset({0, 1, 2, 3, 4})
@@ -35,14 +34,25 @@ class Slot(Struct, frozen=True):
     booked: int = 0
     waiting: int = 0
 
+    @property
+    def room_line(self) -> Line:
+        return named("room", self.room)
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(BY_ID[self.room_line["location_id"]]["timezone"])
+
 
 class Session(Struct, frozen=True):
     """One class: a slot on a day. `booked_from` is when its first booking was made, where that is fixed."""
 
     slot: Slot
     on: date
-    start: datetime
     booked_from: datetime | None = None
+
+    @property
+    def start(self) -> datetime:
+        return datetime.combine(self.on, self.slot.at, self.slot.zone)
 
     @property
     def name(self) -> str:
@@ -81,22 +91,25 @@ def sessions(first: date) -> Iterator[Session]:
         on = first + timedelta(days=number)
         for slot in SLOTS:
             if on.weekday() in slot.weekdays:
-                zone = ZoneInfo(TIMEZONES[ROOMS[slot.room][1]])
-                yield Session(slot, on, datetime.combine(on, slot.at, zone))
+                yield Session(slot, on)
+
+
+def instant(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def class_lines(coming: Iterable[Session]) -> Iterator[Line]:
     for session in coming:
         slot = session.slot
-        name, description, _, _ = CLASS_TYPES[slot.class_type]
+        class_type = named("class_type", slot.class_type)
         yield line(
             "class",
             session.name,
-            title=name,
-            description=description,
-            class_type_id=demo_id("class_type", slot.class_type),
-            location_id=demo_id("location", ROOMS[slot.room][1]),
-            room_id=demo_id("room", slot.room),
+            title=class_type["name"],
+            description=class_type["description"],
+            class_type_id=class_type["id"],
+            location_id=slot.room_line["location_id"],
+            room_id=slot.room_line["id"],
             instructor_id=demo_id("instructor", slot.instructor),
             start_time=instant(session.start),
             end_time=instant(session.start + timedelta(minutes=slot.minutes)),
@@ -127,25 +140,22 @@ BOOKED_BEFORE = timedelta(days=DAYS + 1)
 
 def attendance_lines(coming: Iterable[Session]) -> Iterator[Line]:
     for session in coming:
-        names = attending(session)
-        for number, name in enumerate(names):
-            waiting = number + 1 - session.slot.booked
-            if waiting <= 0:
-                yield _booking(session, name, number)
-                continue
-            yield _booking(session, name, number, position=waiting)
-            yield line(
-                "waitlist",
-                f"{session.name}/{name}",
-                class_id=session.id,
-                member_id=member_id(name),
-                position=waiting,
-                status="waiting",
-                converted_to_booking=False,
-            )
+        for number, member in enumerate(attending(session)):
+            position = max(0, number + 1 - session.slot.booked)
+            yield _booking(session, member, number, position or None)
+            if position:
+                yield line(
+                    "waitlist",
+                    f"{session.name}/{member['name']}",
+                    class_id=session.id,
+                    member_id=member["id"],
+                    position=position,
+                    status="waiting",
+                    converted_to_booking=False,
+                )
 
 
-def attending(session: Session) -> list[str]:
+def attending(session: Session) -> list[Line]:
     """Different members each day. Only subscribers book classes that cost credits, so nobody owes any."""
     pool = SUBSCRIBERS if session.slot.credit_cost else (*SUBSCRIBERS, *PACK_HOLDERS)
     first = session.on.toordinal() * 3
@@ -153,15 +163,15 @@ def attending(session: Session) -> list[str]:
     return [pool[(first + number) % len(pool)] for number in range(wanted)]
 
 
-def _booking(session: Session, name: str, number: int, *, position: int | None = None) -> Line:
+def _booking(session: Session, member: Line, number: int, position: int | None) -> Line:
     first = session.booked_from or session.start - BOOKED_BEFORE
     booked_at = instant(first + timedelta(minutes=7 * number))
     spot = session.spot_labels[number] if session.spot_labels else None
     return line(
         "booking",
-        f"{session.name}/{name}",
+        f"{session.name}/{member['name']}",
         class_id=session.id,
-        member_id=member_id(name),
+        member_id=member["id"],
         status="waitlisted" if position else "confirmed",
         booking_source="partner_api" if number % 2 else "studio",
         class_spot_id=demo_id("class_spot", f"{session.name}/{spot}") if spot else None,
@@ -177,21 +187,18 @@ _DAY: Final = date(2036, 6, 21)
 _BOOKED: Final = datetime(2026, 6, 1, 15, tzinfo=UTC)
 
 
-def _session(slot: Slot) -> Session:
-    start = datetime.combine(_DAY, slot.at, ZoneInfo(TIMEZONES[BROOKLYN]))
-    return Session(slot, _DAY, start, booked_from=_BOOKED)
-
-
-OPEN_CLASS: Final = _session(
+OPEN_CLASS: Final = Session(
     _slot("reformer-retreat", (), "09:30", 90, "reformer", "brooklyn-reformer", "jonas", 8, True,
-          spots=True, booked=3)
+          spots=True, booked=3),
+    _DAY, _BOOKED,
 )  # fmt: skip
-FULL_CLASS: Final = _session(
-    _slot(
-        "restore-retreat", (), "15:00", 90, "restore", "brooklyn-main", "maya", 2, True, booked=2, waiting=1
-    )
-)
+FULL_CLASS: Final = Session(
+    _slot("restore-retreat", (), "15:00", 90, "restore", "brooklyn-main", "maya", 2, True,
+          booked=2, waiting=1),
+    _DAY, _BOOKED,
+)  # fmt: skip
 FIXED_CLASSES: Final = (OPEN_CLASS, FULL_CLASS)
+BOOKING_ID: Final = demo_id("booking", f"{OPEN_CLASS.name}/{attending(OPEN_CLASS)[0]['name']}")
 
 # Made by `services/cli/load_demo.py`: an import brings none of these.
 ENDPOINT_ID: Final = demo_id("webhook_endpoint", "demo")

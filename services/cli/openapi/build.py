@@ -9,11 +9,10 @@ import msgspec
 from msgspec import Struct
 
 from services.cli.openapi.code_samples import Api, code_samples
-from services.cli.openapi.examples import BY_OPERATION, PATH_EXAMPLES
+from services.cli.openapi.examples import BY_OPERATION, NDJSON_LINE, PATH_EXAMPLES
 from services.cli.openapi.operations import Operation
 from services.cli.openapi.responses import ETAG, HEADERS, NDJSON, Responses, content
-from services.cli.openapi.schemas import PARAMETERS, Schemas
-from services.cli.openapi.written_examples import NDJSON_LINE
+from services.cli.openapi.schemas import PARTNERS, Schemas
 from shared.http.routes import MAX_KEY_LENGTH, MIN_KEY_LENGTH, NoQuery
 from shared.wire import API_VERSION
 
@@ -86,12 +85,13 @@ SHARED_PARAMETERS: Json = {
 
 
 class Reference(Struct, frozen=True, kw_only=True):
-    """What the two documents differ in. `head` is what stands before the servers."""
+    """What the two documents differ in. `more_head` stands after the info."""
 
-    head: Json
+    tables: dict[str, dict[str, str]]
+    description: str
+    more_head: Json
     prefix: str
     security_schemes: Json
-    groups: dict[str, str]
     texts: dict[str, str]
     responses: Responses
     response_order: Callable[[str], Any]
@@ -107,11 +107,20 @@ class Reference(Struct, frozen=True, kw_only=True):
         used = msgspec.json.encode([paths, shared]).decode()
         return {
             "openapi": "3.1.0",
-            **self.head,
+            "info": {
+                "title": self.tables["document"]["title"],
+                "version": API_VERSION,
+                "summary": self.tables["document"]["summary"],
+                "description": self.description,
+                "license": {"name": "MIT", "identifier": "MIT"},
+            },
+            **self.more_head,
             "servers": [{"url": self.prefix, "description": "The host that served this document."}],
             "security": [{name: []} for name in self.security_schemes],
             "tags": [
-                {"name": name, "description": text} for name, text in self.groups.items() if name in tags
+                {"name": name, "description": text}
+                for name, text in self.tables["groups"].items()
+                if name in tags
             ],
             "paths": dict(paths),
             **more,
@@ -191,5 +200,5 @@ def _query_parameter(name: str, field: Json, required: bool) -> Json:
     if "anyOf" in schema:
         kinds = [kind for kind in schema.pop("anyOf") if kind != {"type": "null"}]
         schema = {**kinds[0], **schema} if len(kinds) == 1 else {**schema, "anyOf": kinds}
-    about = field.get("description", schema.pop("description", "")) or PARAMETERS.get(name, "")
+    about = field.get("description", schema.pop("description", "")) or PARTNERS["parameters"].get(name, "")
     return {"name": name, "in": "query", "required": required, "description": about, "schema": schema}

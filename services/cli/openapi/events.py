@@ -6,10 +6,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from services.cli.openapi.examples import event_example, example_of
+from services.cli.openapi.examples import PATH_EXAMPLES, event_example, example_of
 from services.cli.openapi.operations import operations
 from services.cli.openapi.schemas import PARTNER_TEXTS, REF, Schemas, reachable, references
-from services.cli.openapi.written_examples import FORM_ID, SUBMISSION_ID
 from services.webhooks.wire.events import EventRead
 from shared.events.event import Kind
 from shared.events.kinds import KINDS
@@ -135,7 +134,11 @@ def _thin_schema(kind: Kind, fields: tuple[str, ...], description: str) -> Json:
 
 
 def kind_example(kind: Kind) -> Json:
-    known: Json = {"id": SUBMISSION_ID, "object": "form_submission", "form_id": FORM_ID}
+    known: Json = {
+        "id": PATH_EXAMPLES["submission_id"],
+        "object": "form_submission",
+        "form_id": PATH_EXAMPLES["form_id"],
+    }
     whole = known if kind.resource == "form_submission" else example_of(resources()[kind.resource])
     resource = {name: whole[name] for name in kind.thin} if kind.thin else {**whole, **kind.example}
     example = event_example(kind.name, resource, located=kind.location_bound)

@@ -1,40 +1,34 @@
-"""Examples. Resources come from the demo studio, so that readers can try them; the rest are hand-written."""
+"""Examples. Resources come from the demo studio, so that readers can try them; the rest are in examples.json.
+
+In that file `$booking_id` and the like stand for the ids of the demo studio, which are below.
+"""
 
 from datetime import date
 from functools import cache
+from pathlib import Path
+from string import Template
 from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
+from services.bookings.errors import BOOKING_REFUSALS
 from services.bookings.wire.bookings import Booking
 from services.cli.demo import demo_lines
-from services.cli.demo.people import ANSWERED, NEWCOMER, PACK_HOLDERS, member_id
-from services.cli.demo.studio import BROOKLYN, STUDIO_ID, demo_id
+from services.cli.demo.studio import STUDIO_ID, demo_id
 from services.cli.demo.timetable import (
+    BOOKING_ID,
     DELIVERY_ID,
     ENDPOINT_ID,
     EVENT_ID,
     FULL_CLASS,
     IDEMPOTENCY_KEY,
     KEY_ID,
+    OPEN_CLASS,
     RECOVERY_ID,
     STAFF_TOKEN_ID,
     attending,
-)
-from services.cli.openapi.written_examples import (
-    BOOKING_ID,
-    CANCELLATION,
-    CLASS_ID,
-    EXAMPLES,
-    FORM_ID,
-    LEAD_ID,
-    MEMBER_ID,
-    NDJSON_LINE,
-    OPERATOR_EXAMPLES,
-    STUDIO,
-    SUBMISSION_ID,
-    WEBHOOK_EXAMPLES,
+    spot_id,
 )
 from services.webhooks.wire.events import EventPage, EventRead, EventTypeTable
 from shared.events.bus import EVENT_LOG
@@ -42,72 +36,29 @@ from shared.events.kinds import BookingCreated
 from shared.http.pages import Page
 from shared.wire import API_VERSION
 
-ErrorFields = tuple[str | None, dict[str, object]]
-
-TERMS = (
-    "late_cancel",
-    "free_cancel_until",
-    "late_fee_amount",
-    "late_fee_currency",
-    "late_fee_status",
-    "credit_forfeited",
-    "credits_forfeited",
-    "credits_restored",
-)
-_SEATS: dict[str, object] = {"capacity": 12, "booked_count": 12, "allow_waitlist": True, "waitlist_count": 2}
-
-EXAMPLE_FIELDS: dict[str, ErrorFields] = {
-    "invalid_cursor": ("cursor", {}),
-    "unsupported_api_version": ("X-API-Version", {"supported": [API_VERSION]}),
-    "insufficient_scope": (None, {"required_scope": "members:write", "granted_scopes": ["members:read"]}),
-    "class_full": ("class_id", _SEATS),
-    "waitlist_not_allowed": ("class_id", {**_SEATS, "allow_waitlist": False, "waitlist_count": 0}),
-    "waitlist_full": ("class_id", _SEATS),
-    "already_booked": ("member_id", {"booking_id": BOOKING_ID}),
-    "already_waitlisted": ("member_id", {"booking_id": BOOKING_ID}),
-    "class_not_bookable": ("class_id", {"reason": "started"}),
-    "spot_required": ("class_spot_id", {}),
-    "spot_taken": ("class_spot_id", {}),
-    "member_not_eligible": ("member_id", {"reasons": ["no_membership_or_credits"]}),
-    "booking_already_cancelled": (None, {"receipt": CANCELLATION}),
-    "booking_not_cancellable": (None, {"status": "checked_in"}),
-    "cancellation_terms_changed": (None, {key: CANCELLATION[key] for key in TERMS}),
-    "member_exists": ("email", {"member_id": MEMBER_ID}),
-    "slug_taken": ("slug", {"slug": "new-client-intake"}),
-    "invalid_state_transition": (
-        "status",
-        {"from": "published", "to": "draft", "allowed": ["archived"]},
-    ),
-    "form_not_published": ("form_id", {"status": "draft"}),
-    "form_closed": ("form_id", {"closes_at": "2026-08-01T00:00:00Z"}),
-    "submission_limit_reached": ("form_id", {"max_submissions": 100}),
-    "already_submitted": ("submitter_email", {"submission_id": SUBMISSION_ID}),
-    "recovery_in_progress": (None, {"recovery_id": RECOVERY_ID}),
-    "lead_exists": ("email", {"lead_id": LEAD_ID}),
-}
-MESSAGES: dict[str, str] = {
-    "unsupported_api_version": "The version in X-API-Version is not supported.",
-    "insufficient_scope": "This request requires the scope members:write, which the key does not have.",
-    "invalid_state_transition": "published cannot become draft.",
-}
-
+STUDIO: Final = "demo"
+DAY: Final = date(2026, 8, 3)
+REQUEST_ID: Final = "5e1f7c1e-6a0c-4b7d-9a41-3f2f7f9b0c55"
+_ATTENDEE: Final = attending(OPEN_CLASS)[0]
+_WAITING: Final = f"{FULL_CLASS.name}/{attending(FULL_CLASS)[-1]['name']}"
 
 PATH_EXAMPLES: Final = {
-    "location_id": demo_id("location", BROOKLYN),
+    "location_id": demo_id("location", "brooklyn"),
     "room_id": demo_id("room", "brooklyn-main"),
     "class_type_id": demo_id("class_type", "flow"),
     "instructor_id": demo_id("instructor", "maya"),
     "product_id": demo_id("product", "intro-3"),
-    "class_id": CLASS_ID,
-    "member_id": MEMBER_ID,
+    "class_id": OPEN_CLASS.id,
+    # Has no booking in that class yet.
+    "member_id": demo_id("member", "Ava Bennett"),
     "membership_id": demo_id("membership", "Ava Bennett"),
     "booking_id": BOOKING_ID,
-    "waitlist_id": demo_id("waitlist", f"{FULL_CLASS.name}/{attending(FULL_CLASS)[-1]}"),
+    "waitlist_id": demo_id("waitlist", _WAITING),
     "key": IDEMPOTENCY_KEY,
-    "purchase_id": demo_id("purchase", f"{PACK_HOLDERS[0]}/intro-3"),
-    "form_id": FORM_ID,
-    "submission_id": SUBMISSION_ID,
-    "lead_id": LEAD_ID,
+    "purchase_id": demo_id("purchase", "Ruby Larsen/intro-3"),
+    "form_id": demo_id("form", "new-client-intake"),
+    "submission_id": demo_id("form_submission", "Robin Castillo"),
+    "lead_id": demo_id("lead", "Robin Castillo"),
     "endpoint_id": ENDPOINT_ID,
     "delivery_id": DELIVERY_ID,
     "recovery_id": RECOVERY_ID,
@@ -123,16 +74,32 @@ BY_OPERATION: Final[dict[str, dict[str, str]]] = {
     "list_export": {"studio": STUDIO},
     "import_lines": {"studio": STUDIO},
     "cancel_class": {"class_id": FULL_CLASS.id},
-    "reject_submission": {"submission_id": demo_id("form_submission", ANSWERED[1])},
-    "erase_member": {"member_id": member_id(NEWCOMER), "studio": STUDIO},
+    "reject_submission": {"submission_id": demo_id("form_submission", "Quinn Farrell")},
+    "erase_member": {"member_id": demo_id("member", "Dana Abbott"), "studio": STUDIO},
     "erase_lead": {"lead_id": demo_id("lead", "Noor Haddad"), "studio": STUDIO},
 }
-
-
-DAY: Final = date(2026, 8, 3)
-REQUEST_ID: Final = "5e1f7c1e-6a0c-4b7d-9a41-3f2f7f9b0c55"
-WRITTEN: Final = EXAMPLES | WEBHOOK_EXAMPLES | OPERATOR_EXAMPLES
-assert len(WRITTEN) == len(EXAMPLES) + len(WEBHOOK_EXAMPLES) + len(OPERATOR_EXAMPLES)
+_MORE_IDS: Final = {
+    "studio_id": STUDIO_ID,
+    "client_id": demo_id("client", "demo"),
+    "spot_id": spot_id("R5"),
+    "cancellation_id": demo_id("booking_cancellation", f"{OPEN_CLASS.name}/{_ATTENDEE['name']}"),
+    "attendee": _ATTENDEE["name"],
+    "attendee_id": _ATTENDEE["id"],
+    "attendee_email": _ATTENDEE["email"],
+    "erased_id": demo_id("member", "Dana Abbott"),
+    "sample_id": demo_id("class_type", "sample"),
+    "request_id": REQUEST_ID,
+    "api_version": API_VERSION,
+}
+_FILE: Final = Template(Path(__file__).with_suffix(".json").read_text("utf-8"))
+_WRITTEN: Final[dict[str, dict[str, Any]]] = msgspec.json.decode(_FILE.substitute(PATH_EXAMPLES | _MORE_IDS))
+STRUCTS: Final = _WRITTEN["structs"]
+STRUCTS["BookingPreview"]["checks"] = [
+    {"code": kind.code, "passed": True, "details": {}} for kind in BOOKING_REFUSALS
+]
+# Param, details and message of an error, by its code; what is left out is null, empty or the error's own.
+ERRORS: Final = _WRITTEN["errors"]
+NDJSON_LINE: Final = msgspec.json.encode(_WRITTEN["line"]).decode()
 
 
 def example_of(kind: Any) -> Any:
@@ -151,8 +118,8 @@ def example_of(kind: Any) -> Any:
         return _page(example_of(EventRead)) | {"latest_sequence": 4711}
     if origin is EventTypeTable:
         return {"object": "list", "data": [_event_type()]}
-    if origin.__name__ in WRITTEN:
-        return WRITTEN[origin.__name__]
+    if origin.__name__ in STRUCTS:
+        return STRUCTS[origin.__name__]
     tag = next((field.default for field in msgspec.structs.fields(origin) if field.name == "object"), None)
     line = _first_lines().get(tag) if isinstance(tag, str) else None
     if line is None:
@@ -170,7 +137,7 @@ def event_example(kind: str, resource: dict[str, Any], *, located: bool) -> dict
         "created_at": "2026-08-03T15:04:05Z",
         "api_version": API_VERSION,
         "studio_id": STUDIO_ID,
-        "location_id": demo_id("location", BROOKLYN) if located else None,
+        "location_id": demo_id("location", "brooklyn") if located else None,
         "sequence": 4711,
         "resource": {"object": resource["object"], "id": resource["id"], "version": 1},
         "request_id": None,

@@ -6,7 +6,7 @@ from msgspec import Struct, structs
 
 from services.bookings import app as bookings
 from services.catalog import app as catalog
-from services.cli.openapi.schemas import OPERATIONS
+from services.cli.openapi.schemas import OPERATORS, PARTNERS
 from services.forms import app as forms
 from services.gateway.routes import own_routes
 from services.gateway.routes.operator import port as table
@@ -102,11 +102,13 @@ def _partner_operation(row: PartnerRoute, route: Route[Any]) -> Operation:
     scopes = [] if row.scope == ANY_KEY else [row.scope]
     needs = f"Required scope: `{row.scope}`." if scopes else "Any valid key may call this."
     noun = "webhooks" if row.path.startswith("/webhook-") else row.path.split("/")[1].replace("-", " ")
+    known_id = operation_id(row.method, row.path)
+    about = route.description or PARTNERS["operations"].get(known_id)
     return Operation(
-        id=operation_id(row.method, row.path),
+        id=known_id,
         route=route,
         tag=route.tag or noun.capitalize(),
-        description="\n\n".join(part for part in (route.description, needs) if part),
+        description="\n\n".join(part for part in (about, needs) if part),
         access={"security": [{"ServiceKey": scopes}], "x-required-scope": scopes[0] if scopes else None},
         access_errors=(InsufficientScope,) if scopes else (),
     )
@@ -141,7 +143,7 @@ def _operator_operation(route: Route[Any]) -> Operation:
     below = route.path.removeprefix(OF_A_STUDIO)
     known_id = operation_id(route.method, below or route.path)
     noun = below.strip("/").split("/")[0] or "studios"
-    about = route.description or OPERATIONS[known_id]
+    about = route.description or OPERATORS["operations"][known_id]
     return Operation(
         id=known_id,
         # Staff need a role instead of a key's scopes.

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from services.bookings.errors import IdempotencyInProgress, IdempotencyKeyReused
-from services.cli.openapi.examples import EXAMPLE_FIELDS, MESSAGES, REQUEST_ID, example_of
+from services.cli.openapi.examples import ERRORS, REQUEST_ID, example_of
 from services.cli.openapi.operations import Operation
 from services.cli.openapi.schemas import Schemas
 from shared import errors
@@ -78,7 +78,7 @@ class Responses(Struct, frozen=True, kw_only=True):
     # Of every operation.
     errors: tuple[type[DomainError], ...]
     # The text of each status.
-    texts: dict[int, str]
+    texts: dict[str, str]
     # Under which name the response for these errors is shared, if it is.
     shared_name: Callable[[Sequence[type[DomainError]]], str | None]
     # Partners have a rate limit, conditional requests and an example that fits the operation in each 422.
@@ -123,7 +123,7 @@ class Responses(Struct, frozen=True, kw_only=True):
             names += ("Retry-After",) if IdempotencyInProgress in kinds else EXTRA_HEADERS.get(status, ())
         is_list = any(issubclass(kind, Invalid) for kind in kinds)
         return {
-            "description": self.texts[status],
+            "description": self.texts[str(status)],
             "headers": headers(*names),
             "content": {
                 "application/json": {
@@ -162,13 +162,13 @@ def _by_status(kinds: Iterable[type[DomainError]]) -> dict[int, list[type[Domain
 
 
 def _error_example(kind: type[DomainError], problem: Json) -> Json:
-    param, details = EXAMPLE_FIELDS.get(kind.code, (None, {}))
+    written = ERRORS.get(kind.code, {})
     info = {
         "type": status_of(kind)[1],
         "code": kind.code,
-        "message": MESSAGES.get(kind.code, kind.message),
-        "param": param,
-        "details": details,
+        "message": written.get("message", kind.message),
+        "param": written.get("param"),
+        "details": written.get("details", {}),
         "request_id": REQUEST_ID,
     }
     if issubclass(kind, Invalid):

@@ -51,26 +51,31 @@ def public_name(name: str) -> str:
 
 
 Json = dict[str, Any]
-_FOLDER = Path(__file__).parent
-_PARTNERS: dict[str, dict[str, str]] = tomllib.loads((_FOLDER / "partners.toml").read_text("utf-8"))
-_OPERATORS: dict[str, dict[str, str]] = tomllib.loads((_FOLDER / "operators.toml").read_text("utf-8"))
-# Of query parameters, by name.
-PARAMETERS = _PARTNERS.pop("parameters")
-# Of operations in the operators' reference, by id.
-OPERATIONS = _OPERATORS.pop("operations")
+
+
+def _tables(file: str) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name(file).read_text("utf-8"))
+    return found
+
+
+PARTNERS: Final = _tables("partners.toml")
+OPERATORS: Final = _tables("operators.toml")
+# The other tables describe properties.
+_OF_THE_DOCUMENT: Final = ("document", "groups", "statuses", "limits", "parameters", "operations")
 
 
 def _by_property(tables: dict[str, dict[str, str]]) -> dict[str, str]:
     """By `Schema.property`, or by `property` alone for those of any schema."""
-    found = dict(tables.pop("any"))
+    found = dict(tables["any"])
     for schemas, texts in tables.items():
-        for schema in schemas.split(", "):
-            found |= {f"{schema}.{name}": text for name, text in texts.items()}
+        if schemas != "any" and schemas not in _OF_THE_DOCUMENT:
+            for schema in schemas.split(", "):
+                found |= {f"{schema}.{name}": text for name, text in texts.items()}
     return found
 
 
-PARTNER_TEXTS = _by_property(_PARTNERS)
-OPERATOR_TEXTS = _by_property(_OPERATORS)
+PARTNER_TEXTS = _by_property(PARTNERS)
+OPERATOR_TEXTS = _by_property(OPERATORS)
 
 
 def describe(components: Json, texts: dict[str, str]) -> None:
@@ -80,15 +85,6 @@ def describe(components: Json, texts: dict[str, str]) -> None:
             text = texts.get(f"{schema}.{name}") or texts.get(name)
             if text and not prop.get("description"):
                 definition["properties"][name] = {"description": text, **prop}
-
-
-def undescribed(components: Json) -> list[str]:
-    return [
-        f"{schema}.{name}"
-        for schema, definition in components.items()
-        for name, prop in definition.get("properties", {}).items()
-        if not prop.get("description")
-    ]
 
 
 REF = "#/components/schemas/"

@@ -13,7 +13,7 @@ from shared.servers.postgres_binaries import PostgresBinaries, find_postgres
 from tests.chaos.arena import Arena
 from tests.chaos.faults.fault import Fault, Group, Injection
 from tests.chaos.faults.receivers import answers
-from tests.harness.faketime import find_libfaketime
+from tests.harness.debian_package import find_libfaketime
 
 POSTGRES = "postgres"
 STEPS = (-3600, -60, -5, 5, 60, 3600)

@@ -9,7 +9,8 @@ from msgspec import Struct, structs
 from tests.chaos.arena import Arena
 
 # The context's value says what was chosen: the process, the link, the queue.
-Injection = Callable[[Arena, random.Random], AbstractAsyncContextManager[str]]
+Injected = AbstractAsyncContextManager[str]
+Injection = Callable[[Arena, random.Random], Injected]
 # Sets up what the faults of a group need, for all its rounds.
 Setup = Callable[[Arena], AbstractAsyncContextManager[None]]
 

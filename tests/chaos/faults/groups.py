@@ -1,15 +1,50 @@
-"""All groups, in the order in which they run."""
+"""All groups, in the order in which they run, and two or three faults at once in different parts."""
 
+import random
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from tests.chaos.arena import Arena
 from tests.chaos.faults.broker import BROKER
 from tests.chaos.faults.clock import CLOCK
-from tests.chaos.faults.fault import Group
-from tests.chaos.faults.kill import KILL
+from tests.chaos.faults.fault import Fault, Group, Injection
+from tests.chaos.faults.kill import KILL, STOP
 from tests.chaos.faults.network import NETWORK
 from tests.chaos.faults.postgres import POSTGRES
 from tests.chaos.faults.receivers import RECEIVERS
-from tests.chaos.faults.several import SEVERAL
-from tests.chaos.faults.stop import STOP
 from tests.chaos.faults.vanished import VANISHED
+
+# Healed from the last to the first: a process that is started again waits for its servers.
+PARTS: tuple[tuple[Fault, ...], ...] = (
+    (*KILL.faults[:3], STOP.faults[0]),
+    NETWORK.faults[:4],
+    RECEIVERS.faults,
+    BROKER.faults,
+    # A full disk needs root, and a process that is started meanwhile cannot wait for a table.
+    POSTGRES.faults[:6],
+)
+
+
+def at_once(count: int) -> Injection:
+    @asynccontextmanager
+    async def inject(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
+        chosen = [draw.choice(PARTS[place]) for place in sorted(draw.sample(range(len(PARTS)), count))]
+        async with AsyncExitStack() as stack:
+            details = [await stack.enter_async_context(fault.inject(arena, draw)) for fault in chosen]
+            yield "; ".join(f"{fault.name}: {detail}" for fault, detail in zip(chosen, details, strict=True))
+
+    return inject
+
+
+SEVERAL = Group(
+    "together",
+    (
+        Fault("two faults at once", at_once(2), (2.0, 8.0)),
+        Fault("three faults at once", at_once(3), (2.0, 8.0)),
+    ),
+    recovery_seconds=60.0,
+)
+
 
 GROUPS: tuple[Group, ...] = (
     KILL,

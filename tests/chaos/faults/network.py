@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from tests.chaos.arena import Arena
 from tests.chaos.faults.fault import Fault, Group, Injection
 from tests.chaos.link import ANSWERS, BOTH, REQUESTS, Link
+from tests.harness.eventually import in_background
 
 HALF_CLOSE_EVERY = 0.5
 # The links that writes and their events use. A fault elsewhere would have no effect.
@@ -87,11 +88,8 @@ async def half_close(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
                 link.half_close(direction)
             await asyncio.sleep(HALF_CLOSE_EVERY)
 
-    task = asyncio.create_task(repeat())
-    try:
+    async with in_background(repeat()):
         yield f"{direction} of {', '.join(link.name for link in links)}"
-    finally:
-        task.cancel()
 
 
 NETWORK = Group(

@@ -3,13 +3,13 @@
 import asyncio
 import os
 import random
-import signal
 import subprocess
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 from tests.chaos.arena import DATABASE, Arena
 from tests.chaos.faults.fault import Fault, Group, Injection
+from tests.harness.pipeline import crash
 
 TERMINATE = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()
@@ -26,11 +26,8 @@ async def restart(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def crash(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
-    """SIGKILL to the postmaster, like the OOM killer."""
-    os.kill(int((arena.postgres.data / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
-    with suppress(Exception):
-        await asyncio.to_thread(arena.postgres.stop)
+async def crash_and_start(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
+    await asyncio.to_thread(crash, arena.postgres)
     yield "postmaster killed"
     await arena.start_postgres()
 
@@ -84,13 +81,9 @@ async def full_disk(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
         yield f"{used // 2**20} MB used"
     finally:
         await arena.resize_mount(None)
-        if not await asyncio.to_thread(_runs, arena):
+        # A full WAL disk stops the server, and its next start needs free space.
+        if not arena.postgres.alive:
             await arena.start_postgres()
-
-
-def _runs(arena: Arena) -> bool:
-    """A full WAL disk stops the server, and its next start needs free space."""
-    return arena.postgres.alive
 
 
 def no_mount() -> str | None:
@@ -104,7 +97,7 @@ POSTGRES = Group(
     "postgres",
     (
         Fault("restart", restart, (0.2, 3.0)),
-        Fault("crash", crash, (0.2, 3.0)),
+        Fault("crash", crash_and_start, (0.2, 3.0)),
         Fault("terminate backends", terminate, (0.0, 0.5)),
         Fault(
             "read-only",

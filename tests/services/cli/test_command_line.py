@@ -17,7 +17,7 @@ from services.cli.main import application, completion_script, run_command
 from services.cli.requests import AN_ID
 from services.cli.values import duration, in_zone, moment, span
 from shared.settings import SERVICES
-from tests.harness.system import ROOT, environment_for
+from tests.harness.system import ROOT, STUDIOCTL, environment_for
 
 
 def leaves(current: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -149,6 +149,6 @@ def test_version_and_completion_need_no_running_system() -> None:
     """Both answer from the installed package alone."""
     environment = environment_for(ROOT / "nowhere")
     for words in (["--version"], *(["completion", shell] for shell in ("bash", "zsh", "fish"))):
-        argv = [sys.executable, "-m", "services.cli.main", *words]
+        argv = [*STUDIOCTL, *words]
         done = subprocess.run(argv, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
         assert "studioctl" in done.stdout

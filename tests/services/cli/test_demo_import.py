@@ -5,7 +5,7 @@ from typing import Any
 
 from services.cli.demo import STUDIO_ID, demo_lines
 from services.cli.demo.timetable import FIXED_CLASSES
-from tests.harness.demo import demo_with_new_ids
+from tests.harness.bookable_studio import demo_with_new_ids
 from tests.harness.http import Client
 from tests.harness.system import System
 

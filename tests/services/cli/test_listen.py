@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Awaitable
 from typing import Any
 
@@ -14,7 +13,7 @@ from standardwebhooks import Webhook
 from services.webhooks.rules.signing import new_secret
 from shared.wire import new_id
 from tests.harness.receiver import answering, receiving
-from tests.harness.system import ROOT, System
+from tests.harness.system import ROOT, STUDIOCTL, System
 
 
 def listening(system: System, *words: str) -> Awaitable[asyncio.subprocess.Process]:
@@ -24,9 +23,7 @@ def listening(system: System, *words: str) -> Awaitable[asyncio.subprocess.Proce
         "STUDIO_OPERATOR_URL": system.running.operator_url,
     }
     return asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "services.cli.main",
+        *STUDIOCTL,
         *words,
         "--studio",
         system.studio_id,
@@ -94,7 +91,7 @@ async def test_listen_as_json_shows_its_secret_first_and_follows_no_redirect(sys
 def test_listen_refuses_what_can_never_work(words: tuple[str, str]) -> None:
     """Wrong usage: one sentence and exit code 2, before any request is sent."""
     done = subprocess.run(
-        [sys.executable, "-m", "services.cli.main", "webhooks", "listen", *words],
+        [*STUDIOCTL, "webhooks", "listen", *words],
         cwd=ROOT,
         env=os.environ | {"STUDIO_OPERATOR_TOKEN": "t" * 32},
         capture_output=True,

@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker  # type: ignore[import-untyped]
 
 from services.cli.openapi.document import document, operator_document
-from services.cli.openapi.examples import MESSAGES
+from services.cli.openapi.examples import ERRORS
 from shared.errors import DomainError
 
 Content = dict[str, Any]
@@ -63,7 +63,7 @@ def test_a_wrong_example_would_be_noticed() -> None:
 
 
 def test_error_examples_say_something_of_their_own() -> None:
-    """The catch-all sentence belongs to internal_error alone, and no sentence is kept for an unknown code."""
+    """The catch-all sentence belongs to internal_error alone, and nothing is kept for an unknown code."""
     told = {
         code: named["value"]["error"]["message"]
         for content in PLACES.values()
@@ -71,4 +71,4 @@ def test_error_examples_say_something_of_their_own() -> None:
     }
     vague = {code for code, message in told.items() if message == DomainError.message}
     assert vague == {"internal_error"}
-    assert set(MESSAGES) <= set(told)
+    assert set(ERRORS) <= set(told)

@@ -7,11 +7,12 @@ from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from services.cli.openapi.document import document, operator_document
 from services.cli.openapi.schemas import default_in_words, default_is_always_present
 from shared.http.routes import checked_key
-from shared.wire import UUID_PATTERN
+from shared.wire import API_VERSION, UUID_PATTERN
 
 Json = dict[str, Any]
 DOCUMENTS: dict[str, Json] = {"partners": document(), "operators": operator_document()}
@@ -61,6 +62,14 @@ def sent(name: str) -> Iterator[tuple[str, Json]]:
             if target in known and target not in seen:
                 seen.add(target)
                 todo.append((target, known[target]))
+
+
+@BOTH
+def test_the_document_is_valid_openapi_3_1(name: str) -> None:
+    """openapi-spec-validator finds no problem."""
+    OpenAPIV31SpecValidator(DOCUMENTS[name]).validate()
+    assert DOCUMENTS[name]["openapi"].startswith("3.1")
+    assert DOCUMENTS[name]["info"]["version"] == API_VERSION == "2026-08-02"
 
 
 @BOTH

@@ -4,12 +4,11 @@ import re
 from typing import Any
 
 import pytest
-from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from services.bookings.routes import routes as bookings_routes
 from services.cli.openapi.document import operator_document
 from services.cli.openapi.operations import operator_operations, reached_at
-from services.cli.openapi.schemas import OPERATIONS as OPERATION_TEXTS
+from services.cli.openapi.schemas import OPERATORS
 from services.forms.routes import routes as forms_routes
 from services.gateway.routes.operator import port as table
 from services.webhooks.app import routes as webhooks_routes
@@ -25,11 +24,6 @@ OPERATIONS: dict[tuple[str, str], dict[str, Any]] = {
     for path, methods in DOCUMENT["paths"].items()
     for method, operation in methods.items()
 }
-
-
-def test_the_document_is_valid_openapi_3_1() -> None:
-    """openapi-spec-validator has nothing to say."""
-    OpenAPIV31SpecValidator(DOCUMENT).validate()
 
 
 def test_every_route_of_the_gateway_and_every_staff_route_is_documented() -> None:
@@ -73,19 +67,11 @@ def test_an_error_of_its_own_code_is_described_once_for_all_operations() -> None
 def test_every_text_about_an_operation_is_used() -> None:
     """Each has a description that says more than its summary, at its route or in our own list."""
     described = {one.id: one.route.description for one in operator_operations()}
-    assert {name for name, text in described.items() if not text} == set(OPERATION_TEXTS)
+    assert {name for name, text in described.items() if not text} == set(OPERATORS["operations"])
     for operation in operator_operations():
         about = operation.description.partition("\n\nRequired role")[0]
         assert about.endswith("."), operation.id
         assert about.strip(".") != operation.route.summary, operation.id
-
-
-def test_every_body_of_a_route_is_in_the_document() -> None:
-    """What has a body says which."""
-    for operation in operator_operations():
-        route = operation.route
-        described = OPERATIONS[route.method, route.path]
-        assert ("requestBody" in described) == (route.body is not None or route.path == "/import")
 
 
 @pytest.mark.parametrize("path", ["/docs", "/docs/page.js", "/docs/page.css", "/operator/v1/openapi.json"])

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from msgspec import Struct
 from services.cli.output import status_lines
 from tests.harness import import_lines
 from tests.harness.console import exchange, token_in
-from tests.harness.system import ROOT, System
+from tests.harness.system import ROOT, STUDIOCTL, System
 
 
 class Done(Struct):
@@ -30,9 +29,7 @@ async def studioctl(
 ) -> Done:
     running = next(iter(system.running.processes.values())).environment
     child = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "services.cli.main",
+        *STUDIOCTL,
         *words,
         env=running | dict(environment or {}) | {"STUDIO_OPERATOR_URL": system.running.operator_url},
         cwd=ROOT,
@@ -47,16 +44,7 @@ async def studioctl(
 
 async def test_a_key_from_birth_to_revocation(system: System) -> None:
     """create, list, show, rotate, revoke: the fields of decisions.md, `key` only where it is made."""
-    words = (
-        "keys",
-        "create",
-        "--studio",
-        system.studio_id,
-        "--name",
-        "P",
-        "--scopes",
-        "studio:read,leads:read",
-    )
+    words = f"keys create --studio {system.studio_id} --name P --scopes studio:read,leads:read".split()
     made = (await studioctl(system, *words, "--client", "Partner", "--expires-in", "90d")).json()
     assert made["scopes"] == ["studio:read", "leads:read"]
     assert made["key"].startswith("spk_live_")
@@ -77,12 +65,8 @@ async def test_a_script_says_yes_to_what_cannot_be_undone(system: System) -> Non
     person = {"email": f"kept-{system.studio_id}@example.com", "first_name": "Ada"}
     lead = (await client.post("/leads", person)).json()
     member = (await client.post("/members", person | {"last_name": "King", "phone": "+12125550123"})).json()
-    for words in (
-        ("keys", "revoke", key["id"]),
-        ("members", "erase", member["id"]),
-        ("leads", "erase", lead["id"]),
-    ):
-        done = await studioctl(system, *words)
+    for words in (f"keys revoke {key['id']}", f"members erase {member['id']}", f"leads erase {lead['id']}"):
+        done = await studioctl(system, *words.split())
         assert (done.code, done.out, "--yes" in done.err) == (2, "", True), words
     for path in (f"/members/{member['id']}", f"/leads/{lead['id']}"):
         assert (await client.get(path)).json()["email"] == person["email"]
@@ -90,10 +74,9 @@ async def test_a_script_says_yes_to_what_cannot_be_undone(system: System) -> Non
 
 async def test_a_clients_rate_is_set_by_name_or_id(system: System) -> None:
     """`clients set CLIENT --rate N --burst N`, seen by the very next request."""
-    issued = await system.issue(client=f"client-{system.studio_id}")
-    done = await studioctl(
-        system, "clients", "set", f"client-{system.studio_id}", "--rate", "7", "--burst", "9"
-    )
+    name = f"client-{system.studio_id}"
+    issued = await system.issue(client=name)
+    done = await studioctl(system, "clients", "set", name, "--rate", "7", "--burst", "9")
     assert (done.json()["rate"], done.json()["burst"]) == (7.0, 9)
     answer = await system.partner(issued["key"]).get("/key")
     assert answer.json()["rate_limit"] == {"requests_per_second": 7.0, "burst": 9}

@@ -3,13 +3,12 @@
 import asyncio
 import json
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from tests.harness import import_lines
-from tests.harness.system import ROOT, System
+from tests.harness.system import ROOT, STUDIOCTL, System
 from tests.harness.terminal import Terminal, on_a_terminal
 from tests.services.bookings.import_samples import a_class, a_member
 
@@ -22,8 +21,7 @@ async def screen(
     environment = environment | {"STUDIO_OPERATOR_URL": system.running.operator_url}
 
     def run() -> tuple[str, int]:
-        argv = [sys.executable, "-m", "services.cli.main", *words]
-        with on_a_terminal(argv, environment, ROOT, columns=columns) as terminal:
+        with on_a_terminal([*STUDIOCTL, *words], environment, ROOT, columns=columns) as terminal:
             use(terminal)
             code = terminal.exit_code()
             return terminal.text, code

@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -12,11 +11,9 @@ from pathlib import Path
 import pytest
 
 from shared.servers.ports import free_port
-from tests.harness.system import ROOT, environment_for
+from tests.harness.system import ROOT, STUDIOCTL, environment_for
 from tests.harness.terminal import Terminal, on_a_terminal
 from tests.shared.servers.rows import wait_until
-
-STUDIOCTL = [sys.executable, "-m", "services.cli.main"]
 
 
 @contextmanager
@@ -35,34 +32,28 @@ def key_of(terminal: Terminal) -> str:
     return next(line for line in terminal.text.splitlines() if line.startswith("spk_live_"))
 
 
-@pytest.mark.timeout(180)
-def test_up_starts_shows_a_key_and_stops_on_ctrl_c_first_and_second_time(tmp_path: Path) -> None:
-    """Both starts show the same key; Ctrl-C ends each with exit code 0."""
-    keys = set()
-    for _ in range(2):
-        with up(tmp_path / "home") as (terminal, url):
-            terminal.wait_for("Ctrl-C stops everything")
-            keys.add(key_of(terminal))
-            for shown in (f"{url}/partner/v1", f"{url}/docs", "curl -sS -w '\\n'"):
-                assert shown in terminal.text
-            for shown in ("Loading the services", "Starting Postgres", "Starting the services"):
-                assert re.search(rf"{shown} … \d+ s", terminal.text), "a step names itself and the seconds"
-                assert re.search(rf"{shown}: \d+\.\d s", terminal.text)
-            terminal.interrupt()
-            assert terminal.exit_code() == 0
-            assert "Traceback" not in terminal.text
-    assert len(keys) == 1
-
-
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Terminal, str, Path]]:
-    """One start for the tests that only look at it: the terminal, the URL and the home."""
+    """One start for the tests that only look at it: the terminal, the URL and the home. Ctrl-C ends it."""
     home = tmp_path_factory.mktemp("terminal") / "home"
     with up(home) as (terminal, url):
         terminal.wait_for("Ctrl-C stops everything")
         yield terminal, url, home
         terminal.interrupt()
         assert terminal.exit_code() == 0
+        assert "Traceback" not in terminal.text
+
+
+@pytest.mark.timeout(180)
+def test_a_start_shows_its_steps_a_key_and_what_to_try(running: tuple[Terminal, str, Path]) -> None:
+    """Each step names itself and the seconds."""
+    terminal, url, _ = running
+    assert key_of(terminal)
+    for shown in (f"{url}/partner/v1", f"{url}/docs", "curl -sS -w '\\n'"):
+        assert shown in terminal.text
+    for shown in ("Loading the services", "Starting Postgres", "Starting the services"):
+        assert re.search(rf"{shown} … \d+ s", terminal.text)
+        assert re.search(rf"{shown}: \d+\.\d s", terminal.text)
 
 
 @pytest.mark.timeout(180)

@@ -8,6 +8,7 @@ import pytest
 from services.gateway.routes.operator.audit_trail import action_of, target_of
 from shared.routing import STAFF_ROUTES, OperatorRoute
 from shared.wire import encode, new_id, now
+from tests.harness import import_lines
 from tests.harness.console import PAGE, cookie_in, operator_sign_in
 from tests.harness.http import Client
 from tests.harness.system import System
@@ -31,13 +32,7 @@ ID = "8c1f5e0a-3b0e-4d52-9a41-3f2f7f9b0c55"
             "p",
         ),
         ("POST", "/studios/{studio}/classes", "classes.create", {"studio": "mine"}, "mine"),
-        (
-            "POST",
-            "/studios/{studio}/classes/{class_id}/cancel",
-            "classes.cancel",
-            {"studio": "mine", "class_id": ID},
-            ID,
-        ),
+        ("POST", "/studios/{studio}/classes/{id}/cancel", "classes.cancel", {"studio": "s", "id": ID}, ID),
         ("POST", "/queues/{queue}/parked/requeue", "queues.parked.requeue", {"queue": "q"}, "q"),
         ("POST", "/sequences/advance", "sequences.advance", {}, "all"),
         ("POST", "/import", "import", {}, "all"),
@@ -80,29 +75,24 @@ async def entries_of(system: System, request_id: str, since: str) -> list[dict[s
 
 async def test_a_write_leaves_who_did_what_to_what(system: System) -> None:
     """For operators, staff tokens and sessions; a new resource is named by its id."""
-    since, first, second, third = now().isoformat(), new_id(), new_id(), new_id()
+    since = now().isoformat()
+
+    async def done(client: Client, path: str, body: Any = None) -> tuple[Any, tuple[str, str, str]]:
+        request_id = new_id()
+        reply = await client.post(path, body, headers={"X-Request-Id": request_id})
+        (entry,) = await entries_of(system, request_id, since)
+        assert set(entry) == {"id", "object", "at", "actor", "action", "target", "request_id"}
+        return reply.json(), (entry["actor"], entry["action"], entry["target"])
+
     path = f"/studios/{system.studio_id}/staff-tokens"
-    body = {"name": "Desk", "role": "manager"}
-    issued = await system.operator.post(path, body, headers={"X-Request-Id": first})
-    token = issued.json()
-    (entry,) = await entries_of(system, first, since)
-    assert set(entry) == {"id", "object", "at", "actor", "action", "target", "request_id"}
-    assert (entry["actor"], entry["action"], entry["target"]) == (
-        "operator",
-        "staff-tokens.create",
-        token["id"],
-    )
-    base = f"{system.running.operator_url}/operator/v1"
-    staff = system.client(base, {"Authorization": f"Bearer {token['token']}", "X-Request-Id": second})
+    token, entry = await done(system.operator, path, {"name": "Desk", "role": "manager"})
+    assert entry == ("operator", "staff-tokens.create", token["id"])
     key = {"studio": system.studio_id, "name": "p", "scopes": ["studio:read"]}
-    made = (await staff.post("/keys", key)).json()
-    (entry,) = await entries_of(system, second, since)
-    assert (entry["actor"], entry["action"], entry["target"]) == (token["id"], "keys.create", made["id"])
+    made, entry = await done(system.staff(token["token"]), "/keys", key)
+    assert entry == (token["id"], "keys.create", made["id"])
     cookie = cookie_in(await operator_sign_in(system, token["token"]))
-    session = system.client(base, PAGE | {"Cookie": cookie, "X-Request-Id": third})
-    assert (await session.post(f"/keys/{made['id']}/revoke")).status == 200
-    (entry,) = await entries_of(system, third, since)
-    assert (entry["actor"], entry["action"], entry["target"]) == (token["id"], "keys.revoke", made["id"])
+    _, entry = await done(system.operators(PAGE | {"Cookie": cookie}), f"/keys/{made['id']}/revoke")
+    assert entry == (token["id"], "keys.revoke", made["id"])
     assert made["key"] not in str(await system.operator.get("/audit", since=since, limit=200))
 
 
@@ -127,10 +117,8 @@ async def test_a_refused_write_leaves_nothing(system: System) -> None:
 
 async def test_only_an_operator_reads_the_audit_log(system: System) -> None:
     """A manager's token is for one studio; the log is for all."""
-    path = f"/studios/{system.studio_id}/staff-tokens"
-    token = (await system.operator.post(path, {"name": "M", "role": "manager"})).json()["token"]
-    base = f"{system.running.operator_url}/operator/v1"
-    refused = await system.client(base, {"Authorization": f"Bearer {token}"}).get("/audit")
+    token = await system.staff_token("manager")
+    refused = await system.staff(token["token"]).get("/audit")
     assert (refused.status, refused.code) == (403, "insufficient_role")
     assert (await system.operator.get("/audit", cursor=new_id())).code == "invalid_cursor"
 
@@ -158,27 +146,16 @@ async def test_an_import_is_of_the_studio_that_its_lines_are_of(system: System) 
     """With and without `?studio=`, for operators and managers. The lines of several studios are of `all`."""
     since, other = now().isoformat(), await system.new_studio()
 
-    def line(studio: str) -> dict[str, Any]:
-        return {
-            "object": "class_type",
-            "id": new_id(),
-            "studio_id": studio,
-            "name": "Flow",
-            "description": "",
-        }
-
     async def target(client: Client, *studios: str, **query: str) -> str:
         request_id = new_id()
-        raw = b"\n".join(encode(line(studio)) for studio in studios)
+        raw = b"\n".join(encode(import_lines.class_type(studio_id=studio)) for studio in studios)
         report = await client.post("/import", raw=raw, headers={"X-Request-Id": request_id}, **query)
         assert report.status == 200, report.body
         (entry,) = await entries_of(system, request_id, since)
         return str(entry["target"])
 
     mine = system.studio_id
-    token = await system.operator.post(f"/studios/{mine}/staff-tokens", {"name": "M", "role": "manager"})
-    bearer = {"Authorization": f"Bearer {token.json()['token']}"}
-    manager = system.client(f"{system.running.operator_url}/operator/v1", bearer)
+    manager = system.staff((await system.staff_token("manager"))["token"])
     assert await target(system.operator, mine) == mine
     assert await target(system.operator, mine, studio=mine) == mine
     assert await target(system.operator, mine, other) == "all"

@@ -4,17 +4,31 @@ The routes are those of the routing table, the bodies are made from each route's
 here by itself. See docs/decisions/0011-bounded-work.md.
 """
 
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from services.cli.demo import STUDIO_ID
 from services.cli.openapi.operations import partner_routes
-from shared.routing import ROUTES, PartnerRoute
+from services.gateway.routes.operator.audit_trail import target_of
+from services.gateway.rules.console_cookie import PARTNER_COOKIE, cookie_of, is_loopback
+from services.gateway.rules.key_text import KEY_HEADS, STAFF_HEAD, parse
+from shared.errors import DomainError
+from shared.http.answer import IF_NONE_MATCH, matches
+from shared.http.client_address import TrustedProxies
+from shared.http.route_table import RouteTable
+from shared.http.service import valid_request_id
+from shared.observability.scrubbing import safe_message, scrub
+from shared.observability.tracing import valid_traceparent
+from shared.phones import is_phone
+from shared.routing import PREFIX, ROUTES, STAFF_ROUTES, PartnerRoute
 from shared.wire import new_id
 from tests.harness.hostile import HEADERS, QUERIES, bodies_for, cpu_seconds
 from tests.harness.system import System
-from tests.services.gateway.test_other_studios import other_studios_ids
+from tests.harness.text_places import Hostile, too_dear
+from tests.services.gateway.demo_ids import demo_ids_in
 
 # The soak sends bodies of the largest size.
 LARGE, LARGEST = 120 * 1024, 240 * 1024
@@ -69,11 +83,9 @@ class Attacker:
 
 @pytest.fixture
 async def attacker(system: System) -> Attacker:
-    ids = (await other_studios_ids(system)) | {"key": new_id()}
     issued = await system.issue(studio=STUDIO_ID, client="test")
-    limits = {"rate": 10_000, "burst": 10_000}
-    assert (await system.operator.patch(f"/clients/{issued['client_id']}", limits)).status == 200
-    return Attacker(system, issued["key"], ids)
+    await system.limit(issued)
+    return Attacker(system, issued["key"], await demo_ids_in(system))
 
 
 @pytest.mark.parametrize("route", WRITES, ids=named)
@@ -122,3 +134,47 @@ async def test_a_hostile_query_or_header_costs_next_to_nothing(
         else:
             too_dear.append((name, round(spent, 3)))
     assert too_dear == []
+
+
+PROXIES = TrustedProxies(("0.0.0.0/0",), "x-forwarded-for")
+HEADS: dict[str, Callable[[bytes], object]] = {
+    "the request id": valid_request_id,
+    "the trace": lambda raw: valid_traceparent(raw.decode("latin-1")),
+    "the key": lambda raw: parse("spk_live_" + raw.decode("latin-1"), *KEY_HEADS),
+    "the staff token": lambda raw: parse("stf_" + raw.decode("latin-1"), STAFF_HEAD),
+    "the cookie": lambda raw: cookie_of([(b"cookie", raw)], PARTNER_COOKIE),
+    "the entity tags": lambda raw: matches(b'"a"', [(IF_NONE_MATCH, raw)]),
+    "the forwarded addresses": lambda raw: PROXIES.client_of("127.0.0.1", {b"x-forwarded-for": raw}),
+    "the host": lambda raw: is_loopback(raw.decode("latin-1")),
+    "the audited query": lambda raw: target_of(STAFF_ROUTES[0], {}, raw, ""),
+    "the logged method": lambda raw: scrub(f'"method":"{raw.decode()}","request_id":"a@b"'),
+    "an exception's text": lambda raw: safe_message(ValueError(raw.decode() + "@")),
+    "a phone": lambda raw: is_phone(raw.decode(), "GB"),
+}
+
+
+@pytest.mark.parametrize("head", HEADS)
+async def test_a_text_in_a_head_costs_its_size(head: str) -> None:
+    """Most of them are read before anyone is authenticated, and every method is logged."""
+
+    def cases(text: Hostile, size: int) -> Iterator[tuple[str, bytes]]:
+        yield head, text.of_bytes(size).encode()
+
+    async def use(raw: bytes) -> None:
+        HEADS[head](raw)
+
+    assert await too_dear(cases, use) == []
+
+
+async def test_a_text_in_a_path_costs_its_size() -> None:
+    """The gateway's table of routes."""
+    routes = RouteTable(ROUTES, PREFIX)
+
+    def cases(text: Hostile, size: int) -> Iterator[tuple[str, bytes]]:
+        yield "path", f"{PREFIX}/forms/{text.of_bytes(size)}/submissions".encode()
+
+    async def use(path: bytes) -> None:
+        with contextlib.suppress(DomainError):
+            routes.find("GET", path)
+
+    assert await too_dear(cases, use) == []

@@ -4,15 +4,12 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import aiohttp
-import asyncpg
 import pytest
 
 from shared.wire import new_id
 from tests.harness.bookable_studio import Bookable, bookable
-from tests.harness.databases import Template
-from tests.harness.eventually import eventually
-from tests.harness.system import RunningSystem, System, embedded_system
+from tests.harness.databases import Template, connected
+from tests.harness.system import RunningSystem, System, embedded_system, new_studio_in
 
 REFUSE = """
 CREATE FUNCTION {schema}.refuse_write() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -36,9 +33,7 @@ def breakable(
 @pytest.fixture
 async def own(breakable: tuple[RunningSystem, str]) -> AsyncIterator[tuple[System, Bookable, str]]:
     running, database_url = breakable
-    async with aiohttp.ClientSession() as session:
-        system = System(running, session)
-        system.studio_id = await system.new_studio()
+    async with new_studio_in(running) as system:
         studio = bookable(members=10)
         await system.import_lines(studio.lines)
         yield system, studio, database_url
@@ -46,20 +41,18 @@ async def own(breakable: tuple[RunningSystem, str]) -> AsyncIterator[tuple[Syste
 
 @asynccontextmanager
 async def writes_refused(database_url: str, table: str, state: str) -> AsyncIterator[None]:
-    conn = await asyncpg.connect(database_url)
     schema = table.partition(".")[0]
-    try:
+    async with connected(database_url) as conn:
         await conn.execute(REFUSE.format(schema=schema, table=table, state=state))
-        yield
-    finally:
-        await conn.execute(f"DROP FUNCTION IF EXISTS {schema}.refuse_write() CASCADE")
-        await conn.close()
+        try:
+            yield
+        finally:
+            await conn.execute(f"DROP FUNCTION {schema}.refuse_write() CASCADE")
 
 
 async def book(system: System, studio: Bookable, member: int, key: str) -> Any:
     partner = system.partner(await system.key())
-    body = {"class_id": studio.class_ids[0], "member_id": studio.member_ids[member]}
-    return await partner.post("/bookings", body, headers={"Idempotency-Key": key})
+    return await partner.book(studio.class_ids[0], studio.member_ids[member], key=key)
 
 
 async def test_a_write_is_503_while_the_database_takes_none_and_works_afterwards(
@@ -89,18 +82,11 @@ async def test_an_event_is_held_while_the_log_cannot_be_written_and_never_parked
     async with writes_refused(database_url, "webhooks.events", "53100"):
         made = await book(system, studio, 0, new_id())
         assert made.status == 201
-
-        async def writes_fail() -> bool:
-            ready = (await system.site.get("/health/ready")).json()
-            return "takes no writes" in ready["parts"]["webhooks.writes"]
-
-        await eventually(writes_fail)
+        await system.site.until(
+            "/health/ready", lambda ready: "takes no writes" in ready["parts"]["webhooks.writes"]
+        )
         assert (await partner.get("/events")).json()["data"] == []
-
-    async def logged() -> bool:
-        events = (await partner.get("/events")).json()["data"]
-        return [event["data"]["object"]["id"] for event in events] == [made.json()["id"]]
-
-    await eventually(logged)
+    logged = await partner.until("/events")
+    assert [event["data"]["object"]["id"] for event in logged["data"]] == [made.json()["id"]]
     queues = (await system.operator.get("/queues")).json()
     assert all(queue["parked"] == 0 for queue in queues["data"]), queues

@@ -1,40 +1,40 @@
-"""Errors at the edge: one shape, the documented code, nothing leaked."""
+"""Errors at the edge: one shape, the documented code, nothing leaked, and one spelling of each path."""
 
 import json
+import re
 
 import pytest
 
+from shared.routing import ROUTES, PartnerRoute
 from shared.wire import new_id
+from tests.harness.http import Client
 from tests.harness.system import System
 
 
-async def test_unknown_paths_and_methods_are_told_apart(system: System) -> None:
+async def test_unknown_paths_and_methods_are_told_apart(partner: Client) -> None:
     """404 for an unknown path, 405 with Allow for a path with another method."""
-    client = system.partner(await system.key())
     for path in ("/nothing", "/rooms/", f"/rooms/{new_id()}/more", ""):
-        assert (await client.get(path)).code == "not_found"
-    answer = await client.delete("/rooms")
+        assert (await partner.get(path)).code == "not_found"
+    answer = await partner.delete("/rooms")
     assert (answer.status, answer.code, answer.headers["Allow"]) == (405, "method_not_allowed", "GET")
 
 
-async def test_every_answer_carries_request_id_and_version(system: System) -> None:
+async def test_every_answer_carries_request_id_and_version(partner: Client) -> None:
     """The caller's own request id if it is valid, otherwise a new one, also in the body."""
-    client = system.partner(await system.key())
-    kept = await client.get("/nothing", headers={"X-Request-Id": "my-request.1"})
+    kept = await partner.get("/nothing", headers={"X-Request-Id": "my-request.1"})
     assert kept.headers["X-Request-Id"] == "my-request.1"
     assert kept.json()["error"]["request_id"] == "my-request.1"
     for insane in ("two words", "x" * 129, "é"):
-        made = await client.get("/studio", headers={"X-Request-Id": insane})
+        made = await partner.get("/studio", headers={"X-Request-Id": insane})
         assert made.status == 200
         assert len(made.headers["X-Request-Id"]) == 36
     assert kept.headers["X-API-Version"] == "2026-08-02"
 
 
-async def test_an_unserved_version_is_refused(system: System) -> None:
+async def test_an_unserved_version_is_refused(partner: Client) -> None:
     """X-API-Version is optional; another version is 400 and lists the supported ones."""
-    client = system.partner(await system.key())
-    assert (await client.get("/studio", headers={"X-API-Version": "2026-08-02"})).status == 200
-    answer = await client.get("/studio", headers={"X-API-Version": "2020-01-01"})
+    assert (await partner.get("/studio", headers={"X-API-Version": "2026-08-02"})).status == 200
+    answer = await partner.get("/studio", headers={"X-API-Version": "2020-01-01"})
     assert (answer.status, answer.code) == (400, "unsupported_api_version")
     assert answer.json()["error"]["details"] == {"supported": ["2026-08-02"]}
 
@@ -55,10 +55,9 @@ async def test_an_unserved_version_is_refused(system: System) -> None:
         (b'{"email": "a@example.com", "emial": "\xff"}', "json_invalid"),
     ],
 )
-async def test_a_bad_body_is_422_and_says_where(system: System, raw: bytes, type_: str) -> None:
+async def test_a_bad_body_is_422_and_says_where(partner: Client, raw: bytes, type_: str) -> None:
     """Malformed JSON, NUL, lone surrogates, unknown and missing fields: 422, never 500."""
-    client = system.partner(await system.key())
-    answer = await client.post("/leads", raw=raw)
+    answer = await partner.post("/leads", raw=raw)
     body = answer.json()
     assert (answer.status, body["error"]["code"]) == (422, "validation_failed"), answer.body
     assert body["detail"][0]["loc"][0] == "body"
@@ -66,79 +65,47 @@ async def test_a_bad_body_is_422_and_says_where(system: System, raw: bytes, type
     assert set(body["error"]) == {"type", "code", "message", "param", "details", "request_id"}
 
 
-async def test_a_body_over_256_kib_is_413(system: System) -> None:
+async def test_a_body_over_256_kib_is_413(partner: Client) -> None:
     """Also if it has no Content-Length."""
-    client = system.partner(await system.key())
     big = json.dumps({"email": "a@example.com", "first_name": "x" * 262_144}).encode()
-    answer = await client.post("/leads", raw=big)
+    answer = await partner.post("/leads", raw=big)
     assert (answer.status, answer.code) == (413, "body_too_large")
 
 
-async def test_a_body_that_is_not_json_is_415(system: System) -> None:
+async def test_a_body_that_is_not_json_is_415(partner: Client) -> None:
     """Only JSON is accepted."""
-    client = system.partner(await system.key())
     for kind in ("text/plain", "application/x-www-form-urlencoded", "application/xml"):
-        answer = await client.post("/leads", raw=b"email=a", headers={"Content-Type": kind})
+        answer = await partner.post("/leads", raw=b"email=a", headers={"Content-Type": kind})
         assert (answer.status, answer.code) == (415, "unsupported_media_type")
 
 
-async def test_a_malformed_path_id_is_422_at_its_name(system: System) -> None:
+async def test_a_malformed_path_id_is_422_at_its_name(partner: Client) -> None:
     """Ids are uuids; anything else is reported at ["path", name]."""
-    client = system.partner(await system.key())
     for bad in ("1", "not-a-uuid", "0" * 32, "%00"):
-        answer = await client.get(f"/rooms/{bad}")
+        answer = await partner.get(f"/rooms/{bad}")
         assert answer.status == 422, answer.body
         assert answer.json()["detail"][0]["loc"] == ["path", "room_id"]
 
 
-async def test_an_encoded_slash_divides_nothing(system: System) -> None:
-    """A path that differs once it is decoded must not bypass the scope of its route."""
-    client = system.partner(await system.key())
-    field = {"key": "goal", "label": "Goal", "type": "text"}
-    form = (await client.post("/forms", {"title": "Open", "status": "published", "fields": [field]})).json()
-    reader = system.partner(await system.key(["forms:read", "schedule:read"]))
-    for path in (
-        f"/forms/{form['id']}%2Fsubmissions",
-        f"/forms/{form['id']}%2fsubmissions",
-        f"/forms/{form['id']}%2F",
-        "/rooms/%2F",
-        "/rooms%2F",
-    ):
-        answer = await reader.get(path)
-        assert (answer.status, answer.code) == (404, "not_found"), path
+LIMITS = ["0", "201", "ten", "1.5", "", "1.0", "1e1", "null"]
+STARTS = ["null", "1700000000"]
 
 
 @pytest.mark.parametrize(
-    "query",
-    [
-        "limit=1.0",
-        "limit=1e1",
-        "limit=null",
-        "starts_after=null",
-        "starts_after=1700000000",
-    ],
+    "query", [*(f"limit={text}" for text in LIMITS), *(f"starts_after={text}" for text in STARTS)]
 )
 async def test_query_values_are_not_read_loosely(system: System, query: str) -> None:
-    """An invalid filter is reported, never silently ignored."""
+    """An invalid filter is reported, never silently ignored. A limit is 1 to 200."""
     answer = await system.partner(await system.key()).get(f"/classes?{query}")
     assert answer.status == 422, answer.body
     assert answer.json()["detail"][0]["loc"] == ["query", query.partition("=")[0]]
 
 
-async def test_a_bad_cursor_comes_before_an_unknown_location(system: System) -> None:
+async def test_a_bad_cursor_comes_before_an_unknown_location(partner: Client) -> None:
     """400 for a cursor, then 404."""
-    client = system.partner(await system.key())
     for path in ("/rooms", "/classes"):
-        answer = await client.get(path, location_id=new_id(), cursor="bad")
+        answer = await partner.get(path, location_id=new_id(), cursor="bad")
         assert (answer.status, answer.code) == (400, "invalid_cursor"), path
-
-
-@pytest.mark.parametrize("limit", ["0", "201", "ten", "1.5", ""])
-async def test_a_bad_limit_is_422_at_the_query(system: System, limit: str) -> None:
-    """1 to 200."""
-    answer = await system.partner(await system.key()).get("/rooms", limit=limit)
-    assert answer.status == 422
-    assert answer.json()["detail"][0]["loc"] == ["query", "limit"]
 
 
 @pytest.mark.parametrize("cursor", ["x", "", "8a7f4c52-6dfe-4f7a-9f1a-3c8b57f0f3ad"])
@@ -148,17 +115,57 @@ async def test_a_cursor_that_no_list_gave_out_is_400(system: System, cursor: str
     assert (answer.status, answer.code) == (400, "invalid_cursor")
 
 
-async def test_internal_headers_and_routes_are_out_of_reach(system: System) -> None:
+async def test_internal_headers_and_routes_are_out_of_reach(partner: Client) -> None:
     """A caller's internal headers are dropped; /internal and /staff do not exist."""
-    client = system.partner(await system.key())
     forged = {"X-Studio-Caller": "forged"}
-    assert (await client.get("/studio", headers=forged)).status == 200
+    assert (await partner.get("/studio", headers=forged)).status == 200
     for path in ("/internal/import", "/staff/classes", "/../internal/import", "/health/ready"):
-        assert (await client.post(path, {})).code == "not_found"
+        assert (await partner.post(path, {})).code == "not_found"
 
 
 async def test_open_pages_need_no_key(system: System) -> None:
-    """Health, the OpenAPI document and the reference page are public; metrics are not."""
-    for path in ("/health/live", "/health/ready", "/partner/v1/openapi.json", "/docs"):
+    """Health is public; metrics are not."""
+    for path in ("/health/live", "/health/ready"):
         assert (await system.site.get(path)).status == 200
     assert (await system.site.get("/metrics")).status == 404
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
+async def test_every_route_refuses_a_missing_key(system: System, route: PartnerRoute) -> None:
+    """No route of the partner API is public: 401 comes before any lookup."""
+    answer = await system.anyone.send(route.method, re.sub(r"\{\w+\}", lambda _: new_id(), route.path))
+    assert (answer.status, answer.code) == (401, "missing_api_key")
+    assert "X-Service-Key" in answer.headers["WWW-Authenticate"]
+
+
+def test_a_route_without_a_scope_does_not_construct() -> None:
+    """A new route must declare its scope."""
+    with pytest.raises(ValueError, match="names no known scope"):
+        PartnerRoute("GET", "/new", "", "catalog")
+
+
+async def test_an_encoded_letter_is_the_letter(partner: Client) -> None:
+    """The gateway finds the route that the owner will find: `preview` is a word, however it is spelled."""
+    for path in ("/bookings/preview", "/bookings/%70review"):
+        answer = await partner.send("DELETE", path, headers={"Idempotency-Key": new_id()})
+        assert (answer.status, answer.headers["Allow"]) == (405, "POST"), path
+        assert (await partner.post(path, {})).status == 422
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "//console/session",
+        "/console//session",
+        "/console%2Fsession",
+        "/console/session/",
+        "/%63onsole/session",
+        "//health/live",
+        "/health/live/",
+    ],
+)
+async def test_a_public_path_has_one_spelling(system: System, path: str) -> None:
+    """On both ports, which take nothing for what it is not."""
+    for url in (system.running.partner_url, system.running.operator_url):
+        answer = await system.client(url, {}).send("POST", path, {"token": "x"})
+        assert (answer.status, answer.code) == (404, "not_found")

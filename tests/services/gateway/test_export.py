@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
-import asyncpg
 import pytest
 
 from services.bookings.store import export_lines as bookings
@@ -16,8 +15,10 @@ from shared.db.database import service_url
 from shared.transfer import exporting
 from shared.transfer.exporting import ExportQuery
 from shared.wire import new_id
-from tests.harness.database_layout import open_database
-from tests.harness.demo import demo_with_new_ids
+from tests.harness.bookable_studio import demo_with_new_ids
+from tests.harness.database_layout import opened_database
+from tests.harness.databases import connected
+from tests.harness.http import created
 from tests.harness.system import System, embedded_system
 from tests.services.cli.test_studioctl import studioctl
 
@@ -60,16 +61,11 @@ async def a_days_work(system: System) -> str:
     )
     for number in range(2):
         fields = {"email": f"m{number}@example.com", "first_name": "M", "last_name": str(number)}
-        member = (await partner.post("/members", fields)).json()["id"]
+        member = (await partner.create("/members", fields))["id"]
         bought = {"member_id": member, "product_id": pack["id"]}
-        answer = await system.operator.post(f"/studios/{studio_id}/purchases", bought)
-        assert answer.status == 201, answer.body
-        booking = {"class_id": lesson["id"], "member_id": member, "join_waitlist": True}
-        booked = await partner.post("/bookings", booking, headers={"Idempotency-Key": new_id()})
-        assert booked.status == 201, booked.body
-    cancelled = await partner.delete(
-        f"/bookings/{booked.json()['id']}", headers={"Idempotency-Key": new_id()}
-    )
+        await system.operator.create(f"/studios/{studio_id}/purchases", bought)
+        booked = created(await partner.book(lesson["id"], member, join_waitlist=True))
+    cancelled = await partner.cancel(booked["id"])
     assert cancelled.status == 200, cancelled.body
     return studio_id
 
@@ -110,12 +106,9 @@ async def fill_waitlists(system: System, studio_id: str) -> None:
     ]
     await system.import_lines([joined, filed, *people, seat, *waiting, *entries], studio_id)
     partner = system.partner(await system.key(studio=studio_id))
-    booked = []
-    for person in people:
-        body = {"class_id": joined["id"], "member_id": person["id"], "join_waitlist": True}
-        booked.append((await partner.post("/bookings", body, headers={"Idempotency-Key": new_id()})).json())
+    booked = [created(await partner.book(joined["id"], one["id"], join_waitlist=True)) for one in people]
     for left in (booked[1], waiting[0]):
-        answer = await partner.delete(f"/bookings/{left['id']}", headers={"Idempotency-Key": new_id()})
+        answer = await partner.cancel(left["id"])
         assert answer.status == 200, answer.body
 
 
@@ -123,15 +116,12 @@ async def rows_of(system: System) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of what an import writes, with where it is and which transaction wrote it."""
     found = {}
     for service in ("gateway", *EXPORTED):
-        conn = await asyncpg.connect(service_url(system.running.database_url(service), service))
-        try:
+        async with connected(service_url(system.running.database_url(service), service)) as conn:
             tables = await conn.fetch("SELECT tablename FROM pg_tables WHERE schemaname = $1", service)
             for table in {row["tablename"] for row in tables} - WRITTEN_BY_LOOPS:
                 if service != "gateway" or table == "studios":
                     rows = await conn.fetch(f"SELECT ctid, xmin, t.*::text FROM {service}.{table} t")  # noqa: S608
                     found[f"{service}.{table}"] = sorted(map(tuple, rows))
-        finally:
-            await conn.close()
     return found
 
 
@@ -153,8 +143,7 @@ async def test_a_page_continues_where_the_previous_one_ended(
 ) -> None:
     """No row is skipped or repeated between two pages, even if timestamps are equal."""
     studio_id = await a_days_work(system)
-    db = await open_database(system.running.database_url("bookings"), "bookings", size=1)
-    try:
+    async with opened_database(system.running.database_url("bookings"), "bookings") as db:
         whole = await exporting.export_page(db, bookings.SECTIONS, ExportQuery(studio_id=studio_id))
         assert whole.next_cursor is None
         monkeypatch.setattr(exporting, "PAGE_LINES", 7)
@@ -167,8 +156,6 @@ async def test_a_page_continues_where_the_previous_one_ended(
             cursor = page.next_cursor
             if cursor is None:
                 break
-    finally:
-        await db.close()
     assert lines == [bytes(line) for line in whole.lines]
     assert len(lines) > 100
 
@@ -200,15 +187,12 @@ async def test_a_person_gets_what_is_stored_about_them_and_nothing_else(system: 
 
 async def test_no_column_is_forgotten(database_url: str) -> None:
     """Every column is exported, or listed here as one that the import derives."""
-    conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
-    try:
+    async with connected(database_url) as conn:
         rows = await conn.fetch(
             "SELECT table_schema || '.' || table_name AS name, column_name FROM information_schema.columns "
             "WHERE table_schema = ANY ($1)",
             list(EXPORTED),
         )
-    finally:
-        await conn.close()
     of_studios = {row["name"] for row in rows if row["column_name"] == "studio_id"}
     of_studios |= {f"{schema}.studios" for schema in EXPORTED}
     for row in rows:

@@ -3,20 +3,13 @@
 import asyncio
 import time
 from datetime import datetime
+from operator import itemgetter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.gateway.rules.key_text import (
-    KEY_HEADS,
-    LENGTH,
-    base62,
-    from_base62,
-    hash_secret,
-    make_key,
-    parse,
-)
+from services.gateway.rules.key_text import KEY_HEADS, LENGTH, hash_secret, make_key, parse
 from shared.wire import new_id
 from tests.harness.system import System
 
@@ -38,12 +31,6 @@ def test_a_key_with_one_wrong_letter_is_refused_without_a_look_up(place: int, le
     text = make_key(test=False).text
     mistyped = text[:place] + letter + text[place + 1 :]
     assert mistyped == text or parse(mistyped, *KEY_HEADS) is None
-
-
-@given(st.integers(0, 2**128 - 1))
-def test_base62_loses_nothing(number: int) -> None:
-    """The id in the text is the key's uuid."""
-    assert from_base62(base62(number, 22)) == number
 
 
 def test_the_stored_hash_depends_on_the_pepper() -> None:
@@ -77,16 +64,7 @@ async def test_the_secret_is_shown_once_only(system: System) -> None:
     listed = (await system.operator.get("/keys", studio=system.studio_id)).json()["data"]
     assert "key" not in shown
     assert listed == [shown]
-    assert set(shown) >= {
-        "id",
-        "studio_id",
-        "client_id",
-        "name",
-        "prefix",
-        "scopes",
-        "location_ids",
-        "created_at",
-    }
+    assert set(shown) >= {"id", "studio_id", "client_id", "name", "prefix", "scopes", "location_ids"}
     assert issued["key"].startswith(shown["prefix"] + "_")
 
 
@@ -117,7 +95,7 @@ async def test_a_leaked_key_is_revoked_together_with_its_endpoints(system: Syste
     endpoints = {}
     for issued in (leaked, other):
         body = {"url": "https://partner.example/hook"}
-        made = (await system.partner(issued["key"]).post("/webhook-endpoints", body)).json()
+        made = await system.partner(issued["key"]).create("/webhook-endpoints", body)
         assert made["key_id"] == issued["id"]
         endpoints[issued["id"]] = made["id"]
     path = f"/keys/{leaked['id']}/revoke"
@@ -143,9 +121,7 @@ async def test_an_expired_key_is_told_so(system: System) -> None:
 async def test_rotation_gives_the_same_client_a_second_key(system: System) -> None:
     """Same client, scopes and locations; the old key stays valid for the overlap and no longer."""
     old = await system.issue("studio:read", "leads:read", client="Partner Inc")
-    answer = await system.operator.post(f"/keys/{old['id']}/rotate", {"overlap": 1})
-    new = answer.json()
-    assert answer.status == 201
+    new = await system.operator.create(f"/keys/{old['id']}/rotate", {"overlap": 1})
     assert new["key"] != old["key"]
     for field in ("client_id", "scopes", "location_ids", "studio_id", "name"):
         assert new[field] == old[field]
@@ -191,12 +167,7 @@ async def test_last_used_at_is_noted(system: System) -> None:
     """An operator can see which keys are in use."""
     issued = await system.issue()
     await system.partner(issued["key"]).get("/key")
-    for _ in range(100):
-        shown = (await system.operator.get(f"/keys/{issued['id']}")).json()
-        if shown["last_used_at"] is not None:
-            return
-        await asyncio.sleep(0.05)
-    pytest.fail("last_used_at was never written")
+    await system.operator.until(f"/keys/{issued['id']}", itemgetter("last_used_at"))
 
 
 async def test_unknown_scopes_are_named(system: System) -> None:

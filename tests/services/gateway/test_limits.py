@@ -1,8 +1,11 @@
-"""Rate limits: a token bucket per client, and another one for guessers."""
+"""Rate limits: a token bucket per client, another one for guessers, and one that gateways share in Valkey."""
 
 import asyncio
+import time
+from collections.abc import Iterator
 
 import pytest
+from redis.asyncio import Redis
 
 from services.gateway.rules.rate_limit import (
     MAX_LARGE_BODIES,
@@ -12,8 +15,10 @@ from services.gateway.rules.rate_limit import (
     TokenBucket,
     cost_of,
 )
+from services.gateway.shared_rate_limits import AWAY_SECONDS, SharedLimits
 from shared.errors import RateLimited
-from tests.harness.http import Client
+from shared.wire import new_id
+from tests.harness.pgbouncer import Valkey, running_valkey
 from tests.harness.raw_http import connect
 from tests.harness.system import System
 
@@ -74,8 +79,7 @@ async def test_a_client_over_its_limit_gets_429_with_retry_after(system: System)
     """Two keys of one client share its bucket; every authenticated answer shows the limit."""
     first = await system.issue(client="Busy")
     second = await system.issue(client="Busy")
-    answer = await system.operator.patch(f"/clients/{first['client_id']}", {"rate": 0.1, "burst": 3})
-    assert answer.json()["burst"] == 3
+    await system.limit(first, rate=0.1, burst=3)
     answers = [await system.partner(key["key"]).get("/key") for key in (first, second, first)]
     assert [one.status for one in answers] == [200, 200, 200]
     assert [one.headers["RateLimit-Remaining"] for one in answers] == ["2", "1", "0"]
@@ -90,8 +94,7 @@ async def test_a_client_over_its_limit_gets_429_with_retry_after(system: System)
 async def test_large_bodies_use_up_the_limit(system: System) -> None:
     """Of 240 KB a client may send three at once, and then less than one a second. The headers say it."""
     issued = await system.issue(client="Large")
-    limits = {"rate": 0.1, "burst": 200}
-    assert (await system.operator.patch(f"/clients/{issued['client_id']}", limits)).status == 200
+    await system.limit(issued, rate=0.1, burst=200)
     client = system.partner(issued["key"])
     answers = [await client.post("/leads", raw=LARGE) for _ in range(5)]
     assert [one.status for one in answers][:3] == [422] * 3 and answers[-1].status == 429
@@ -105,8 +108,7 @@ async def test_large_bodies_use_up_the_limit(system: System) -> None:
 async def test_a_large_body_of_unknown_length_costs_the_same(system: System) -> None:
     """It is charged once it has been read."""
     issued = await system.issue(client="Chunked")
-    limits = {"rate": 0.1, "burst": 200}
-    assert (await system.operator.patch(f"/clients/{issued['client_id']}", limits)).status == 200
+    await system.limit(issued, rate=0.1, burst=200)
     head = f"POST /partner/v1/leads HTTP/1.1\r\nHost: t\r\nX-Service-Key: {issued['key']}\r\n"
     head += "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
     answers = []
@@ -121,12 +123,83 @@ async def test_a_large_body_of_unknown_length_costs_the_same(system: System) -> 
 async def test_a_client_cannot_have_many_large_bodies_handled_at_once(system: System) -> None:
     """Whatever its rate: one after the other blocks its service for others. The rest get 429 for a second."""
     issued = await system.issue(client="Many")
-    limits = {"rate": 10_000, "burst": 10_000}
-    assert (await system.operator.patch(f"/clients/{issued['client_id']}", limits)).status == 200
-    client: Client = system.partner(issued["key"])
+    await system.limit(issued)
+    client = system.partner(issued["key"])
     answers = await asyncio.gather(*(client.post("/leads", raw=LARGE) for _ in range(16)))
     refused = [one for one in answers if one.status == 429]
     assert 0 < len(refused) < 16
     assert {one.status for one in answers} == {422, 429}
     assert {one.headers["Retry-After"] for one in refused} == {"1"}
     assert min(int(one.headers["RateLimit-Remaining"]) for one in refused) > 0
+
+
+BURST = 100
+# So slow that no token is refilled during a test.
+RATE = 0.001
+
+
+@pytest.fixture
+def valkey() -> Iterator[Valkey]:
+    with running_valkey() as server:
+        yield server
+
+
+class Gateway:
+    """Takes tokens as the partner port does. Only the test moves the clock."""
+
+    def __init__(self, url: str) -> None:
+        self.now = time.monotonic()
+        self.limits = SharedLimits(url, timeout=20.0, clock=lambda: self.now)
+
+    async def take(self, client_id: str, cost: int = 1) -> bool:
+        bucket = self.limits.of(client_id, RATE, BURST, self.now)
+        return bucket.take(self.now, cost) or await self.limits.take_more(bucket, cost)
+
+
+async def reservations(valkey: Valkey) -> int:
+    client = Redis.from_url(valkey.url.replace("valkey", "redis"))
+    stats = await client.info("commandstats")
+    await client.aclose()
+    return int(stats.get("cmdstat_evalsha", {"calls": 0})["calls"])
+
+
+async def test_a_large_body_costs_the_same_whichever_gateway_it_reaches(valkey: Valkey) -> None:
+    """Three of 30 tokens each; the tokens that are left are for small requests."""
+    gateways = [Gateway(valkey.url) for _ in range(2)]
+    client_id = new_id()
+    allowed = [await gateways[number % 2].take(client_id, 30) for number in range(8)]
+    assert 2 <= sum(allowed) <= 3, "a few tokens are reserved by the other gateway"
+    small = [await gateway.take(client_id) for _ in range(BURST) for gateway in gateways]
+    assert 30 * sum(allowed) + sum(small) == BURST
+    assert await gateways[0].take(new_id(), 10 * BURST), "no request costs more than the bucket holds"
+    for gateway in gateways:
+        await gateway.limits.close()
+
+
+async def test_tokens_are_reserved_in_batches_and_a_refusal_asks_nobody(valkey: Valkey) -> None:
+    """A round trip for each request would cost more than the request."""
+    gateway, client_id = Gateway(valkey.url), new_id()
+    await gateway.take(client_id)
+    assert all(await asyncio.gather(*(gateway.take(client_id) for _ in range(BURST // 2))))
+    assert await reservations(valkey) <= 4
+    allowed = [await gateway.take(client_id) for _ in range(BURST)]
+    assert sum(allowed) == BURST - BURST // 2 - 1
+    before = await reservations(valkey)
+    assert before <= 20
+    assert not any([await gateway.take(client_id) for _ in range(BURST)])
+    assert await reservations(valkey) == before
+    await gateway.limits.close()
+
+
+async def test_without_the_store_each_gateway_counts_for_itself_and_comes_back(valkey: Valkey) -> None:
+    """Requests are answered all the time; no error reaches a partner."""
+    gateway, client_id = Gateway(valkey.url), new_id()
+    assert await gateway.take(client_id)
+    await asyncio.to_thread(valkey.stop)
+    allowed = [await gateway.take(client_id) for _ in range(3 * BURST)]
+    assert BURST <= sum(allowed) <= 2 * BURST
+    await asyncio.to_thread(valkey.start)
+    gateway.now += AWAY_SECONDS + 0.01
+    assert await gateway.take(client_id)
+    assert await reservations(valkey) > 0
+    await gateway.limits.close()

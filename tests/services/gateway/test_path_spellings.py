@@ -9,8 +9,8 @@ from http.client import HTTPConnection
 from itertools import count
 from typing import Any
 from urllib.parse import urlencode, urlsplit
+from urllib.request import Request, urlopen
 
-import asyncpg
 import msgspec
 import pytest
 from msgspec import Struct
@@ -21,6 +21,7 @@ from services.gateway.routes.operator.audit_trail import action_of
 from shared.routing import STAFF_ROUTES, OperatorRoute
 from shared.wire import new_id
 from tests.harness.console import PAGE
+from tests.harness.databases import connected
 from tests.services.cli.test_code_samples import REFUSED, Demo, demo, operations, put_back
 
 __all__ = ["demo"]
@@ -132,14 +133,11 @@ def encoded(write: Write) -> str:
 
 
 async def entries_of(demo: Demo, replies: list[Reply]) -> dict[str, list[tuple[str, str, str]]]:
-    connection = await asyncpg.connect(demo.database_url)
-    try:
+    async with connected(demo.database_url) as connection:
         rows = await connection.fetch(
             "SELECT request_id, actor, action, target FROM gateway.audit_log WHERE request_id = ANY ($1)",
             [reply.request_id for reply in replies],
         )
-    finally:
-        await connection.close()
     found: dict[str, list[tuple[str, str, str]]] = {}
     for row in rows:
         found.setdefault(row["request_id"], []).append((row["actor"], row["action"], row["target"]))
@@ -222,12 +220,8 @@ def credentials(demo: Demo, who: str) -> tuple[str, dict[str, str]]:
 
 
 def _call(demo: Demo, method: str, path: str, body: Any, headers: dict[str, str]) -> tuple[str, bytes]:
-    url = urlsplit(demo.operator_origin)
-    connection = HTTPConnection(str(url.hostname), url.port, timeout=30)
+    """The cookie that is set, and the body."""
     sent = headers | {"Content-Type": "application/json"}
-    connection.request(method, path, msgspec.json.encode(body), sent)
-    answer = connection.getresponse()
-    content = answer.read()
-    assert answer.status in (200, 201), content
-    connection.close()
-    return answer.headers.get("Set-Cookie", ""), content
+    request = Request(demo.operator_origin + path, msgspec.json.encode(body), sent, method=method)
+    with urlopen(request, timeout=30) as answer:
+        return answer.headers.get("Set-Cookie", ""), answer.read()

@@ -1,5 +1,6 @@
-"""The request log: a client's own requests, newest first, written outside the hot path."""
+"""The request log: a client's own requests, newest first; and for operators, how much each key is used."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -9,22 +10,21 @@ from services.gateway.request_log import BATCH, LIMITED_SHARE, MAX_REFUSED, Requ
 from services.gateway.store import requests
 from services.gateway.store.old_rows import delete_old_rows
 from services.gateway.wire.request import RequestsQuery
+from shared.db.database import Database
 from shared.http.caller import Caller
 from shared.observability.metrics import REQUEST_LOG_LEFT_OUT
 from shared.wire import new_id
-from tests.harness.database_layout import open_database
-from tests.harness.eventually import eventually
+from tests.harness.database_layout import opened_database
 from tests.harness.http import Client
 from tests.harness.system import System
+from tests.services.cli.test_studioctl import studioctl
+from tests.services.cli.test_studioctl_on_a_terminal import screen
 
 
 async def logged(client: Client, count: int, **query: Any) -> list[dict[str, Any]]:
-    async def enough() -> list[dict[str, Any]]:
-        rows = (await client.get("/requests", **query)).json()["data"]
-        return rows if len(rows) >= count else []
-
-    found: list[dict[str, Any]] = await eventually(enough)
-    return found
+    page = await client.until("/requests", lambda page: len(page["data"]) >= count, **query)
+    rows: list[dict[str, Any]] = page["data"]
+    return rows
 
 
 async def test_a_client_sees_its_own_requests_and_no_others(system: System) -> None:
@@ -36,31 +36,11 @@ async def test_a_client_sees_its_own_requests_and_no_others(system: System) -> N
     await system.partner(second["key"]).send("GET", "/studio", headers={"X-Request-Id": request_id})
     await client.send("GET", f"/classes/{new_id()}", headers={"X-Request-Id": request_id})
     refused, good = await logged(client, 2, request_id=request_id)
-    assert set(good) == {
-        "id",
-        "object",
-        "request_id",
-        "at",
-        "method",
-        "route",
-        "status",
-        "error_code",
-        "duration_ms",
-        "key_id",
-    }
-    assert (good["object"], good["method"], good["route"], good["status"], good["error_code"]) == (
-        "request",
-        "GET",
-        "/studio",
-        200,
-        None,
-    )
-    assert (good["key_id"], good["request_id"]) == (second["id"], request_id)
-    assert (refused["route"], refused["status"], refused["error_code"]) == (
-        "/classes/{class_id}",
-        404,
-        "not_found",
-    )
+    shown = {"object": "request", "method": "GET", "route": "/studio", "status": 200, "error_code": None}
+    shown |= {"key_id": second["id"], "request_id": request_id}
+    assert good == shown | {name: good[name] for name in ("id", "at", "duration_ms")}
+    told = (refused["route"], refused["status"], refused["error_code"])
+    assert told == ("/classes/{class_id}", 404, "not_found")
     rows = await logged(system.partner(other["key"]), 1, request_id=request_id)
     assert [row["key_id"] for row in rows] == [other["id"]]
 
@@ -87,106 +67,91 @@ def a_row(status: int, at: float = 1_700_000_000.0, caller: Caller | None = None
     return (at, caller, "GET", "/studio", status, None, 0.001, new_id())
 
 
-async def test_under_a_storm_refused_requests_stay_and_the_rest_is_counted(database_url: str) -> None:
+async def test_under_a_storm_refused_requests_stay_and_the_rest_is_counted(db: Database) -> None:
     """At ten times the write limit memory is bounded, refused requests are written first, all are counted."""
-    db = await open_database(database_url, "gateway", size=1)
     caller = Caller(studio_id=new_id(), client_id=new_id(), key_id=new_id())
     log, before = RequestLog(db), REQUEST_LOG_LEFT_OUT._value.get()
-    try:
-        for number in range(10 * BATCH):
-            log.add(a_row(500 if number % 20 == 0 else 200, 1_700_000_000.0 + number, caller))
-        refused = BATCH // 2
-        await log.write()
-        assert REQUEST_LOG_LEFT_OUT._value.get() - before == 10 * BATCH - BATCH
-        async with db.connection() as conn:
-            query = RequestsQuery(status_class="5xx", limit=200)
-            assert len((await requests.page(conn, caller, query)).data) == 200
-            counts = dict(await conn.fetch("SELECT status, count(*) FROM requests GROUP BY status"))
-            used = await conn.fetchrow("SELECT sum(requests), sum(errors) FROM key_usage")
-        assert counts == {500: refused, 200: BATCH - refused}
-        assert tuple(used or ()) == (10 * BATCH, refused)
-        for _ in range(MAX_REFUSED + 10):
-            log.add(a_row(404))
-        assert len(log._refused.rows) == MAX_REFUSED
-    finally:
-        await db.close()
+    for number in range(10 * BATCH):
+        log.add(a_row(500 if number % 20 == 0 else 200, 1_700_000_000.0 + number, caller))
+    refused = BATCH // 2
+    await log.write()
+    assert REQUEST_LOG_LEFT_OUT._value.get() - before == 10 * BATCH - BATCH
+    async with db.connection() as conn:
+        query = RequestsQuery(status_class="5xx", limit=200)
+        assert len((await requests.page(conn, caller, query)).data) == 200
+        counts = dict(await conn.fetch("SELECT status, count(*) FROM requests GROUP BY status"))
+        used = await conn.fetchrow("SELECT sum(requests), sum(errors) FROM key_usage")
+    assert counts == {500: refused, 200: BATCH - refused}
+    assert tuple(used or ()) == (10 * BATCH, refused)
+    for _ in range(MAX_REFUSED + 10):
+        log.add(a_row(404))
+    assert len(log._refused.rows) == MAX_REFUSED
 
 
-async def test_a_client_that_ignores_its_limit_pushes_nobody_out_of_the_log(database_url: str) -> None:
+async def test_a_client_that_ignores_its_limit_pushes_nobody_out_of_the_log(db: Database) -> None:
     """All of another client's requests are listed; of the 429s a sample, and the key's usage counts them."""
-    db = await open_database(database_url, "gateway", size=1)
     storm, other = (Caller(studio_id=new_id(), client_id=new_id(), key_id=new_id()) for _ in range(2))
     log = RequestLog(db)
-    try:
-        for number in range(30_000):
-            log.add(a_row(429, caller=storm))
-            if number % 2_000 == 0:
-                log.add(a_row(404, caller=other))
-                log.add(a_row(429, caller=other))
-        log.add(a_row(404, caller=storm))
-        await log.write()
-        async with db.connection() as conn:
-            rows = await conn.fetch("SELECT client_id::text, status, count(*) FROM requests GROUP BY 1, 2")
-            used = await conn.fetchrow(
-                "SELECT sum(requests), sum(errors) FROM key_usage WHERE key_id = $1", storm.key_id
-            )
-        assert {tuple(row) for row in rows} == {
-            (other.client_id, 404, 15),
-            (other.client_id, 429, 15),
-            (storm.client_id, 429, LIMITED_SHARE),
-            (storm.client_id, 404, 1),
-        }
-        assert tuple(used or ()) == (30_001, 30_001)
-    finally:
-        await db.close()
+    for number in range(30_000):
+        log.add(a_row(429, caller=storm))
+        if number % 2_000 == 0:
+            log.add(a_row(404, caller=other))
+            log.add(a_row(429, caller=other))
+    log.add(a_row(404, caller=storm))
+    await log.write()
+    async with db.connection() as conn:
+        rows = await conn.fetch("SELECT client_id::text, status, count(*) FROM requests GROUP BY 1, 2")
+        used = await conn.fetchrow(
+            "SELECT sum(requests), sum(errors) FROM key_usage WHERE key_id = $1", storm.key_id
+        )
+    assert {tuple(row) for row in rows} == {
+        (other.client_id, 404, 15),
+        (other.client_id, 429, 15),
+        (storm.client_id, 429, LIMITED_SHARE),
+        (storm.client_id, 404, 1),
+    }
+    assert tuple(used or ()) == (30_001, 30_001)
 
 
-async def test_a_batch_that_failed_is_written_later(database_url: str) -> None:
+async def rows_in(db: Database) -> int:
+    async with db.connection() as conn:
+        return int(await conn.fetchval("SELECT count(*) FROM requests"))
+
+
+async def test_a_batch_that_failed_is_written_later(db: Database, database_url: str) -> None:
     """If the database is unavailable for a moment, nothing that was queued is lost."""
-    db = await open_database(database_url, "gateway", size=1)
-    log = RequestLog(db)
+    async with opened_database(database_url, "gateway") as away:
+        log = RequestLog(away)
     log.add(a_row(200))
-    await db.close()
     with pytest.raises(Exception, match=r".*"):
         await log.write()
-    again = await open_database(database_url, "gateway", size=1)
-    try:
-        log._db = again
-        await log.write()
-        async with again.connection() as conn:
-            assert await conn.fetchval("SELECT count(*) FROM requests") == 1
-    finally:
-        await again.close()
+    log._db = db
+    await log.write()
+    assert await rows_in(db) == 1
 
 
-async def test_what_is_queued_is_written_when_the_gateway_stops(database_url: str) -> None:
+async def test_what_is_queued_is_written_when_the_gateway_stops(db: Database) -> None:
     """An unavailable database does not delay the shutdown."""
-    db = await open_database(database_url, "gateway", size=1)
     log = RequestLog(db)
     log.add(a_row(200))
     await log.write_last()
-    async with db.connection() as conn:
-        assert await conn.fetchval("SELECT count(*) FROM requests") == 1
+    assert await rows_in(db) == 1
     log.add(a_row(200))
     await db.close()
     await log.write_last()
 
 
-async def test_requests_are_kept_for_seven_days(database_url: str) -> None:
+async def test_requests_are_kept_for_seven_days(db: Database) -> None:
     """Older ones are deleted, a batch at a time."""
-    db = await open_database(database_url, "gateway", size=1)
     log = RequestLog(db)
-    try:
-        async with db.connection() as conn:
-            seconds = float(await conn.fetchval("SELECT extract(epoch FROM clock_timestamp())::float8"))
-        log.add(a_row(200, seconds - 6.9 * 86400))
-        log.add(a_row(200, seconds - 7.1 * 86400))
-        await log.write()
-        async with db.connection() as conn:
-            assert not await delete_old_rows(conn)
-            assert await conn.fetchval("SELECT count(*) FROM requests") == 1
-    finally:
-        await db.close()
+    async with db.connection() as conn:
+        seconds = float(await conn.fetchval("SELECT extract(epoch FROM clock_timestamp())::float8"))
+    log.add(a_row(200, seconds - 6.9 * 86400))
+    log.add(a_row(200, seconds - 7.1 * 86400))
+    await log.write()
+    async with db.connection() as conn:
+        assert not await delete_old_rows(conn)
+    assert await rows_in(db) == 1
 
 
 def test_the_code_is_read_off_an_error_and_cannot_be_feigned() -> None:
@@ -197,3 +162,67 @@ def test_the_code_is_read_off_an_error_and_cannot_be_feigned() -> None:
         error_code_in(problems + b'"error":{"type":"x","code":"validation_failed"}}') == "validation_failed"
     )
     assert error_code_in(b"not json") is None
+
+
+async def usage(system: System, **query: Any) -> dict[str, dict[str, Any]]:
+    listed = (await system.operator.get("/usage", studio=system.studio_id, **query)).json()
+    return {row["id"]: row for row in listed["data"]}
+
+
+async def counted(system: System, key_id: str, requests: int) -> dict[str, Any]:
+    """The log is written once a second."""
+    async with asyncio.timeout(60):
+        while (row := (await usage(system))[key_id])["requests"] < requests or not row["last_used_at"]:
+            await asyncio.sleep(0.05)
+    return row
+
+
+async def test_requests_errors_and_last_use_are_counted_for_each_key(system: System) -> None:
+    """Two keys of one client are counted separately; a key that was never used is shown with zeros."""
+    busy = await system.issue(client="Booking site")
+    quiet = await system.issue(client="Booking site")
+    partner = system.partner(busy["key"])
+    for _ in range(3):
+        assert (await partner.get("/studio")).status == 200
+    assert (await partner.get(f"/classes/{new_id()}")).status == 404
+    row = await counted(system, busy["id"], 4)
+    assert (row["requests"], row["errors"]) == (4, 1)
+    assert (row["client_name"], row["prefix"]) == ("Booking site", busy["prefix"])
+    unused = (await usage(system))[quiet["id"]]
+    assert (unused["requests"], unused["errors"], unused["last_used_at"]) == (0, 0, None)
+
+
+async def test_batches_add_up_and_the_window_ends_them(system: System) -> None:
+    """A second batch is added to the first; from tomorrow on nothing was counted."""
+    issued = await system.issue()
+    partner = system.partner(issued["key"])
+    await partner.get("/studio")
+    await counted(system, issued["id"], 1)
+    await asyncio.gather(*(partner.get("/studio") for _ in range(5)))
+    assert (await counted(system, issued["id"], 6))["requests"] == 6
+    later = await usage(system, since="2999-01-01T00:00:00Z")
+    assert later[issued["id"]]["requests"] == 0
+
+
+async def test_usage_goes_page_by_page_and_stays_in_its_studio(system: System) -> None:
+    """A cursor of another studio's list is refused, and so is a studio that does not exist."""
+    issued = [await system.issue() for _ in range(3)]
+    first = (await system.operator.get("/usage", studio=system.studio_id, limit=2)).json()
+    rest = await usage(system, limit=2, cursor=first["next_cursor"])
+    shown = [*(row["id"] for row in first["data"]), *rest]
+    assert shown == [key["id"] for key in issued]
+    other = await system.new_studio()
+    refused = await system.operator.get("/usage", studio=other, cursor=first["next_cursor"])
+    assert refused.code == "invalid_cursor"
+    assert (await system.operator.get("/usage", studio="nobody")).status == 404
+
+
+async def test_studioctl_shows_usage_as_a_table_and_as_json(system: System) -> None:
+    """The prefix stays whole at any width."""
+    issued = await system.issue(client="Partner Inc")
+    listed = (await studioctl(system, "usage", "--studio", system.studio_id, "--since", "24h")).json()
+    assert [row["id"] for row in listed["data"]] == [issued["id"]]
+    for columns in (120, 40):
+        text, code = await screen(system, "usage", "--studio", system.studio_id, columns=columns)
+        assert code == 0
+        assert issued["prefix"] in text and "Partner Inc" in text and "errors" in text

@@ -1,13 +1,9 @@
 """After a restore from a backup both sequences jump forward, so that no number is used twice."""
 
-from typing import Any
-
-import asyncpg
-
 from shared.wire import new_id
-from tests.harness.eventually import eventually
+from tests.harness.databases import connected
 from tests.harness.http import Client
-from tests.harness.receiver import receiving
+from tests.harness.receiver import Receiver
 from tests.harness.system import System
 
 # What a restore to just before the last event does to the log of one studio.
@@ -21,52 +17,31 @@ UPDATE webhooks.event_counters SET last_sequence = $2 WHERE studio_id = $1
 
 async def new_member(partner: Client) -> None:
     body = {"email": f"{new_id()}@example.com", "first_name": "A", "last_name": "B"}
-    assert (await partner.post("/members", body)).status == 201
+    await partner.create("/members", body)
 
 
 async def test_a_poller_that_had_read_everything_sees_what_comes_after_a_restore(
-    system: System,
+    system: System, partner: Client, receiver: Receiver
 ) -> None:
     """`after_sequence` from after the backup finds the next event; an endpoint's number jumps as far."""
-    partner = system.partner(await system.key())
-    async with receiving() as receiver:
-        made = await partner.post("/webhook-endpoints", {"url": receiver.url})
-        assert made.status == 201
-        for count in (1, 2, 3):
-            await new_member(partner)
-
-            async def has_arrived(count: int = count) -> bool:
-                return len(receiver.received) == count
-
-            await eventually(has_arrived)
-        conn = await asyncpg.connect(system.running.database_url("webhooks"))
-        try:
-            await conn.execute(REWIND, system.studio_id, 1)
-        finally:
-            await conn.close()
-        untouched = await system.new_studio()
-        refused = await system.operator.post("/sequences/advance", {"by": 999_999})
-        assert refused.status == 422, "the checks of a restored database would take that for lost events"
-        answer = await system.operator.post("/sequences/advance", {"by": 1_000_000})
-        assert answer.status == 200, answer.body
-        assert answer.json()["studios"] >= 2
+    await partner.create("/webhook-endpoints", {"url": receiver.url})
+    for count in (1, 2, 3):
         await new_member(partner)
-
-        async def seen() -> Any:
-            return (await partner.get("/events", after_sequence=3)).json()["data"]
-
-        assert [event["sequence"] for event in await eventually(seen)] == [1_000_002]
-
-        async def has_come() -> bool:
-            return len(receiver.received) == 4
-
-        await eventually(has_come)
-        assert int(receiver.received[-1].headers["webhook-sequence"]) == 1_000_002
+        await receiver.until_count(count)
+    async with connected(system.running.database_url("webhooks")) as conn:
+        await conn.execute(REWIND, system.studio_id, 1)
+    untouched = await system.new_studio()
+    refused = await system.operator.post("/sequences/advance", {"by": 999_999})
+    assert refused.status == 422, "the checks of a restored database would take that for lost events"
+    answer = await system.operator.post("/sequences/advance", {"by": 1_000_000})
+    assert answer.status == 200, answer.body
+    assert answer.json()["studios"] >= 2
+    await new_member(partner)
+    seen = await partner.until("/events", after_sequence=3)
+    assert [event["sequence"] for event in seen["data"]] == [1_000_002]
+    await receiver.until_count(4)
+    assert receiver.received[-1].sequence == 1_000_002
     # A studio whose counter was lost in the restore starts after the jump too.
     other = system.partner(await system.key(studio=untouched))
     await new_member(other)
-
-    async def first() -> Any:
-        return (await other.get("/events")).json()["data"]
-
-    assert [event["sequence"] for event in await eventually(first)] == [1_000_001]
+    assert [event["sequence"] for event in (await other.until("/events"))["data"]] == [1_000_001]

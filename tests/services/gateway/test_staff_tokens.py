@@ -14,9 +14,10 @@ from services.cli.openapi.operations import Operation, operator_operations
 from services.gateway.access import OperatorAccess
 from services.gateway.rules.key_text import STAFF_HEAD, hash_secret, make_token
 from services.gateway.store import staff_tokens, studios
+from shared.db.database import Database
 from shared.http.caller import ROLES, Role
 from shared.wire import new_id
-from tests.harness.database_layout import open_database
+from tests.harness import import_lines as lines
 from tests.harness.http import Client, Reply
 from tests.harness.system import System
 from tests.services.bookings.import_samples import a_member
@@ -37,27 +38,14 @@ class Staff(Struct):
 _staff: list[tuple[str, str, dict[str, str], str]] = []
 
 
-def client_with(system: System, token: str) -> Client:
-    base = f"{system.running.operator_url}/operator/v1"
-    return Client(system._session, base, {"Authorization": f"Bearer {token}"})
-
-
-async def issue(system: System, studio_id: str, role: str) -> dict[str, Any]:
-    body = {"name": f"{role} of the desk", "role": role}
-    made = await system.operator.post(f"/studios/{studio_id}/staff-tokens", body)
-    assert made.status == 201, made.body
-    issued: dict[str, Any] = made.json()
-    return issued
-
-
 async def staff_of(system: System) -> Staff:
     """One studio with a token of each role, and another one with a key, created once."""
     if not _staff:
         own, other = await system.new_studio(), await system.new_studio()
-        tokens = {role: (await issue(system, own, role))["token"] for role in ("staff", "manager")}
+        tokens = {role: (await system.staff_token(role, own))["token"] for role in ("staff", "manager")}
         _staff.append((own, other, tokens, (await system.issue(studio=other))["id"]))
     own, other, tokens, key = _staff[0]
-    return Staff(own, other, {role: client_with(system, text) for role, text in tokens.items()}, key)
+    return Staff(own, other, {role: system.staff(text) for role, text in tokens.items()}, key)
 
 
 async def call(client: Client, operation: Operation, studio: str, **ids: str) -> Reply:
@@ -140,9 +128,9 @@ async def test_a_managers_lists_and_imports_hold_the_own_studio_only(system: Sys
 
 async def test_a_token_is_shown_once_and_ends_with_its_revocation(system: System) -> None:
     """Listed without its secret, its use is recorded, and it is refused once revoked."""
-    issued = await issue(system, system.studio_id, "staff")
+    issued = await system.staff_token("staff")
     assert issued["token"].startswith("stf_") and issued["token"].startswith(issued["prefix"])
-    client, base = client_with(system, issued["token"]), f"/studios/{system.studio_id}"
+    client, base = system.staff(issued["token"]), f"/studios/{system.studio_id}"
     assert (await client.get(f"{base}/classes")).status == 200
     (listed,) = (await system.operator.get(f"{base}/staff-tokens")).json()["data"]
     assert listed["last_used_at"] is not None and "token" not in listed
@@ -155,27 +143,89 @@ async def test_a_token_is_shown_once_and_ends_with_its_revocation(system: System
 
 async def test_a_made_up_token_is_refused(system: System) -> None:
     """With a good checksum, a wrong secret under a known id, and a broken checksum."""
-    issued = await issue(system, system.studio_id, "manager")
+    issued = await system.staff_token("manager")
     stranger = make_token(STAFF_HEAD).text
     forged = issued["token"][:-20] + stranger[-20:]
     for text in (stranger, forged, issued["token"][:-1], "stf_"):
-        refused = await client_with(system, text).get("/studios")
+        refused = await system.staff(text).get("/studios")
         assert refused.status in (401, 429), text
-    assert (await client_with(system, issued["token"]).get("/studios")).status == 200
+    assert (await system.staff(issued["token"]).get("/studios")).status == 200
 
 
-async def test_a_token_outlives_the_pepper_that_it_was_issued_under(database_url: str) -> None:
+async def test_a_token_outlives_the_pepper_that_it_was_issued_under(db: Database) -> None:
     """One use while both are known stores a hash under the new one, also right after another use."""
-    db = await open_database(database_url, "gateway", size=1)
     new, studio_id = make_token(STAFF_HEAD), new_id()
-    try:
-        async with db.transaction() as conn:
-            await studios.upsert(conn, [{"id": studio_id, "slug": "s", "name": "S", "timezone": "UTC"}])
-            stored = hash_secret("old", new.secret)
-            await staff_tokens.add(conn, studio_id, new, name="Desk", role="staff", secret_hash=stored)
-        headers = {b"authorization": f"Bearer {new.text}".encode()}
-        assert not await OperatorAccess((), db, ("new",)).recognise(headers)
-        for peppers in (("old",), ("new", "old"), ("new",)):
-            assert await OperatorAccess((), db, peppers).recognise(headers), peppers
-    finally:
-        await db.close()
+    async with db.transaction() as conn:
+        await studios.upsert(conn, [{"id": studio_id, "slug": "s", "name": "S", "timezone": "UTC"}])
+        stored = hash_secret("old", new.secret)
+        await staff_tokens.add(conn, studio_id, new, name="Desk", role="staff", secret_hash=stored)
+    headers = {b"authorization": f"Bearer {new.text}".encode()}
+    assert not await OperatorAccess((), db, ("new",)).recognise(headers)
+    for peppers in (("old",), ("new", "old"), ("new",)):
+        assert await OperatorAccess((), db, peppers).recognise(headers), peppers
+
+
+CLASS = {
+    "title": "Flow",
+    "start_time": "2035-01-01T08:00:00Z",
+    "end_time": "2035-01-01T09:00:00Z",
+    "capacity": 5,
+}
+
+
+async def a_catalog(system: System, studio_id: str) -> dict[str, str]:
+    """One of each, by the field of a class that names it."""
+    place = lines.location()
+    rows = {
+        "location_id": place,
+        "room_id": lines.room(place["id"]),
+        "instructor_id": lines.instructor(active=False),
+        "class_type_id": lines.class_type(),
+    }
+    await system.import_lines(list(rows.values()), studio_id)
+    return {field: row["id"] for field, row in rows.items()}
+
+
+def named(answer: Any) -> list[tuple[list[str], str]]:
+    assert answer.status == 422, answer.body
+    assert answer.json()["error"]["code"] == "validation_failed"
+    return [(problem["loc"], problem["type"]) for problem in answer.json()["detail"]]
+
+
+@pytest.mark.parametrize("field", ["location_id", "room_id", "instructor_id", "class_type_id"])
+async def test_a_class_cannot_refer_to_another_studios_catalog(system: System, field: str) -> None:
+    """Neither a new class nor a changed one; an id that no studio has is refused in the same words."""
+    own = await a_catalog(system, system.studio_id)
+    theirs = await a_catalog(system, await system.new_studio())
+    base = f"/studios/{system.studio_id}/classes"
+    path = f"{base}/{(await system.operator.create(base, CLASS | own))['id']}"
+    for unknown in (theirs[field], new_id()):
+        refused = [(["body", field], "unknown_reference")]
+        assert named(await system.operator.post(base, CLASS | own | {field: unknown})) == refused
+        assert named(await system.operator.patch(path, {field: unknown})) == refused
+    shown = (await system.operator.get(path)).json()
+    assert {name: shown[name] for name in own} == own
+    assert (await system.operator.patch(path, {field: None})).json()[field] is None
+
+
+async def test_all_unknown_references_are_named_at_once(system: System) -> None:
+    """And a body that cannot be read is left to the service that knows what is wrong with it."""
+    theirs = await a_catalog(system, await system.new_studio())
+    base = f"/studios/{system.studio_id}/classes"
+    problems = named(await system.operator.post(base, CLASS | theirs))
+    assert [loc for loc, _ in problems] == [["body", field] for field in theirs]
+    assert named(await system.operator.post(base, CLASS | {"room_id": 7})) != []
+    assert named(await system.operator.post(base, raw=b'{"room_id": ')) == [(["body"], "json_invalid")]
+
+
+async def test_a_purchase_cannot_be_made_in_another_studios_location(system: System) -> None:
+    """It would be hidden from every limited key of the studio."""
+    theirs = await a_catalog(system, await system.new_studio())
+    own = await a_catalog(system, system.studio_id)
+    product, member = lines.product(), {"object": "member", "id": new_id(), "first_name": "Ada"}
+    await system.import_lines([product, member])
+    body = {"member_id": member["id"], "product_id": product["id"]}
+    base = f"/studios/{system.studio_id}/purchases"
+    refused = await system.operator.post(base, body | {"location_id": theirs["location_id"]})
+    assert named(refused) == [(["body", "location_id"], "unknown_reference")]
+    assert (await system.operator.post(base, body | {"location_id": own["location_id"]})).status == 201

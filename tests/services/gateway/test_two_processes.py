@@ -1,17 +1,28 @@
-"""Each service runs alone too: gateway and catalog in two processes give the answers of `studioctl up`."""
+"""Services in processes of their own: the answers of `studioctl up`, and one limit for two gateways."""
 
+import asyncio
 import os
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
 import aiohttp
 import pytest
 
+from services.cli.secrets import with_secrets
 from shared.http.caller import CALLER_HEADER, Caller, CallerSigner
 from shared.servers.ports import free_port
+from shared.settings import Settings
+from shared.wire import new_id
 from tests.harness import import_lines
-from tests.harness.system import ROOT, Process, RunningSystem, System, embedded_system, environment_for
+from tests.harness.databases import connected
+from tests.harness.http import Client
+from tests.harness.pgbouncer import running_valkey
+from tests.harness.process import ROOT, environment_for, serving
+from tests.harness.system import RunningSystem, System, embedded_system, new_studio_in
 
 PATHS = (
     "/studio",
@@ -30,9 +41,7 @@ async def test_gateway_and_catalog_alone_give_the_same_answers(
 ) -> None:
     """The same database behind both: body and ETag are the same, so any replica can answer 304."""
     with embedded_system(tmp_path, database_url) as embedded:
-        async with aiohttp.ClientSession() as session:
-            system = System(embedded, session)
-            system.studio_id = await system.new_studio()
+        async with new_studio_in(embedded) as system:
             place = import_lines.location()
             data = [
                 place,
@@ -56,15 +65,8 @@ async def test_gateway_and_catalog_alone_give_the_same_answers(
     )
     # Each service has its own key, which the gateway knows.
     keys = {"catalog": {"STUDIO_CALLER_KEY": "c" * 32}, "gateway": {"STUDIO_CALLER_KEY_CATALOG": "c" * 32}}
-    processes = [
-        Process(
-            ["serve", name],
-            shared | keys[name] | {"STUDIO_PORT": str(port)},
-            f"http://127.0.0.1:{port}/health/ready",
-            tmp_path / f"{name}.log",
-        )
-        for name, port in (("catalog", catalog_port), ("gateway", gateway_port))
-    ]
+    ports = {"catalog": catalog_port, "gateway": gateway_port}
+    processes = [serving([name], shared | keys[name], tmp_path, port) for name, port in ports.items()]
     try:
         for process in processes:
             process.start()
@@ -121,3 +123,79 @@ def test_serve_says_which_secret_is_missing(service: str, missing: str, tmp_path
     assert done.returncode == 1
     assert missing in done.stderr
     assert "Traceback" not in done.stderr
+
+
+BURST = 20
+# So slow that no token is refilled during the test.
+RATE = 0.001
+# A reservation that takes longer than 0.1 s counts as a failure, as on a very busy machine. Then the gateway
+# logs this and counts for itself for a second, and the test uses the next client.
+AWAY = "shared_limits_away"
+CLIENTS = 8
+STUDIO = "INSERT INTO gateway.studios (id, name) VALUES ($1, 'Flow')"
+
+
+class Gateways:
+    def __init__(self, logs: Sequence[Path], partners: Sequence[Sequence[Client]]) -> None:
+        self._logs = logs
+        self._partners = iter(partners)
+
+    async def statuses(self) -> Counter[int]:
+        """Of a new client that sends each gateway as many requests as its limit allows."""
+        partner = next(self._partners)
+        return Counter([(await gateway.get("/key")).status for _ in range(BURST) for gateway in partner])
+
+    def failed_reservations(self) -> int:
+        return sum(log.read_text().count(AWAY) for log in self._logs)
+
+
+@asynccontextmanager
+async def two_gateways(folder: Path, database_url: str, valkey_url: str) -> AsyncIterator[Gateways]:
+    token = with_secrets(Settings(home=folder), make=True).operator_tokens[0]
+    shared = environment_for(folder, STUDIO_DATABASE_URL=database_url, STUDIO_VALKEY_URL=valkey_url)
+    ports = [free_port(), free_port()]
+    with ExitStack() as stack:
+        systems, processes = [], []
+        for port in ports:
+            operator_port = free_port()
+            environment = shared | {"STUDIO_OPERATOR_PORT": str(operator_port)}
+            process = serving(["gateway"], environment, folder, port)
+            stack.callback(process.stop)
+            processes.append(process)
+            systems.append(RunningSystem(port, operator_port, token, folder))
+        processes[0].start()
+        await asyncio.to_thread(processes[0].wait_ready)
+        async with aiohttp.ClientSession() as session:
+            first, second = (System(running, session) for running in systems)
+            keys = await _keys(database_url, first)
+            # Later than the keys, so that it knows them from its start.
+            processes[1].start()
+            await asyncio.to_thread(processes[1].wait_ready)
+            partners = [(first.partner(key), second.partner(key)) for key in keys]
+            yield Gateways([process.log for process in processes], partners)
+
+
+async def _keys(database_url: str, system: System) -> list[str]:
+    """One for each client."""
+    system.studio_id = new_id()
+    async with connected(database_url) as admin:
+        await admin.execute(STUDIO, system.studio_id)
+    issued = [await system.issue(client=f"client {number}") for number in range(CLIENTS)]
+    for key in issued:
+        await system.limit(key, RATE, BURST)
+    return [str(key["key"]) for key in issued]
+
+
+async def test_two_gateways_share_a_limit_and_outlive_the_store(database_url: str, tmp_path: Path) -> None:
+    """With the store they allow together what one would. Without it each counts for itself; nothing fails."""
+    with running_valkey() as valkey:
+        async with two_gateways(tmp_path, database_url, valkey.url) as gateways:
+            for _ in range(CLIENTS - 1):
+                before = gateways.failed_reservations()
+                shared = await gateways.statuses()
+                if gateways.failed_reservations() == before:
+                    break
+            assert shared == {200: BURST, 429: BURST}
+            await asyncio.to_thread(valkey.stop)
+            assert await gateways.statuses() == {200: 2 * BURST}
+            assert gateways.failed_reservations() > before

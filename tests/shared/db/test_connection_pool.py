@@ -13,6 +13,7 @@ from shared.db import connection_pool
 from shared.db.database import Connection, Database
 from shared.errors import NotFound
 from tests.chaos.link import BOTH, linked
+from tests.harness.databases import connected
 from tests.harness.eventually import until
 
 PID = "SELECT pg_backend_pid()"
@@ -171,12 +172,9 @@ async def test_connections_that_break_inside_a_call_do_not_use_up_the_pool(
 
 
 async def end(database_url: str, backend: int) -> None:
-    admin = await asyncpg.connect(database_url)
-    try:
+    async with connected(database_url) as admin:
         await admin.execute("SELECT pg_terminate_backend($1)", backend)
         while await admin.fetchval("SELECT count(*) FROM pg_stat_activity WHERE pid = $1", backend):
             await asyncio.sleep(0.01)
-    finally:
-        await admin.close()
     # The event loop notices the end when it next polls the socket.
     await asyncio.sleep(0.05)

@@ -16,17 +16,15 @@ from shared.db.migrate import (
     missing_functions,
 )
 from shared.settings import SERVICES
+from tests.harness.databases import connected
 
 SERVICE = "catalog"
 
 
 @pytest.fixture
 async def conn(database_url: str) -> AsyncIterator["asyncpg.Connection[Any]"]:
-    conn = await asyncpg.connect(database_url)
-    try:
+    async with connected(database_url) as conn:
         yield conn
-    finally:
-        await conn.close()
 
 
 def answering(number: int, *, name: str = "answer.sql", function: str = "answer") -> FunctionFile:
@@ -83,14 +81,11 @@ async def test_a_replica_waits_for_its_own_version_only(database_url: str, conn:
     """A new one waits until its functions are applied; an old one that restarts later does not wait."""
     old, new = answering(1), answering(2)
     await apply_functions(conn, SERVICE, [old])
-    replica = await asyncpg.connect(service_url(database_url, SERVICE))
-    try:
+    async with connected(service_url(database_url, SERVICE)) as replica:
         assert await missing_functions(replica, SERVICE, [new]) == ["answer.sql"]
         await apply_functions(conn, SERVICE, [new])
         assert await missing_functions(replica, SERVICE, [new]) == []
         assert await missing_functions(replica, SERVICE, [old]) == []
-    finally:
-        await replica.close()
 
 
 async def test_migrate_applies_the_functions_of_every_service(database_url: str, conn: Any) -> None:

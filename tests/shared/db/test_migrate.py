@@ -10,6 +10,7 @@ import pytest
 from shared.db.database import service_url
 from shared.db.migrate import MigrationProblem, migrate, migration_files
 from shared.settings import SERVICES
+from tests.harness.databases import connected
 from tests.harness.servers import Postgres
 
 
@@ -60,8 +61,7 @@ async def test_a_migration_killed_before_its_record_has_not_happened(postgres: P
 @pytest.mark.parametrize("service", SERVICES)
 async def test_a_services_role_reaches_its_own_schema_only(database_url: str, service: str) -> None:
     """It reads no other service's tables, makes no tables, and cannot edit the record of its migrations."""
-    conn: asyncpg.Connection[Any] = await asyncpg.connect(service_url(database_url, service))
-    try:
+    async with connected(service_url(database_url, service)) as conn:
         assert await conn.fetchval(f"SELECT count(*) FROM {service}.schema_migrations") >= 0  # noqa: S608
         for table in ("schema_migrations", "schema_functions"):
             for change in (
@@ -76,8 +76,6 @@ async def test_a_services_role_reaches_its_own_schema_only(database_url: str, se
                     await conn.fetchval(f"SELECT count(*) FROM {other}.schema_migrations")  # noqa: S608
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await conn.execute(f"CREATE TABLE {service}.mine (id integer)")
-    finally:
-        await conn.close()
 
 
 def test_every_service_has_numbered_files() -> None:

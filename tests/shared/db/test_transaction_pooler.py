@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-import asyncpg
 import pytest
 from structlog.testing import capture_logs
 
@@ -12,6 +11,7 @@ from shared.background import Wakeup
 from shared.db.database import Database
 from shared.db.unavailable import is_unavailable
 from shared.events.commit_listener import CommitListener
+from tests.harness.databases import connected
 from tests.harness.eventually import eventually, until
 from tests.harness.pgbouncer import running_pgbouncer
 
@@ -82,47 +82,39 @@ async def test_a_session_keeps_nothing_of_a_transaction(database_url: str) -> No
 async def test_a_cancelled_statement_ends_at_the_server(database_url: str) -> None:
     """The pooler passes a cancellation on to the session that runs the statement, and to no other."""
     statement = "SELECT pg_sleep(600)"
-    admin = await asyncpg.connect(database_url)
-    try:
-        async with pooled(database_url, sessions=1) as db:
+    async with connected(database_url) as admin, pooled(database_url, sessions=1) as db:
 
-            async def sleep() -> None:
-                async with db.connection() as conn:
-                    await conn.fetchval(statement, timeout=600)
-
-            async def sleeping() -> bool:
-                return bool(await admin.fetchval(SLEEPING, statement))
-
-            task = asyncio.create_task(sleep())
-            await eventually(sleeping)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
+        async def sleep() -> None:
             async with db.connection() as conn:
-                assert await conn.fetchval("SELECT 1") == 1, "the only session is free again"
-            assert not await sleeping()
-    finally:
-        await admin.close()
+                await conn.fetchval(statement, timeout=600)
+
+        async def sleeping() -> bool:
+            return bool(await admin.fetchval(SLEEPING, statement))
+
+        task = asyncio.create_task(sleep())
+        await eventually(sleeping)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        async with db.connection() as conn:
+            assert await conn.fetchval("SELECT 1") == 1, "the only session is free again"
+        assert not await sleeping()
 
 
 async def test_a_session_that_the_server_ends_counts_as_unavailable(database_url: str) -> None:
     """The pooler reports it in its own words. A partner gets 503, and the next request works."""
-    admin = await asyncpg.connect(database_url)
-    try:
-        async with pooled(database_url) as db:
-            with pytest.raises(Exception) as problem:
-                async with db.transaction() as conn:
-                    await admin.execute("SELECT pg_terminate_backend($1)", await conn.fetchval(PID))
-                    await conn.fetchval("SELECT 1")
-            assert is_unavailable(problem.value), repr(problem.value)
+    async with connected(database_url) as admin, pooled(database_url) as db:
+        with pytest.raises(Exception) as problem:
+            async with db.transaction() as conn:
+                await admin.execute("SELECT pg_terminate_backend($1)", await conn.fetchval(PID))
+                await conn.fetchval("SELECT 1")
+        assert is_unavailable(problem.value), repr(problem.value)
 
-            async def works() -> bool:
-                async with db.connection() as conn:
-                    return bool(await conn.fetchval("SELECT true"))
+        async def works() -> bool:
+            async with db.connection() as conn:
+                return bool(await conn.fetchval("SELECT true"))
 
-            assert await eventually(works)
-    finally:
-        await admin.close()
+        assert await eventually(works)
 
 
 async def test_a_relay_listens_past_the_pooler(database_url: str) -> None:

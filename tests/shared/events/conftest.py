@@ -6,14 +6,13 @@ import pytest
 
 from shared.db.database import Database
 from shared.events import leases
-from tests.harness.database_layout import open_database
+from tests.harness.database_layout import opened_database
 
 
 @pytest.fixture
 async def db(database_url: str) -> AsyncIterator[Database]:
-    database = await open_database(database_url, "bookings", size=8)
-    yield database
-    await database.close()
+    async with opened_database(database_url, "bookings", size=8) as database:
+        yield database
 
 
 @pytest.fixture

@@ -93,6 +93,13 @@ async def left(db: Database) -> Backlog:
         return await backlog(conn)
 
 
+async def until_empty(db: Database) -> None:
+    """Until a running relay has sent everything, and has its replies."""
+    async with asyncio.timeout(60):
+        while (await left(db)).waiting:
+            await asyncio.sleep(0.02)
+
+
 async def until_idle(one: Relay) -> None:
     """Until nothing is left that may be sent now."""
     while await one.step():

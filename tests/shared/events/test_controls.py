@@ -14,7 +14,7 @@ from shared.events.envelope import read_envelope
 from shared.events.outbox import PARTITIONS, POSITION, SettledIds
 from shared.events.relay import Relay
 from shared.wire import new_id
-from tests.shared.events.staged_bus import StagedBus, event, left, relay, until_idle, versions, write
+from tests.shared.events.staged_bus import StagedBus, event, relay, until_empty, until_idle, versions, write
 from tests.shared.events.test_relay import held_open
 
 
@@ -84,10 +84,9 @@ def the_first_time(number: int) -> Callable[[Batch], bool]:
     return loses
 
 
-async def until_empty(db: Database, *relays: Relay) -> None:
-    async with running([Loop("relay", one.step, idle=0.02) for one in relays]), asyncio.timeout(60):
-        while (await left(db)).waiting:
-            await asyncio.sleep(0.02)
+async def relayed(db: Database, one: Relay) -> None:
+    async with running([Loop("relay", one.step, idle=0.02)]):
+        await until_empty(db)
 
 
 @pytest.mark.parametrize(("intake", "stored"), [(Intake, [1, 2, 3]), (WithoutGapCheck, [1, 3, 2])])
@@ -102,7 +101,7 @@ async def test_the_gap_check_keeps_the_order_when_a_batch_is_lost(
     for written in versions(3):
         await write(db, [written])
         await one.step()
-    await until_empty(db, one)
+    await relayed(db, one)
     assert list(log.versions.values()) == [stored]
     await one.stop()
 
@@ -117,7 +116,7 @@ async def test_the_duplicate_check_stores_an_event_once_when_a_reply_is_lost(
     bus.loses_reply = the_first_time(1)
     one = relay(db, bus, reply_seconds=0.3)
     await write(db, versions(1))
-    await until_empty(db, one)
+    await relayed(db, one)
     assert list(log.versions.values()) == [stored]
     assert len(bus.batches) == 2
     await one.stop()
@@ -172,8 +171,7 @@ async def _two_relays(db: Database, *, leases: bool) -> ReceivingBus:
         for version in range(1, 21):
             await write(db, [event(id_, version, studio) for id_, studio in resources])
             await asyncio.sleep(0.005)
-        while (await left(db)).waiting:
-            await asyncio.sleep(0.02)
+        await until_empty(db)
     for one in relays:
         await one.stop()
     assert log.versions == {id_: list(range(1, 21)) for id_, _ in resources}, "lost, twice or out of order"
@@ -225,8 +223,7 @@ async def test_a_reply_during_any_await_of_a_step_loses_nothing(db: Database) ->
     async with running([Loop("relay", one.step, idle=0.01)]), asyncio.timeout(60):
         for version in range(1, 31):
             await write(db, [event(id_, version, studio) for id_, studio in resources])
-        while (await left(db)).waiting:
-            await asyncio.sleep(0.02)
+        await until_empty(db)
     receiving.cancel()
     assert log.versions == {id_: list(range(1, 31)) for id_, _ in resources}
     await one.stop()

@@ -12,7 +12,7 @@ from shared.db.database import Database
 from shared.events import leases as leases_module
 from shared.events.leases import LEASE_SECONDS, Leases
 from shared.wire import new_id
-from tests.harness.database_layout import open_database
+from tests.harness.database_layout import open_database, opened_database
 from tests.harness.eventually import until
 from tests.shared.events.staged_bus import StagedBus, event, relay, write
 
@@ -64,11 +64,9 @@ async def test_a_silent_replica_loses_its_partitions_and_no_earlier(db: Database
 @asynccontextmanager
 async def leases_locked(database_url: str) -> AsyncIterator[None]:
     """Every statement on them hangs."""
-    other_db = await open_database(database_url, "bookings", size=1)
-    async with other_db.transaction() as conn:
+    async with opened_database(database_url, "bookings") as other_db, other_db.transaction() as conn:
         await conn.execute("LOCK TABLE leases IN ACCESS EXCLUSIVE MODE")
         yield
-    await other_db.close()
 
 
 async def test_a_renewal_that_hangs_ends_before_the_leases_expire(
@@ -134,9 +132,7 @@ async def test_each_partition_is_relayed_by_the_replica_that_leases_it(
     async with running(loops):
         await write(other_db, events)
         wakeups[1].notify()
-        async with asyncio.timeout(10):
-            while len(buses[0].ids) + len(buses[1].ids) < 40:
-                await asyncio.sleep(0.01)
+        await until(lambda: len(buses[0].ids) + len(buses[1].ids) >= 40, seconds=10)
     for bus, one in zip(buses, (first, second), strict=True):
         assert {batch.partition for batch in bus.batches} <= one.leases.held
     assert len(buses[0].ids) + len(buses[1].ids) == 40

@@ -7,9 +7,10 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from shared.wire import new_id
-from tests.end_to_end.test_every_kind import Causes, a_class, made
+from tests.end_to_end.test_every_kind import Causes, made
 from tests.harness import import_lines as lines
 from tests.harness.eventually import eventually
+from tests.harness.http import Client
 from tests.harness.system import System
 
 MOVED = {"room.updated", "class.updated", "booking.updated", "waitlist.updated", "purchase.updated"}
@@ -24,8 +25,8 @@ class Move:
         self.causes = causes
         self.old, self.new = lines.location(name="Old place"), lines.location(name="New place")
         self.room = lines.room(self.old["id"], name="Old room")
-        self.class_ = a_class(location_id=self.old["id"], title="Old title")
-        self.homeless = a_class(title="Old title of a class without a location")
+        self.class_ = lines.class_(location_id=self.old["id"], title="Old title")
+        self.homeless = lines.class_(title="Old title of a class without a location")
         self.people = [{"object": "member", "id": new_id(), "first_name": "Ada"} for _ in range(2)]
         self.purchase = {
             "object": "purchase",
@@ -97,9 +98,8 @@ async def test_a_key_of_the_new_location_learns_no_old_values(
         assert move.old["id"] not in text and '"Old' not in text and "old key" not in text, event
 
 
-async def test_every_thin_event_obeys_the_published_schema(system: System) -> None:
+async def test_every_thin_event_obeys_the_published_schema(system: System, partner: Client) -> None:
     """In `GET /event-types` and in the OpenAPI document: moved, erased, unpublished and always thin ones."""
-    partner = system.partner(await system.key())
     causes = Causes(system, partner)
     move = Move(causes)
     await move.prepare()

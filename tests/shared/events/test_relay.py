@@ -12,10 +12,24 @@ from shared.db.database import Database
 from shared.events import relay as relay_module
 from shared.events.bus import BusError, Reply, Stored
 from shared.events.event import Event
-from shared.events.outbox import add_event, add_events, partition_of
+from shared.events.outbox import PARTITIONS, add_event, add_events, partition_of
+from shared.events.relay import Relay
 from shared.events.session import WINDOW
 from shared.wire import new_id
 from tests.shared.events.staged_bus import STUDIO, StagedBus, event, left, relay, until_idle, versions, write
+
+
+@pytest.fixture
+def bus() -> StagedBus:
+    return StagedBus()
+
+
+@pytest.fixture
+async def one(db: Database, bus: StagedBus) -> AsyncIterator[Relay]:
+    """It sends to the bus."""
+    made = relay(db, bus)
+    yield made
+    await made.stop()
 
 
 async def test_a_rolled_back_event_never_happened(db: Database) -> None:
@@ -27,10 +41,10 @@ async def test_a_rolled_back_event_never_happened(db: Database) -> None:
     assert (await left(db)).waiting == 0
 
 
-async def test_a_row_stays_until_the_reply_and_is_deleted_by_it(db: Database) -> None:
+async def test_a_row_stays_until_the_reply_and_is_deleted_by_it(
+    db: Database, bus: StagedBus, one: Relay
+) -> None:
     """What was sent is not sent again, and a reply deletes what it names and nothing else."""
-    bus = StagedBus()
-    one = relay(db, bus)
     await write(db, versions(5))
     await until_idle(one)
     await until_idle(one)
@@ -43,32 +57,25 @@ async def test_a_row_stays_until_the_reply_and_is_deleted_by_it(db: Database) ->
     await one.step()
     assert (await left(db)).waiting == 0
     assert len(bus.batches) == 1
-    await one.stop()
 
 
-async def test_a_reply_for_another_event_deletes_nothing(db: Database) -> None:
+async def test_a_reply_for_another_event_deletes_nothing(db: Database, bus: StagedBus, one: Relay) -> None:
     """In a restored database a row's id may be another event's."""
-    bus = StagedBus()
-    one = relay(db, bus)
     await write(db, versions(1))
     await until_idle(one)
     [batch] = bus.batches
     bus.say(Reply(batch.partition, batch.session, [Stored(batch.messages[0].row_id, new_id())]))
     await one.step()
     assert (await left(db)).waiting == 1
-    await one.stop()
 
 
-async def test_batches_of_a_session_are_numbered_from_one(db: Database) -> None:
+async def test_batches_of_a_session_are_numbered_from_one(db: Database, bus: StagedBus, one: Relay) -> None:
     """The receiver finds a gap by the numbers."""
-    bus = StagedBus()
-    one = relay(db, bus)
     for version in range(1, 4):
         await write(db, [event(new_id(), version)])
         await until_idle(one)
     assert [batch.number for batch in bus.batches] == [1, 2, 3]
     assert len({batch.session for batch in bus.batches}) == 1
-    await one.stop()
 
 
 async def _start_over(bus: StagedBus) -> None:
@@ -81,10 +88,10 @@ async def _lose_connection(bus: StagedBus) -> None:
 
 
 @pytest.mark.parametrize("trouble", [_start_over, _lose_connection])
-async def test_the_cure_is_a_new_session_from_the_oldest_row(db: Database, trouble: "object") -> None:
+async def test_the_cure_is_a_new_session_from_the_oldest_row(
+    db: Database, bus: StagedBus, one: Relay, trouble: "object"
+) -> None:
     """What has no reply is sent again, before what was written since, under a new session."""
-    bus = StagedBus()
-    one = relay(db, bus)
     events = versions(4)
     await write(db, events[:3])
     await until_idle(one)
@@ -96,13 +103,12 @@ async def test_the_cure_is_a_new_session_from_the_oldest_row(db: Database, troub
     again = bus.batches[1:]
     assert [message.id for batch in again for message in batch.messages] == [e.id for e in events[1:]]
     assert again[0].number == 1 and again[0].session != first.session
-    await one.stop()
 
 
-async def test_a_reply_to_an_earlier_session_counts_and_its_start_over_does_not(db: Database) -> None:
+async def test_a_reply_to_an_earlier_session_counts_and_its_start_over_does_not(
+    db: Database, bus: StagedBus, one: Relay
+) -> None:
     """What is stored is stored. But every batch of an abandoned session may be answered with "start over"."""
-    bus = StagedBus()
-    one = relay(db, bus)
     await write(db, versions(2))
     await until_idle(one)
     await _start_over(bus)
@@ -117,7 +123,6 @@ async def test_a_reply_to_an_earlier_session_counts_and_its_start_over_does_not(
     bus.reply(current)
     await until_idle(one)
     assert len(bus.batches) == 2
-    await one.stop()
 
 
 async def test_without_a_reply_only_the_oldest_batch_is_sent_again(db: Database) -> None:
@@ -135,10 +140,8 @@ async def test_without_a_reply_only_the_oldest_batch_is_sent_again(db: Database)
     await one.stop()
 
 
-async def test_the_window_bounds_what_is_in_flight(db: Database) -> None:
+async def test_the_window_bounds_what_is_in_flight(db: Database, bus: StagedBus, one: Relay) -> None:
     """A backlog stays in Postgres: the broker stays shallow however long the event log is away."""
-    bus = StagedBus()
-    one = relay(db, bus)
     await write(db, versions(WINDOW * 3))
     await until_idle(one)
     assert len(bus.ids) <= WINDOW
@@ -146,13 +149,12 @@ async def test_the_window_bounds_what_is_in_flight(db: Database) -> None:
         bus.reply(*bus.batches)
         await until_idle(one)
     assert len(set(bus.ids)) == WINDOW * 3
-    await one.stop()
 
 
-async def test_a_partition_without_replies_holds_nobody_else(db: Database) -> None:
+async def test_a_partition_without_replies_holds_nobody_else(
+    db: Database, bus: StagedBus, one: Relay
+) -> None:
     """Each partition has its own session and window."""
-    bus = StagedBus()
-    one = relay(db, bus)
     await write(db, versions(WINDOW * 2))
     await until_idle(one)
     other = next(studio for studio in iter(new_id, "") if partition_of(studio) != partition_of(STUDIO))
@@ -160,13 +162,12 @@ async def test_a_partition_without_replies_holds_nobody_else(db: Database) -> No
     await write(db, [late])
     await until_idle(one)
     assert bus.ids[-1] == late.id
-    await one.stop()
 
 
-async def test_a_studios_backlog_does_not_hold_the_others_of_its_partition(db: Database) -> None:
+async def test_a_studios_backlog_does_not_hold_the_others_of_its_partition(
+    db: Database, bus: StagedBus, one: Relay
+) -> None:
     """An import of one studio leaves half of the window to its neighbours."""
-    bus = StagedBus()
-    one = relay(db, bus)
     await write(db, versions(WINDOW * 8))
     await until_idle(one)
     neighbour = next(studio for studio in iter(new_id, "") if partition_of(studio) == partition_of(STUDIO))
@@ -183,7 +184,6 @@ async def test_a_studios_backlog_does_not_hold_the_others_of_its_partition(db: D
         bus.reply(*bus.batches)
         await until_idle(one)
     assert len(set(bus.ids)) == len(bus.ids) == WINDOW * 8 + 1
-    await one.stop()
 
 
 @asynccontextmanager
@@ -199,12 +199,11 @@ async def held_open(database_url: str, one: Event) -> AsyncIterator[None]:
 
 
 async def test_a_row_that_commits_late_is_sent(
-    db: Database, database_url: str, monkeypatch: pytest.MonkeyPatch
+    db: Database, bus: StagedBus, one: Relay, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ids are not in the order of the commits: the floor stays below an id whose transaction is running."""
     monkeypatch.setattr(relay_module, "SETTLE_SECONDS", 0.0)
-    bus = StagedBus(prompt=True)
-    one = relay(db, bus)
+    bus.prompt = True
     late = event(new_id(), 1)
     await until_idle(one)
     async with held_open(database_url, late):
@@ -214,19 +213,17 @@ async def test_a_row_that_commits_late_is_sent(
         assert len(bus.ids) == 20
     await until_idle(one)
     assert bus.ids[-1] == late.id
-    await one.stop()
 
 
 async def test_deleted_rows_that_an_old_snapshot_keeps_are_not_read_again(
-    db: Database, database_url: str, monkeypatch: pytest.MonkeyPatch
+    db: Database, bus: StagedBus, one: Relay, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A `pg_dump` keeps every deleted row in the index. The floor rises over them."""
     monkeypatch.setattr(relay_module, "SETTLE_SECONDS", 0.0)
     snapshot = await asyncpg.connect(database_url)
     await snapshot.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
     await snapshot.fetchval("SELECT 1")
-    bus = StagedBus(prompt=True)
-    one = relay(db, bus)
+    bus.prompt = True
     for _ in range(10):
         await write(db, versions(WINDOW))
         await until_idle(one)
@@ -237,7 +234,6 @@ async def test_deleted_rows_that_an_old_snapshot_keeps_are_not_read_again(
         last = await conn.fetchval("SELECT pg_sequence_last_value('outbox_id_seq')")
     assert session.streams[0].floor == last
     await snapshot.close()
-    await one.stop()
 
 
 async def test_whoever_cannot_reach_the_bus_raises_and_goes_on_later(db: Database) -> None:
@@ -263,3 +259,29 @@ async def test_a_backlog_is_counted_with_its_age(db: Database) -> None:
     found = await left(db)
     assert (found.waiting, found.overdue) == (3, 1)
     assert 119 < found.age_seconds < 180
+
+
+@pytest.mark.timeout(120)
+async def test_a_relay_that_cannot_reach_the_bus_leaves_its_partitions_to_another(db: Database) -> None:
+    """It still reaches the database, so its leases would last for ever. Both share the work afterwards."""
+    buses = [StagedBus(prompt=True), StagedBus(prompt=True)]
+    relays = [relay(db, bus) for bus in buses]
+    loops = [Loop(f"relay-{number}", one.step, idle=0.05) for number, one in enumerate(relays)]
+
+    async def shared() -> None:
+        while not all(0 < len(one.leases.held) < PARTITIONS for one in relays):
+            await asyncio.sleep(0.05)
+
+    async with running(loops), asyncio.timeout(90):
+        await shared()
+        buses[0].is_away = True
+        buses[0].links[-1].is_lost = True
+        events = [event(new_id(), 1, studio_id=new_id()) for _ in range(40)]
+        await write(db, events)
+        while {one.id for one in events} - set(buses[1].ids):
+            await asyncio.sleep(0.05)
+        assert not relays[0].leases.held
+        buses[0].is_away = False
+        await shared()
+    for one in relays:
+        await one.stop()

@@ -1,10 +1,17 @@
-"""Readiness: the parts that requests need, and those they can do without."""
+"""Readiness, and a graceful shutdown that cuts off no request and closes no connection still in use."""
 
+import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
+from shared.http.asgi import Receive, Scope, Send
 from shared.http.health import Check, OptionalCheck
+from shared.http.server import Address, Draining, Listener, listening
 from shared.http.service import health_routes
+from shared.servers.ports import free_port
+from tests.harness.raw_http import RawConnection, connect
 
 
 async def _readiness(checks: dict[str, Check]) -> tuple[int, str]:
@@ -40,3 +47,85 @@ async def test_an_optional_part_must_have_worked_once() -> None:
     """A rollout with a wrong broker address stops at its first pod."""
     checks: dict[str, Check] = {"database": _ok, "bus": OptionalCheck(lambda: "not connected")}
     assert await _readiness(checks) == (503, "not_ready")
+
+
+class SlowApp:
+    """Answers when the test releases it."""
+
+    def __init__(self) -> None:
+        self.go_on = asyncio.Event()
+        self.came = asyncio.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.came.set()
+        if scope.get("path") == "/slow":
+            await self.go_on.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+        await send({"type": "http.response.body", "body": b"ok", "more_body": False})
+
+
+async def ask(connection: RawConnection, path: str) -> tuple[int, str | None, bytes]:
+    """The status, what is said about the connection, and the body."""
+    await connection.write(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    status, headers, body = await connection.reply()
+    return status, headers.get("connection"), body
+
+
+@asynccontextmanager
+async def serving(app: SlowApp) -> AsyncIterator[tuple[str, Draining]]:
+    port = free_port()
+    async with listening([Listener(Address("test", "127.0.0.1", port), app)]) as draining:
+        yield f"http://127.0.0.1:{port}", draining
+
+
+async def test_a_request_that_runs_is_answered_before_the_server_stops() -> None:
+    """Leaving the block waits for it, however the process was told to stop."""
+    app = SlowApp()
+    async with serving(app) as (url, _):
+        client = await connect(url)
+        response = asyncio.create_task(ask(client, "/slow"))
+        await app.came.wait()
+        asyncio.get_running_loop().call_later(0.3, app.go_on.set)
+    assert await response == (200, None, b"ok")
+
+
+async def test_while_draining_answers_go_on_and_ask_for_a_new_connection() -> None:
+    """A client that reuses its old connection is still served, and then closes it."""
+    app = SlowApp()
+    async with serving(app) as (url, draining):
+        client = await connect(url)
+        assert await ask(client, "/") == (200, None, b"ok")
+        drained = asyncio.create_task(draining.drain(0.5))
+        await asyncio.sleep(0.1)
+        assert await ask(client, "/") == (200, "close", b"ok")
+        assert await client.reader.read(1) == b""
+        late = await connect(url)
+        assert (await ask(late, "/"))[2] == b"ok"
+        await drained
+
+
+async def test_readiness_says_no_as_soon_as_draining_starts() -> None:
+    """New connections go to another replica from then on."""
+    async with serving(SlowApp()) as (url, draining):
+        client = await connect(url)
+        assert (await ask(client, "/health/ready"))[0] == 200
+        drained = asyncio.create_task(draining.drain(0.2))
+        await asyncio.sleep(0.05)
+        status, _, body = await ask(client, "/health/ready")
+        assert status == 503 and b"stopping" in body
+        await drained
+
+
+async def test_the_wait_for_idle_connections_starts_after_the_last_old_request() -> None:
+    """Its answer kept the connection open, so the client needs the full wait from then on."""
+    app = SlowApp()
+    async with serving(app) as (url, draining):
+        client = await connect(url)
+        response = asyncio.create_task(ask(client, "/slow"))
+        await app.came.wait()
+        drained = asyncio.create_task(draining.drain(0.3))
+        await asyncio.sleep(0.4)
+        app.go_on.set()
+        assert await response == (200, None, b"ok")
+        assert await ask(client, "/") == (200, "close", b"ok")
+        await drained

@@ -4,32 +4,21 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import asyncpg
+from tests.harness.databases import connected
 
 
 async def write(url: str, word: str) -> None:
-    connection: asyncpg.Connection[Any] = await asyncpg.connect(url)
-    try:
-        await connection.execute("CREATE TABLE IF NOT EXISTS words (word text)")
-        await connection.execute("INSERT INTO words VALUES ($1)", word)
-    finally:
-        await connection.close()
+    await one_value(url, "CREATE TABLE IF NOT EXISTS words (word text)")
+    await one_value(url, "INSERT INTO words VALUES ($1)", word)
 
 
 async def read(url: str) -> list[str]:
-    connection: asyncpg.Connection[Any] = await asyncpg.connect(url)
-    try:
-        return [row["word"] for row in await connection.fetch("SELECT word FROM words")]
-    finally:
-        await connection.close()
+    return list(await one_value(url, "SELECT array_agg(word) FROM words"))
 
 
-async def one_value(url: str, sql: str) -> object:
-    connection: asyncpg.Connection[Any] = await asyncpg.connect(url)
-    try:
-        return await connection.fetchval(sql)
-    finally:
-        await connection.close()
+async def one_value(url: str, sql: str, *values: str) -> Any:
+    async with connected(url) as connection:
+        return await connection.fetchval(sql, *values)
 
 
 def wait_until(fact: Callable[[], bool], seconds: float = 15) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from shared.servers.child import RunAs
 from shared.servers.ports import free_port
-from shared.servers.postgres import EmbeddedPostgres, launch, wait_until_ready
+from shared.servers.postgres import SETTINGS, EmbeddedPostgres, launch, wait_until_ready
 from shared.servers.postgres_binaries import PostgresBinaries, find_postgres, in_the_wheel
 from shared.servers.postgres_data import make_data
 from shared.servers.problem import ServerProblem
@@ -81,7 +81,7 @@ def test_a_user_namespace_serves_where_root_cannot_change_user(home: Path) -> No
     home.mkdir()
     make_data(binaries, home / "postgres", run_as, "secret", durable=False)
     port = free_port()
-    child = launch(binaries, home / "postgres", port, run_as, home / "postgres.log", durable=False)
+    child = launch(binaries, home / "postgres", port, run_as, home / "postgres.log", SETTINGS)
     try:
         assert wait_until_ready(child, home / "postgres")
         assert (home / "postgres").stat().st_uid == 0
@@ -112,7 +112,7 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(home: Path) -> None:
         try:
             EmbeddedPostgres.start(home)
         except ServerProblem as problem:
-            return problem.message
+            return str(problem)
         return "it started"
 
     assert as_nobody(start) == f"The folder {home} is not writable by this user; choose another one."

@@ -8,8 +8,7 @@ import pytest
 
 from services.forms.rules.answers import evaluate
 from services.forms.wire.forms import FieldType, FormField, Operator
-from tests.harness.text_costs import FULL_BUDGET, cpu_seconds, too_dear
-from tests.harness.text_places import Hostile
+from tests.harness.text_places import FULL_BUDGET, Hostile, cpu_seconds, too_dear
 
 # Their hash is 0: they are the multiples of Python's modulus.
 SAME_HASH = [str((2**61 - 1) * number) for number in range(1, 10_000)]

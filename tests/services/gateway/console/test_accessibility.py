@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tests.harness.accessibility import AXE, CONTRAST, DESKTOP, EVERYTHING, PHONE, violations
-from tests.harness.browser import Tab
+from tests.harness.browser import AXE, CONTRAST, DESKTOP, EVERYTHING, PHONE, Tab, use_scheme, violations
 from tests.harness.console_pages import (
     OPERATOR_PAGES,
     PARTNER_PAGES,
@@ -30,8 +29,7 @@ async def check_pages(tab: Tab, pages: Sequence[str], rules: Rules = RULES) -> N
         for (size, scheme), options in rules.items():
             await tab.page.set_viewport_size({"width": size[0], "height": size[1]})
             assert await tab.page.evaluate("document.documentElement.scrollWidth") <= size[0], page
-            await tab.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-            await tab.page.wait_for_selector(f'html[data-theme="{scheme}"]')
+            await use_scheme(tab, scheme)
             assert await violations(tab, options) == [], (page, size, scheme)
 
 

@@ -3,10 +3,10 @@
 from playwright.async_api import Request, expect
 
 from services.webhooks.actions.recover import BATCH, MAX_OPEN
-from shared.wire import new_id
+from tests.harness import import_lines
 from tests.harness.browser import Tab
 from tests.harness.console_pages import book, class_of_today, open_partner_console
-from tests.harness.eventually import eventually
+from tests.harness.eventually import until
 from tests.harness.receiver import answering, ok, receiving
 from tests.harness.system import System
 
@@ -26,17 +26,9 @@ async def test_a_hidden_page_asks_for_nothing_and_catches_up_when_it_is_shown(
     made = await class_of_today(system)
     await open_partner_console(tab, system, key)
     await tab.show("events")
-    reads: list[str] = []
-
-    def seen(request: Request) -> None:
-        reads.append(request.url)
-
-    tab.page.on("request", seen)
-
-    async def has_read() -> bool:
-        return bool(reads)
-
-    await eventually(has_read)
+    reads: list[Request] = []
+    tab.page.on("request", lambda request: reads.append(request))
+    await until(lambda: bool(reads))
     await tab.page.evaluate(HIDE, True)
     await tab.page.wait_for_timeout(1_000)  # for a read that was already on its way
     reads.clear()
@@ -51,17 +43,7 @@ async def test_a_hidden_page_asks_for_nothing_and_catches_up_when_it_is_shown(
 async def test_a_recovery_shows_how_far_it_has_come(tab: Tab, system: System) -> None:
     """It pauses at its limit of open deliveries while the receiver fails, and is done once that has ended."""
     missed = MAX_OPEN + BATCH
-    members = [
-        {
-            "object": "member",
-            "id": new_id(),
-            "email": f"{number}@recovery.example",
-            "first_name": "Re",
-            "last_name": "Covered",
-        }
-        for number in range(missed)
-    ]
-    await system.import_lines(members, send_events=True)
+    await system.import_lines([import_lines.member() for _ in range(missed)], send_events=True)
     key = await system.key()
     async with receiving() as receiver:
         receiver.answer = answering(500)

@@ -86,8 +86,7 @@ async def test_the_desk_checks_a_member_in_and_the_audit_tells(tab: Tab, system:
     key = await system.key()
     made = await class_of_today(system, title="Evening Flow", name=MARKUP)
     booking_id = await book(system, key, made)
-    path = f"/studios/{system.studio_id}/staff-tokens"
-    staff = (await system.operator.post(path, {"name": "Desk", "role": "staff"})).json()
+    staff = await system.staff_token("staff")
     await open_operator_console(tab, system, staff["token"])
     assert await tab.page.locator("#nav a").all_inner_texts() == ["Studios", "Schedule desk"]
     await tab.show("desk")

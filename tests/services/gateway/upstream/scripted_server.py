@@ -6,6 +6,9 @@ import socket
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from services.gateway.upstream import HttpUpstream
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 
@@ -97,6 +100,15 @@ async def scripted(*scripts: Script, host: str = "127.0.0.1", port: int = 0) -> 
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@asynccontextmanager
+async def upstream_to(*scripts: Script, **options: Any) -> AsyncIterator[tuple[Scripted, HttpUpstream]]:
+    """A server that follows the scripts, and a pool of connections to it."""
+    async with scripted(*scripts) as server:
+        upstream = HttpUpstream(server.url, **options)
+        yield server, upstream
+        await upstream.close()
 
 
 async def well_behaved(peer: Peer) -> None:

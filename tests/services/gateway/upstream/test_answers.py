@@ -1,19 +1,19 @@
-"""How the pool handles valid and broken answers."""
+"""How the pool handles valid and broken answers, of any size."""
 
 import asyncio
 from contextlib import suppress
 
 import pytest
 
-from services.gateway.upstream import HttpUpstream, NotReached, OutcomeUnknown
+from services.gateway.upstream import NotReached, OutcomeUnknown
 from tests.services.gateway.upstream.scripted_server import (
     OK,
     Peer,
     Script,
     answering,
     answering_then_closing,
-    scripted,
     silent,
+    upstream_to,
     well_behaved,
 )
 
@@ -35,13 +35,11 @@ async def test_a_sound_answer_is_read_and_its_connection_used_again(
     wire: bytes, status: int, body: bytes
 ) -> None:
     """However the end of an answer is marked, the next request finds the connection clean."""
-    async with scripted(answering(wire)) as server:
-        upstream = HttpUpstream(server.url)
+    async with upstream_to(answering(wire)) as (server, upstream):
         for _ in range(3):
             answer = await upstream.request(b"GET", b"/", [], b"")
             assert (answer.status, answer.body) == (status, body)
             assert not {b"link", b"t", b"transfer-encoding"} & {name for name, _ in answer.headers}
-        await upstream.close()
         assert server.connections == 1
 
 
@@ -54,20 +52,16 @@ async def test_an_answer_may_come_byte_by_byte() -> None:
             await peer.send(bytes([byte]))
             await asyncio.sleep(0)
 
-    async with scripted(drip) as server:
-        upstream = HttpUpstream(server.url)
+    async with upstream_to(drip) as (_, upstream):
         assert (await upstream.request(b"GET", b"/", [], b"")).body == b"ok"
-        await upstream.close()
 
 
 async def test_an_answer_to_head_has_no_body_whatever_length_it_names() -> None:
     """HEAD: the length is that of the body a GET would have."""
-    async with scripted(answering(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n")) as server:
-        upstream = HttpUpstream(server.url)
+    async with upstream_to(answering(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n")) as (_, upstream):
         for _ in range(2):
             answer = await upstream.request(b"HEAD", b"/", [], b"")
             assert (answer.body, answer.headers) == (b"", [(b"content-length", b"2")])
-        await upstream.close()
 
 
 ONCE = {
@@ -82,14 +76,12 @@ ONCE = {
 @pytest.mark.parametrize("wire", ONCE.values(), ids=ONCE.keys())
 async def test_a_connection_that_cannot_be_trusted_further_is_left(wire: bytes) -> None:
     """The answer is good; what follows it must never become the answer to the next request."""
-    async with scripted(answering_then_closing(wire)) as server:
-        upstream = HttpUpstream(server.url)
+    async with upstream_to(answering_then_closing(wire)) as (server, upstream):
         for number in (1, 2):
             answer = await upstream.request(b"POST", b"/", [], b"")
             assert (answer.status, answer.body) == (200, b"ok")
             assert not {b"connection", b"x-a"} & {name for name, _ in answer.headers}
             assert server.connections == number
-        await upstream.close()
 
 
 async def test_bytes_that_nobody_asked_for_end_an_idle_connection() -> None:
@@ -100,12 +92,10 @@ async def test_bytes_that_nobody_asked_for_end_an_idle_connection() -> None:
         await peer.send(b"HTTP/1.1 408 Late\r\ncontent-length: 0\r\n\r\n")
         await peer.closed()
 
-    async with scripted(nagging, well_behaved) as server:
-        upstream = HttpUpstream(server.url)
+    async with upstream_to(nagging, well_behaved) as (server, upstream):
         await upstream.request(b"GET", b"/", [], b"")
         await server.left.acquire()
         assert (await upstream.request(b"POST", b"/", [], b"")).status == 200
-        await upstream.close()
         assert server.connections == 2
 
 
@@ -128,11 +118,9 @@ BROKEN = {
 @pytest.mark.parametrize("method", [b"GET", b"POST"])
 async def test_a_broken_answer_leaves_the_outcome_unknown(method: bytes, wire: bytes) -> None:
     """The request was sent: only the caller can decide whether to try again."""
-    async with scripted(answering_then_closing(wire)) as server:
-        upstream = HttpUpstream(server.url)
+    async with upstream_to(answering_then_closing(wire)) as (server, upstream):
         with pytest.raises(OutcomeUnknown):
             await upstream.request(method, b"/", [], b"")
-        await upstream.close()
         assert len(server.requests) == 1
 
 
@@ -144,11 +132,9 @@ async def test_a_reset_leaves_the_outcome_unknown() -> None:
         await asyncio.sleep(0.05)
         peer.reset()
 
-    async with scripted(reset) as server:
-        upstream = HttpUpstream(server.url)
+    async with upstream_to(reset) as (_, upstream):
         with pytest.raises(OutcomeUnknown):
             await upstream.request(b"GET", b"/", [], b"")
-        await upstream.close()
 
 
 async def stuck_body(peer: Peer) -> None:
@@ -169,12 +155,10 @@ async def endless_body(peer: Peer) -> None:
 )
 async def test_an_answer_has_its_time(script: Script, answer_timeout: float, read_timeout: float) -> None:
     """Silence before the answer, silence within it and an answer that never ends all have a limit."""
-    async with scripted(script) as server:
-        upstream = HttpUpstream(server.url, answer_timeout=answer_timeout, read_timeout=read_timeout)
+    async with upstream_to(script, answer_timeout=answer_timeout, read_timeout=read_timeout) as (_, upstream):
         async with asyncio.timeout(2):
             with pytest.raises(OutcomeUnknown):
                 await upstream.request(b"POST", b"/", [], b"")
-        await upstream.close()
 
 
 async def test_an_answer_that_overtakes_its_request_ends_the_connection() -> None:
@@ -185,11 +169,9 @@ async def test_an_answer_that_overtakes_its_request_ends_the_connection() -> Non
         await peer.send(b"HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n")
         await peer.closed()
 
-    async with scripted(hasty, well_behaved) as server:
-        upstream = HttpUpstream(server.url)
+    async with upstream_to(hasty, well_behaved) as (_, upstream):
         assert (await upstream.request(b"POST", b"/", [], b"x" * 50_000_000)).status == 413
         assert (await upstream.request(b"POST", b"/", [], b"")).status == 200
-        await upstream.close()
 
 
 async def test_a_peer_that_speaks_first_is_never_waited_for() -> None:
@@ -198,10 +180,32 @@ async def test_a_peer_that_speaks_first_is_never_waited_for() -> None:
     async def forward(peer: Peer) -> None:
         await peer.send(b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n")
 
-    async with scripted(forward) as server:
-        upstream = HttpUpstream(server.url)
+    async with upstream_to(forward) as (_, upstream):
         for _ in range(20):
             async with asyncio.timeout(2):
                 with suppress(NotReached, OutcomeUnknown):
                     assert (await upstream.request(b"POST", b"/", [], b"")).status == 503
-        await upstream.close()
+
+
+LONG = 24 * 1024 * 1024
+
+
+@pytest.mark.parametrize("sent", [LONG, LONG // 12])
+async def test_a_long_answer_comes_whole_or_not_at_all(sent: int) -> None:
+    """One that breaks off is not taken for whole. After a whole one the connection is used again."""
+
+    async def fountain(peer: Peer) -> None:
+        await peer.answer(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % LONG)
+        for _ in range(sent // 65536):
+            await peer.send(b"x" * 65536)
+        if sent == LONG:
+            await well_behaved(peer)
+
+    async with upstream_to(fountain) as (server, upstream):
+        if sent < LONG:
+            with pytest.raises(OutcomeUnknown):
+                await upstream.request(b"GET", b"/", [], b"")
+            return
+        assert len((await upstream.request(b"GET", b"/", [], b"")).body) == LONG
+        assert (await upstream.request(b"GET", b"/", [], b"")).body == b"ok"
+        assert server.connections == 1

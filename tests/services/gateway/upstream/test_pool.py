@@ -1,9 +1,12 @@
-"""Which connection carries a request, how often it is sent, and who waits."""
+"""How a service is reached, which connection carries a request, how often it is sent, and who waits."""
 
 import asyncio
 import socket
 import threading
 import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +14,11 @@ from services.gateway.upstream import HttpUpstream, NotReached, OutcomeUnknown
 from tests.services.gateway.upstream.scripted_server import (
     OK,
     Peer,
+    answering,
     answering_then_closing,
     scripted,
     silent,
+    upstream_to,
     well_behaved,
 )
 
@@ -26,36 +31,35 @@ async def stale(peer: Peer) -> None:
     await peer.request()
 
 
+async def answering_once(peer: Peer) -> None:
+    await peer.answer()
+    await peer.closed()
+
+
 async def test_a_read_that_meets_a_stale_connection_is_sent_again_once() -> None:
     """A GET changes nothing, and a closed keep-alive connection says nothing about the service."""
-    async with scripted(stale, well_behaved) as server:
-        upstream = HttpUpstream(server.url)
+    async with upstream_to(stale, well_behaved) as (server, upstream):
         for _ in range(2):
             assert (await upstream.request(b"GET", b"/", [], b"")).status == 200
-        await upstream.close()
         assert (server.connections, len(server.requests)) == (2, 3)
 
 
 async def test_a_read_is_not_sent_a_third_time() -> None:
     """The second connection was fresh: its silence is the service's."""
-    async with scripted(stale, answering_then_closing(b""), well_behaved) as server:
-        upstream = HttpUpstream(server.url)
+    async with upstream_to(stale, answering_then_closing(b""), well_behaved) as (server, upstream):
         await upstream.request(b"GET", b"/", [], b"")
         with pytest.raises(OutcomeUnknown):
             await upstream.request(b"GET", b"/", [], b"")
-        await upstream.close()
         assert len(server.requests) == 3
 
 
 @pytest.mark.parametrize("method", [b"POST", b"PUT", b"PATCH", b"DELETE"])
 async def test_a_write_is_never_sent_twice(method: bytes) -> None:
     """The service may have done it before it closed."""
-    async with scripted(stale, well_behaved) as server:
-        upstream = HttpUpstream(server.url)
+    async with upstream_to(stale, well_behaved) as (server, upstream):
         await upstream.request(b"GET", b"/", [], b"")
         with pytest.raises(OutcomeUnknown):
             await upstream.request(method, b"/", [], b"{}")
-        await upstream.close()
         assert len(server.requests) == 2
 
 
@@ -89,39 +93,24 @@ async def test_a_write_is_not_put_on_a_connection_whose_end_the_loop_has_not_see
 async def test_an_idle_connection_is_closed_before_the_server_would() -> None:
     """The side that closes first knows that no request is in flight."""
 
-    async def once(peer: Peer) -> None:
-        await peer.answer()
-        await peer.closed()
-
-    async with scripted(once) as server:
-        upstream = HttpUpstream(server.url, idle_limit=0.1)
+    async with upstream_to(answering_once, idle_limit=0.1) as (server, upstream):
         await upstream.request(b"GET", b"/", [], b"")
         await server.left.acquire()
         assert (await upstream.request(b"POST", b"/", [], b"")).status == 200
-        await upstream.close()
         assert server.connections == 2
 
 
 async def test_a_connection_is_replaced_when_it_is_old() -> None:
     """Otherwise a busy gateway would never use replicas that were added later."""
-    async with scripted(well_behaved) as server:
-        upstream = HttpUpstream(server.url, max_age=0.1, idle_limit=0.2)
+    async with upstream_to(well_behaved, max_age=0.1, idle_limit=0.2) as (server, upstream):
         while server.connections < 3:
             assert (await upstream.request(b"POST", b"/", [], b"")).status == 200
-        await upstream.close()
 
 
 async def test_a_replica_that_cannot_serve_is_left_after_one_answer() -> None:
     """Otherwise a gateway would send everything to a replica without a database, beside a healthy one."""
-
-    async def without_database(peer: Peer) -> None:
-        while True:
-            await peer.answer(UNAVAILABLE)
-
-    async with scripted(without_database, well_behaved) as server:
-        upstream = HttpUpstream(server.url)
+    async with upstream_to(answering(UNAVAILABLE), well_behaved) as (server, upstream):
         statuses = [(await upstream.request(b"POST", b"/", [], b"")).status for _ in range(3)]
-        await upstream.close()
         assert (statuses, server.connections) == ([503, 200, 200], 2)
 
 
@@ -145,50 +134,41 @@ async def test_a_host_that_vanished_takes_its_idle_connections_along() -> None:
         await peer.answer()
         await silent(peer)
 
-    async with scripted(vanishing, vanishing, well_behaved) as server:
-        upstream = HttpUpstream(server.url, answer_timeout=0.2)
+    async with upstream_to(vanishing, vanishing, well_behaved, answer_timeout=0.2) as (server, upstream):
         await asyncio.gather(*(upstream.request(b"GET", b"/", [], b"") for _ in range(2)))
         with pytest.raises(OutcomeUnknown):
             await upstream.request(b"GET", b"/", [], b"")
         assert (await upstream.request(b"GET", b"/", [], b"")).status == 200
-        await upstream.close()
         assert server.connections == 3
 
 
 async def test_a_caller_that_goes_away_takes_its_connection_along() -> None:
     """The pending answer must not reach another caller."""
-
-    async def late(peer: Peer) -> None:
-        await peer.request()
-        await peer.closed()
-
-    async with scripted(late, well_behaved) as server:
-        upstream = HttpUpstream(server.url, max_connections=1)
+    async with upstream_to(silent, well_behaved, max_connections=1) as (server, upstream):
         call = asyncio.create_task(upstream.request(b"GET", b"/mine", [], b""))
         await server.arrived.acquire()
         call.cancel()
         await server.left.acquire()
         assert (await upstream.request(b"GET", b"/yours", [], b"")).body == b"ok"
-        await upstream.close()
 
 
 async def test_callers_beyond_the_limit_are_served_in_the_order_they_came() -> None:
     """One connection, four callers, one of whom gives up while it waits: nobody is overtaken or forgotten."""
-    async with scripted(well_behaved) as server:
-        upstream = HttpUpstream(server.url, max_connections=1)
+    async with upstream_to(well_behaved, max_connections=1) as (server, upstream):
         calls = [asyncio.create_task(upstream.request(b"GET", b"/%d" % n, [], b"")) for n in range(5)]
         await asyncio.sleep(0)
         calls[2].cancel()
         await asyncio.gather(*calls, return_exceptions=True)
-        await upstream.close()
         assert [request.split()[1] for request in server.requests] == [b"/0", b"/1", b"/3", b"/4"]
         assert server.connections == 1
 
 
 async def test_the_queue_has_an_end_and_a_time() -> None:
     """A caller that never got a connection has sent nothing: a full queue or a long wait is a 503."""
-    async with scripted(silent) as server:
-        upstream = HttpUpstream(server.url, max_connections=1, max_waiting=1, connect_timeout=0.2)
+    async with upstream_to(silent, max_connections=1, max_waiting=1, connect_timeout=0.2) as (
+        server,
+        upstream,
+    ):
         first, waiting = (asyncio.create_task(upstream.request(b"GET", b"/", [], b"")) for _ in range(2))
         await server.arrived.acquire()
         with pytest.raises(NotReached, match="too many"):
@@ -212,8 +192,7 @@ async def test_no_slot_is_lost_in_a_storm_of_faults(seed: int) -> None:
         await asyncio.sleep(0.01 * seed)
         peer.reset()
 
-    async with scripted(fickle) as server:
-        upstream = HttpUpstream(server.url, max_connections=3, answer_timeout=0.1)
+    async with upstream_to(fickle, max_connections=3, answer_timeout=0.1) as (_, upstream):
         calls = [asyncio.create_task(upstream.request(b"GET", b"/", [], b"")) for _ in range(60)]
         for number, call in enumerate(calls):
             await asyncio.sleep(0.001)
@@ -224,3 +203,94 @@ async def test_no_slot_is_lost_in_a_storm_of_faults(seed: int) -> None:
             assert not isinstance(outcome, BaseException) or isinstance(outcome, known)
         await upstream.close()
         assert upstream._slots.free == 3
+
+
+CLOSING = answering_then_closing(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+
+
+def name_has(monkeypatch: pytest.MonkeyPatch, hosts: list[str]) -> None:
+    def looked_up(host: str, port: int, *_: Any, **__: Any) -> list[Any]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in hosts]
+
+    monkeypatch.setattr(socket, "getaddrinfo", looked_up)
+
+
+@pytest.mark.asyncio(loop_factories=["asyncio"])  # uvloop does not ask Python for addresses
+async def test_new_connections_spread_over_a_names_addresses_as_they_are_now(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Replicas come and go: each new connection resolves again and picks a random address."""
+    async with scripted(CLOSING) as one, scripted(CLOSING, host="127.0.0.2", port=one.port) as two:
+        upstream = HttpUpstream(f"http://service.test:{one.port}")
+        served: Counter[str] = Counter()
+        for hosts in (["127.0.0.1", "127.0.0.2"], ["127.0.0.2"]):
+            name_has(monkeypatch, hosts)
+            for _ in range(40):
+                await upstream.request(b"POST", b"/", [], b"")
+            served["one"], served["two"] = len(one.requests), len(two.requests)
+        await upstream.close()
+        assert served["one"] >= 5 and served["two"] >= 45
+
+
+@pytest.mark.asyncio(loop_factories=["asyncio"])
+async def test_a_dead_replica_does_not_make_the_service_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing was sent to it, so the next address may have the request."""
+    async with scripted(CLOSING) as server:
+        name_has(monkeypatch, ["127.0.0.3", "127.0.0.1"])
+        upstream = HttpUpstream(f"http://service.test:{server.port}")
+        for _ in range(20):
+            assert (await upstream.request(b"POST", b"/", [], b"")).status == 200
+        await upstream.close()
+
+
+async def test_a_service_is_reached_through_a_socket_file(tmp_path: Path) -> None:
+    """On one machine a socket file is the fastest way."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        assert b"host: localhost\r\n" in await reader.readuntil(b"\r\n\r\n")
+        writer.write(OK)
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_unix_server(serve, tmp_path / "s")
+    upstream = HttpUpstream(f"unix:{tmp_path}/s")
+    assert (await upstream.request(b"GET", b"/", [], b"")).body == b"ok"
+    await upstream.close()
+    server.close()
+
+
+async def test_a_service_that_is_not_there_was_not_reached(tmp_path: Path) -> None:
+    """Refused, unknown name, missing socket file: nothing was sent, and the slot is free again."""
+    async with scripted(well_behaved) as gone:
+        pass
+    for address in (gone.url, f"unix:{tmp_path}/none", "http://name.invalid:80"):
+        upstream = HttpUpstream(address, max_connections=1, connect_timeout=5)
+        for _ in range(2):
+            with pytest.raises(NotReached):
+                await upstream.request(b"POST", b"/", [], b"")
+        await upstream.close()
+
+
+async def test_connecting_has_its_time() -> None:
+    """A full backlog neither accepts nor refuses: the caller gets an error within the timeout."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        fillers = [socket.socket() for _ in range(4)]
+        for filler in fillers:
+            filler.setblocking(False)
+            filler.connect_ex(listener.getsockname())
+        upstream = HttpUpstream(f"http://127.0.0.1:{listener.getsockname()[1]}", connect_timeout=0.2)
+        async with asyncio.timeout(2):
+            with pytest.raises(NotReached):
+                await upstream.request(b"POST", b"/", [], b"")
+        await upstream.close()
+        for filler in fillers:
+            filler.close()
+
+
+@pytest.mark.parametrize("address", ["https://a:1", "a:1", "unix:relative", "http://", "http://a:1/path"])
+def test_an_address_that_would_be_misread_is_refused_at_the_start(address: str) -> None:
+    """A wrong setting must fail before the first request."""
+    with pytest.raises(ValueError):
+        HttpUpstream(address)

@@ -5,28 +5,21 @@ from collections.abc import Sequence
 import pytest
 
 from shared.errors import Unavailable
-from shared.events.bus import EVENT_LOG, Batch, Message, Poison, Refused, Stored
+from shared.events.bus import EVENT_LOG, Batch, Message
 from shared.events.bus.intake import Intake
 
 
 class Log:
-    """Stores what it is given, and fails on request."""
+    """Stores each event once, unless it is away."""
 
     def __init__(self) -> None:
         self.stored: list[str] = []
-        self.parked: list[str] = []
-        self.poison: set[str] = set()
         self.is_away = False
 
     async def __call__(self, messages: Sequence[Message]) -> None:
         if self.is_away:
             raise Unavailable("staged")
-        if any(message.id in self.poison for message in messages):
-            raise Poison("staged")
         self.stored += [message.id for message in messages if message.id not in self.stored]
-
-    async def park(self, message: Message, reason: str) -> None:
-        self.parked.append(f"{message.id}: {reason}")
 
 
 def batch(number: int, *ids: str, session: str = "s", partition: int = 0) -> Batch:
@@ -73,21 +66,3 @@ async def test_what_could_not_be_stored_is_no_part_of_a_session() -> None:
     log.is_away = False
     [reply] = await intake.take([batch(3, "c")])
     assert reply.start_over and log.stored == ["a"]
-
-
-async def test_poison_is_parked_alone_and_counts_as_stored() -> None:
-    """It does not hold up what comes after it, in its batch or later."""
-    log = Log()
-    log.poison = {"b"}
-    intake = Intake(EVENT_LOG, log, log.park)
-    [reply] = await intake.take([batch(1, "a", "b", "c")])
-    assert log.stored == ["a", "c"] and log.parked == ["b: staged"]
-    assert reply.stored == [Stored(0, "a"), Stored(0, "b"), Stored(0, "c")]
-
-
-async def test_who_does_not_park_refuses() -> None:
-    """A service without a table for it says so to the sender, which parks."""
-    log = Log()
-    log.poison = {"b"}
-    [reply] = await Intake(EVENT_LOG, log).take([batch(1, "a", "b")])
-    assert reply.stored == [Stored(0, "a")] and reply.refused == [Refused(0, "b", "staged")]

@@ -18,10 +18,10 @@ from shared.events.bus.rabbit import RabbitBus
 from shared.events.envelope import read_envelope
 from shared.events.relay import Relay
 from shared.wire import new_id
-from tests.harness.eventually import eventually, until
+from tests.harness.eventually import until
 from tests.harness.servers import Rabbit
 from tests.shared.events.bus.notebook import Notebook, Sender, at_once
-from tests.shared.events.staged_bus import event, left, write
+from tests.shared.events.staged_bus import event, until_empty, write
 
 Fault = Callable[[Rabbit, str], Coroutine[Any, Any, None]]
 
@@ -104,9 +104,7 @@ async def test_nothing_is_lost_or_reordered(
         await until(lambda: len(log.versions) == len(resources))
         await write_on(asyncio.create_task(fault(rabbit, amqp_url)))
         await write_on()
-        async with asyncio.timeout(60):
-            while (await left(db)).waiting:
-                await asyncio.sleep(0.05)
+        await until_empty(db)
     for id_, _ in resources:
         assert log.versions[id_] == list(range(1, written + 1))
 
@@ -126,15 +124,19 @@ async def test_partitions_move_between_replicas(amqp_url: str, db: Database) -> 
         buses[0].assign(EVENT_LOG, frozenset(range(8)))
         buses[1].assign(EVENT_LOG, frozenset(range(8, 16)))
         await write(db, [event(id_, 2, studio) for id_, studio in resources])
-        async with asyncio.timeout(30):
-            while (await left(db)).waiting:
-                await asyncio.sleep(0.05)
+        await until_empty(db)
     stored = {id_: first.versions[id_] + second.versions[id_] for id_, _ in resources}
     assert all(sorted(set(versions)) == [1, 2] for versions in stored.values())
     assert any(2 in versions for versions in second.versions.values())
     await relay.stop()
     for bus in buses:
         await bus.close()
+
+
+async def depth_is(bus: RabbitBus, messages: int) -> None:
+    async with asyncio.timeout(60):
+        while await bus.depth(EVENT_LOG) != messages:
+            await asyncio.sleep(0.05)
 
 
 async def test_a_queue_with_other_arguments_is_named(amqp_url: str) -> None:
@@ -145,11 +147,7 @@ async def test_a_queue_with_other_arguments_is_named(amqp_url: str) -> None:
         await channel.declare_queue(name, durable=True, arguments={"x-queue-type": "classic"})
     bus = RabbitBus(amqp_url, "webhooks")
     await bus.subscribe(EVENT_LOG, Notebook(), ready=at_once)
-
-    async def named() -> bool:
-        return f"delete_queue {name}" in str(bus.problem())
-
-    await eventually(named)
+    await until(lambda: f"delete_queue {name}" in str(bus.problem()))
     with pytest.raises(Misconfigured):
         await bus.link(EVENT_LOG, "webhooks", lambda reply: None)
     await bus.close()
@@ -170,20 +168,13 @@ async def test_what_is_no_batch_is_dropped(amqp_url: str) -> None:
     notebook = Notebook()
     await bus.subscribe(EVENT_LOG, notebook, ready=at_once)
     bus.assign(EVENT_LOG, EVENT_LOG.all_partitions)
-
-    async def emptied() -> bool:
-        return await bus.depth(EVENT_LOG) == 0
-
-    async def declared() -> bool:
-        return bus.problem() is None
-
-    await eventually(declared)
+    await until(lambda: bus.problem() is None)
     async with await aio_pika.connect(amqp_url) as connection:
         channel = await connection.channel()
         exchange = await channel.get_exchange(EVENT_LOG.exchange)
         for body in (b"", b"{}", msgspec.msgpack.encode([1, 2])):
             await exchange.publish(aio_pika.Message(body), routing_key=EVENT_LOG.partition(3))
-    await eventually(emptied)
+    await depth_is(bus, 0)
     assert notebook.seen == []
     await bus.close()
 
@@ -194,11 +185,7 @@ async def test_a_reply_to_a_sender_that_is_gone_reaches_nobody_and_harms_nobody(
     await bus.subscribe(EVENT_LOG, notebook, ready=at_once)
     gone, other = (Sender(bus, service="webhooks") for _ in range(2))
     await gone.send("a")
-
-    async def arrived() -> bool:
-        return await bus.depth(EVENT_LOG) == 1
-
-    await eventually(arrived)
+    await depth_is(bus, 1)
     await Sender.links.pop().close()
     bus.assign(EVENT_LOG, EVENT_LOG.all_partitions)
     await notebook.until(lambda seen: seen == ["a"])

@@ -1,18 +1,19 @@
-"""Guesses at `/console/session` and `/operator/`: what they cost the database, and whom they do not delay."""
+"""Guesses at keys, tokens and sessions: what they cost the database, and whom they do not delay."""
 
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
 from services.gateway.access import OperatorAccess
+from services.gateway.errors import InvalidKey
 from services.gateway.key_cache import KeyCache
 from services.gateway.partner_sessions import PartnerSessions
 from services.gateway.routes.console_sign_in import ConsoleSignIn
 from services.gateway.routes.operator.port import OperatorPort
+from services.gateway.routes.partner import PartnerApi
 from services.gateway.rules.console_cookie import OPERATOR_COOKIE, PARTNER_COOKIE
 from services.gateway.rules.key_text import (
     LINK_HEAD,
@@ -21,11 +22,72 @@ from services.gateway.rules.key_text import (
     STAFF_HEAD,
     make_token,
 )
-from services.gateway.rules.rate_limit import FailedKeyLimits
-from shared.db.database import Connection, Database
+from services.gateway.rules.rate_limit import ClientLimits, FailedKeyLimits
+from shared.db.database import Database
 from shared.http.client_address import TrustedProxies
+from shared.routing import OperatorRoute
+from tests.harness.asgi import ask
 from tests.harness.console import PAGE
-from tests.harness.database_layout import open_database
+from tests.harness.database_layout import opened_database
+
+
+async def ok(scope: Any, receive: Any, send: Any) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+
+
+async def test_a_guesser_is_slowed_down_on_every_path() -> None:
+    """A burst of refusals, then 429 with `Retry-After`. Health checks and other addresses are exempt."""
+    routes = {OperatorRoute("GET", path): ok for path in ("/studios", "/export", "/queues")}
+    no_database: Any = None
+    access, limits = OperatorAccess(("right",), no_database, ()), FailedKeyLimits()
+    app = OperatorPort({"/health/live": ok}, routes, access, no_database, TrustedProxies(), limits)
+    paths = [f"/operator/v1/{name}" for name in ("studios", "export", "queues", "unknown")]
+
+    async def guess(token: str, address: str, path: str) -> Any:
+        return await ask(app, "GET", path, {"Authorization": f"Bearer {token}"}, address=address)
+
+    guesses = [
+        await guess(f"guess-{number}", "192.0.2.1", paths[number % 4])
+        for number in range(FailedKeyLimits.BURST + 4)
+    ]
+    assert [answer["status"] for answer in guesses] == [401] * FailedKeyLimits.BURST + [429] * 4
+    assert (b"retry-after", b"1") in guesses[-1]["headers"]
+    assert (await guess("right", "192.0.2.1", paths[0]))["status"] == 200
+    assert (await guess("guess", "192.0.2.2", paths[0]))["status"] == 401
+    assert (await guess("guess", "192.0.2.1", "/health/live"))["status"] == 200
+
+
+class NoKeys:
+    async def authenticate(self, text: str, **how: Any) -> Any:
+        raise InvalidKey
+
+
+async def test_a_guesser_behind_the_ingress_does_not_use_up_the_others_refusals() -> None:
+    """Refused keys are counted for the partner that the ingress names. Naming another address oneself gives
+    nobody a new burst.
+    """
+    unused: Any = None
+    api = PartnerApi(
+        NoKeys(),  # type: ignore[arg-type]
+        {},
+        TrustedProxies(["10.0.0.0/8"]),
+        sessions=unused,
+        request_log=unused,
+        failed_keys=FailedKeyLimits(),
+        limits=ClientLimits(),
+        own_context=unused,
+    )
+
+    async def status(peer: str, named: str) -> int:
+        headers = {"X-Service-Key": "guess", "X-Forwarded-For": named}
+        return int((await ask(api, "GET", "/partner/v1/key", headers, address=peer))["status"])
+
+    guesses = [await status("10.0.3.7", "203.0.113.9") for _ in range(FailedKeyLimits.BURST + 1)]
+    assert guesses[-2:] == [401, 429]
+    assert await status("10.0.3.7", "198.51.100.4") == 401
+    outside = [await status("192.0.2.1", f"203.0.113.{n}") for n in range(FailedKeyLimits.BURST + 1)]
+    assert outside[-2:] == [401, 429]
+
 
 PEPPERS = ("a pepper of some length",)
 GUESSES = 150
@@ -39,29 +101,28 @@ class CountedDatabase:
         self._db = db
         self.used = 0
 
-    @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Connection]:
+    def connection(self) -> Any:
         self.used += 1
-        async with self._db.connection() as conn:
-            yield conn
+        return self._db.connection()
 
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Connection]:
+    def transaction(self) -> Any:
         self.used += 1
-        async with self._db.transaction() as conn:
-            yield conn
+        return self._db.transaction()
 
 
 @pytest.fixture
 async def db(database_url: str) -> AsyncIterator[Any]:
-    opened = await open_database(database_url, "gateway", size=4)
-    yield CountedDatabase(opened)
-    await opened.close()
+    async with opened_database(database_url, "gateway", size=4) as opened:
+        yield CountedDatabase(opened)
 
 
 def partners(db: Any) -> ConsoleSignIn:
     sessions = PartnerSessions(db, PEPPERS, KeyCache(db, PEPPERS, {}))
     return ConsoleSignIn(sessions, FailedKeyLimits(), TrustedProxies())
+
+
+def operator_cookie() -> str:
+    return f"{OPERATOR_COOKIE}={make_token(OPERATOR_SESSION_HEAD).text}"
 
 
 def operators(db: Any) -> ConsoleSignIn:
@@ -70,24 +131,9 @@ def operators(db: Any) -> ConsoleSignIn:
 
 
 async def send(app: ConsoleSignIn, method: str, *, token: str = "", cookie: str = "") -> int:
-    sent: list[Any] = []
     headers = {**PAGE, "Content-Type": "application/json"} | ({"Cookie": cookie} if cookie else {})
-
-    async def receive() -> Any:
-        return {"type": "http.request", "body": json.dumps({"token": token}).encode(), "more_body": False}
-
-    async def answer(message: Any) -> None:
-        sent.append(message)
-
-    scope: Any = {
-        "type": "http",
-        "method": method,
-        "path": "/console/session",
-        "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
-        "client": ("192.0.2.1", "1"),
-    }
-    await app(scope, receive, answer)
-    return int(sent[0]["status"])
+    body = json.dumps({"token": token}).encode()
+    return int((await ask(app, method, "/console/session", headers, body=body))["status"])
 
 
 async def many(*requests: Any) -> list[int]:
@@ -133,26 +179,12 @@ async def test_made_up_tokens_at_the_operators_api_are_looked_up_in_batches(db: 
     cookies = [
         ("Cookie", f"{OPERATOR_COOKIE}={make_token(OPERATOR_SESSION_HEAD).text}") for _ in range(GUESSES // 2)
     ]
-    answers = await many(*(ask(app, *guess) for guess in [*tokens, *cookies]))
+
+    async def status(name: str, value: str) -> int:
+        return int((await ask(app, "GET", "/operator/v1/nothing", {**PAGE, name: value}))["status"])
+
+    answers = await many(*(status(*guess) for guess in [*tokens, *cookies]))
     assert answers[-1] == 429 and answers.count(429) >= GUESSES - FailedKeyLimits.BURST - AT_ONCE
     assert db.used < FailedKeyLimits.BURST + AT_ONCE + GUESSES // 5
     db.used = 0
-    assert (await ask(app, "Authorization", "Bearer the operator token"), db.used) == (404, 0)
-
-
-async def ask(app: OperatorPort, name: str, value: str) -> int:
-    sent: list[Any] = []
-
-    async def answer(message: Any) -> None:
-        sent.append(message)
-
-    headers = {**PAGE, name: value}
-    scope: Any = {
-        "type": "http",
-        "method": "GET",
-        "path": "/operator/v1/nothing",
-        "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
-        "client": ("192.0.2.1", "1"),
-    }
-    await app(scope, None, answer)  # type: ignore[arg-type]
-    return int(sent[0]["status"])
+    assert (await status("Authorization", "Bearer the operator token"), db.used) == (404, 0)

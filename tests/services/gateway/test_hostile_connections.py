@@ -1,0 +1,133 @@
+"""The partner port as started in production: what clients without a key can occupy; cut bodies; an attack."""
+
+import asyncio
+import socket
+
+import pytest
+from standardwebhooks import Webhook
+from yarl import URL
+
+from tests.harness.eventually import until
+from tests.harness.hostile_run import Sizes, run_hostile
+from tests.harness.http import Client
+from tests.harness.process import memory_mb
+from tests.harness.raw_http import RawConnection, connect, request
+from tests.harness.receiver import Receiver
+from tests.harness.system import System
+
+SILENT = 1_500
+READERS = 200
+
+
+async def test_silent_connections_do_not_block_the_partner_port(system: System, partner: Client) -> None:
+    """More than the server's backlog, from one address: they are closed, and partners get answers."""
+    flood: list[RawConnection] = []
+    try:
+        for _ in range(SILENT // 50):
+            flood += await asyncio.gather(*(connect(system.running.partner_url) for _ in range(50)))
+        async with asyncio.timeout(5):
+            assert (await partner.get("/studio")).status == 200
+            fresh = await connect(system.running.partner_url)
+            await fresh.write(request("GET", "/health/live"))
+            assert (await fresh.answer()).startswith(b"HTTP/1.1 200")
+            await until(lambda: sum(one.is_closed for one in flood) >= SILENT // 2)
+    finally:
+        for connection in flood:
+            connection.close()
+
+
+async def test_readers_who_take_nothing_do_not_fill_the_memory(system: System) -> None:
+    """The document is 400 KB. Each client is sent a part of it, and more only after reading that."""
+    child = system.running.process_of("gateway").child
+    assert child is not None
+    before = memory_mb(child.pid)
+    readers: list[socket.socket] = []
+    try:
+        for _ in range(READERS):
+            reader = socket.socket()
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            readers.append(reader)
+            await asyncio.to_thread(reader.connect, ("127.0.0.1", URL(system.running.partner_url).port))
+            reader.sendall(request("GET", "/partner/v1/openapi.json"))
+        assert (await system.site.get("/docs")).status == 200  # by then the last of them was served
+        await asyncio.sleep(1)
+        assert memory_mb(child.pid) - before < READERS * 0.2
+    finally:
+        for reader in readers:
+            reader.close()
+
+
+async def test_the_partner_port_speaks_no_http2(system: System) -> None:
+    """Unless STUDIO_HTTP2 is set."""
+    connection = await connect(system.running.partner_url)
+    await connection.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes.fromhex("000000040000000000"))
+    answer = await connection.answer()
+    connection.close()
+    assert not answer or answer.startswith(b"HTTP/1.1 4")
+
+
+async def test_a_head_without_an_end_is_refused_at_32_kib(system: System) -> None:
+    """An unfinished head is buffered in memory for each connection."""
+    connection = await connect(system.running.partner_url)
+    await connection.write(b"GET /health/live HTTP/1.1\r\nHost: t\r\nX-Long: " + b"x" * 40_000)
+    assert b" 431 " in (await connection.answer())[:20]
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("framing", "body"),
+    [
+        ({"Content_Length": "30"}, b""),
+        ({"Content_Length": "30"}, b'{"overlap_seconds": 1'),
+        ({"Transfer_Encoding": "chunked"}, b"not a size\r\n"),
+        ({"Transfer_Encoding": "chunked"}, b"2\r\n{}\r\nnot a size\r\n"),
+    ],
+    ids=["nothing came", "cut short", "a corrupt first chunk", "a corrupt second chunk"],
+)
+async def test_a_write_whose_body_is_cut_short_does_not_run(
+    system: System, receiver: Receiver, framing: dict[str, str], body: bytes
+) -> None:
+    """Rotating has an optional body: one that was cut short is not taken as missing, and nothing runs."""
+    key = await system.key()
+    partner = system.partner(key)
+    made = await partner.create("/webhook-endpoints", {"url": receiver.url})
+    path = f"/webhook-endpoints/{made['id']}"
+    connection = await connect(system.running.partner_url)
+    head = request(
+        "POST",
+        f"/partner/v1{path}/rotate-secret",
+        X_Service_Key=key,
+        Content_Type="application/json",
+        **framing,
+    )
+    await connection.write(head + body)
+    connection.writer.write_eof()
+    answer = await connection.answer()
+    connection.close()
+    assert answer.startswith(b"HTTP/1.1 422"), answer
+    assert b"json_invalid" in answer
+    assert (await partner.post(f"{path}/test")).status == 202
+    [got] = await receiver.until_count(1, seconds=60)
+    assert len(got.headers["webhook-signature"].split(" ")) == 1, "one secret signs: nothing was rotated"
+    Webhook(made["secret"]).verify(got.body, got.headers)
+
+
+async def test_a_well_behaved_partner_is_served_while_others_attack(system: System) -> None:
+    """With silent, slow-sending and slow-reading clients, hostile receivers and a flood, none of its calls is
+    refused and no event is lost. The long run measures how much slower it gets, on a quiet machine.
+    """
+    sizes = Sizes(
+        silent=200,
+        slow_sending=50,
+        slow_reading=50,
+        receivers=8,
+        seconds=4,
+        quiet_seconds=1,
+        keep_alive=100,
+        large_bodies=8,
+    )
+    report = await run_hostile(system, sizes)
+    assert report.refused == 0, report.text()
+    assert report.arrived == report.created > 0, report.text()
+    assert len(report.attacked) >= 5, report.text()
+    assert max(report.memory_mb.values()) < 450, report.text()

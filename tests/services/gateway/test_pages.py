@@ -1,0 +1,172 @@
+"""What is served without a key: the reference and the consoles, their policy, and the consoles' cookie."""
+
+import asyncio
+import re
+import time
+from typing import Any
+
+import pytest
+
+from services.gateway.routes.static_files import PIECE_SECONDS, Pace, static_file
+from services.gateway.rules.console_cookie import cookie_of, is_loopback, needs_secure, sent_by_page
+from tests.harness.http import Reply
+from tests.harness.system import ROOT, System
+
+
+def check_policy(answer: Reply) -> None:
+    assert answer.status == 200
+    policy = answer.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize("path", ["/docs", "/docs/page.js", "/docs/page.css", "/partner/v1/openapi.json"])
+async def test_a_browser_is_told_by_header_what_a_page_may_do(system: System, path: str) -> None:
+    """Nothing inline, nobody's frame, no guessing of types, no referrer."""
+    answer = await system.site.get(path)
+    check_policy(answer)
+    assert answer.headers["Referrer-Policy"] == "no-referrer"
+    assert int(answer.headers["Content-Length"]) > 0
+
+
+async def test_a_page_comes_whole_in_its_pieces(system: System) -> None:
+    """Plain and compressed, and 304 for a browser that has it."""
+    plain = await system.site.send("GET", "/partner/v1/openapi.json", headers={"Accept-Encoding": "identity"})
+    squeezed = await system.site.send("GET", "/partner/v1/openapi.json", headers={"Accept-Encoding": "gzip"})
+    assert plain.json() == squeezed.json()
+    assert int(plain.headers["Content-Length"]) == len(plain.body)
+    assert plain.headers["ETag"] != squeezed.headers["ETag"], "a strong tag is that of one form's bytes"
+    for held, form in ((plain, "identity"), (squeezed, "gzip")):
+        conditional = {"If-None-Match": held.headers["ETag"], "Accept-Encoding": form}
+        again = await system.site.send("GET", "/partner/v1/openapi.json", headers=conditional)
+        assert (again.status, again.body) == (304, b"")
+        assert again.headers["Cache-Control"] == held.headers["Cache-Control"] == "private, no-cache"
+    head = await system.site.send("HEAD", "/partner/v1/openapi.json", headers={"Accept-Encoding": "identity"})
+    assert (head.status, head.headers["Content-Length"]) == (200, plain.headers["Content-Length"])
+
+
+async def test_many_readers_of_a_document_take_turns() -> None:
+    """A burst of readers shares a fixed rate, so that requests to the API run in between."""
+    pace = Pace()
+    began = time.monotonic()
+    await pace.turn()
+    assert time.monotonic() - began < PIECE_SECONDS * 100, "control: one reader does not wait"
+    await asyncio.gather(*(pace.turn() for _ in range(400)))
+    assert time.monotonic() - began >= PIECE_SECONDS * 390
+
+
+async def bodies_sent(method: str, *, gone: bool) -> int:
+    """How many parts of the document are sent to a client, which may be gone already."""
+    page, sent = static_file("openapi.json", b"application/json"), 0
+
+    async def receive() -> Any:
+        if not gone:
+            await asyncio.Event().wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        nonlocal sent
+        sent += message["type"] == "http.response.body"
+
+    scope: Any = {"type": "http", "method": method, "headers": []}
+    await page(scope, receive, send)
+    return sent
+
+
+async def test_nothing_is_prepared_for_a_client_that_does_not_read_it() -> None:
+    """A client that is gone, or that asked with HEAD, does not take turns from the others."""
+    assert await bodies_sent("GET", gone=False) > 50, "control: a reader gets the document in pieces"
+    assert await bodies_sent("GET", gone=True) < 10
+    assert await bodies_sent("HEAD", gone=False) == 1
+
+
+CONSOLE = ROOT / "services" / "gateway" / "static" / "console"
+MAX_LINES = 200
+SOURCES = {
+    path.relative_to(CONSOLE).as_posix(): path.read_text("utf-8")
+    for path in CONSOLE.rglob("*")
+    if path.is_file()
+}
+
+
+@pytest.mark.parametrize("name", sorted(SOURCES))
+def test_a_file_reads_nothing_as_html_and_nothing_from_outside(name: str) -> None:
+    """What people typed is inserted as text, and the pages work offline."""
+    text = SOURCES[name]
+    for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"):
+        assert way not in text
+    named = re.findall(r"(?:https?:)?//[\w.-]+\.\w+", text)
+    assert set(named) <= {"http://www.w3.org"}
+    assert "@import" not in text and not re.findall(r"\burl\(", text)
+    assert len(text.splitlines()) <= MAX_LINES
+
+
+def test_no_script_keeps_anything_in_the_browser() -> None:
+    """Neither a token nor anything else: scripts cannot read the cookie, and storage is not used."""
+    for name, text in SOURCES.items():
+        for way in ("localStorage", "sessionStorage", "document.cookie", "indexedDB"):
+            assert way not in text, name
+
+
+@pytest.mark.parametrize("port", ["partner", "operator"])
+async def test_every_file_is_served_with_the_policy(system: System, port: str) -> None:
+    """On both ports; a name that is not a file of the console is 404."""
+    running = system.running
+    site = system.client(running.partner_url if port == "partner" else running.operator_url, {})
+    names = [name for name in SOURCES if name.endswith((".js", ".css"))]
+    for path in ("/console", *(f"/console/{name}" for name in names)):
+        check_policy(await site.get(path))
+    consoles = {
+        "partner": ("partner.js", "Studio console"),
+        "operator": ("operators.js", "Operators' console"),
+    }
+    module, title = consoles[port]
+    page = (await site.get("/console")).body.decode()
+    assert f'src="/console/{module}"' in page and f"<title>{title}</title>" in page and "$" not in page
+    for path in ("/console/console.html", "/console/../settings.py", "/console/nothing.js"):
+        assert (await site.get(path)).status == 404
+    assert (await site.post("/console", {})).status == 405
+
+
+@pytest.mark.parametrize(
+    ("headers", "secure"),
+    [
+        ({b"host": b"127.0.0.1:8080"}, False),
+        ({b"host": b"[::1]:8080"}, False),
+        ({b"host": b"localhost"}, False),
+        ({b"host": b"localhost.example.com"}, True),
+        ({b"host": b"127.0.0.1.example.com"}, True),
+        ({}, True),
+        # A proxy that terminates TLS and changes the host.
+        ({b"host": b"127.0.0.1:8080", b"origin": b"https://api.example.com"}, True),
+        ({b"host": b"gateway", b"origin": b"http://localhost:8080"}, False),
+        ({b"host": b"127.0.0.1", b"origin": b"null"}, True),
+    ],
+    ids=["ipv4", "ipv6", "name", "lookalike", "lookalike-ip", "none", "proxy", "renamed", "opaque"],
+)
+def test_only_loopback_goes_without_secure(headers: dict[bytes, bytes], secure: bool) -> None:
+    """Origin takes precedence over Host."""
+    assert needs_secure(headers) is secure
+
+
+def test_loopback_is_an_address_and_not_a_beginning() -> None:
+    """A text that is not a host is not loopback either."""
+    assert all(is_loopback(host) for host in ("127.8.8.8:1", "LOCALHOST:80", "[::1"))
+    assert not any(is_loopback(host) for host in ("10.0.0.1", "", "[::2]:1"))
+
+
+def test_a_cookie_is_found_by_its_whole_name() -> None:
+    """Among others, and when HTTP/2 splits them over lines."""
+    lines = [(b"cookie", b"x=1; not_studio_console=2"), (b"cookie", b"studio_console=3;y=4")]
+    assert cookie_of(lines, "studio_console") == "3"
+    assert cookie_of(lines[:1], "studio_console") is None
+
+
+def test_only_the_own_page_counts() -> None:
+    """It needs the header, and a browser that does not mark the request as cross-site."""
+    own = {b"x-studio-console": b"1"}
+    assert sent_by_page(own) and sent_by_page(own | {b"sec-fetch-site": b"same-origin"})
+    for other in ({}, {b"x-studio-console": b"0"}, own | {b"sec-fetch-site": b"cross-site"}):
+        assert not sent_by_page(other)
+    assert not sent_by_page(own | {b"sec-fetch-site": b"same-site"})
