@@ -23,7 +23,7 @@ from shared.errors import NotFound
 from shared.http.answer import Answer
 from shared.http.pages import Page
 from shared.http.reads import read_one, read_page
-from shared.http.routes import Call, Route, Routes
+from shared.http.routes import Call, Routes
 
 IDEMPOTENCY_REFUSALS = (errors.IdempotencyKeyReused, errors.IdempotencyInProgress)
 CANCEL_REFUSALS = (errors.BookingAlreadyCancelled, errors.BookingNotCancellable)

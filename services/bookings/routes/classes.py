@@ -7,7 +7,7 @@ from shared.errors import InvalidCursor, NotFound
 from shared.http.answer import Answer
 from shared.http.pages import Page, json_page_of, page_of
 from shared.http.reads import read_one
-from shared.http.routes import Call, Route, Routes
+from shared.http.routes import Call, Routes
 from shared.wire import PageQuery
 
 ROUTES: Routes[Bookings] = Routes()

@@ -22,7 +22,7 @@ from shared.errors import Invalid, InvalidCursor, NotFound, Problem
 from shared.http.caller import Caller
 from shared.http.pages import Page, page_of
 from shared.http.reads import read_one, read_page
-from shared.http.routes import Call, Route, Routes
+from shared.http.routes import Call, Routes
 from shared.wire import PageQuery
 
 ROUTES: Routes[Bookings] = Routes()

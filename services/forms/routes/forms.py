@@ -18,7 +18,7 @@ from services.forms.wire.forms import Form, FormsQuery, PartnerFormCreate, Studi
 from services.forms.wire.submissions import FormEvaluate, FormEvaluation, FormSubmission, FormSubmissionCreate
 from shared.errors import InsufficientScope, InvalidCursor, NotFound
 from shared.http.pages import Page
-from shared.http.routes import Call, Route, Routes
+from shared.http.routes import Call, Routes
 from shared.wire import PageQuery
 
 ROUTES: Routes[Forms] = Routes()

@@ -38,7 +38,6 @@ ROUTES: Routes[KeyContext] = Routes()
     "GET",
     "/key",
     "Read the key in use",
-    description="The key's name, studio, scopes, locations, expiry and rate limit, without its secret.",
     tag="Key",
 )
 async def get_key(context: KeyContext, call: Call[None, None]) -> OwnKey:
@@ -59,10 +58,6 @@ async def get_key(context: KeyContext, call: Call[None, None]) -> OwnKey:
     "GET",
     "/requests",
     "List your requests of the last seven days",
-    description=(
-        "The requests of your client's keys, newest first: method, route, status and duration, without "
-        "bodies. They appear within seconds. Under high load some successful requests are not recorded."
-    ),
     tag="Key",
 )
 async def list_requests(context: KeyContext, call: Call[RequestsQuery, None]) -> Page[LoggedRequest]:
@@ -74,11 +69,6 @@ async def list_requests(context: KeyContext, call: Call[RequestsQuery, None]) ->
     "POST",
     "/console-sessions",
     "Create a link into the console",
-    description=(
-        "A link for a person's browser, so that the key stays on your server. It works once, within ten "
-        "minutes, and opens a session with the key's scopes or some of them. Revoking the key ends the "
-        "session. A session shares the client's rate limit and cannot create sessions."
-    ),
     optional_body=True,
     answer=ConsoleSession,
     status=201,

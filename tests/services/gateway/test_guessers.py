@@ -37,9 +37,9 @@ async def ok(scope: Any, receive: Any, send: Any) -> None:
 
 async def test_a_guesser_is_slowed_down_on_every_path() -> None:
     """A burst of refusals, then 429 with `Retry-After`. Health checks and other addresses are exempt."""
+    routes = {OperatorRoute("GET", path): ok for path in ("/studios", "/export", "/queues")}
     no_database: Any = None
     access, limits = OperatorAccess(("right",), no_database, ()), FailedKeyLimits()
-    routes = {OperatorRoute("GET", path): ok for path in ("/studios", "/export", "/queues")}
     app = OperatorPort({"/health/live": ok}, routes, access, no_database, TrustedProxies(), limits)
     paths = [f"/operator/v1/{name}" for name in ("studios", "export", "queues", "unknown")]
 
@@ -119,6 +119,10 @@ async def db(database_url: str) -> AsyncIterator[Any]:
 def partners(db: Any) -> ConsoleSignIn:
     sessions = PartnerSessions(db, PEPPERS, KeyCache(db, PEPPERS, {}))
     return ConsoleSignIn(sessions, FailedKeyLimits(), TrustedProxies())
+
+
+def operator_cookie() -> str:
+    return f"{OPERATOR_COOKIE}={make_token(OPERATOR_SESSION_HEAD).text}"
 
 
 def operators(db: Any) -> ConsoleSignIn:

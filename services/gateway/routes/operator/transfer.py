@@ -64,10 +64,6 @@ class ImportAnswer(Struct, kw_only=True):
     "POST",
     "/import",
     "Import NDJSON of any size",
-    description=(
-        "One resource per line, as the API returns it; `object` names its kind. Good lines are stored if "
-        "others are bad. Each bad line is reported by number and reason."
-    ),
     errors=(NotFound,),
     role="manager",
 )
@@ -139,11 +135,6 @@ class ExportOf(Query, frozen=True, kw_only=True):
     "GET",
     "/export",
     "Export a studio as NDJSON",
-    description=(
-        "Import lines of everything in the studio, in an order that can be imported, including credits, "
-        "charges, receipts and versions. Keys, endpoints and events are not exported. With `member_id`, only "
-        "what is stored about that person. The response is complete only if its last chunk arrives."
-    ),
     answer=str,
     errors=(NotFound,),
     role="manager",

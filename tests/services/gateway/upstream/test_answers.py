@@ -1,4 +1,4 @@
-"""How the pool handles valid and broken answers."""
+"""How the pool handles valid and broken answers, of any size."""
 
 import asyncio
 from contextlib import suppress
@@ -185,3 +185,27 @@ async def test_a_peer_that_speaks_first_is_never_waited_for() -> None:
             async with asyncio.timeout(2):
                 with suppress(NotReached, OutcomeUnknown):
                     assert (await upstream.request(b"POST", b"/", [], b"")).status == 503
+
+
+LONG = 24 * 1024 * 1024
+
+
+@pytest.mark.parametrize("sent", [LONG, LONG // 12])
+async def test_a_long_answer_comes_whole_or_not_at_all(sent: int) -> None:
+    """One that breaks off is not taken for whole. After a whole one the connection is used again."""
+
+    async def fountain(peer: Peer) -> None:
+        await peer.answer(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % LONG)
+        for _ in range(sent // 65536):
+            await peer.send(b"x" * 65536)
+        if sent == LONG:
+            await well_behaved(peer)
+
+    async with upstream_to(fountain) as (server, upstream):
+        if sent < LONG:
+            with pytest.raises(OutcomeUnknown):
+                await upstream.request(b"GET", b"/", [], b"")
+            return
+        assert len((await upstream.request(b"GET", b"/", [], b"")).body) == LONG
+        assert (await upstream.request(b"GET", b"/", [], b"")).body == b"ok"
+        assert server.connections == 1
