@@ -83,9 +83,10 @@ class Attacker:
 
 @pytest.fixture
 async def attacker(system: System) -> Attacker:
+    ids = await demo_ids_in(system)
     issued = await system.issue(studio=STUDIO_ID, client="test")
     await system.limit(issued)
-    return Attacker(system, issued["key"], await demo_ids_in(system))
+    return Attacker(system, issued["key"], ids)
 
 
 @pytest.mark.parametrize("route", WRITES, ids=named)
