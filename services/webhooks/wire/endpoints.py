@@ -8,7 +8,6 @@ from shared.events.kinds import KINDS
 from shared.wire import Body, Id, Instant, PageQuery, Resource
 
 Status = Literal["enabled", "disabled"]
-# A test event reaches its endpoint, whatever that endpoint subscribes to.
 # mypy cannot read a literal from a table.
 if TYPE_CHECKING:
     EventType: TypeAlias = str
