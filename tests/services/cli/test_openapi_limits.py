@@ -42,6 +42,7 @@ OWN = {
     "services.webhooks.rules.retry.MAX_WINDOW": "our own retries",
     "services.webhooks.rules.retry.MAX_WAIT": "our own retries",
     "shared.http.decoding.MAX_CACHED_QUERY": "longer queries are only not kept",
+    "shared.http.json_limits.MAX_DIGITS": "such a number is out of range long before",
 }
 
 
