@@ -14,7 +14,6 @@ import msgspec
 from msgspec import Struct
 
 SERVICES = ("gateway", "catalog", "bookings", "forms", "webhooks")
-ServiceName = Literal["gateway", "catalog", "bookings", "forms", "webhooks"]
 PORTS: dict[str, int] = {"gateway": 8080, "catalog": 8082, "bookings": 8083, "forms": 8084, "webhooks": 8085}
 
 # The variables of secrets, in which the first value is used and all of them are accepted.

@@ -73,10 +73,6 @@ def endpoints(side: Side) -> Measure:
     return delivered(side, MANY_ENDPOINTS, events=1, endpoints=MANY)
 
 
-def memory_of(name: str) -> Callable[[Side], Measure]:
-    return lambda side: lambda _: Sample(rate=side.memory[name])
-
-
 ROWS: Mapping[str, Row] = {
     row.name: row
     for row in (

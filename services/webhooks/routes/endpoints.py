@@ -33,7 +33,7 @@ from shared.http.routes import Call, Routes
 from shared.wire import PageQuery
 
 ROUTES: Routes[Webhooks] = Routes()
-STAFF: Routes[Webhooks] = Routes("/staff")
+STAFF: Routes[Webhooks] = Routes("/staff", staff=True, role="manager")
 ONE = "/webhook-endpoints/{endpoint_id}"
 
 
@@ -51,7 +51,7 @@ async def create(service: Webhooks, call: Call[None, EndpointCreate]) -> Endpoin
 
 
 @ROUTES.add("GET", "/webhook-endpoints", "List your client's webhook endpoints")
-@STAFF.add("GET", "/webhook-endpoints", "List a studio's webhook endpoints", staff=True, role="manager")
+@STAFF.add("GET", "/webhook-endpoints", "List a studio's webhook endpoints")
 async def list_all(service: Webhooks, call: Call[PageQuery, None]) -> Page[Endpoint]:
     async with service.db.connection() as conn:
         found = await endpoints.list_own(conn, call.caller, call.query.cursor, call.query.limit + 1)
@@ -131,8 +131,6 @@ async def test(service: Webhooks, call: Call[None, None]) -> Delivery:
     f"{ONE}/recover",
     "Send again what an endpoint missed since a given time",
     status=202,
-    staff=True,
-    role="manager",
     errors=(NotFound, EndpointDisabled, RecoveryRunning),
 )
 async def recover(service: Webhooks, call: Call[None, Recover]) -> Recovery:
@@ -153,8 +151,6 @@ async def recover(service: Webhooks, call: Call[None, Recover]) -> Recovery:
     "GET",
     f"{ONE}/recoveries/{{recovery_id}}",
     "Get the progress of a recovery",
-    staff=True,
-    role="manager",
     errors=(NotFound,),
 )
 async def get_recovery(service: Webhooks, call: Call[None, None]) -> Recovery:
@@ -185,7 +181,7 @@ async def list_deliveries(service: Webhooks, call: Call[DeliveriesQuery, None]) 
     return page_of(found, call.query.limit)
 
 
-@STAFF.add("GET", "/webhook-deliveries", "List a studio's deliveries", staff=True, role="manager")
+@STAFF.add("GET", "/webhook-deliveries", "List a studio's deliveries")
 async def list_of_studio(service: Webhooks, call: Call[StudioDeliveriesQuery, None]) -> Page[Delivery]:
     async with service.db.connection() as conn:
         found = await deliveries.of_studio(conn, call.caller, call.query)
@@ -204,8 +200,6 @@ async def list_of_studio(service: Webhooks, call: Call[StudioDeliveriesQuery, No
     "/webhook-deliveries/{delivery_id}/retry",
     "Retry a delivery now",
     status=202,
-    staff=True,
-    role="manager",
     errors=(NotFound, EndpointDisabled),
 )
 async def retry(service: Webhooks, call: Call[None, None]) -> Delivery:

@@ -13,7 +13,7 @@ from shared.http.routes import Call, Routes
 from shared.wire import encode
 
 ROUTES: Routes[Webhooks] = Routes()
-STAFF: Routes[Webhooks] = Routes("/staff")
+STAFF: Routes[Webhooks] = Routes("/staff", staff=True, role="manager")
 
 
 @ROUTES.add(
@@ -27,7 +27,7 @@ STAFF: Routes[Webhooks] = Routes("/staff")
     ),
     answer=EventPage,
 )
-@STAFF.add("GET", "/events", "List a studio's events in order", answer=EventPage, staff=True, role="manager")
+@STAFF.add("GET", "/events", "List a studio's events in order", answer=EventPage)
 async def list_events(service: Webhooks, call: Call[EventsQuery, None]) -> Answer:
     query = call.query
     async with service.db.connection() as conn:
@@ -62,8 +62,6 @@ async def list_events(service: Webhooks, call: Call[EventsQuery, None]) -> Answe
     "GET",
     "/events/position",
     "Get the sequence number of the newest event",
-    staff=True,
-    role="manager",
 )
 async def position(service: Webhooks, call: Call[None, None]) -> Position:
     async with service.db.connection() as conn:

@@ -121,10 +121,6 @@ def partners(db: Any) -> ConsoleSignIn:
     return ConsoleSignIn(sessions, FailedKeyLimits(), TrustedProxies())
 
 
-def operator_cookie() -> str:
-    return f"{OPERATOR_COOKIE}={make_token(OPERATOR_SESSION_HEAD).text}"
-
-
 def operators(db: Any) -> ConsoleSignIn:
     access = OperatorAccess(("the operator token",), db, PEPPERS)
     return ConsoleSignIn(access, FailedKeyLimits(), TrustedProxies())
