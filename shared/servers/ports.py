@@ -1,14 +1,26 @@
-"""Free ports for servers that are started here."""
+"""Free TCP ports for servers that are started here."""
 
+import random
 import socket
+
+from shared.servers.problem import ServerProblem
+
+# Below the ports that systems give to outgoing connections: one of those would take the port of a server
+# that is down for a moment, and keep it.
+CHOICES = range(15_000, 32_000)
+TRIES = 200
 
 
 def free_port() -> int:
     """Free on every address: RabbitMQ refuses to start on one that any address of the machine still uses."""
-    with socket.socket() as probe:
-        probe.bind(("", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    for port in random.SystemRandom().sample(CHOICES, TRIES):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("", port))
+            except OSError:
+                continue
+            return port
+    raise ServerProblem(f"None of {TRIES} ports from {CHOICES[0]} to {CHOICES[-1]} is free.")
 
 
 def is_free(port: int) -> bool:

@@ -142,7 +142,7 @@ class PrivateRabbit:
         while not greets(self.port):
             if not self._node.alive or time.monotonic() > deadline:
                 self.stop()
-                raise ServerProblem(f"RabbitMQ did not start; its log is {self.home / 'rabbitmq.log'}.")
+                raise ServerProblem(f"RabbitMQ did not start. The end of its log:\n{self._end_of_log()}")
             time.sleep(0.05)
 
     def kill(self) -> None:
@@ -188,6 +188,9 @@ class PrivateRabbit:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+    def _end_of_log(self) -> str:
+        return (self.home / "rabbitmq.log").read_text(errors="replace")[-2_000:]
 
     def _child(self, argv: list[str]) -> Child:
         with (self.home / "rabbitmq.log").open("ab") as log:
