@@ -50,8 +50,8 @@ class Process:
             try:
                 with urllib.request.urlopen(url, timeout=2):
                     return time.perf_counter() - self.began
-            except urllib.error.HTTPError as answer:
-                if answer.code not in (502, 503):
+            except urllib.error.HTTPError as response:
+                if response.code not in (502, 503):
                     return time.perf_counter() - self.began
             except OSError:
                 pass

@@ -7,7 +7,7 @@ from bench.children import Process
 from bench.cores import tree
 from shared.servers.ports import free_port
 
-ANSWER = '{"id":"00000001-0000-4000-8000-000000000000","object":"studio","name":"Reading","slug":"reading"}'
+RESPONSE = '{"id":"00000001-0000-4000-8000-000000000000","object":"studio","name":"Reading","slug":"reading"}'
 
 HEAD = """
 daemon off; worker_processes 1; pid {home}/nginx.pid; error_log {home}/error.log crit;
@@ -50,7 +50,7 @@ class Nginx:
     ) -> None:
         self.port = free_port()
         server = BACKEND if backend is None else GATEWAY
-        text = (HEAD + server + "}}\n").format(home=home, port=self.port, backend=backend, answer=ANSWER)
+        text = (HEAD + server + "}}\n").format(home=home, port=self.port, backend=backend, response=RESPONSE)
         config = home / "nginx.conf"
         config.write_text(text)
         self._process = Process(

@@ -24,8 +24,8 @@ class OperatorClient:
         request.add_header("Authorization", f"Bearer {self._token}")
         request.add_header("Content-Type", "application/json")
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                made: dict[str, Any] = json.loads(answer.read())
+            with urllib.request.urlopen(request, timeout=60) as response:
+                made: dict[str, Any] = json.loads(response.read())
                 return made
         except urllib.error.HTTPError as refusal:
             raise BenchProblem(f"{method} {path}: {refusal.code} {refusal.read().decode()[:300]}") from None

@@ -15,15 +15,15 @@ def post(url: str, key: str, body: dict[str, Any], **headers: str) -> dict[str, 
     request = urllib.request.Request(url, json.dumps(body).encode(), method="POST")
     for name, value in {"X-Service-Key": key, "Content-Type": "application/json", **headers}.items():
         request.add_header(name, value)
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        made: dict[str, Any] = json.loads(answer.read())
+    with urllib.request.urlopen(request, timeout=10) as response:
+        made: dict[str, Any] = json.loads(response.read())
         return made
 
 
 def entity_tag(url: str, key: str) -> str:
     request = urllib.request.Request(url, headers={"X-Service-Key": key})
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        return str(answer.headers["ETag"])
+    with urllib.request.urlopen(request, timeout=10) as response:
+        return str(response.headers["ETag"])
 
 
 class Receiver:

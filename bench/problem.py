@@ -6,4 +6,4 @@ class BenchProblem(Exception):
 
 
 class NothingMeasured(BenchProblem):
-    """The machine was so busy that a short round saw no answer. Not a failure, but no figure either."""
+    """The machine was so busy that a short round saw no response. Not a failure, but no figure either."""

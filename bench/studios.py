@@ -96,13 +96,13 @@ def execute(database_url: str, sql: str, *args: Any) -> None:
 
 
 def value_of(database_url: str, sql: str, *args: Any) -> Any:
-    return asyncio.run(_execute(database_url, sql, *args, answer=True))
+    return asyncio.run(_execute(database_url, sql, *args, response=True))
 
 
-async def _execute(database_url: str, sql: str, *args: Any, answer: bool = False) -> Any:
+async def _execute(database_url: str, sql: str, *args: Any, response: bool = False) -> Any:
     conn: asyncpg.Connection[Any] = await asyncpg.connect(database_url)
     try:
-        if answer:
+        if response:
             return await conn.fetchval(sql, *args, timeout=300)
         return await conn.execute(sql, *args, timeout=300)
     finally:

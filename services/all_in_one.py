@@ -35,7 +35,7 @@ async def open_all(settings: Settings) -> AsyncIterator[Gateway]:
         yield await stack.enter_async_context(
             open_gateway(
                 settings,
-                _in_process(services, settings.answer_timeout),
+                _in_process(services, settings.response_timeout),
                 _in_process(services, OPERATOR_TIMEOUT),
                 checks={
                     f"{name}.{part}": check
@@ -46,7 +46,8 @@ async def open_all(settings: Settings) -> AsyncIterator[Gateway]:
         )
 
 
-def _in_process(services: Mapping[str, Service[Any]], answer_timeout: float) -> dict[str, Upstream]:
+def _in_process(services: Mapping[str, Service[Any]], response_timeout: float) -> dict[str, Upstream]:
     return {
-        name: AsgiUpstream(service.app, answer_timeout=answer_timeout) for name, service in services.items()
+        name: AsgiUpstream(service.app, response_timeout=response_timeout)
+        for name, service in services.items()
     }

@@ -92,7 +92,7 @@ class Loop:
         return time.monotonic() - self._last_good
 
     def problem(self) -> str | None:
-        """None, or a sentence for the readiness answer."""
+        """None, or a sentence for the readiness response."""
         if self.age <= self.stale_after:
             return None
         return f"{self.name} has not succeeded for {self.age:.0f} s ({self.failures} failures in a row)"

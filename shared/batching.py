@@ -80,7 +80,7 @@ class Batcher(Generic[Q, R]):
             self._starting = False
         self._start()
         try:
-            await self._answer(batch)
+            await self._response(batch)
         finally:
             for _, result in batch:
                 result.cancel()
@@ -94,7 +94,7 @@ class Batcher(Generic[Q, R]):
                 batch.append((request, result))
         return batch
 
-    async def _answer(self, batch: list[tuple[Q, "asyncio.Future[R]"]]) -> None:
+    async def _response(self, batch: list[tuple[Q, "asyncio.Future[R]"]]) -> None:
         if not batch:
             return
         try:
@@ -102,7 +102,7 @@ class Batcher(Generic[Q, R]):
         except Exception as problem:
             if len(batch) > 1 and not is_unavailable(problem):
                 for one in batch:
-                    await self._answer([one])
+                    await self._response([one])
                 return
             for _, result in batch:
                 if not result.done():

@@ -119,7 +119,7 @@ class UpstreamTimeout(DomainError):
     message = "There was no answer in time, so the outcome is unknown; retry with the same Idempotency-Key."
 
 
-# An answer lists no more than this: 40,000 unknown fields in one body are one mistake.
+# A response lists no more than this: 40,000 unknown fields in one body are one mistake.
 MAX_PROBLEMS = 100
 
 

@@ -9,7 +9,7 @@ from services.gateway.upstream.messages import (
     Headers,
     NotReached,
     OutcomeUnknown,
-    UpstreamAnswer,
+    UpstreamResponse,
     check_target,
     end_to_end,
     forwarded_headers,
@@ -20,17 +20,17 @@ CONNECT_TIMEOUT = 1.0
 
 
 class AiohttpUpstream:
-    def __init__(self, address: str, *, answer_timeout: float) -> None:
+    def __init__(self, address: str, *, response_timeout: float) -> None:
         self._base = address.rstrip("/")
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=CONNECTIONS, keepalive_timeout=4.0),
-            timeout=aiohttp.ClientTimeout(total=answer_timeout, connect=CONNECT_TIMEOUT),
+            timeout=aiohttp.ClientTimeout(total=response_timeout, connect=CONNECT_TIMEOUT),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             skip_auto_headers=("Accept", "Accept-Encoding", "User-Agent", "Content-Type"),
         )
 
-    async def request(self, method: bytes, target: bytes, headers: Headers, body: bytes) -> UpstreamAnswer:
+    async def request(self, method: bytes, target: bytes, headers: Headers, body: bytes) -> UpstreamResponse:
         check_target(method, target)
         sent = [
             (name.decode("latin-1"), value.decode("latin-1")) for name, value in forwarded_headers(headers)
@@ -39,9 +39,9 @@ class AiohttpUpstream:
         try:
             async with self._session.request(
                 method.decode(), url, headers=sent, data=body or None, allow_redirects=False
-            ) as answer:
-                received = [(name.lower(), value) for name, value in answer.raw_headers]
-                return UpstreamAnswer(answer.status, end_to_end(received), await answer.read())
+            ) as response:
+                received = [(name.lower(), value) for name, value in response.raw_headers]
+                return UpstreamResponse(response.status, end_to_end(received), await response.read())
         except aiohttp.ClientConnectorError as problem:
             raise NotReached(str(problem)) from problem
         except (aiohttp.ClientError, TimeoutError) as problem:
@@ -52,17 +52,17 @@ class AiohttpUpstream:
 
 
 class PyreqwestUpstream:
-    def __init__(self, address: str, *, answer_timeout: float) -> None:
+    def __init__(self, address: str, *, response_timeout: float) -> None:
         from pyreqwest.client import ClientBuilder
 
         builder = ClientBuilder().max_connections(CONNECTIONS).pool_idle_timeout(timedelta(seconds=4))
-        builder = builder.timeout(timedelta(seconds=answer_timeout)).follow_redirects(False).no_proxy()
+        builder = builder.timeout(timedelta(seconds=response_timeout)).follow_redirects(False).no_proxy()
         builder = builder.connect_timeout(timedelta(seconds=CONNECT_TIMEOUT)).referer(False)
         builder = builder.gzip(False).brotli(False).zstd(False).deflate(False)
         self._client = builder.http1_lower_case_headers().build()
         self._base = address.rstrip("/")
 
-    async def request(self, method: bytes, target: bytes, headers: Headers, body: bytes) -> UpstreamAnswer:
+    async def request(self, method: bytes, target: bytes, headers: Headers, body: bytes) -> UpstreamResponse:
         from pyreqwest.exceptions import ConnectError, RequestError
 
         check_target(method, target)
@@ -73,16 +73,16 @@ class PyreqwestUpstream:
         if body:
             building = building.body_bytes(body)
         try:
-            answer = await building.build().send()
-            content = bytes(await answer.bytes())
+            response = await building.build().send()
+            content = bytes(await response.bytes())
         except ConnectError as problem:
             raise NotReached(str(problem)) from problem
         except (RequestError, TimeoutError) as problem:
             raise OutcomeUnknown(str(problem)) from problem
         received = [
-            (name.lower().encode(), value.encode("latin-1")) for name, value in answer.headers.items()
+            (name.lower().encode(), value.encode("latin-1")) for name, value in response.headers.items()
         ]
-        return UpstreamAnswer(answer.status, end_to_end(received), content)
+        return UpstreamResponse(response.status, end_to_end(received), content)
 
     async def close(self) -> None:
         await self._client.close()

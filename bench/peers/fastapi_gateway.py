@@ -32,5 +32,5 @@ async def forward(path: str, request: Request) -> Response:
     if studio is None:
         raise HTTPException(401)
     client: httpx.AsyncClient = request.app.state.client
-    answer = await client.get(f"/{path}", params=request.query_params, headers={"x-studio": studio})
-    return Response(answer.content, answer.status_code, media_type=answer.headers.get("content-type"))
+    response = await client.get(f"/{path}", params=request.query_params, headers={"x-studio": studio})
+    return Response(response.content, response.status_code, media_type=response.headers.get("content-type"))

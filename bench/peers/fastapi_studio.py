@@ -98,8 +98,8 @@ async def create_booking(
         class_.version += 1
         db.add(booking)
         await db.flush()
-        answer = BookingOut.model_validate(booking)
-        text = answer.model_dump_json().encode()
+        response = BookingOut.model_validate(booking)
+        text = response.model_dump_json().encode()
         db.add(OutboxRow(type="booking.created", aggregate=f"class:{body.class_id}", envelope=text * 2))
         db.add(
             KeyRow(
@@ -114,4 +114,4 @@ async def create_booking(
                 expires_at=now + timedelta(hours=24),
             )
         )
-    return answer
+    return response

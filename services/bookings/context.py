@@ -7,10 +7,10 @@ from msgspec import Struct, field
 from services.bookings.actions.batching import Batcher
 from shared.background import Wakeup
 from shared.db.database import Database
-from shared.http.answer import Answer
+from shared.http.response import Response
 
 
 class Bookings(Struct, frozen=True, kw_only=True):
     db: Database
     wakeup: Wakeup
-    batcher: Batcher[Any, Answer] = field(default_factory=Batcher)
+    batcher: Batcher[Any, Response] = field(default_factory=Batcher)

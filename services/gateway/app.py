@@ -76,8 +76,10 @@ def trusted_proxies(settings: Settings) -> TrustedProxies:
     return TrustedProxies(settings.trusted_proxies, settings.forwarded_header)
 
 
-def http_upstreams(settings: Settings, *, answer_timeout: float) -> dict[str, Upstream]:
-    return {name: HttpUpstream(settings.url_of(name), answer_timeout=answer_timeout) for name in UPSTREAMS}
+def http_upstreams(settings: Settings, *, response_timeout: float) -> dict[str, Upstream]:
+    return {
+        name: HttpUpstream(settings.url_of(name), response_timeout=response_timeout) for name in UPSTREAMS
+    }
 
 
 @asynccontextmanager

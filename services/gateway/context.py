@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from services.gateway.key_cache import KeyCache
-from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamAnswer
+from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamResponse
 from shared.db.database import Database
 from shared.errors import Unavailable, UpstreamTimeout
 from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, Caller, CallerSigner, Role
@@ -40,7 +40,7 @@ class OperatorContext(Struct, frozen=True):
         body: object = None,
     ) -> T:
         """What a service answers to an internal request. Anything but 200 is `Unavailable`: try again."""
-        answer = await self.call_service(
+        response = await self.call_service(
             owner,
             method,
             target,
@@ -48,9 +48,9 @@ class OperatorContext(Struct, frozen=True):
             studio_id=studio_id,
             body=b"" if body is None else encode(body),
         )
-        if answer.status != 200:
-            raise Unavailable(f"The {owner} service answered {answer.status}; try again.")
-        return msgspec.json.decode(answer.body, type=kind)
+        if response.status != 200:
+            raise Unavailable(f"The {owner} service answered {response.status}; try again.")
+        return msgspec.json.decode(response.body, type=kind)
 
     async def call_service(
         self,
@@ -64,7 +64,7 @@ class OperatorContext(Struct, frozen=True):
         role: Role = "operator",
         body: bytes = b"",
         content_type: bytes = b"application/json",
-    ) -> UpstreamAnswer:
+    ) -> UpstreamResponse:
         """One request to a service on an operator's behalf. A partner route also needs its scope."""
         scopes = frozenset({scope} if scope else ())
         caller = Caller(studio_id=studio_id, actor="operator", role=role, scopes=scopes)

@@ -130,7 +130,7 @@ if TYPE_CHECKING:
 else:
     _Connection = asyncpg.Connection
 
-# An idle connection is lost after 10 + 4 * 3 s without an answer, one that waits for an answer after 20 s.
+# An idle connection is lost after 10 + 4 * 3 s without a response, one that waits for a response after 20 s.
 # By name, because not every system has all of them.
 TCP_OPTIONS = {
     "TCP_KEEPIDLE": 10,

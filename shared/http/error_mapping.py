@@ -9,7 +9,7 @@ from msgspec import Struct
 from shared import errors
 from shared.db.unavailable import is_unavailable
 from shared.errors import DomainError, Problem
-from shared.http.answer import Answer
+from shared.http.response import Response
 from shared.wire import encode
 
 log = structlog.get_logger("errors")
@@ -56,7 +56,7 @@ def status_of(kind: type[DomainError]) -> tuple[int, str]:
     return 500, "api_error"
 
 
-def answer_for(problem: BaseException, request_id: str) -> Answer:
+def response_for(problem: BaseException, request_id: str) -> Response:
     """Never exposes a stack trace or SQL: unexpected errors are logged and answered as a plain 500."""
     if not isinstance(problem, DomainError):
         problem = _as_domain_error(problem)
@@ -75,7 +75,7 @@ def answer_for(problem: BaseException, request_id: str) -> Answer:
     headers = problem.headers
     if status == 401 and not headers:
         headers = (*headers, (b"www-authenticate", b'ApiKey realm="studio", header="X-Service-Key"'))
-    return Answer(encode(body), status, headers)
+    return Response(encode(body), status, headers)
 
 
 def _as_domain_error(problem: BaseException) -> DomainError:

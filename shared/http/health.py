@@ -62,6 +62,6 @@ OUTBOX_STATUS: Route[Any] = Route(
     path="/internal/status",
     handler=get_figures,
     summary="Figures of the outbox",
-    answer=Backlog,
+    response=Backlog,
     internal=True,
 )

@@ -137,5 +137,5 @@ def _location(place: _Place, loc: Loc) -> Loc:
 
 
 def printable_key(key: str) -> str:
-    """A key as it can be written in an answer."""
+    """A key as it can be written in a response."""
     return key if key.isprintable() else _SURROGATE.sub("\ufffd", key).replace("\x00", "\\u0000")

@@ -20,7 +20,7 @@ def read_one(
     path: str,
     get: Callable[[Connection, Caller, str], Awaitable[Any]],
     summary: str,
-    answer: Any,
+    response: Any,
     *,
     tag: str,
 ) -> Route[Any]:
@@ -32,7 +32,13 @@ def read_one(
             return await get(conn, call.caller, call.path[parameter])
 
     return Route(
-        method="GET", path=path, handler=handler, summary=summary, answer=answer, errors=(NotFound,), tag=tag
+        method="GET",
+        path=path,
+        handler=handler,
+        summary=summary,
+        response=response,
+        errors=(NotFound,),
+        tag=tag,
     )
 
 
@@ -41,7 +47,7 @@ def read_page(
     page: Callable[[Connection, Caller, Any], Awaitable[Page[Any]]],
     summary: str,
     query: type[Query],
-    answer: Any,
+    response: Any,
     *,
     tag: str,
     description: str = "",
@@ -58,7 +64,7 @@ def read_page(
         summary=summary,
         description=description,
         query=query,
-        answer=answer,
+        response=response,
         errors=(InvalidCursor, *errors),
         tag=tag,
     )

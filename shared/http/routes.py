@@ -12,11 +12,11 @@ from typing import Any, Generic, TypeVar, get_args, get_type_hints
 from msgspec import Struct, structs
 
 from shared.errors import BodyTooLarge, DomainError, Invalid, NotFound, Problem, UnsupportedMediaType
-from shared.http.answer import Answer
 from shared.http.asgi import Receive
 from shared.http.caller import Caller, Role, require_role
 from shared.http.decoding import decode_query, path_id, read_body_as
 from shared.http.pages import MAX_PAGE_BYTES, Page, short_page
+from shared.http.response import Response
 from shared.wire import PageQuery, Query, encode
 
 MAX_BODY = 256 * 1024
@@ -68,7 +68,7 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
     path: str
     handler: Callable[[C, Call[Any, Any]], Awaitable[Any]]
     summary: str
-    answer: Any
+    response: Any
     description: str = ""
     query: type[Query] = NoQuery
     body: Any = None
@@ -80,7 +80,7 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
     role: Role = "operator"
     internal: bool = False
     max_body: int = MAX_BODY
-    # Whether a partner's GET carries an ETag. An answer that tells the present instant never comes twice.
+    # Whether a partner's GET carries an ETag. A response that tells the present instant never comes twice.
     tagged: bool = True
     # Checks permissions before the query is decoded. Gets the raw query, for parameters that need a scope.
     guard: Callable[[Caller, bytes], None] | None = None
@@ -93,7 +93,9 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
         """The same route for staff, who see every location of their studio."""
         return structs.replace(self, path=f"/staff{self.path}", staff=True, role=role)
 
-    async def respond(self, context: C, caller: Caller, scope: Mapping[str, Any], receive: Receive) -> Answer:
+    async def respond(
+        self, context: C, caller: Caller, scope: Mapping[str, Any], receive: Receive
+    ) -> Response:
         if (self.staff or self.internal) and caller.actor != "operator":
             raise NotFound
         if caller.actor == "operator":
@@ -116,12 +118,12 @@ class Route(Struct, Generic[C], frozen=True, kw_only=True):
         if problems:
             raise Invalid([problem for problem in problems if problem.type == BROKEN][:1] or problems)
         result = await self.handler(context, call)
-        if isinstance(result, Answer):
+        if isinstance(result, Response):
             return result
         body = b"" if result is None else encode(result)
         if len(body) > MAX_PAGE_BYTES and isinstance(result, Page) and issubclass(self.query, PageQuery):
             body = encode(short_page(result))
-        return Answer(body, self.status)
+        return Response(body, self.status)
 
     def _read_head(self, call: Call[Any, Any], path: Mapping[str, str]) -> list[Problem]:
         problems: list[Problem] = []
@@ -177,7 +179,7 @@ class Routes(list[Route[C]]):
             told: dict[str, Any] = self._common | {
                 "query": NoQuery if query is NoneType else query,
                 "body": None if body is NoneType else body,
-                "answer": types["return"],
+                "response": types["return"],
             }
             place = self._prefix + path
             self.append(Route(method=method, path=place, handler=handler, summary=summary, **told | more))

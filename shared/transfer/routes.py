@@ -42,7 +42,7 @@ def import_routes(plan: Import) -> list[Route[Any]]:
             summary=summary,
             query=ImportQuery,
             body=list[ImportLine],
-            answer=ImportReport,
+            response=ImportReport,
             internal=True,
             max_body=MAX_BATCH_BYTES,
         )
@@ -63,7 +63,7 @@ def export_route(sections: Sequence[Section]) -> Route[Any]:
         handler=export,
         summary="A page of a studio's rows as import lines",
         query=ExportQuery,
-        answer=ExportPage,
+        response=ExportPage,
         internal=True,
     )
 
@@ -95,6 +95,6 @@ def erase_route(
         handler=erase,
         summary="Make a person anonymous",
         body=PersonToErase,
-        answer=erased,
+        response=erased,
         internal=True,
     )

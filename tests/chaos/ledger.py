@@ -38,7 +38,7 @@ class Erasure(Struct):
 
 
 class Write(Struct, frozen=True):
-    """An acknowledged write, or what follows from one. `fields` must be in the event as in the answer."""
+    """An acknowledged write, or what follows from one. `fields` must be in the event as in the response."""
 
     studio_id: str
     at: float
@@ -201,7 +201,7 @@ class Ledger:
         ]
 
     def compare(self) -> list[str]:
-        """Checks that every received event matches the answer. Each event is checked once."""
+        """Checks that every received event matches the response. Each event is checked once."""
         wrong = []
         for fact, data in list(self.facts.values()):
             write = self.expected.get(fact)

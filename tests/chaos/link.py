@@ -7,8 +7,8 @@ import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-REQUESTS, ANSWERS = "requests", "answers"
-BOTH = frozenset({REQUESTS, ANSWERS})
+REQUESTS, RESPONSES = "requests", "responses"
+BOTH = frozenset({REQUESTS, RESPONSES})
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
@@ -88,10 +88,10 @@ class Link:
             return
         await self._passable(REQUESTS)
         inside_reader, inside_writer = await asyncio.open_connection("127.0.0.1", self.target_port)
-        self._writers |= {inside_writer: REQUESTS, writer: ANSWERS}
+        self._writers |= {inside_writer: REQUESTS, writer: RESPONSES}
         try:
             await asyncio.gather(
-                self._pump(reader, inside_writer, REQUESTS), self._pump(inside_reader, writer, ANSWERS)
+                self._pump(reader, inside_writer, REQUESTS), self._pump(inside_reader, writer, RESPONSES)
             )
         finally:
             for each in (inside_writer, writer):

@@ -46,7 +46,7 @@ class ChaosReceiver:
                 post = await _read_post(reader)
                 manner = self.manner
                 self.note(self.name, post, manner in ACCEPTED)
-                if not await _answer(writer, manner):
+                if not await _response(writer, manner):
                     break
         self._tasks.discard(task)
         writer.close()
@@ -56,7 +56,7 @@ class ChaosReceiver:
             task.cancel()
 
 
-async def _answer(writer: asyncio.StreamWriter, manner: Manner) -> bool:
+async def _response(writer: asyncio.StreamWriter, manner: Manner) -> bool:
     """Whether to keep the connection open."""
     match manner:
         case "ok":

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from tests.chaos.link import ANSWERS, BOTH, Link, linked
+from tests.chaos.link import BOTH, RESPONSES, Link, linked
 
 
 @asynccontextmanager
@@ -41,7 +41,7 @@ async def connected(link: Link) -> AsyncIterator[tuple[asyncio.StreamReader, asy
 async def test_a_held_link_gives_its_bytes_back_when_it_is_healed() -> None:
     """As with TCP when packets pass again, nothing is lost, only late."""
     async with echo() as link, connected(link) as (reader, writer):
-        for directions in (BOTH, frozenset({ANSWERS})):
+        for directions in (BOTH, frozenset({RESPONSES})):
             link.hold(directions)
             writer.write(b"two")
             with pytest.raises(TimeoutError):
@@ -76,7 +76,7 @@ async def test_a_link_that_refuses_takes_nobody_in_and_keeps_its_port() -> None:
 async def test_a_half_closed_connection_ends_in_one_direction_only() -> None:
     """The client reads an end of file, and may still write."""
     async with echo() as link, connected(link) as (reader, writer):
-        link.half_close(ANSWERS)
+        link.half_close(RESPONSES)
         assert await asyncio.wait_for(reader.read(100), 10) == b""
         writer.write(b"still open")
         await writer.drain()

@@ -18,7 +18,7 @@ from tests.harness import import_lines
 from tests.harness.bookable_studio import Bookable
 from tests.harness.http import Client, Reply
 
-ANSWER_SECONDS = 11.0
+RESPONSE_SECONDS = 11.0
 # The gateway waits up to two minutes for what operators ask of a service.
 OPERATOR_SECONDS = 125.0
 GIVE_UP_SECONDS = 120.0
@@ -179,7 +179,7 @@ class Writers:
 
     async def _send(self, gateway: Gateway, request: Request) -> Reply | None:
         before, started = (gateway.faulty, gateway.faults), time.monotonic()
-        limit = OPERATOR_SECONDS if request.is_operators else ANSWER_SECONDS
+        limit = OPERATOR_SECONDS if request.is_operators else RESPONSE_SECONDS
         problem = ""
         reply = None
         try:
@@ -246,7 +246,7 @@ def _shuffled(studio: Bookable, draw: random.Random) -> Iterator[tuple[str, str]
 
 
 def outcome(request: Request, reply: Reply) -> dict[Fact, dict[str, Any]] | None:
-    """The writes that an answer acknowledges, with what their events must contain, too.
+    """The writes that a response acknowledges, with what their events must contain, too.
 
     None if the request has to be sent again.
     """

@@ -59,8 +59,8 @@ class Compose:
             {"X-Service-Key": key, "Content-Type": "application/json", "Idempotency-Key": new_id()},
             method=method,
         )
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            return answer.status, json.loads(answer.read())
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return response.status, json.loads(response.read())
 
     def deliveries(self) -> list[Any]:
         text = self.run("logs", "--no-log-prefix", "receiver")

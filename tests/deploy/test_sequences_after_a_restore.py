@@ -202,8 +202,8 @@ async def advance(database_url: str) -> dict[str, Any]:
     """With no service running, and as the role that migrates."""
     words = ["services.cli.main", "sequences", "advance", "--offline", "--yes", "--json"]
     out = await run(sys.executable, "-m", *words, environment={"STUDIO_DATABASE_URL": database_url})
-    answer: dict[str, Any] = json.loads(out)
-    return answer
+    response: dict[str, Any] = json.loads(out)
+    return response
 
 
 async def run(*command: str, stdin: bytes = b"", environment: dict[str, str] | None = None) -> bytes:

@@ -110,7 +110,7 @@ def _preflight(folder: Path, cluster: dict[str, str]) -> subprocess.CompletedPro
     ]
     crd = {"name": "httproutes.gateway.networking.k8s.io"}
     bundle = {"gateway.networking.k8s.io/bundle-version": cluster.get("Gateway API")}
-    answers = {
+    responses = {
         "version": {"serverVersion": {"gitVersion": cluster["Kubernetes"]}},
         "deployments": {"items": [{"spec": {"template": {"spec": {"containers": containers}}}}]},
         "customresourcedefinitions": {
@@ -119,7 +119,7 @@ def _preflight(folder: Path, cluster: dict[str, str]) -> subprocess.CompletedPro
     }
     script = folder / "kubectl"
     script.write_text(
-        f"#!{sys.executable}\nimport json, sys\nanswers = json.loads({json.dumps(json.dumps(answers))})\n"
+        f"#!{sys.executable}\nimport json, sys\nanswers = json.loads({json.dumps(json.dumps(responses))})\n"
         "print(json.dumps(next(answers[word] for word in sys.argv if word in answers)))\n"
     )
     script.chmod(0o755)

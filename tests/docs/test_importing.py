@@ -25,7 +25,7 @@ STRUCTS = {
     if not issubclass(kind, catalog.Referring)
 } | {"studio": StudioLine}
 COMMON = {"object", "id", "studio_id", "created_at", "version"}
-# Computed by the services; a line may carry them, as an answer of the API does.
+# Computed by the services; a line may carry them, as a response of the API does.
 IGNORED = {"booked_count", "available_count", "available", "converted_to_booking"}
 
 
@@ -55,6 +55,6 @@ async def test_the_sample_loads_and_loads_again(system: System) -> None:
     """Importing is an upsert by id."""
     raw = (ROOT / "docs" / "sample-studio.ndjson").read_bytes()
     for _ in range(2):
-        answer = await system.operator.post("/import", raw=raw)
-        report: dict[str, Any] = answer.json()
+        response = await system.operator.post("/import", raw=raw)
+        report: dict[str, Any] = response.json()
         assert (report["imported"], report["rejected"]) == (len(SAMPLE), [])

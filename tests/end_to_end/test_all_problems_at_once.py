@@ -61,8 +61,8 @@ async def test_every_problem_of_a_request_is_listed(partner: Client) -> None:
         ("query.reason", "string_too_long"),
         ("header.idempotency-key", "missing"),
     }
-    answers = {"submitter_email": "nobody", "data": {"a": 1}, "submitter_name": 2}
-    assert problems(await partner.post(f"/forms/{new_id()}/submissions", answers)) == {
+    responses = {"submitter_email": "nobody", "data": {"a": 1}, "submitter_name": 2}
+    assert problems(await partner.post(f"/forms/{new_id()}/submissions", responses)) == {
         ("body.submitter_email", "value_error"),
         ("body.data.a", "string_type"),
         ("body.submitter_name", "string_type"),

@@ -42,7 +42,7 @@ async def house(system: System) -> House:
     return House(system, system.partner(await system.key()))
 
 
-def error_answer(reply: Reply, code: str, **details: Any) -> None:
+def error_response(reply: Reply, code: str, **details: Any) -> None:
     error = reply.json()["error"]
     assert (reply.status, error["type"], error["code"]) == (409, "conflict", code), reply.body
     assert error["details"] == details
@@ -62,7 +62,7 @@ async def test_class_not_bookable(house: House, fields: Any, reason: str) -> Non
     """Each of its four reasons."""
     class_, member = a_class(**fields), a_member()
     await house.import_lines(class_, member)
-    error_answer(await house.book(class_, member), "class_not_bookable", reason=reason)
+    error_response(await house.book(class_, member), "class_not_bookable", reason=reason)
 
 
 async def test_full_classes_and_waitlists(house: House) -> None:
@@ -73,15 +73,15 @@ async def test_full_classes_and_waitlists(house: House) -> None:
     first = (await house.book(open_, people[0])).json()
     await house.book(closed, people[0])
     counts = {"capacity": 1, "booked_count": 1, "allow_waitlist": True, "waitlist_count": 0}
-    error_answer(await house.book(open_, people[1]), "class_full", **counts)
+    error_response(await house.book(open_, people[1]), "class_full", **counts)
     second = (await house.book(open_, people[1], join_waitlist=True)).json()
     assert (second["status"], second["waitlist_position"]) == ("waitlisted", 1)
     full = counts | {"waitlist_count": 1}
-    error_answer(await house.book(open_, people[2], join_waitlist=True), "waitlist_full", **full)
+    error_response(await house.book(open_, people[2], join_waitlist=True), "waitlist_full", **full)
     none = counts | {"allow_waitlist": False}
-    error_answer(await house.book(closed, people[1], join_waitlist=True), "waitlist_not_allowed", **none)
-    error_answer(await house.book(open_, people[0]), "already_booked", booking_id=first["id"])
-    error_answer(await house.book(open_, people[1]), "already_waitlisted", booking_id=second["id"])
+    error_response(await house.book(closed, people[1], join_waitlist=True), "waitlist_not_allowed", **none)
+    error_response(await house.book(open_, people[0]), "already_booked", booking_id=first["id"])
+    error_response(await house.book(open_, people[1]), "already_waitlisted", booking_id=second["id"])
 
 
 async def test_members_who_may_not_book(house: House) -> None:
@@ -102,7 +102,7 @@ async def test_members_who_may_not_book(house: House) -> None:
     await house.import_lines(class_, *products, *people.values(), *cards)
     await house.staff("POST", f"/memberships/{cards[0]['id']}/pause", {"reason": "travel"})
     for reason, person in people.items():
-        error_answer(await house.book(class_, person), "member_not_eligible", reasons=[reason])
+        error_response(await house.book(class_, person), "member_not_eligible", reasons=[reason])
 
 
 async def test_spots(house: House) -> None:
@@ -110,9 +110,9 @@ async def test_spots(house: House) -> None:
     class_, people = a_class(capacity=3, spot_selection_mode="required"), [a_member() for _ in range(2)]
     spot = {"object": "class_spot", "id": new_id(), "class_id": class_["id"], "label": "A1", "order": 1}
     await house.import_lines(class_, spot, *people)
-    error_answer(await house.book(class_, people[0]), "spot_required")
+    error_response(await house.book(class_, people[0]), "spot_required")
     assert (await house.book(class_, people[0], class_spot_id=spot["id"])).status == 201
-    error_answer(await house.book(class_, people[1], class_spot_id=spot["id"]), "spot_taken")
+    error_response(await house.book(class_, people[1], class_spot_id=spot["id"]), "spot_taken")
     (shown,) = (await house.partner.get(f"/classes/{class_['id']}/spots")).json()["data"]
     assert (shown["id"], shown["available"]) == (spot["id"], False)
     unknown = {"id": new_id()}
@@ -138,12 +138,12 @@ async def test_cancelling_what_cannot_be_cancelled(house: House) -> None:
     assert worse.json()["error"]["details"]["late_fee_amount"] == "15.00"
     receipt = (await house.cancel(held[0]["id"], reason="ill")).json()
     assert (receipt["late_fee_status"], receipt["late_fee_amount"]) == ("assessed", "15.00")
-    error_answer(await house.cancel(held[0]["id"]), "booking_already_cancelled", receipt=receipt)
+    error_response(await house.cancel(held[0]["id"]), "booking_already_cancelled", receipt=receipt)
     await house.staff("POST", f"/bookings/{held[1]['id']}/check-in")
-    error_answer(await house.cancel(held[1]["id"]), "booking_not_cancellable", status="checked_in")
+    error_response(await house.cancel(held[1]["id"]), "booking_not_cancellable", status="checked_in")
     times = {"start_time": soon(minutes=-1), "end_time": soon(hours=1)}
     await house.staff("PATCH", f"/classes/{class_['id']}", times)
-    error_answer(await house.cancel(held[2]["id"]), "booking_not_cancellable", status="confirmed")
+    error_response(await house.cancel(held[2]["id"]), "booking_not_cancellable", status="confirmed")
 
 
 async def test_keys_that_were_used(house: House) -> None:
@@ -151,7 +151,7 @@ async def test_keys_that_were_used(house: House) -> None:
     class_, people, key = a_class(capacity=3), [a_member() for _ in range(2)], new_id()
     await house.import_lines(class_, *people)
     first = await house.book(class_, people[0], key=key)
-    error_answer(await house.book(class_, people[1], key=key), "idempotency_key_reused")
+    error_response(await house.book(class_, people[1], key=key), "idempotency_key_reused")
     again = await house.book(class_, people[0], key=key)
     assert (again.body, again.headers["Idempotent-Replayed"]) == (first.body, "true")
     assert again.headers["X-Request-Id"] != first.headers["X-Request-Id"]
@@ -181,7 +181,7 @@ async def test_two_keys_of_one_client_share_and_two_clients_do_not(system: Syste
 
 
 async def test_a_request_that_still_runs(house: House) -> None:
-    """`idempotency_in_progress` after two seconds with `Retry-After`; then the first answer."""
+    """`idempotency_in_progress` after two seconds with `Retry-After`; then the first response."""
     class_, member, key = a_class(), a_member(), new_id()
     await house.import_lines(class_, member)
     async with connected(house.system.running.database_url("bookings")) as conn, conn.transaction():
@@ -191,7 +191,7 @@ async def test_a_request_that_still_runs(house: House) -> None:
             await asyncio.sleep(0.02)
         assert state.json()["status"] == "in_progress"
         late = await house.book(class_, member, key=key)
-        error_answer(late, "idempotency_in_progress")
+        error_response(late, "idempotency_in_progress")
         assert late.headers["Retry-After"] == "1"
     assert (await house.book(class_, member, key=key)).body == (await first).body
 

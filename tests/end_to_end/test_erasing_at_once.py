@@ -33,7 +33,7 @@ def _stats(value: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.timeout(180)
 async def test_nobody_who_is_erased_at_once_is_parked_or_sent_afterwards(system: System) -> None:
-    """Lead and member with one address, erased right after the answer: every event is logged and handled."""
+    """Lead and member with one address, erased right after creation: every event is logged and handled."""
     client = system.partner(await system.key())
 
     async def create_and_erase(number: int) -> str:

@@ -144,7 +144,7 @@ async def test_revoking_the_last_key_of_a_client_disables_its_endpoints(
 
 async def test_operators_see_dead_deliveries_and_retry_them(system: System, receiver: Receiver) -> None:
     """Through the operators' API: listed by status, retried, and counted in the status."""
-    receiver.answer = answering(400)
+    receiver.response = answering(400)
     partner = system.partner(await system.key())
     endpoint = await an_endpoint(partner, receiver)
     await partner.post(f"/webhook-endpoints/{endpoint['id']}/test")
@@ -158,7 +158,7 @@ async def test_operators_see_dead_deliveries_and_retry_them(system: System, rece
     assert delivery["attempt_count"] == 6
     figures = (await system.operator.get("/status")).json()["services"]["webhooks"]
     assert "dead_deliveries" in json.dumps(figures)
-    receiver.answer = answering(200)
+    receiver.response = answering(200)
     reply = await system.operator.post(f"{path}/{delivery['id']}/retry")
     assert reply.status == 202, reply.body
     succeeded = await eventually(lambda: deliveries("succeeded"))

@@ -22,13 +22,13 @@ async def test_the_last_allowed_passes_and_the_next_is_refused(partner: Client) 
 
     made = (await partner.post("/forms", form(1))).json()
 
-    def answer(size: int) -> dict[str, Any]:
+    def response(size: int) -> dict[str, Any]:
         return {"submitter_email": "a@b.example", "data": {"k0": "x" * size}}
 
     for path, body, most in (
         ("/forms", form, MAX_FIELDS),
         ("/leads", lead, MAX_METADATA_BYTES),
-        (f"/forms/{made['id']}/submissions", answer, MAX_TEXT_LENGTH),
+        (f"/forms/{made['id']}/submissions", response, MAX_TEXT_LENGTH),
     ):
         assert (await partner.post(path, body(most))).status == 201, path
         assert (await partner.post(path, body(most + 1))).status == 422, path

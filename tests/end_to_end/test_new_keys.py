@@ -22,8 +22,8 @@ async def test_a_new_key_works_at_once_from_an_address_that_has_used_up_its_refu
     url = f"{system.running.partner_url}/partner/v1/key"
 
     async def status(key: str) -> int:
-        async with session.get(url, headers={"X-Service-Key": key}) as answer:
-            return answer.status
+        async with session.get(url, headers={"X-Service-Key": key}) as response:
+            return response.status
 
     async with session:
         for _ in range(100):

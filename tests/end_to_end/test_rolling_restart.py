@@ -23,7 +23,7 @@ READS = ("/studio", "/classes", "/forms", "/events", "/products", "/bookings")
 
 
 class Load:
-    """Partners that hardly pause. The test judges only the answers that they got."""
+    """Partners that hardly pause. The test judges only the responses that they got."""
 
     def __init__(self, partner: Client, pairs: list[tuple[str, str]]) -> None:
         self.partner = partner

@@ -172,9 +172,9 @@ async def _exported(system: System) -> dict[str, set[str]]:
     exported: dict[str, set[str]] = {}
     async with aiohttp.ClientSession() as session:
         for page in pages:
-            async with session.get(page) as answer:
-                assert answer.status == 200, page
-                text = await answer.text()
+            async with session.get(page) as response:
+                assert response.status == 200, page
+                text = await response.text()
             for line in text.splitlines():
                 if not line.startswith("#"):
                     name, _, labels = line.rpartition(" ")[0].partition("{")

@@ -44,8 +44,8 @@ async def test_a_service_waits_for_its_schema(tmp_path: Path, postgres: Postgres
     process = _service(tmp_path, "catalog", **urls)
     try:
         process.start()
-        answer = await _until(lambda: _waiting(process.ready_url), process)
-        assert answer[0] == 503 and answer[1]["parts"]["schema"].endswith("migrations are not applied")
+        response = await _until(lambda: _waiting(process.ready_url), process)
+        assert response[0] == 503 and response[1]["parts"]["schema"].endswith("migrations are not applied")
         live = _ask(process.ready_url.replace("ready", "live"))
         assert live is not None and live[0] == 200, "a probe would kill what only waits"
         refused = _ask(process.ready_url.replace("health/ready", "internal/status"))
@@ -112,19 +112,19 @@ async def test_a_service_that_loses_its_broker_is_degraded_and_goes_on_answering
 
 
 def _waiting(url: str) -> tuple[int, Any] | None:
-    answer = _ask(url)
-    return answer if answer and answer[1]["status"] == "waiting" and answer[1]["parts"] else None
+    response = _ask(url)
+    return response if response and response[1]["status"] == "waiting" and response[1]["parts"] else None
 
 
 def _unless(url: str, *statuses: str) -> tuple[int, Any] | None:
-    answer = _ask(url)
-    return answer if answer and answer[1]["status"] not in statuses else None
+    response = _ask(url)
+    return response if response and response[1]["status"] not in statuses else None
 
 
 def _ask(url: str) -> tuple[int, Any] | None:
     try:
-        with urllib.request.urlopen(url, timeout=5) as answer:
-            return answer.status, json.loads(answer.read())
+        with urllib.request.urlopen(url, timeout=5) as response:
+            return response.status, json.loads(response.read())
     except urllib.error.HTTPError as refused:
         return refused.code, json.loads(refused.read())
     except OSError:

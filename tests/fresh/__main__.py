@@ -71,8 +71,8 @@ def start_and_stop(
         request = urllib.request.Request(
             f"http://127.0.0.1:{port}/partner/v1/classes?limit=1", headers={"X-Service-Key": key}
         )
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            assert json.load(answer)["data"], "the demo studio has no classes"
+        with urllib.request.urlopen(request, timeout=10) as response:
+            assert json.load(response)["data"], "the demo studio has no classes"
         lines = follow_readme(clone, port, environment) if follow else 0.0
     finally:
         os.killpg(running.pid, signal.SIGINT)

@@ -46,7 +46,7 @@ def operators_port(system: System) -> Client:
 
 
 def cookie_in(reply: Reply) -> str:
-    """`name=value` of the cookie that an answer sets."""
+    """`name=value` of the cookie that a response sets."""
     assert reply.status == 200, reply.body
     (morsel,) = SimpleCookie(reply.headers["Set-Cookie"]).values()
     return f"{morsel.key}={morsel.value}"

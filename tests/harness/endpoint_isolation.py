@@ -75,7 +75,7 @@ class Watch:
         self.published: dict[str, float] = {}
         self.waits: list[float] = []
 
-    async def answer(self, got: Received) -> web.StreamResponse:
+    async def response(self, got: Received) -> web.StreamResponse:
         self.waits.append(time.perf_counter() - self.published[got.event_id])
         return web.Response()
 
@@ -89,7 +89,7 @@ async def run_isolation(database_url: str, sizes: Sizes) -> IsolationReport:
         hanging = await stack.enter_async_context(receiving(keep=False))
         failing = await stack.enter_async_context(receiving(keep=False))
         watch = Watch()
-        healthy.answer, hanging.answer, failing.answer = watch.answer, hang, answering(500)
+        healthy.response, hanging.response, failing.response = watch.response, hang, answering(500)
         client = await stack.enter_async_context(
             open_studio_client(database_url, webhook_retry_schedule=DEFAULT_RETRY_SCHEDULE, pool_size=10)
         )

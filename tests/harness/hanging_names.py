@@ -17,7 +17,7 @@ A_RECORD = 1
 
 
 class NameServer:
-    """Every name is at 127.0.0.1, but those that begin with `hang` get no answer."""
+    """Every name is at 127.0.0.1, but those that begin with `hang` get no response."""
 
     def __init__(self, udp: socket.socket) -> None:
         self.address = "{}:{}".format(*udp.getsockname())
@@ -29,10 +29,10 @@ class NameServer:
         """Until an empty packet arrives."""
         query, client = self._udp.recvfrom(4096)
         while query:
-            self._answer(query, client)
+            self._response(query, client)
             query, client = self._udp.recvfrom(4096)
 
-    def _answer(self, query: bytes, client: tuple[str, int]) -> None:
+    def _response(self, query: bytes, client: tuple[str, int]) -> None:
         name, at = [], 12
         while size := query[at]:
             name.append(query[at + 1 : at + 1 + size].decode())

@@ -104,7 +104,7 @@ ENDLESS = (
 )
 
 
-async def _answer_without_end(
+async def _response_without_end(
     number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
     part = ENDLESS[number % len(ENDLESS)]
@@ -126,7 +126,7 @@ async def hostile_receivers(count: int) -> AsyncIterator[list[str]]:
         for number in range(count):
 
             async def serve(r: asyncio.StreamReader, w: asyncio.StreamWriter, number: int = number) -> None:
-                await _answer_without_end(number, r, w)
+                await _response_without_end(number, r, w)
 
             server = await asyncio.start_server(serve, "127.0.0.1", 0)
             stack.callback(server.close)

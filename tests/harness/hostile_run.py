@@ -92,7 +92,7 @@ async def flood(client: Client, urls: list[str], accepted: list[int]) -> None:
 
 
 async def newcomer(port: int, key: str, statuses: list[int]) -> None:
-    """Opens a connection from an address of its own for each request. 0 stands for no answer."""
+    """Opens a connection from an address of its own for each request. 0 stands for no response."""
     head = f"GET /partner/v1/studio HTTP/1.1\r\nHost: studio\r\nX-Service-Key: {key}\r\n"
     request = f"{head}Connection: close\r\n\r\n".encode()
     while True:
@@ -102,7 +102,7 @@ async def newcomer(port: int, key: str, statuses: list[int]) -> None:
                 url = f"http://127.0.0.1:{port}"
                 connection = await connect(url, local_address="127.0.22.1")
                 await connection.write(request)
-                status = int((await connection.answer())[9:12] or b"0")
+                status = int((await connection.response())[9:12] or b"0")
                 connection.close()
         statuses.append(status)
         await asyncio.sleep(1)

@@ -25,7 +25,7 @@ class Reply(Struct):
 
     @property
     def code(self) -> str:
-        """The error's code; fails if the answer is not an error."""
+        """The error's code; fails if the response is not an error."""
         return str(self.json()["error"]["code"])
 
 
@@ -62,8 +62,8 @@ class Client:
             headers={name: value for name, value in sent.items() if value is not None},
             skip_auto_headers=["Content-Type", "User-Agent"],
             allow_redirects=False,
-        ) as answer:
-            return Reply(answer.status, CIMultiDict(answer.headers), await answer.read())
+        ) as response:
+            return Reply(response.status, CIMultiDict(response.headers), await response.read())
 
     async def get(self, path: str, **query: Any) -> Reply:
         return await self.send("GET", path, **query)

@@ -63,8 +63,8 @@ class Process:
 
     def _is_ready(self) -> bool:
         try:
-            with urllib.request.urlopen(self.ready_url, timeout=1) as answer:
-                return bool(answer.status == 200)
+            with urllib.request.urlopen(self.ready_url, timeout=1) as response:
+                return bool(response.status == 200)
         except OSError:
             return False
 

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-ANSWER_SECONDS = 20.0
+RESPONSE_SECONDS = 20.0
 
 
 class RawConnection(Struct):
@@ -21,9 +21,9 @@ class RawConnection(Struct):
         self.writer.write(data)
         await self.writer.drain()
 
-    async def answer(self) -> bytes:
-        """Everything until the connection ends; b"" if it was closed without an answer."""
-        async with asyncio.timeout(ANSWER_SECONDS):
+    async def response(self) -> bytes:
+        """Everything until the connection ends; b"" if it was closed without a response."""
+        async with asyncio.timeout(RESPONSE_SECONDS):
             try:
                 return await self.reader.read(-1)
             except ConnectionError:
@@ -37,7 +37,7 @@ class RawConnection(Struct):
         return int(first.split()[1]), headers, body
 
     async def head(self) -> bytes:
-        async with asyncio.timeout(ANSWER_SECONDS):
+        async with asyncio.timeout(RESPONSE_SECONDS):
             return await self.reader.readuntil(b"\r\n\r\n")
 
     def close(self) -> None:

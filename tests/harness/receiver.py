@@ -33,7 +33,7 @@ class Receiver:
         self.keep = keep
         self.received: list[Received] = []
         self.count = 0
-        self.answer: Answering = ok
+        self.response: Answering = ok
         self._changed = asyncio.Event()
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
@@ -43,7 +43,7 @@ class Receiver:
             self.received.append(got)
         self.count += 1
         self._changed.set()
-        return await self.answer(got)
+        return await self.response(got)
 
     @property
     def ids(self) -> list[str]:
@@ -69,11 +69,11 @@ def answering(*statuses: int, headers: dict[str, str] | None = None, text: str =
     """Returns these statuses in turn, then repeats the last one."""
     left = list(statuses)
 
-    async def answer(_: Received) -> web.StreamResponse:
+    async def response(_: Received) -> web.StreamResponse:
         status = left.pop(0) if len(left) > 1 else left[0]
         return web.Response(status=status, headers=headers, text=text)
 
-    return answer
+    return response
 
 
 async def hang(_: Received) -> web.StreamResponse:

@@ -45,8 +45,8 @@ class Balancer:
     async def watch(self) -> None:
         while True:
             ports = list(self.replicas)
-            answers = await asyncio.gather(*(self.probe(port) for port in ports))
-            self.ready = {port for port, ready in zip(ports, answers, strict=True) if ready}
+            responses = await asyncio.gather(*(self.probe(port) for port in ports))
+            self.ready = {port for port, ready in zip(ports, responses, strict=True) if ready}
             await asyncio.sleep(self.poll_seconds)
 
     async def until_ready(self, port: int) -> None:
@@ -78,11 +78,11 @@ async def _readiness(port: int) -> bytes:
         async with asyncio.timeout(2):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(b"GET /health/ready HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-            answer = await reader.read()
+            response = await reader.read()
             writer.close()
     except (OSError, TimeoutError) as problem:
         return repr(problem).encode()
-    return answer
+    return response
 
 
 async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

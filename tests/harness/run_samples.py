@@ -44,7 +44,7 @@ writeFileSync("statuses.json", JSON.stringify(statuses));
 
 
 def run_curl(samples: Mapping[str, str], folder: Path, environment: Mapping[str, str]) -> dict[str, object]:
-    """`.curlrc` saves the answers' headers separately from what the samples print."""
+    """`.curlrc` saves the responses' headers separately from what the samples print."""
     script = ["export CURL_HOME=."]
     for name, source in samples.items():
         script += [f"echo 'dump-header = \"{name}.head\"' > .curlrc", f"{{ {source}\n}} > {name}.body"]

@@ -170,9 +170,11 @@ class System:
         return await self._import(raw, studio or self.studio_id)
 
     async def _import(self, raw: bytes, studio: str | None, *, send_events: bool = True) -> dict[str, Any]:
-        answer = await self.operator.post("/import", raw=raw, studio=studio, events=str(send_events).lower())
-        assert answer.status == 200, answer.body
-        report: dict[str, Any] = answer.json()
+        response = await self.operator.post(
+            "/import", raw=raw, studio=studio, events=str(send_events).lower()
+        )
+        assert response.status == 200, response.body
+        report: dict[str, Any] = response.json()
         return report
 
 

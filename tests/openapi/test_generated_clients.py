@@ -44,9 +44,9 @@ async def what_to_book(system: System) -> list[str]:
     return [f"{system.running.partner_url}/partner/v1", key, studio.class_ids[0], studio.member_ids[0]]
 
 
-def assert_booked(answer: dict[str, Any]) -> None:
-    assert answer["status"] == "confirmed"
-    assert answer["listed"] == [answer["id"]]
+def assert_booked(response: dict[str, Any]) -> None:
+    assert response["status"] == "confirmed"
+    assert response["listed"] == [response["id"]]
 
 
 @pytest.mark.timeout(300)

@@ -51,6 +51,6 @@ async def test_a_route_that_is_not_in_the_table_does_not_start() -> None:
     async def handler(context: object, call: object) -> None:
         return None
 
-    route: Route[object] = Route(method="GET", path="/new", handler=handler, summary="New", answer=None)
+    route: Route[object] = Route(method="GET", path="/new", handler=handler, summary="New", response=None)
     with pytest.raises(ValueError, match="GET /new is not in the routing table"):
         build_service("catalog", object(), [route], verifier=Anyone(()), checks={})

@@ -35,7 +35,7 @@ from services.webhooks.rules.urls import UrlPolicy
 from shared.background import Wakeup
 from shared.errors import DomainError
 from shared.http.caller import Caller
-from shared.http.error_mapping import answer_for
+from shared.http.error_mapping import response_for
 from shared.http.routes import NoQuery, Route
 from shared.routing import ROUTES, SCOPES
 from shared.transfer.importing import Import, import_lines
@@ -131,7 +131,7 @@ class Requester:
         try:
             await self._route.respond(self._context, self._caller, scope, receive)
         except DomainError as problem:
-            answer_for(problem, ID)
+            response_for(problem, ID)
         except (DatabaseIsAway, NotImplementedError):
             pass
 

@@ -81,7 +81,7 @@ class Load:
         self.classes = classes
         self.people = people
         self.dice = random.Random(7)
-        self.answers: dict[str, tuple[int, bytes]] = {}
+        self.responses: dict[str, tuple[int, bytes]] = {}
         self.retries = 0
         self.contradictions: list[str] = []
         self.stopped = False
@@ -94,36 +94,36 @@ class Load:
                 continue
             class_, person = self.dice.choice(self.classes), self.dice.choice(self.people)
             body = {"class_id": class_["id"], "member_id": person["id"], "join_waitlist": True}
-            status, answer = await self.call("POST", "/bookings", body)
+            status, response = await self.call("POST", "/bookings", body)
             if status == 201:
-                held.append(answer.partition(b'"id":"')[2][:36].decode())
+                held.append(response.partition(b'"id":"')[2][:36].decode())
 
     async def call(self, method: str, path: str, body: Any) -> tuple[int, bytes]:
         key = new_id()
         while True:
             try:
-                status, answer, _ = await self.client.send(method, path, key, body)
+                status, response, _ = await self.client.send(method, path, key, body)
             except (aiohttp.ClientError, OSError):
                 self.retries += 1
                 await asyncio.sleep(0.05)
                 continue
-            if status < 500 and b"idempotency_in_progress" not in answer:
+            if status < 500 and b"idempotency_in_progress" not in response:
                 break
             self.retries += 1
-        self.answers[key] = (status, answer)
+        self.responses[key] = (status, response)
         if self.dice.random() < 0.2:
             await self.repeat(method, path, key, body)
-        return status, answer
+        return status, response
 
     async def repeat(self, method: str, path: str, key: str, body: Any) -> None:
         while True:
             try:
-                status, answer, replayed = await self.client.send(method, path, key, body)
+                status, response, replayed = await self.client.send(method, path, key, body)
             except (aiohttp.ClientError, OSError):
                 await asyncio.sleep(0.05)
                 continue
-            if (status, answer) != self.answers[key] or not replayed:
-                self.contradictions.append(f"{key}: {self.answers[key]} then {(status, answer)}")
+            if (status, response) != self.responses[key] or not replayed:
+                self.contradictions.append(f"{key}: {self.responses[key]} then {(status, response)}")
             return
 
 
@@ -146,12 +146,14 @@ async def test_kills_under_load(client: StudioClient, database_url: str) -> None
         await asyncio.gather(*callers)
         child.kill()
         await child.wait()
-    statuses = Counter(status for status, _ in load.answers.values())
+    statuses = Counter(status for status, _ in load.responses.values())
     problems = await inconsistencies(client) + load.contradictions
     made = statuses[201]
     bookings = await client.list_all("/bookings", limit=200)
     if len(bookings) != made:
         problems.append(f"{made} answers of 201, {len(bookings)} bookings")
-    print(f"\nkills under load: {KILLS} SIGKILLs, {len(load.answers):,} requests {dict(statuses)}, ", end="")
+    print(
+        f"\nkills under load: {KILLS} SIGKILLs, {len(load.responses):,} requests {dict(statuses)}, ", end=""
+    )
     print(f"{load.retries:,} retries, inconsistencies for {len(problems)}")
     assert problems == []

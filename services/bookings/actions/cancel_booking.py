@@ -17,15 +17,15 @@ from services.bookings.wire.bookings import BookingStatus, CancellationReceipt, 
 from services.bookings.wire.field_types import format_money
 from shared.db.database import Connection
 from shared.errors import NotFound
-from shared.http.answer import Answer
 from shared.http.caller import Caller
-from shared.http.error_mapping import answer_for
+from shared.http.error_mapping import response_for
+from shared.http.response import Response
 from shared.wire import encode
 
 
 async def cancel_booking(
     service: Bookings, caller: Caller, request: IdempotentRequest, booking_id: str, query: CancelQuery
-) -> Answer:
+) -> Response:
     async with service.db.transaction() as conn:
         claim = await idempotency.claim(conn, caller, request.key)
         if claim.state == "busy":
@@ -38,15 +38,17 @@ async def cancel_booking(
         try:
             receipt = await _cancel(conn, caller, found, query)
         except REPLAYABLE_ERRORS as problem:
-            answer = answer_for(problem, caller.request_id)
-            stored = request.stored_answer(answer, resource_id=found.id if found else None, class_id=class_id)
+            response = response_for(problem, caller.request_id)
+            stored = request.stored_response(
+                response, resource_id=found.id if found else None, class_id=class_id
+            )
             await idempotency.store(conn, caller, stored)
-            return answer
-        answer = Answer(encode(receipt))
-        stored = request.stored_answer(answer, resource_id=booking_id, class_id=class_id)
+            return response
+        response = Response(encode(receipt))
+        stored = request.stored_response(response, resource_id=booking_id, class_id=class_id)
         await idempotency.store(conn, caller, stored)
     service.wakeup.notify()
-    return answer
+    return response
 
 
 async def cancel_at_desk(

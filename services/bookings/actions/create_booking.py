@@ -18,14 +18,14 @@ from services.bookings.store.idempotency import Claim
 from services.bookings.wire.bookings import BookingCreate
 from shared.db.unavailable import is_unavailable
 from shared.errors import DomainError
-from shared.http.answer import Answer
 from shared.http.caller import Caller
+from shared.http.response import Response
 from shared.observability.metrics import BOOKINGS
 
 log = structlog.get_logger("bookings")
 
 DedupKey = tuple[str, str, str]
-Result = Answer | Exception | None
+Result = Response | Exception | None
 
 
 class BookingRequest(Struct, frozen=True):
@@ -50,7 +50,7 @@ class BookingRequest(Struct, frozen=True):
 
 async def create_booking(
     service: Bookings, caller: Caller, request: IdempotentRequest, body: BookingCreate
-) -> Answer:
+) -> Response:
     async def run(requests: Sequence[BookingRequest], wait_for_locks: bool) -> Sequence[Result]:
         return await book_batch(service, requests, wait_for_locks=wait_for_locks)
 
@@ -127,7 +127,7 @@ async def _book(
                 assert stored is not None
                 decided = decider.decide(request.caller, request.request, request.body, stored)
                 new.append(decided)
-                results[request.dedup_key] = decided.answer
+                results[request.dedup_key] = decided.response
             else:
                 results[request.dedup_key] = _replay(request, claim) if claim.state == "stored" else None
         if new:
@@ -139,7 +139,7 @@ async def _book(
     return results
 
 
-def _replay(request: BookingRequest, claim: Claim) -> Answer | DomainError:
+def _replay(request: BookingRequest, claim: Claim) -> Response | DomainError:
     try:
         return replay(request.request, claim, request.caller)
     except DomainError as problem:

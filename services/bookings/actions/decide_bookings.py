@@ -32,16 +32,16 @@ from services.bookings.wire.bookings import (
 from shared.errors import NotFound
 from shared.events.kinds import BookingCreated, ClassFull
 from shared.events.outbox import OutboxRow, row_of
-from shared.http.answer import Answer
 from shared.http.caller import Caller
-from shared.http.error_mapping import answer_for
+from shared.http.error_mapping import response_for
+from shared.http.response import Response
 from shared.wire import encode, new_id
 
 
 class DecidedBooking(Struct, frozen=True):
     """`label` is the metric's label: the booking's status, or the code of the refusal."""
 
-    answer: Answer
+    response: Response
     outcome: Outcome
     label: str
 
@@ -62,29 +62,29 @@ class BatchDecider:
             facts = require_facts(self._current(caller.studio_id, body, stored), caller, body)
             decision = decide_or_raise(facts, body)
         except REPLAYABLE_ERRORS as problem:
-            answer = answer_for(problem, caller.request_id)
-            replayable = request.stored_answer(
-                answer, resource_id=None, class_id=_visible_class(stored, caller)
+            response = response_for(problem, caller.request_id)
+            replayable = request.stored_response(
+                response, resource_id=None, class_id=_visible_class(stored, caller)
             )
-            outcome = Outcome(studio_id=caller.studio_id, client_id=caller.client_id, answer=replayable)
-            return DecidedBooking(answer, outcome, problem.code)
+            outcome = Outcome(studio_id=caller.studio_id, client_id=caller.client_id, response=replayable)
+            return DecidedBooking(response, outcome, problem.code)
         booking, entry = build_rows(facts, body, decision)
         self._remember(caller.studio_id, facts_after(facts, decision, booking.id))
         position = entry.position if entry else None
-        answer = Answer(encode(booking.to_wire(position)), 201)
+        response = Response(encode(booking.to_wire(position)), 201)
         events = [booking_event(BookingCreated, caller, booking, facts.now, position=position)]
         if entry is not None:
             events.append(waitlist_event(caller, entry, facts.now))
         outcome = Outcome(
             studio_id=caller.studio_id,
             client_id=caller.client_id,
-            answer=request.stored_answer(answer, resource_id=booking.id, class_id=booking.class_id),
+            response=request.stored_response(response, resource_id=booking.id, class_id=booking.class_id),
             booking=booking,
             entry=entry,
             events=[row_of(event) for event in events],
             class_full=_class_full(caller, facts) if entry is None and facts.class_.seats_left == 1 else None,
         )
-        return DecidedBooking(answer, outcome, booking.status.value)
+        return DecidedBooking(response, outcome, booking.status.value)
 
     def _current(self, studio_id: str, body: BookingCreate, stored: StoredFacts) -> StoredFacts:
         class_, spots = self._classes.get((studio_id, body.class_id), (stored.class_, stored.spots))

@@ -7,11 +7,11 @@ from msgspec import Struct
 from services.bookings.context import Bookings
 from services.bookings.errors import IdempotencyKeyReused
 from services.bookings.store import idempotency
-from services.bookings.store.idempotency import Claim, StoredAnswer
+from services.bookings.store.idempotency import Claim, StoredResponse
 from services.bookings.wire.bookings import IdempotencyKeyState
 from shared.errors import Conflict, NotFound
-from shared.http.answer import Answer
 from shared.http.caller import Caller
+from shared.http.response import Response
 from shared.observability.metrics import REPLAYS
 from shared.wire import encode
 
@@ -24,12 +24,14 @@ class IdempotentRequest(Struct, frozen=True):
     key: str
     fingerprint: bytes
 
-    def stored_answer(self, answer: Answer, *, resource_id: str | None, class_id: str | None) -> StoredAnswer:
-        return StoredAnswer(
+    def stored_response(
+        self, response: Response, *, resource_id: str | None, class_id: str | None
+    ) -> StoredResponse:
+        return StoredResponse(
             key=self.key,
             fingerprint=self.fingerprint,
-            http_status=answer.status,
-            body=answer.body,
+            http_status=response.status,
+            body=response.body,
             resource_id=resource_id,
             class_id=class_id,
         )
@@ -40,7 +42,7 @@ def idempotent_request(key: str, method: str, route: str, *parts: object) -> Ide
     return IdempotentRequest(key, hashlib.sha256(encode((method, route, *parts))).digest())
 
 
-def replay(request: IdempotentRequest, claim: Claim, caller: Caller) -> Answer:
+def replay(request: IdempotentRequest, claim: Claim, caller: Caller) -> Response:
     """Checks the location again: another API key of the same client may see fewer locations."""
     if claim.fingerprint != request.fingerprint:
         raise IdempotencyKeyReused
@@ -48,7 +50,7 @@ def replay(request: IdempotentRequest, claim: Claim, caller: Caller) -> Answer:
         raise NotFound
     assert claim.body is not None and claim.http_status is not None
     REPLAYS.labels("bookings").inc()
-    return Answer(claim.body, claim.http_status, REPLAYED)
+    return Response(claim.body, claim.http_status, REPLAYED)
 
 
 REPLAYABLE_ERRORS = (NotFound, Conflict)

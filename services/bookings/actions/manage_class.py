@@ -72,13 +72,13 @@ async def change_class(service: Bookings, caller: Caller, class_id: str, body: C
         await changes.load_waitlist(conn)
         await promote_waitlist(conn, changes, await studios.policy(conn, caller))
         await changes.save(conn, class_event_follows=True)
-        answer = await classes.get(conn, caller, class_id)
-        if previous := previous_values(shown, answer, COUNTS):
+        response = await classes.get(conn, caller, class_id)
+        if previous := previous_values(shown, response, COUNTS):
             version, now = changes.class_.version, changes.now
-            event = class_event(ClassUpdated, caller, answer, version, now, previous=previous)
+            event = class_event(ClassUpdated, caller, response, version, now, previous=previous)
             await add_events(conn, with_move_event(event, shown.location_id))
     service.wakeup.notify()
-    return answer
+    return response
 
 
 def _check_change(class_: Class, values: dict[str, Any]) -> None:

@@ -87,10 +87,10 @@ async def _erase(conn: Connection, caller: Caller, member_id: str, erased: Erase
         erased.emails.append(member.email)
     version, changed = await members.erase(conn, caller, member_id)
     await add_events(conn, await _events(conn, caller, member_id, version, changed))
-    for row in await members.stored_answers(conn, caller, member_id):
-        answer = _without_reason(row["body"])
-        if answer is not None:
-            await members.replace_answer(conn, caller, row["client_id"], row["key"], answer)
+    for row in await members.stored_responses(conn, caller, member_id):
+        response = _without_reason(row["body"])
+        if response is not None:
+            await members.replace_response(conn, caller, row["client_id"], row["key"], response)
 
 
 async def _events(
@@ -105,9 +105,9 @@ async def _events(
 
 def _without_reason(body: bytes) -> bytes | None:
     """Removes the free-text reason of a receipt, also inside an error. None when there is none."""
-    answer: dict[str, Any] = msgspec.json.decode(body)
-    receipts = (answer, answer.get("error", {}).get("details", {}).get("receipt"))
+    response: dict[str, Any] = msgspec.json.decode(body)
+    receipts = (response, response.get("error", {}).get("details", {}).get("receipt"))
     with_reason = [receipt for receipt in receipts if receipt and receipt.get("reason") is not None]
     for receipt in with_reason:
         receipt["reason"] = None
-    return encode(answer) if with_reason else None
+    return encode(response) if with_reason else None

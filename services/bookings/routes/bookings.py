@@ -20,9 +20,9 @@ from services.bookings.wire.bookings import (
     WaitlistQuery,
 )
 from shared.errors import NotFound
-from shared.http.answer import Answer
 from shared.http.pages import Page
 from shared.http.reads import read_one, read_page
+from shared.http.response import Response
 from shared.http.routes import Call, Routes
 
 IDEMPOTENCY_REFUSALS = (errors.IdempotencyKeyReused, errors.IdempotencyInProgress)
@@ -40,13 +40,13 @@ ROUTES: Routes[Bookings] = Routes()
     "full class returns 201 with status `waitlisted` and the position on the waitlist. If the "
     "response is lost, repeat the request with the same Idempotency-Key: the first response is "
     "returned again, byte for byte.",
-    answer=Booking,
+    response=Booking,
     status=201,
     idempotent=True,
     errors=(NotFound, *errors.BOOKING_REFUSALS, *IDEMPOTENCY_REFUSALS),
     tag="Bookings",
 )
-async def post_booking(service: Bookings, call: Call[None, BookingCreate]) -> Answer:
+async def post_booking(service: Bookings, call: Call[None, BookingCreate]) -> Response:
     request = idempotent_request(call.idempotency_key, "POST", "/bookings", call.body)
     return await create_booking(service, call.caller, request, call.body)
 
@@ -57,12 +57,12 @@ async def post_booking(service: Bookings, call: Call[None, BookingCreate]) -> An
     "Cancel a booking",
     description="Applies the studio's current cancellation policy. `max_late_fee` and `allow_credit_forfeit` "
     "limit what the caller accepts: if the terms are worse, nothing is cancelled.",
-    answer=CancellationReceipt,
+    response=CancellationReceipt,
     idempotent=True,
     errors=(NotFound, *CANCEL_REFUSALS, errors.CancellationTermsChanged, *IDEMPOTENCY_REFUSALS),
     tag="Bookings",
 )
-async def delete_booking(service: Bookings, call: Call[CancelQuery, None]) -> Answer:
+async def delete_booking(service: Bookings, call: Call[CancelQuery, None]) -> Response:
     booking_id = call.path["booking_id"]
     request = idempotent_request(
         call.idempotency_key, "DELETE", "/bookings/{booking_id}", booking_id, call.query

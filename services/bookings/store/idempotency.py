@@ -1,4 +1,4 @@
-"""Idempotency keys: claimed by an advisory lock; the answer is a row that commits with the write."""
+"""Idempotency keys: claimed by an advisory lock; the response is a row that commits with the write."""
 
 from typing import Literal
 
@@ -48,8 +48,8 @@ async def wait_for_key(conn: Connection, caller: Caller, key: str) -> None:
     await conn.execute("SET LOCAL lock_timeout = 0")
 
 
-class StoredAnswer(Struct, frozen=True, kw_only=True):
-    """An answer, stored for replay."""
+class StoredResponse(Struct, frozen=True, kw_only=True):
+    """A response, stored for replay."""
 
     key: str
     fingerprint: bytes
@@ -59,7 +59,7 @@ class StoredAnswer(Struct, frozen=True, kw_only=True):
     class_id: str | None
 
 
-def upsert_answers(first: int) -> str:
+def upsert_responses(first: int) -> str:
     """Stores answers for 24 hours, one array per column, with parameters numbered from `first`.
 
     An expired row stays until it is pruned, so a new answer may have to replace one.
@@ -79,11 +79,11 @@ ON CONFLICT (studio_id, client_id, key) DO UPDATE SET
 """  # noqa: S608
 
 
-STORE = upsert_answers(1)
+STORE = upsert_responses(1)
 
 
-async def store(conn: Connection, caller: Caller, answer: StoredAnswer) -> None:
-    values = (caller.studio_id, caller.client_id, *msgspec.structs.astuple(answer))
+async def store(conn: Connection, caller: Caller, response: StoredResponse) -> None:
+    values = (caller.studio_id, caller.client_id, *msgspec.structs.astuple(response))
     await conn.execute(STORE, *([value] for value in values))
 
 

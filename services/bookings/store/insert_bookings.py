@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from services.bookings.store.bookings import BookingRow
-from services.bookings.store.idempotency import StoredAnswer, upsert_answers
+from services.bookings.store.idempotency import StoredResponse, upsert_responses
 from services.bookings.store.waitlist import WaitlistRow
 from shared.db.database import Connection
 from shared.events.outbox import OutboxRow
@@ -20,7 +20,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
 
     studio_id: str
     client_id: str
-    answer: StoredAnswer
+    response: StoredResponse
     booking: BookingRow | None = None
     entry: WaitlistRow | None = None
     events: Sequence[OutboxRow] = ()
@@ -70,7 +70,7 @@ WITH booked AS (
                                    full_class, place)
     ORDER BY place
 )
-{upsert_answers(26)}
+{upsert_responses(26)}
 """  # noqa: S608
 
 
@@ -93,7 +93,7 @@ async def insert(conn: Connection, outcomes: Sequence[Outcome]) -> None:
         *_columns([event for event, _ in events], *OutboxRow.__struct_fields__),
         [full_class for _, full_class in events],
         *_columns(outcomes, "studio_id", "client_id"),
-        *_columns([o.answer for o in outcomes], *StoredAnswer.__struct_fields__),
+        *_columns([o.response for o in outcomes], *StoredResponse.__struct_fields__),
     )
 
 

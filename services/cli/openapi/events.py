@@ -22,7 +22,7 @@ def resources() -> dict[str, type[Struct]]:
     """The struct of each resource, by its `object`: what the GET of one of them returns."""
     found: dict[str, type[Struct]] = {}
     for operation in operations():
-        returned = operation.route.answer
+        returned = operation.route.response
         if operation.route.method != "GET" or not (
             isinstance(returned, type) and issubclass(returned, Struct)
         ):

@@ -1,4 +1,4 @@
-"""Every operation of both documents, read from the routes that answer it, so that none is missing."""
+"""Every operation of both documents, read from the routes that response it, so that none is missing."""
 
 from typing import Any, Final
 
@@ -78,7 +78,7 @@ class Operation(Struct, frozen=True):
         """The types that need a schema."""
         route = self.route
         query = [] if route.query is NoQuery else [route.query]
-        return query + [kind for kind in (route.body, route.answer) if kind is not None]
+        return query + [kind for kind in (route.body, route.response) if kind is not None]
 
 
 def _service_routes() -> list[Route[Any]]:

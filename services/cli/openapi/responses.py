@@ -12,8 +12,8 @@ from services.cli.openapi.operations import Operation
 from services.cli.openapi.schemas import Schemas
 from shared import errors
 from shared.errors import DomainError, Invalid
-from shared.http.answer import CACHE_CONTROL
 from shared.http.error_mapping import ErrorBody, ValidationErrorBody, status_of
+from shared.http.response import CACHE_CONTROL
 from shared.http.routes import NoQuery, Route
 from shared.wire import API_VERSION
 
@@ -96,8 +96,8 @@ class Responses(Struct, frozen=True, kw_only=True):
             "description": HTTPStatus(route.status).phrase + ".",
             "headers": headers(*COMMON_HEADERS, *self._limits(), *more),
         }
-        if route.answer is not None and route.status != HTTPStatus.NO_CONTENT:
-            good["content"] = content(route.answer, schemas)
+        if route.response is not None and route.status != HTTPStatus.NO_CONTENT:
+            good["content"] = content(route.response, schemas)
         found = {str(route.status): good}
         if conditional:
             shared["NotModified"] = NOT_MODIFIED

@@ -62,7 +62,7 @@ ROUTES += [
             description="PATCH and POST …/update are the same operation. Omitted properties stay unchanged.",
             body=LeadUpdate,
             check=check_lead_change,
-            answer=MutationResult,
+            response=MutationResult,
             errors=(NotFound, InvalidStateTransition, LeadExists),
             tag="Leads",
         )

@@ -74,12 +74,12 @@ async def _find(
     async with context.db.connection() as conn:
         candidates = [await studios.find(conn, studio)] if studio else await studios.all_of(conn)
     for candidate in candidates:
-        answer = await context.call_service(
+        response = await context.call_service(
             owner, "GET", path + person_id, studio_id=candidate.id, scope=scope, request_id=request_id
         )
-        if answer.status == 200:
-            return candidate.id, msgspec.json.decode(answer.body).get("email")
-        if answer.status != 404:
+        if response.status == 200:
+            return candidate.id, msgspec.json.decode(response.body).get("email")
+        if response.status != 404:
             # Do not report "not found": the operator would think that the person is erased.
-            raise Unavailable(f"The {owner} service answered {answer.status}; erase again.")
+            raise Unavailable(f"The {owner} service answered {response.status}; erase again.")
     raise NotFound(f"There is no such {kind}.")

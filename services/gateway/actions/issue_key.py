@@ -8,7 +8,7 @@ from services.gateway.context import OperatorContext
 from services.gateway.errors import KeyNotLive
 from services.gateway.rules.key_text import STAFF_HEAD, hash_secret, make_key, make_token
 from services.gateway.store import clients, keys, staff_tokens, studios
-from services.gateway.upstream import UpstreamAnswer
+from services.gateway.upstream import UpstreamResponse
 from services.gateway.wire.key import (
     IssuedKey,
     IssuedStaffToken,
@@ -52,7 +52,7 @@ async def _locations(
     if wanted is None:
         return None
     for location in wanted:
-        answer = await context.call_service(
+        response = await context.call_service(
             "catalog",
             "GET",
             f"/locations/{location}",
@@ -60,10 +60,10 @@ async def _locations(
             scope="studio:read",
             request_id=request_id,
         )
-        if answer.status == 404:
+        if response.status == 404:
             text = f"The studio has no location {location}."
             raise Invalid([Problem(("body", "location_ids"), text, "value_error")])
-        if answer.status != 200:
+        if response.status != 200:
             raise Unavailable("The catalog service did not answer, so the locations could not be checked.")
     return [location.lower() for location in wanted]
 
@@ -104,16 +104,16 @@ async def revoke_key(context: OperatorContext, key_id: str, wanted: KeyRevoke, r
     await context.key_cache.refresh()
     if wanted.with_endpoints:
         path, gone = "/internal/keys/revoked", {"studio_id": revoked.studio_id, "key_id": key_id}
-        answer = await _tell_webhooks(context, path, gone, request_id)
-        if answer.status >= 300:
-            status = f"webhooks answered {answer.status}"
+        response = await _tell_webhooks(context, path, gone, request_id)
+        if response.status >= 300:
+            status = f"webhooks answered {response.status}"
             raise Unavailable(f"The key is revoked, but {status}: its endpoints are not disabled.")
     return revoked
 
 
 async def _tell_webhooks(
     context: OperatorContext, path: str, gone: dict[str, str], request_id: str
-) -> UpstreamAnswer:
+) -> UpstreamResponse:
     return await context.call_service(
         "webhooks", "POST", path, studio_id=gone["studio_id"], request_id=request_id, body=encode(gone)
     )
@@ -142,11 +142,11 @@ async def deactivate_clients(context: OperatorContext) -> bool:
     for studio_id, client_id in inactive:
         path, gone = "/internal/clients/revoked", {"studio_id": studio_id, "client_id": client_id}
         try:
-            answer = await _tell_webhooks(context, path, gone, new_id())
+            response = await _tell_webhooks(context, path, gone, new_id())
         except DomainError:
             return False
-        if answer.status >= 300:
-            raise Unavailable(f"webhooks answered {answer.status} to a revoked client")
+        if response.status >= 300:
+            raise Unavailable(f"webhooks answered {response.status} to a revoked client")
         async with context.db.connection() as conn:
             await clients.mark_inactive(conn, studio_id, client_id)
     return len(inactive) == 100

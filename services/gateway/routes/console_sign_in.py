@@ -8,13 +8,13 @@ from services.gateway.rules.console_cookie import cookie_of, needs_secure, sent_
 from services.gateway.rules.rate_limit import FailedKeyLimits
 from services.gateway.wire.key import SignedIn, SignIn
 from shared.errors import MethodNotAllowed, RateLimited, Unauthenticated
-from shared.http.answer import Answer
 from shared.http.asgi import Receive, Scope, Send
 from shared.http.client_address import TrustedProxies, address_of
 from shared.http.decoding import decode_body
-from shared.http.error_mapping import answer_for
+from shared.http.error_mapping import response_for
+from shared.http.response import Response
 from shared.http.routes import checked_json, read_body
-from shared.http.service import request_id_of, send_answer
+from shared.http.service import request_id_of, send_response
 from shared.wire import encode, now
 
 PATH: Final = "/console/session"
@@ -44,12 +44,12 @@ class ConsoleSignIn:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request_id = request_id_of(scope)
         try:
-            answer = await self._answer(scope, receive)
+            response = await self._response(scope, receive)
         except Exception as problem:
-            answer = answer_for(problem, request_id)
-        await send_answer(send, answer, request_id)
+            response = response_for(problem, request_id)
+        await send_response(send, response, request_id)
 
-    async def _answer(self, scope: Scope, receive: Receive) -> Answer:
+    async def _response(self, scope: Scope, receive: Receive) -> Response:
         headers = dict(scope["headers"])
         method = scope.get("method")
         if method not in ("POST", "DELETE"):
@@ -66,21 +66,23 @@ class ConsoleSignIn:
             if (wait := self._failed.take(address, at)) is not None:
                 raise RateLimited(wait) from None
             if method == "DELETE":
-                return self._with_cookie(Answer(b"", 204), headers, "", 0)
+                return self._with_cookie(Response(b"", 204), headers, "", 0)
             raise
 
-    async def _sign_in(self, receive: Receive, headers: dict[bytes, bytes], batched: bool) -> Answer:
+    async def _sign_in(self, receive: Receive, headers: dict[bytes, bytes], batched: bool) -> Response:
         body = decode_body(SignIn, checked_json(await read_body(receive, headers, MAX_BODY), headers))
         cookie, signed_in = await self._sessions.open(body.token, batched=batched)
         seconds = max(1, int((signed_in.expires_at - now()).total_seconds()))
-        return self._with_cookie(Answer(encode(signed_in)), headers, cookie, seconds)
+        return self._with_cookie(Response(encode(signed_in)), headers, cookie, seconds)
 
-    async def _sign_out(self, scope: Scope, headers: dict[bytes, bytes], batched: bool) -> Answer:
+    async def _sign_out(self, scope: Scope, headers: dict[bytes, bytes], batched: bool) -> Response:
         """The cookie is deleted also if there was no such session."""
         if cookie := cookie_of(scope["headers"], self._sessions.cookie):
             await self._sessions.end(cookie, batched=batched)
-        return self._with_cookie(Answer(b"", 204), headers, "", 0)
+        return self._with_cookie(Response(b"", 204), headers, "", 0)
 
-    def _with_cookie(self, answer: Answer, headers: dict[bytes, bytes], value: str, seconds: int) -> Answer:
+    def _with_cookie(
+        self, response: Response, headers: dict[bytes, bytes], value: str, seconds: int
+    ) -> Response:
         cookie = set_cookie(self._sessions.cookie, value, seconds=seconds, secure=needs_secure(headers))
-        return Answer(answer.body, answer.status, (cookie, (b"cache-control", b"no-store")))
+        return Response(response.body, response.status, (cookie, (b"cache-control", b"no-store")))

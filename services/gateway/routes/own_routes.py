@@ -14,8 +14,8 @@ from services.gateway.store import requests
 from services.gateway.wire.key import ConsoleSession, ConsoleSessionCreate, OwnKey, RateLimit
 from services.gateway.wire.request import LoggedRequest, RequestsQuery
 from shared.db.database import Database
-from shared.http.answer import Answer
 from shared.http.pages import Page
+from shared.http.response import Response
 from shared.http.routes import Call, Routes
 from shared.wire import encode
 
@@ -70,15 +70,15 @@ async def list_requests(context: KeyContext, call: Call[RequestsQuery, None]) ->
     "/console-sessions",
     "Create a link into the console",
     optional_body=True,
-    answer=ConsoleSession,
+    response=ConsoleSession,
     status=201,
     errors=(SessionCannotMakeSessions,),
     tag="Key",
 )
-async def post_console_session(context: KeyContext, call: Call[None, ConsoleSessionCreate]) -> Answer:
+async def post_console_session(context: KeyContext, call: Call[None, ConsoleSessionCreate]) -> Response:
     if context.key.session_id:
         raise SessionCannotMakeSessions
     host = call.headers.get(b"host", b"")
     origin = context.public_origin or origin_for(host.decode() if _HOST.match(host) else "localhost")
     made = await make_console_link(context.db, context.peppers, call.caller, call.body, origin)
-    return Answer(encode(made), 201, ((b"cache-control", b"no-store"),))
+    return Response(encode(made), 201, ((b"cache-control", b"no-store"),))

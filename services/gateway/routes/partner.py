@@ -1,4 +1,4 @@
-"""The hot path: authenticate from memory, check rate and scope, forward, return the answer unchanged.
+"""The hot path: authenticate from memory, check rate and scope, forward, return the response unchanged.
 
 Raw ASGI, because the hop's cost is counted in tens of microseconds: bodies and answers are never parsed here.
 """
@@ -26,7 +26,7 @@ from services.gateway.rules.rate_limit import (
     cost_of,
 )
 from services.gateway.shared_rate_limits import SharedLimits
-from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamAnswer
+from services.gateway.upstream import NotReached, OutcomeUnknown, Upstream, UpstreamResponse
 from shared.errors import (
     InsufficientScope,
     Invalid,
@@ -37,15 +37,15 @@ from shared.errors import (
     UnsupportedApiVersion,
     UpstreamTimeout,
 )
-from shared.http.answer import IF_NONE_MATCH, Answer, with_entity_tag
 from shared.http.asgi import Receive, Scope, Send
 from shared.http.caller import CALLER_HEADER, REQUEST_ID_HEADER, TRACE_HEADER
 from shared.http.client_address import TrustedProxies, address_of
 from shared.http.connection_limits import mark_authenticated
-from shared.http.error_mapping import answer_for
+from shared.http.error_mapping import response_for
+from shared.http.response import IF_NONE_MATCH, Response, with_entity_tag
 from shared.http.route_table import RouteTable
 from shared.http.routes import IDEMPOTENCY_HEADER, MAX_BODY, read_body
-from shared.http.service import log_answer, raw_path_of, valid_request_id
+from shared.http.service import log_response, raw_path_of, valid_request_id
 from shared.observability.metrics import RouteMetrics
 from shared.observability.tracing import Span, begin, valid_traceparent
 from shared.routing import ANY_KEY, GATEWAY, PREFIX, ROUTES, PartnerRoute
@@ -143,39 +143,39 @@ class PartnerApi:
         started = time.perf_counter()
         request = PartnerRequest(scope, receive, self._proxies)
         try:
-            answer = await self._answer(request)
+            response = await self._response(request)
         except Exception as problem:
             with structlog.contextvars.bound_contextvars(request_id=request.id):
-                answer = _as_forwarded(answer_for(problem, request.id))
-        await self._send(send, request, answer)
+                response = _as_forwarded(response_for(problem, request.id))
+        await self._send(send, request, response)
         seconds = time.perf_counter() - started
-        self._metrics[request.route].observe(answer.status, seconds)
+        self._metrics[request.route].observe(response.status, seconds)
         if request.span is not None:
             request.span.end(
-                failed=answer.status >= 500,
-                http__response__status_code=answer.status,
+                failed=response.status >= 500,
+                http__response__status_code=response.status,
                 studio__request_id=request.id,
             )
         route = request.route.path if request.route else None
         caller = request.key.caller if request.key else None
         if caller is not None:
             mark_authenticated(scope)
-            code = error_code_in(answer.body) if answer.status >= 400 else None
+            code = error_code_in(response.body) if response.status >= 400 else None
             self._request_log.add(
-                (time.time(), caller, request.method, route, answer.status, code, seconds, request.id)
+                (time.time(), caller, request.method, route, response.status, code, seconds, request.id)
             )
-        log_answer(
+        log_response(
             GATEWAY,
             request.method,
             route,
-            answer.status,
+            response.status,
             seconds,
             request.id,
             caller,
             request.traceparent,
         )
 
-    async def _answer(self, request: PartnerRequest) -> UpstreamAnswer:
+    async def _response(self, request: PartnerRequest) -> UpstreamResponse:
         """The order of checks is the contract's: 401, 429, 403, then what the owner finds."""
         key = request.key = await self._authenticate(request)
         now = time.monotonic()
@@ -190,7 +190,7 @@ class PartnerApi:
         if version is not None and version != VERSION[1]:
             raise UnsupportedApiVersion([API_VERSION])
         if route.owner == GATEWAY:
-            return await self._answer_itself(request, route, key)
+            return await self._response_itself(request, route, key)
         return await self._forward(request, route, key)
 
     async def _authenticate(self, request: PartnerRequest) -> CachedKey:
@@ -219,17 +219,19 @@ class PartnerApi:
             raise MissingKey
         return await self._sessions.authenticate(cookie, batched=batched)
 
-    async def _answer_itself(
+    async def _response_itself(
         self, request: PartnerRequest, route: PartnerRoute, key: CachedKey
-    ) -> UpstreamAnswer:
+    ) -> UpstreamResponse:
         request.scope["path_params"] = {}
         own, caller = self._own_routes[route.method, route.path], key.caller.with_request_id(request.id)
-        answer = await own.respond(self._own_context(key), caller, request.scope, request.receive)
+        response = await own.respond(self._own_context(key), caller, request.scope, request.receive)
         return _as_forwarded(
-            with_entity_tag(answer, request.raw_headers) if route.method == "GET" else answer
+            with_entity_tag(response, request.raw_headers) if route.method == "GET" else response
         )
 
-    async def _forward(self, request: PartnerRequest, route: PartnerRoute, key: CachedKey) -> UpstreamAnswer:
+    async def _forward(
+        self, request: PartnerRequest, route: PartnerRoute, key: CachedKey
+    ) -> UpstreamResponse:
         headers = [
             (CALLER_HEADER, self._key_cache.signed_caller(key, route.owner)),
             (REQUEST_ID_HEADER, request.id.encode()),
@@ -254,7 +256,7 @@ class PartnerApi:
         if is_large:
             self._large_bodies.begin(key.caller.client_id)
         try:
-            answer = await self._upstreams[route.owner].request(
+            response = await self._upstreams[route.owner].request(
                 request.method.encode(), request.target, headers, body
             )
         except NotReached:
@@ -267,12 +269,12 @@ class PartnerApi:
         finally:
             if is_large:
                 self._large_bodies.end(key.caller.client_id)
-        if answer.status == 401:
+        if response.status == 401:
             # A service rejected our signature: keys or clocks differ. That is not the partner's fault.
             log.error("service_refused_the_gateway", owner=route.owner, request_id=request.id)
             raise Unavailable
-        answer.headers = [header for header in answer.headers if header[0] not in NOT_RETURNED]
-        return answer
+        response.headers = [header for header in response.headers if header[0] not in NOT_RETURNED]
+        return response
 
     async def _charge(self, request: PartnerRequest, cost: int) -> None:
         """For a body whose size was not known before."""
@@ -281,19 +283,19 @@ class PartnerApi:
         if not bucket.take(time.monotonic(), cost) and not await self._limits.take_more(bucket, cost):
             raise RateLimited(bucket.retry_after(cost))
 
-    async def _send(self, send: Send, request: PartnerRequest, answer: UpstreamAnswer) -> None:
-        headers: Headers = answer.headers
+    async def _send(self, send: Send, request: PartnerRequest, response: UpstreamResponse) -> None:
+        headers: Headers = response.headers
         headers.append((b"x-request-id", request.id.encode()))
         headers.append(VERSION)
         if request.bucket is not None:
             headers += request.bucket.headers()
-        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-        await send({"type": "http.response.body", "body": answer.body, "more_body": False})
+        await send({"type": "http.response.start", "status": response.status, "headers": headers})
+        await send({"type": "http.response.body", "body": response.body, "more_body": False})
 
 
-def _as_forwarded(answer: Answer) -> UpstreamAnswer:
+def _as_forwarded(response: Response) -> UpstreamResponse:
     """The gateway's own answer, as one that a service gave."""
-    headers = [(b"content-type", answer.content_type), *answer.headers]
-    if answer.status != 304:
-        headers.append((b"content-length", b"%d" % len(answer.body)))
-    return UpstreamAnswer(answer.status, headers, answer.body)
+    headers = [(b"content-type", response.content_type), *response.headers]
+    if response.status != 304:
+        headers.append((b"content-length", b"%d" % len(response.body)))
+    return UpstreamResponse(response.status, headers, response.body)

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from services.gateway.routes.console_sign_in import PATH as SIGN_IN
 from services.gateway.routes.static_files import only_read, page_files, static_file, text_of
 from shared.errors import NotFound
-from shared.http.answer import Answer
 from shared.http.asgi import ASGIApp, Receive, Scope, Send
 from shared.http.health import Check
+from shared.http.response import Response
 from shared.http.service import always, health_routes, raw_path_of, send_error
 from shared.routing import PREFIX
 
@@ -51,5 +51,5 @@ class PartnerPort:
             await send_error(send, NotFound(), scope)
 
 
-async def _to_the_reference() -> Answer:
-    return Answer(b"", 307, ((b"location", b"/docs"),), content_type=b"text/plain")
+async def _to_the_reference() -> Response:
+    return Response(b"", 307, ((b"location", b"/docs"),), content_type=b"text/plain")

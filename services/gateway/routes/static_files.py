@@ -10,9 +10,9 @@ from string import Template
 from typing import Final
 
 from shared.errors import MethodNotAllowed
-from shared.http.answer import CACHE_CONTROL, Answer, entity_tag, matches, tag_from
 from shared.http.asgi import ASGIApp, Receive, Scope, Send
-from shared.http.service import answer_headers, request_id_of, send_answer, send_error
+from shared.http.response import CACHE_CONTROL, Response, entity_tag, matches, tag_from
+from shared.http.service import request_id_of, response_headers, send_error, send_response
 
 STATIC: Final = Path(__file__).parent.parent / "static"
 # Sent as the client reads, so that an unauthenticated connection never makes us buffer a whole document. The
@@ -53,9 +53,9 @@ def static_file(name: str, content_type: bytes, **values: str) -> ASGIApp:
         takes_gzip = b"gzip" in dict(request_headers).get(b"accept-encoding", b"")
         size, more = as_gzip if takes_gzip else as_is
         if matches(dict(more)[b"etag"], request_headers):
-            await send_answer(send, Answer(b"", 304, more, content_type=content_type), request_id)
+            await send_response(send, Response(b"", 304, more, content_type=content_type), request_id)
             return
-        head = answer_headers(Answer(b"", 200, more, content_type=content_type), size, request_id)
+        head = response_headers(Response(b"", 200, more, content_type=content_type), size, request_id)
         await send({"type": "http.response.start", "status": 200, "headers": head})
         if scope.get("method") != "HEAD":
             await _send_pieces(_pieces(squeezed, PIECE) if takes_gzip else _unpacked(squeezed), receive, send)

@@ -7,7 +7,7 @@ from typing import Final, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
-from services.gateway.upstream.messages import OutcomeUnknown, UpstreamAnswer, end_to_end
+from services.gateway.upstream.messages import OutcomeUnknown, UpstreamResponse, end_to_end
 
 HEAD_LIMIT: Final = 64 * 1024
 # Far above everything that our services send. A page has at most half a megabyte.
@@ -16,11 +16,11 @@ UNAVAILABLE: Final = 503
 _FRAMED: Final = frozenset({b"content-length", b"transfer-encoding"})
 
 
-class BrokenAnswer(Exception):
+class BrokenResponse(Exception):
     pass
 
 
-class AnswerReader:
+class ResponseReader:
     """Parses answers with httptools. The body is not inspected."""
 
     def __init__(self) -> None:
@@ -44,14 +44,14 @@ class AnswerReader:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade) as error:
             self.keep_alive = False
-            if not self.complete:  # otherwise only what follows the answer is broken
-                raise BrokenAnswer from error
+            if not self.complete:  # otherwise only what follows the response is broken
+                raise BrokenResponse from error
         if self._head_size > HEAD_LIMIT and self._head_is_too_large():
-            raise BrokenAnswer
+            raise BrokenResponse
 
-    def answer(self) -> UpstreamAnswer:
+    def response(self) -> UpstreamResponse:
         body = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
-        return UpstreamAnswer(self.status, end_to_end(self.headers), body)
+        return UpstreamResponse(self.status, end_to_end(self.headers), body)
 
     def ends_with_connection(self) -> bool:
         return self.status != 0 and not any(name in _FRAMED for name, _ in self.headers)
@@ -64,7 +64,7 @@ class AnswerReader:
 
     def on_message_begin(self) -> None:
         if self.complete:
-            raise BrokenAnswer  # a second answer to one request
+            raise BrokenResponse  # a second answer to one request
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if not self.status:  # after the head these are trailers, which are not passed on
@@ -76,7 +76,7 @@ class AnswerReader:
             self.headers.clear()
             return
         self.status = status
-        # The parser does not know that an answer to HEAD has no body and waits for one, so the connection is
+        # The parser does not know that a response to HEAD has no body and waits for one, so the connection is
         # closed.
         self.complete = self._head_only
 
@@ -84,15 +84,15 @@ class AnswerReader:
         self._parts.append(body)
         self._size += len(body)
         if self._size > BODY_LIMIT:
-            raise BrokenAnswer
+            raise BrokenResponse
 
     def on_message_complete(self) -> None:
-        if self.status:  # 1xx come before the answer
+        if self.status:  # 1xx come before the response
             self.complete = True
             self.keep_alive = self._parser.should_keep_alive()
 
 
-class ClosedBeforeAnswer(OutcomeUnknown):
+class ClosedBeforeResponse(OutcomeUnknown):
     """The peer closed without sending a byte, as it does with a stale keep-alive connection."""
 
 
@@ -110,8 +110,8 @@ class Connection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._poll = select.poll()
-        self._reader = AnswerReader()
-        self._waiter: asyncio.Future[UpstreamAnswer] | None = None
+        self._reader = ResponseReader()
+        self._waiter: asyncio.Future[UpstreamResponse] | None = None
         self._last_read: float | None = None  # when the last part of an unfinished answer came
         self.deadline = 0.0  # of the running exchange, or of idleness
         self.closed = False
@@ -124,7 +124,7 @@ class Connection(asyncio.Protocol):
     def busy(self) -> bool:
         return self._waiter is not None
 
-    def send(self, request: bytes, time_limit: float, *, head_only: bool) -> asyncio.Future[UpstreamAnswer]:
+    def send(self, request: bytes, time_limit: float, *, head_only: bool) -> asyncio.Future[UpstreamResponse]:
         assert self._transport is not None and self._waiter is None and not self.closed
         self._reader.begin(head_only=head_only)
         self._last_read = None
@@ -140,8 +140,8 @@ class Connection(asyncio.Protocol):
     def is_overdue(self, now: float, read_timeout: float) -> bool:
         return now > self.deadline or (self._last_read is not None and now - self._last_read > read_timeout)
 
-    def abandon(self, waiter: asyncio.Future[UpstreamAnswer]) -> None:
-        """The caller has gone. If its answer is complete, another request may already use the connection."""
+    def abandon(self, waiter: asyncio.Future[UpstreamResponse]) -> None:
+        """The caller has gone. If its response is complete, another request may use the connection by now."""
         if self._waiter is waiter:
             self.drop()
 
@@ -171,7 +171,7 @@ class Connection(asyncio.Protocol):
             return
         try:
             self._reader.feed(data)
-        except BrokenAnswer:
+        except BrokenResponse:
             self.drop(OutcomeUnknown("the answer is not sound HTTP/1.1"))
             return
         if self._reader.complete:
@@ -186,16 +186,16 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._last_read is None:
-            self.drop(ClosedBeforeAnswer("the peer closed before it answered"))
+            self.drop(ClosedBeforeResponse("the peer closed before it answered"))
         else:
             self.drop(OutcomeUnknown("the peer closed in the middle of its answer"))
 
     def _finish(self) -> None:
         assert self._transport is not None and self._waiter is not None
         if not self._waiter.done():  # cancelled, and its caller not yet told
-            self._waiter.set_result(self._reader.answer())
+            self._waiter.set_result(self._reader.response())
         self._waiter = self._last_read = None
-        # After an early answer (a 413) unsent bytes of the request would precede the next one. After a 503 a
+        # After an early response (413) unsent bytes of the request would precede the next one. After a 503 a
         # new connection may reach a replica that is able to serve; this one would lead to the same again.
         unsent = self._transport.get_write_buffer_size()
         if not self._reader.keep_alive or self.retiring or unsent or self._reader.status == UNAVAILABLE:

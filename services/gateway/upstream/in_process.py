@@ -11,7 +11,7 @@ from services.gateway.upstream.messages import (
     Headers,
     NotReached,
     OutcomeUnknown,
-    UpstreamAnswer,
+    UpstreamResponse,
     check_target,
     end_to_end,
     forwarded_headers,
@@ -23,13 +23,13 @@ log = structlog.get_logger("upstream")
 
 
 class AsgiUpstream:
-    def __init__(self, app: ASGIApp, *, answer_timeout: float = 10.0) -> None:
+    def __init__(self, app: ASGIApp, *, response_timeout: float = 10.0) -> None:
         self._app = app
-        self._answer_timeout = answer_timeout
+        self._response_timeout = response_timeout
         self._running: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    async def request(self, method: bytes, target: bytes, headers: Headers, body: bytes) -> UpstreamAnswer:
+    async def request(self, method: bytes, target: bytes, headers: Headers, body: bytes) -> UpstreamResponse:
         check_target(method, target)
         sent = [
             *framing_headers(method, b"localhost", body),
@@ -40,14 +40,14 @@ class AsgiUpstream:
         exchange = AsgiExchange(_scope(method, target, sent), body)
         # An empty context, as in another process: the gateway's log fields stay out of the service's lines.
         task = asyncio.get_running_loop().create_task(
-            exchange.run(self._app, self._answer_timeout), context=Context()
+            exchange.run(self._app, self._response_timeout), context=Context()
         )
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         # Not in `run`: a task cancelled before its first step never enters it, and the caller would wait on.
         task.add_done_callback(lambda _: exchange.fail("the exchange was given up"))
         try:
-            return await exchange.answer
+            return await exchange.response
         except asyncio.CancelledError:
             task.cancel()
             raise
@@ -70,7 +70,7 @@ class AsgiExchange:
         self._headers: list[tuple[bytes, bytes]] = []
         self._parts: list[bytes] = []
         self._over = asyncio.Event()
-        self.answer: asyncio.Future[UpstreamAnswer] = asyncio.get_running_loop().create_future()
+        self.response: asyncio.Future[UpstreamResponse] = asyncio.get_running_loop().create_future()
 
     async def run(self, app: ASGIApp, time_limit: float) -> None:
         try:
@@ -105,21 +105,21 @@ class AsgiExchange:
             self._parts.append(bytes(message.get("body", b"")))
             if not message.get("more_body", False):
                 if not self._clock.expired():  # an application may keep sending while it is being cancelled
-                    self._clock.reschedule(None)  # work after the answer has no time limit
+                    self._clock.reschedule(None)  # work after the response has no time limit
                 self._end()
 
     def _end(self) -> None:
         self._over.set()
-        if not self.answer.done():
+        if not self.response.done():
             bodiless = self._scope["method"] == "HEAD" or self._status in (204, 304)
             body = b"" if bodiless else b"".join(self._parts)
-            self.answer.set_result(UpstreamAnswer(self._status, end_to_end(self._headers), body))
+            self.response.set_result(UpstreamResponse(self._status, end_to_end(self._headers), body))
 
     def fail(self, why: str) -> None:
-        """Nothing happens if the answer is complete."""
+        """Nothing happens if the response is complete."""
         self._over.set()
-        if not self.answer.done():
-            self.answer.set_exception(OutcomeUnknown(why))
+        if not self.response.done():
+            self.response.set_exception(OutcomeUnknown(why))
 
 
 def _scope(method: bytes, target: bytes, headers: list[tuple[bytes, bytes]]) -> dict[str, Any]:

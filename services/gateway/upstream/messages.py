@@ -1,4 +1,4 @@
-"""What forwarding means to the gateway: one request, one answer, and two kinds of failure.
+"""What forwarding means to the gateway: one request, one response, and two kinds of failure.
 
 The framing headers of a request are always ours, which prevents request smuggling.
 """
@@ -31,7 +31,7 @@ class OutcomeUnknown(Exception):
     """The request was sent, at least in part, and no complete answer came back."""
 
 
-class UpstreamAnswer(Struct):
+class UpstreamResponse(Struct):
     status: int
     headers: list[tuple[bytes, bytes]]
     body: bytes
@@ -40,7 +40,7 @@ class UpstreamAnswer(Struct):
 class Upstream(Protocol):
     async def request(
         self, method: bytes, target: bytes, headers: Headers, body: bytes
-    ) -> UpstreamAnswer: ...
+    ) -> UpstreamResponse: ...
 
     async def close(self) -> None: ...
 

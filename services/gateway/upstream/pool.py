@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from services.gateway.upstream.connection import ClosedBeforeAnswer, Connection
+from services.gateway.upstream.connection import ClosedBeforeResponse, Connection
 from services.gateway.upstream.messages import (
     WRITES,
     Headers,
     NotReached,
     OutcomeUnknown,
-    UpstreamAnswer,
+    UpstreamResponse,
     request_head,
 )
 from shared.bounded_pool import PoolSlots
@@ -74,7 +74,7 @@ class HttpUpstream:
         address: str,
         *,
         connect_timeout: float = 1.0,
-        answer_timeout: float = 10.0,
+        response_timeout: float = 10.0,
         read_timeout: float = 5.0,
         max_connections: int = 128,
         max_waiting: int = 1024,
@@ -83,9 +83,9 @@ class HttpUpstream:
     ) -> None:
         self._address = Address.parse(address)
         self._connect_timeout = connect_timeout
-        self._answer_timeout = answer_timeout
+        self._response_timeout = response_timeout
         self._read_timeout = read_timeout
-        self._tick = max(0.01, min(answer_timeout, read_timeout, idle_limit) / 10)
+        self._tick = max(0.01, min(response_timeout, read_timeout, idle_limit) / 10)
         self._idle_limit = idle_limit
         self._max_age = max_age
         self._max_waiting = max_waiting
@@ -94,13 +94,13 @@ class HttpUpstream:
         self._sweeper: asyncio.TimerHandle | None = None
         self._closed = False
 
-    async def request(self, method: bytes, target: bytes, headers: Headers, body: bytes) -> UpstreamAnswer:
+    async def request(self, method: bytes, target: bytes, headers: Headers, body: bytes) -> UpstreamResponse:
         request = request_head(method, target, self._address.host_header, headers, body) + body
         write = method in WRITES
         connection = self._take_idle(write) or await self._acquire(write)
         try:
             return await self._exchange(connection, method, request)
-        except ClosedBeforeAnswer:
+        except ClosedBeforeResponse:
             if write or not connection.reused:
                 raise
         self._drop_idle()  # the other idle connections are as old
@@ -115,8 +115,8 @@ class HttpUpstream:
         if self._sweeper is not None:
             self._sweeper.cancel()
 
-    async def _exchange(self, connection: Connection, method: bytes, request: bytes) -> UpstreamAnswer:
-        waiter = connection.send(request, self._answer_timeout, head_only=method == b"HEAD")
+    async def _exchange(self, connection: Connection, method: bytes, request: bytes) -> UpstreamResponse:
+        waiter = connection.send(request, self._response_timeout, head_only=method == b"HEAD")
         try:
             return await waiter
         except asyncio.CancelledError:

@@ -25,7 +25,7 @@ from shared.wire import encode
 # How many events one transaction searches, and how many it rewrites at most.
 STRETCH = 2_000
 BATCH = 200
-# With the wait that follows, the answer comes before the caller gives up. The next call goes on from here.
+# With the wait that follows, the response comes before the caller gives up. The next call goes on from here.
 SEARCH_SECONDS = 5.0
 
 

@@ -80,7 +80,7 @@ async def change(service: Webhooks, call: Call[None, EndpointUpdate]) -> Endpoin
     "DELETE",
     ONE,
     "Delete a webhook endpoint",
-    answer=None,
+    response=None,
     status=204,
     errors=(NotFound, InsufficientScope),
 )

@@ -7,8 +7,8 @@ from services.webhooks.context import Webhooks
 from services.webhooks.store import event_log
 from services.webhooks.wire.events import EventPage, EventRead, EventsQuery, EventTypeTable, Position
 from shared.errors import NotFound
-from shared.http.answer import Answer
 from shared.http.pages import fetch_by_size
+from shared.http.response import Response
 from shared.http.routes import Call, Routes
 from shared.wire import encode
 
@@ -25,10 +25,10 @@ STAFF: Routes[Webhooks] = Routes("/staff", staff=True, role="manager")
         "that may see everything misses some numbers: a change that keys see differently has an event "
         "for each audience, and you get only your own. A skipped number is not a missing event."
     ),
-    answer=EventPage,
+    response=EventPage,
 )
-@STAFF.add("GET", "/events", "List a studio's events in order", answer=EventPage)
-async def list_events(service: Webhooks, call: Call[EventsQuery, None]) -> Answer:
+@STAFF.add("GET", "/events", "List a studio's events in order", response=EventPage)
+async def list_events(service: Webhooks, call: Call[EventsQuery, None]) -> Response:
     query = call.query
     async with service.db.connection() as conn:
         place = await event_log.sequence_of_cursor(conn, call.caller, query.cursor)
@@ -55,7 +55,7 @@ async def list_events(service: Webhooks, call: Call[EventsQuery, None]) -> Answe
         encode(cursor),
         latest,
     )
-    return Answer(body)
+    return Response(body)
 
 
 @STAFF.add(
@@ -68,13 +68,13 @@ async def position(service: Webhooks, call: Call[None, None]) -> Position:
         return Position(await event_log.position(conn, call.caller))
 
 
-@ROUTES.add("GET", "/events/{event_id}", "Get an event", answer=EventRead, errors=(NotFound,))
-async def get_event(service: Webhooks, call: Call[None, None]) -> Answer:
+@ROUTES.add("GET", "/events/{event_id}", "Get an event", response=EventRead, errors=(NotFound,))
+async def get_event(service: Webhooks, call: Call[None, None]) -> Response:
     async with service.db.connection() as conn:
         event = await event_log.get_event(conn, call.caller, call.path["event_id"])
     if event is None:
         raise NotFound
-    return Answer(event.body)
+    return Response(event.body)
 
 
 @cache
@@ -87,8 +87,8 @@ def _event_types() -> bytes:
     "/event-types",
     "List the kinds of event",
     description="All kinds on one page, each with its scope, its JSON Schema and an example.",
-    answer=EventTypeTable,
+    response=EventTypeTable,
     tag="Events",
 )
-async def list_event_types(service: Webhooks, call: Call[None, None]) -> Answer:
-    return Answer(_event_types())
+async def list_event_types(service: Webhooks, call: Call[None, None]) -> Response:
+    return Response(_event_types())

@@ -144,7 +144,7 @@ async def retry(conn: Connection, caller: Caller, delivery: Delivery) -> Deliver
     return read_delivery(row)
 
 
-# More are not counted: from there on the answer is the same for an operator.
+# More are not counted: from there on the response is the same for an operator.
 COUNTED = 10_000
 # In the order of their indexes, which hold open and dead deliveries only. Without that order a planner whose
 # statistics are old may read the table. The oldest of each lane with work is one step along an index.

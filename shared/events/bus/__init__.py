@@ -125,7 +125,7 @@ class Bus(Protocol):
         """How many messages are in the queue. Raises BusError."""
 
     def problem(self) -> str | None:
-        """None, or a sentence for the readiness answer."""
+        """None, or a sentence for the readiness response."""
 
     async def close(self) -> None:
         """Stops the consumers. What they have not finished is sent again."""

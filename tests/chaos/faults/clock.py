@@ -12,7 +12,7 @@ from msgspec import structs
 from shared.servers.postgres_binaries import PostgresBinaries, find_postgres
 from tests.chaos.arena import Arena
 from tests.chaos.faults.fault import Fault, Group, Injection
-from tests.chaos.faults.receivers import answers
+from tests.chaos.faults.receivers import responses
 from tests.harness.debian_package import find_libfaketime
 
 POSTGRES = "postgres"
@@ -109,7 +109,7 @@ def step(whose: Literal["one", "all", "postgres"]) -> Injection:
         async with AsyncExitStack() as stack:
             errors = ""
             if failing:
-                errors = f"; errors from {await stack.enter_async_context(answers('error')(arena, draw))}"
+                errors = f"; errors from {await stack.enter_async_context(responses('error')(arena, draw))}"
             set_clocks(arena, chosen, seconds)
             stack.callback(set_clocks, arena, chosen, 0)
             yield f"{seconds:+d} s in {'all' if whose == 'all' else chosen[0]}{errors}"

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from tests.chaos.arena import Arena
 from tests.chaos.faults.fault import Fault, Group, Injection
-from tests.chaos.link import ANSWERS, BOTH, REQUESTS, Link
+from tests.chaos.link import BOTH, REQUESTS, RESPONSES, Link
 from tests.harness.eventually import in_background
 
 HALF_CLOSE_EVERY = 0.5
@@ -70,7 +70,7 @@ async def blackhole(link: Link, draw: random.Random) -> None:
 
 
 async def one_way(link: Link, draw: random.Random) -> None:
-    link.hold(frozenset({draw.choice([REQUESTS, ANSWERS])}))
+    link.hold(frozenset({draw.choice([REQUESTS, RESPONSES])}))
 
 
 async def delay(link: Link, draw: random.Random) -> None:
@@ -80,7 +80,7 @@ async def delay(link: Link, draw: random.Random) -> None:
 @asynccontextmanager
 async def half_close(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
     """Again and again: connections that are opened meanwhile are half-closed too."""
-    links, direction = drawn_links(arena, draw), draw.choice([REQUESTS, ANSWERS])
+    links, direction = drawn_links(arena, draw), draw.choice([REQUESTS, RESPONSES])
 
     async def repeat() -> None:
         while True:

@@ -1,4 +1,4 @@
-"""Receivers that answer late, incompletely, without a request, with errors or resets."""
+"""Receivers that response late, incompletely, without a request, with errors or resets."""
 
 import random
 from collections.abc import AsyncIterator
@@ -9,7 +9,7 @@ from tests.chaos.faults.fault import Fault, Group, Injection
 from tests.chaos.receiver import Manner
 
 
-def answers(manner: Manner) -> Injection:
+def responses(manner: Manner) -> Injection:
     @asynccontextmanager
     async def inject(arena: Arena, draw: random.Random) -> AsyncIterator[str]:
         kinds = draw.choice([["ordered"], ["unordered"], ["ordered", "unordered"]])
@@ -28,10 +28,10 @@ def answers(manner: Manner) -> Injection:
 RECEIVERS = Group(
     "receivers",
     (
-        Fault("answers late", answers("late"), (3.0, 6.0)),
-        Fault("half an answer", answers("half"), (2.0, 5.0)),
-        Fault("unasked bytes after a 500", answers("unasked"), (2.0, 5.0)),
-        Fault("resets", answers("reset"), (2.0, 5.0)),
-        Fault("only errors", answers("error"), (2.0, 5.0)),
+        Fault("answers late", responses("late"), (3.0, 6.0)),
+        Fault("half an answer", responses("half"), (2.0, 5.0)),
+        Fault("unasked bytes after a 500", responses("unasked"), (2.0, 5.0)),
+        Fault("resets", responses("reset"), (2.0, 5.0)),
+        Fault("only errors", responses("error"), (2.0, 5.0)),
     ),
 )

@@ -13,7 +13,7 @@ from tests.services.bookings.reference_model import Studio
 
 @dataclass
 class Call:
-    """One call on one class: `result` is its answer in the model's words, `made` a new booking's id."""
+    """One call on one class: `result` is its response in the model's words, `made` a new booking's id."""
 
     kind: str
     args: tuple[Any, ...]
@@ -33,8 +33,8 @@ class State:
             (self.studio.bookings, self.studio.entries, self.studio.courses, sorted(self.ids.items()))
         )
 
-    def answer(self, call: Call) -> Any:
-        """Applies the call to the model and returns its answer. None if the call is not possible yet."""
+    def response(self, call: Call) -> Any:
+        """Applies the call to the model and returns its response. None if the call is not possible yet."""
         studio, args = self.studio, call.args
         if call.kind == "book":
             outcome, detail = studio.book(0, args[0], join=args[1])
@@ -70,7 +70,7 @@ def is_linearizable(studio: Studio, history: list[Call]) -> bool:
             if calls[n].began > first_end:
                 break
             trial: State = pickle.loads(frozen)
-            if trial.answer(calls[n]) == calls[n].result and search(left - {n}, trial):
+            if trial.response(calls[n]) == calls[n].result and search(left - {n}, trial):
                 return True
         return False
 

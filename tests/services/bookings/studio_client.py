@@ -10,7 +10,7 @@ from msgspec import Struct
 from services.bookings.context import Bookings
 from services.bookings.routes import routes
 from shared.http.caller import Caller
-from shared.http.error_mapping import answer_for
+from shared.http.error_mapping import response_for
 from shared.routing import SCOPES
 from shared.transfer.lines import ImportLine
 from shared.wire import encode, new_id
@@ -102,10 +102,10 @@ class StudioClient:
             else self.service
         )
         try:
-            answer: Any = await route.respond(service, caller, scope, receive)
+            response: Any = await route.respond(service, caller, scope, receive)
         except Exception as problem:
-            answer = answer_for(problem, caller.request_id)
-        return Reply(answer.status, answer.body, dict(answer.headers))
+            response = response_for(problem, caller.request_id)
+        return Reply(response.status, response.body, dict(response.headers))
 
     async def get(self, path: str, **query: Any) -> Reply:
         return await self.call("GET", path, query=query)

@@ -16,7 +16,7 @@ from tests.services.bookings.studio_client import StudioClient
 
 
 async def test_a_free_seat_is_confirmed_and_shown_everywhere(client: StudioClient) -> None:
-    """The answer, GET, the list, the class's count and the event agree."""
+    """The response, GET, the list, the class's count and the event agree."""
     class_, member = a_class(capacity=2), a_member()
     await client.import_all(class_, member)
     reply = await client.book(class_["id"], member["id"])
@@ -47,7 +47,7 @@ async def test_a_full_class_adds_to_the_waitlist(client: StudioClient) -> None:
     assert kinds == ["booking.created", "class.full"] + ["booking.created", "waitlist.updated"] * 2
 
 
-async def error_answer(
+async def error_response(
     client: StudioClient, class_: dict[str, Any], member: dict[str, Any], **more: Any
 ) -> tuple[str, Any]:
     reply = await client.book(class_["id"], member["id"], **more)
@@ -72,7 +72,7 @@ async def test_a_class_that_cannot_be_booked_says_why(client: StudioClient, fiel
     """`class_not_bookable` comes before every other refusal."""
     class_, member = a_class(**fields), a_member(suspended=True)
     await client.import_all(class_, member)
-    assert await error_answer(client, class_, member) == ("class_not_bookable", {"reason": reason})
+    assert await error_response(client, class_, member) == ("class_not_bookable", {"reason": reason})
 
 
 async def test_a_member_books_a_class_once(client: StudioClient) -> None:
@@ -81,8 +81,11 @@ async def test_a_member_books_a_class_once(client: StudioClient) -> None:
     await client.import_all(class_, seated, waiting)
     first = (await client.book(class_["id"], seated["id"])).json
     second = (await client.book(class_["id"], waiting["id"], join_waitlist=True)).json
-    assert await error_answer(client, class_, seated) == ("already_booked", {"booking_id": first["id"]})
-    assert await error_answer(client, class_, waiting) == ("already_waitlisted", {"booking_id": second["id"]})
+    assert await error_response(client, class_, seated) == ("already_booked", {"booking_id": first["id"]})
+    assert await error_response(client, class_, waiting) == (
+        "already_waitlisted",
+        {"booking_id": second["id"]},
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,7 +106,7 @@ async def test_an_ineligible_member_gets_the_reasons(
     """A class that costs credits needs a membership active at its start, or the credits."""
     person, class_ = a_member(**member), a_class(credit_cost=1)
     await client.import_all(class_, person, *(a_membership(person["id"], **fields) for fields in memberships))
-    assert await error_answer(client, class_, person) == ("member_not_eligible", {"reasons": reasons})
+    assert await error_response(client, class_, person) == ("member_not_eligible", {"reasons": reasons})
 
 
 async def test_credits_pay_once_and_only_what_no_membership_covers(client: StudioClient) -> None:
@@ -130,11 +133,11 @@ async def test_a_full_class_says_what_is_full(client: StudioClient) -> None:
     await client.book(open_["id"], people[0]["id"])
     await client.book(closed["id"], people[0]["id"])
     counts = {"capacity": 1, "booked_count": 1, "allow_waitlist": True, "waitlist_count": 0}
-    assert await error_answer(client, open_, people[1]) == ("class_full", counts)
+    assert await error_response(client, open_, people[1]) == ("class_full", counts)
     await client.book(open_["id"], people[1]["id"], join_waitlist=True)
     full = counts | {"waitlist_count": 1}
-    assert await error_answer(client, open_, people[2], join_waitlist=True) == ("waitlist_full", full)
-    assert await error_answer(client, closed, people[2], join_waitlist=True) == (
+    assert await error_response(client, open_, people[2], join_waitlist=True) == ("waitlist_full", full)
+    assert await error_response(client, closed, people[2], join_waitlist=True) == (
         "waitlist_not_allowed",
         counts | {"allow_waitlist": False},
     )
@@ -152,10 +155,13 @@ async def test_spots_are_required_taken_or_assigned(client: StudioClient) -> Non
 
     spots = [spot(required, n) for n in (2, 1)] + [spot(optional, n) for n in (2, 1)]
     await client.import_all(*spots, required, optional, *people)
-    assert await error_answer(client, required, people[0]) == ("spot_required", {})
+    assert await error_response(client, required, people[0]) == ("spot_required", {})
     taken = (await client.book(required["id"], people[0]["id"], class_spot_id=spots[0]["id"])).json
     assert taken["class_spot_id"] == spots[0]["id"]
-    assert await error_answer(client, required, people[1], class_spot_id=spots[0]["id"]) == ("spot_taken", {})
+    assert await error_response(client, required, people[1], class_spot_id=spots[0]["id"]) == (
+        "spot_taken",
+        {},
+    )
     unknown = await client.book(required["id"], people[1]["id"], class_spot_id=spots[2]["id"])
     assert (unknown.status, unknown.json["error"]["param"]) == (404, "class_spot_id")
     listed = (await client.get_ok(f"/classes/{required['id']}/spots"))["data"]

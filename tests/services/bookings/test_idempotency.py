@@ -70,7 +70,7 @@ async def test_two_keys_of_one_client_share_and_two_clients_do_not(client: Studi
 
 
 async def test_the_location_is_checked_again_before_a_replay(client: StudioClient) -> None:
-    """A narrower key of the same client gets 404, and the answer stays for those who may see it."""
+    """A narrower key of the same client gets 404, and the response stays for those who may see it."""
     here, there = new_id(), new_id()
     class_, member, key = a_class(location_id=here), a_member(), new_id()
     await client.import_all(class_, member)
@@ -94,7 +94,7 @@ async def test_a_class_that_the_key_may_not_see_is_the_same_404_again(client: St
 
 
 async def test_a_request_in_progress_is_waited_for_and_reported(client: StudioClient) -> None:
-    """While the first runs its key is `in_progress`; a copy gets its answer, or 409 after two seconds."""
+    """While the first runs its key is `in_progress`; a copy gets its response, or 409 after two seconds."""
     class_, member, key = a_class(), a_member(), new_id()
     await client.import_all(class_, member)
     assert (await client.get(f"/idempotency-keys/{key}")).status == 404
@@ -109,8 +109,8 @@ async def test_a_request_in_progress_is_waited_for_and_reported(client: StudioCl
         assert late.headers[b"retry-after"] == b"1"
         copy = asyncio.create_task(client.book(class_["id"], member["id"], key=key))
         await asyncio.sleep(0.2)
-    answers = await asyncio.gather(first, copy)
-    assert answers[0].status == 201 and answers[0].body == answers[1].body and answers[1].replayed
+    responses = await asyncio.gather(first, copy)
+    assert responses[0].status == 201 and responses[0].body == responses[1].body and responses[1].replayed
     state = await client.get(f"/idempotency-keys/{key}")
     assert (state.json["status"], state.json["http_status"]) == ("succeeded", 201)
 

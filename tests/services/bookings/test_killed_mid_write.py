@@ -36,9 +36,9 @@ class Killable:
     async def send(self, method: str, path: str, key: str, body: Any = None) -> tuple[int, bytes, bool]:
         signed = self.signer.sign(self.caller).decode()
         headers = {CALLER_HEADER.decode(): signed, "Idempotency-Key": key}
-        async with self.session.request(method, self.base + path, headers=headers, json=body) as answer:
-            replayed = answer.headers.get("Idempotent-Replayed") == "true"
-            return answer.status, await answer.read(), replayed
+        async with self.session.request(method, self.base + path, headers=headers, json=body) as response:
+            replayed = response.headers.get("Idempotent-Replayed") == "true"
+            return response.status, await response.read(), replayed
 
 
 @asynccontextmanager
@@ -86,7 +86,7 @@ async def kept_bodies(service: Bookings, key: str) -> list[bytes]:
 async def test_a_booking_killed_at_any_stage_happens_once(
     client: StudioClient, database_url: str, stage: Stage
 ) -> None:
-    """One booking, one event, and the bytes of the first answer, whether it got out or not."""
+    """One booking, one event, and the bytes of the first response, whether it got out or not."""
     class_, member, key = a_class(capacity=3), a_member(), new_id()
     await client.import_all(class_, member)
     body = {"class_id": class_["id"], "member_id": member["id"]}
@@ -135,13 +135,13 @@ async def test_a_cancellation_killed_at_any_stage_happens_once(
 async def test_an_answer_that_was_sent_is_replayed_after_a_kill(
     client: StudioClient, database_url: str
 ) -> None:
-    """Killed after the answer was read: the same bytes from the next process."""
+    """Killed after the response was read: the same bytes from the next process."""
     class_, member, key = a_class(capacity=3), a_member(), new_id()
     await client.import_all(class_, member)
     body = {"class_id": class_["id"], "member_id": member["id"]}
     async with running(client, database_url) as first:
-        status, answer, replayed = await first.send("POST", "/bookings", key, body)
+        status, response, replayed = await first.send("POST", "/bookings", key, body)
     assert (status, replayed) == (201, False)
     again = await client.call("POST", "/bookings", body, key=key)
-    assert (again.status, again.body, again.replayed) == (201, answer, True)
+    assert (again.status, again.body, again.replayed) == (201, response, True)
     assert len(await client.events()) == 1

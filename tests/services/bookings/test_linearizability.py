@@ -111,7 +111,7 @@ async def is_caught(service: Bookings) -> bool:
 
 
 async def test_concurrent_histories_are_linearizable(service: Bookings) -> None:
-    """36 calls by 6 clients at once, ten times over: each time some order explains every answer.
+    """36 calls by 6 clients at once, ten times over: each time some order explains every response.
 
     Every other history is of calls to one process, which batches bookings.
     """

@@ -59,7 +59,7 @@ async def last_seats(client: StudioClient) -> list[str]:
 
 
 async def copies_of_one_key(client: StudioClient) -> list[str]:
-    """20 copies of one request: one booking, one event, one answer."""
+    """20 copies of one request: one booking, one event, one response."""
     class_, member, key = a_class(capacity=5), a_member(), new_id()
     await client.import_all(class_, member)
     replies = await asyncio.gather(*(client.book(class_["id"], member["id"], key=key) for _ in range(COPIES)))

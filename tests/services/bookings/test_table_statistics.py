@@ -66,7 +66,7 @@ async def rows_read(client: StudioClient, class_id: str, member_id: str) -> int:
         decided = BatchDecider().decide(
             caller, idempotent_request(key, "POST", "/bookings", body), body, facts
         )
-        assert decided.answer.status == 201
+        assert decided.response.status == 201
         await insert_bookings.insert(conn, [decided.outcome])
         return int(await conn.fetchval(READ, TABLES) - before)
 

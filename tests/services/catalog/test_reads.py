@@ -11,9 +11,9 @@ from tests.harness.system import System
 
 async def test_the_studio_is_the_keys_own(system: System) -> None:
     """Every tabulated field is present; what has no value is null."""
-    answer = await system.partner(await system.key(["studio:read"])).get("/studio")
-    body = answer.json()
-    assert answer.status == 200
+    response = await system.partner(await system.key(["studio:read"])).get("/studio")
+    body = response.json()
+    assert response.status == 200
     assert body["id"] == system.studio_id
     assert list(body) == ["id", "object", "name", "slug", "timezone", "logo_url", "primary_color"]
     assert (body["object"], body["timezone"], body["logo_url"]) == ("studio", "America/New_York", None)
@@ -105,11 +105,11 @@ async def test_the_three_kinds_of_404_are_the_same_bytes(system: System) -> None
     await system.import_lines([visible])
     client = system.partner(await system.key(locations=[visible["id"]]))
     same = {"X-Request-Id": "the-same"}
-    answers = [
+    responses = [
         await client.get(f"/locations/{one}", headers=same) for one in (new_id(), foreign["id"], hidden["id"])
     ]
-    assert [answer.status for answer in answers] == [404, 404, 404]
-    assert len({answer.body for answer in answers}) == 1
+    assert [response.status for response in responses] == [404, 404, 404]
+    assert len({response.body for response in responses}) == 1
 
 
 @pytest.mark.parametrize("path", ["/locations", "/rooms", "/class-types", "/instructors", "/products"])

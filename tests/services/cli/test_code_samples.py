@@ -136,7 +136,7 @@ async def statuses(
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_every_sample_runs_as_copied(demo: Demo, language: str, tmp_path: Path) -> None:
-    """Only the origin is replaced, as the page does; the answer has the status that the document names."""
+    """Only the origin is replaced, as the page does; the response has the status that the document names."""
     wanted, answered = await statuses(demo, PARTNERS, language, tmp_path)
     assert {name: answered.get(name) for name in wanted if answered.get(name) != wanted[name]} == {}
 

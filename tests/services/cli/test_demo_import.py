@@ -26,9 +26,9 @@ async def everything(partner: Client, path: str, **query: Any) -> dict[str, dict
     found: dict[str, dict[str, Any]] = {}
     cursor: dict[str, str] = {}
     while True:
-        answer = await partner.get(path, **query, **cursor, limit=50)
-        assert answer.status == 200, answer.body
-        page = answer.json()
+        response = await partner.get(path, **query, **cursor, limit=50)
+        assert response.status == 200, response.body
+        page = response.json()
         found |= {row["id"]: row for row in page["data"]}
         if not page["has_more"]:
             return found

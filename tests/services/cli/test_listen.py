@@ -69,7 +69,7 @@ async def test_listen_as_json_shows_its_secret_first_and_follows_no_redirect(sys
     """The first line is for the program that reads the rest; a redirect is reported and not followed."""
     partner = system.partner(await system.key())
     async with receiving() as receiver, receiving() as elsewhere:
-        receiver.answer = answering(302, headers={"Location": elsewhere.url})
+        receiver.response = answering(302, headers={"Location": elsewhere.url})
         words = ["--json", "webhooks", "listen", "--forward-to", receiver.url, "--count", "1"]
         process = await listening(system, *words, "--events", "member.created")
         assert process.stdout is not None

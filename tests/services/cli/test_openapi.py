@@ -135,11 +135,11 @@ def test_every_get_names_its_tag_and_its_304() -> None:
     for path, methods in DOCUMENT["paths"].items():
         for method, operation in methods.items():
             names = [parameter.get("$ref", "").rsplit("/", 1)[-1] for parameter in operation["parameters"]]
-            answers = operation["responses"]
+            responses = operation["responses"]
             conditional = method == "get" and path != "/bookings/{booking_id}/cancellation-preview"
             assert ("IfNoneMatch" in names) == conditional, path
-            assert ("304" in answers) == conditional, path
-            assert not conditional or {"ETag", "Cache-Control"} <= set(answers["200"]["headers"]), path
+            assert ("304" in responses) == conditional, path
+            assert not conditional or {"ETag", "Cache-Control"} <= set(responses["200"]["headers"]), path
 
 
 def test_what_a_session_is_refused_with_is_in_the_document() -> None:

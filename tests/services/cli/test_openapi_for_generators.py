@@ -82,7 +82,7 @@ def test_every_array_says_what_it_holds(name: str) -> None:
 
 @BOTH
 def test_no_property_has_a_default(name: str) -> None:
-    """A generated client makes a field with a default required; in an answer it is never missing."""
+    """A generated client makes a field with a default required; in a response it is never missing."""
     found = [
         f"{place}/{key}"
         for place, part in schemas(name)
@@ -93,7 +93,7 @@ def test_no_property_has_a_default(name: str) -> None:
 
 
 def test_a_default_is_described_in_words() -> None:
-    """The reader of a field still learns what happens without it; an answer has the field always."""
+    """The reader of a field still learns what happens without it; a response has the field always."""
     sent = {"properties": {"a": {"description": "Seconds.", "default": 60}, "b": {"default": None}}}
     default_in_words(sent)
     assert sent == {"properties": {"a": {"description": "Seconds. Default: `60`."}, "b": {}}}

@@ -95,12 +95,12 @@ async def test_what_the_document_says_is_what_the_port_answers(system: System) -
         if path == "/import" or path == "/sequences/advance":
             continue
         target = re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], new_id()), path)
-        answer = await system.operator.send(method, target, {} if "requestBody" in operation else None)
-        assert answer.status != 405, (method, path)
-        if answer.status == 404:
+        reply = await system.operator.send(method, target, {} if "requestBody" in operation else None)
+        assert reply.status != 405, (method, path)
+        if reply.status == 404:
             assert "{" in path.replace("{studio}", ""), (method, path)
-        elif answer.status >= 400:
-            assert str(answer.status) in operation["responses"], (method, path, answer.body)
+        elif reply.status >= 400:
+            assert str(reply.status) in operation["responses"], (method, path, reply.body)
 
 
 def told(operation: dict[str, Any], status: int) -> list[str]:
@@ -136,17 +136,17 @@ async def test_another_studio_is_answered_as_the_document_says(
     manager = system.client(base, {"Authorization": f"Bearer {token}"})
     values = {"studio": await system.new_studio(), "queue": "webhooks.events", "client": "nobody"}
     target, body, query = sent_for(path, operation, values)
-    answer = await manager.send(method, target, body, **query)
+    reply = await manager.send(method, target, body, **query)
     if "{studio}" in path:
-        assert (answer.status, answer.code) == (404, "not_found")
+        assert (reply.status, reply.code) == (404, "not_found")
     elif operation["x-required-role"] == "operator":
-        assert (answer.status, answer.code) == (403, "insufficient_role")
+        assert (reply.status, reply.code) == (403, "insufficient_role")
     elif query or "studio" in (body or {}):
-        assert (answer.status, answer.code) == (404, "not_found")
-    if answer.status >= 400:
-        assert answer.code in told(operation, answer.status)
+        assert (reply.status, reply.code) == (404, "not_found")
+    if reply.status >= 400:
+        assert reply.code in told(operation, reply.status)
     else:
-        assert str(answer.status) in operation["responses"]
+        assert str(reply.status) in operation["responses"]
 
 
 @pytest.mark.parametrize("place", OPERATIONS, ids=" ".join)
@@ -170,8 +170,8 @@ async def test_no_answer_to_operators_has_a_tag_and_the_document_promises_none(s
     """Neither `ETag` nor 304: `If-None-Match` does nothing here."""
     assert not any(word in str(DOCUMENT) for word in ("IfNoneMatch", "If-None-Match", "'304'"))
     for path in ("/studios", f"/studios/{system.studio_id}/classes"):
-        answer = await system.operator.send("GET", path, headers={"If-None-Match": "*"})
-        assert (answer.status, answer.headers.get("ETag")) == (200, None)
+        reply = await system.operator.send("GET", path, headers={"If-None-Match": "*"})
+        assert (reply.status, reply.headers.get("ETag")) == (200, None)
 
 
 async def test_no_path_is_known_without_a_token(system: System) -> None:

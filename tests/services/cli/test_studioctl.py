@@ -78,8 +78,8 @@ async def test_a_clients_rate_is_set_by_name_or_id(system: System) -> None:
     issued = await system.issue(client=name)
     done = await studioctl(system, "clients", "set", name, "--rate", "7", "--burst", "9")
     assert (done.json()["rate"], done.json()["burst"]) == (7.0, 9)
-    answer = await system.partner(issued["key"]).get("/key")
-    assert answer.json()["rate_limit"] == {"requests_per_second": 7.0, "burst": 9}
+    response = await system.partner(issued["key"]).get("/key")
+    assert response.json()["rate_limit"] == {"requests_per_second": 7.0, "burst": 9}
     assert (await studioctl(system, "clients", "set", "nobody", "--rate", "7")).code == 1
     assert (await studioctl(system, "clients", "set", "nobody")).code == 2
 

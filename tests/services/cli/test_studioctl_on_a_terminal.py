@@ -75,7 +75,7 @@ async def test_a_question_is_asked_before_what_cannot_be_undone(system: System) 
     await system.import_lines([member])
     words = ("members", "erase", member["id"], "--studio", system.studio_id)
 
-    def answer(keys: str) -> Callable[[Terminal], None]:
+    def response(keys: str) -> Callable[[Terminal], None]:
         def typed(terminal: Terminal) -> None:
             terminal.wait_for("Go on? [y/N]")
             # As a person would, a moment later: Python notices a Ctrl-C just before its read only after it.
@@ -85,13 +85,13 @@ async def test_a_question_is_asked_before_what_cannot_be_undone(system: System) 
         return typed
 
     for keys in ("n\r", "\r"):
-        text, code = await screen(system, *words, use=answer(keys))
+        text, code = await screen(system, *words, use=response(keys))
         assert (code, "Nothing was done." in text) == (1, True)
     kept = await system.operator.get(f"/studios/{system.studio_id}/members/{member['id']}")
     assert kept.json()["email"] == member["email"]
-    _, code = await screen(system, *words, use=answer("\x03"))
+    _, code = await screen(system, *words, use=response("\x03"))
     assert code == 130
-    _, code = await screen(system, *words, use=answer("y\r"))
+    _, code = await screen(system, *words, use=response("y\r"))
     assert code == 0
     gone = await system.operator.get(f"/studios/{system.studio_id}/members/{member['id']}")
     assert gone.json()["email"] is None

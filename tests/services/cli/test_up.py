@@ -113,8 +113,8 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
 def classes(port: int, key: str) -> list[Any]:
     url = f"http://127.0.0.1:{port}/partner/v1/classes"
     request = urllib.request.Request(url, headers={"X-Service-Key": key})
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        found: list[Any] = json.load(answer)["data"]
+    with urllib.request.urlopen(request, timeout=10) as response:
+        found: list[Any] = json.load(response)["data"]
     return found
 
 

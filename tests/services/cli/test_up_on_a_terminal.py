@@ -90,9 +90,9 @@ def test_an_own_receiver_may_have_plain_http_and_nobody_elses(running: tuple[Ter
 def test_the_root_of_the_partner_port_leads_to_the_reference(running: tuple[Terminal, str, Path]) -> None:
     """Whoever opens the base URL in a browser lands on the documentation."""
     _, url, _ = running
-    with urllib.request.urlopen(f"{url}/", timeout=10) as answer:
-        assert answer.url == f"{url}/docs"
-        assert b"<html" in answer.read()
+    with urllib.request.urlopen(f"{url}/", timeout=10) as response:
+        assert response.url == f"{url}/docs"
+        assert b"<html" in response.read()
 
 
 @pytest.mark.timeout(120)
@@ -114,7 +114,7 @@ def _create_endpoint(url: str, key: str, target: str) -> tuple[int, str]:
         {"X-Service-Key": key, "Content-Type": "application/json"},
     )
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            return answer.status, answer.read().decode()
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return response.status, response.read().decode()
     except urllib.error.HTTPError as refusal:
         return refusal.code, refusal.read().decode()

@@ -80,7 +80,7 @@ def parameters_of(route: PartnerRoute) -> list[str]:
 
 
 def places_in(value: Any) -> set[str]:
-    """Every location that an answer names."""
+    """Every location that a response names."""
     if isinstance(value, list):
         return {place for item in value for place in places_in(item)}
     if not isinstance(value, dict):

@@ -97,7 +97,7 @@ async def test_a_write_leaves_who_did_what_to_what(system: System) -> None:
 
 
 async def test_a_write_without_an_id_of_its_own_gets_one(system: System) -> None:
-    """The entry has the request id from the answer's header."""
+    """The entry has the request id from the response's header."""
     since = now().isoformat()
     made = await system.operator.post("/keys", {"studio": system.studio_id, "name": "p", "scopes": ["all"]})
     assert len(await entries_of(system, made.headers["X-Request-Id"], since)) == 1

@@ -16,8 +16,8 @@ from services.gateway.routes.operator.audit_trail import target_of
 from services.gateway.rules.console_cookie import PARTNER_COOKIE, cookie_of, is_loopback
 from services.gateway.rules.key_text import KEY_HEADS, STAFF_HEAD, parse
 from shared.errors import DomainError
-from shared.http.answer import IF_NONE_MATCH, matches
 from shared.http.client_address import TrustedProxies
+from shared.http.response import IF_NONE_MATCH, matches
 from shared.http.route_table import RouteTable
 from shared.http.service import valid_request_id
 from shared.observability.scrubbing import safe_message, scrub
@@ -70,14 +70,14 @@ class Attacker:
         ids = dict.fromkeys(self._ids, new_id()) if route.method == "DELETE" else self._ids
         path = route.path.format(**ids)
         before = self._cpu_seconds()
-        answer = await self._client.send(
+        response = await self._client.send(
             route.method,
             path + (f"?{query}" if query else ""),
             raw=body,
             headers={"Idempotency-Key": new_id()} | headers,
         )
-        assert answer.status < 500, (route.path, answer.status, answer.body[:200])
-        assert len(answer.body) < 1024 * 1024
+        assert response.status < 500, (route.path, response.status, response.body[:200])
+        assert len(response.body) < 1024 * 1024
         return self._cpu_seconds() - before
 
 

@@ -1,4 +1,4 @@
-"""Every GET of the routing table: a strong ETag on its 200, 304 for a caller that has that answer."""
+"""Every GET of the routing table: a strong ETag on its 200, 304 for a caller that has that response."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ import pytest
 
 from services.cli.demo import STUDIO_ID
 from services.cli.openapi.document import document
-from shared.http.answer import entity_tag
+from shared.http.response import entity_tag
 from shared.routing import ROUTES, PartnerRoute
 from shared.wire import new_id
 from tests.harness.bookable_studio import bookable
@@ -14,10 +14,10 @@ from tests.harness.http import Client, Reply, created
 from tests.harness.system import System
 from tests.services.gateway.demo_ids import call, demo_ids_in
 
-# It tells the present instant, so no answer comes twice.
+# It tells the present instant, so no response comes twice.
 UNTAGGED = "/bookings/{booking_id}/cancellation-preview"
 READS = [route for route in ROUTES if route.method == "GET" and route.path != UNTAGGED]
-# Each answer's own, whatever its status.
+# Each response's own, whatever its status.
 VARYING = {"content-length", "date", "x-request-id", "ratelimit-remaining", "ratelimit-reset"}
 # Deliveries to an endpoint that does not answer are attempted again; each request is soon in the list of
 # requests.
@@ -101,7 +101,7 @@ async def test_a_cancellation_preview_has_no_tag(system: System) -> None:
 
 
 async def test_a_write_is_not_conditional(partner: Client) -> None:
-    """`If-None-Match: *` on a POST does nothing, and the answer carries no tag."""
+    """`If-None-Match: *` on a POST does nothing, and the response carries no tag."""
     body = {"email": "ada@example.com", "first_name": "Ada", "last_name": "Byron"}
     made = await partner.post("/members", body, headers={"If-None-Match": "*"})
     assert made.status == 201

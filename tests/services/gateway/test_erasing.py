@@ -13,7 +13,7 @@ from services.all_in_one import OPEN_SERVICE
 from services.gateway.actions.erase_person import Kind, erase_person
 from services.gateway.context import OperatorContext
 from services.gateway.store import studios
-from services.gateway.upstream import AsgiUpstream, OutcomeUnknown, Upstream, UpstreamAnswer
+from services.gateway.upstream import AsgiUpstream, OutcomeUnknown, Upstream, UpstreamResponse
 from shared.db.database import Database
 from shared.errors import NotFound, Unavailable, UpstreamTimeout
 from shared.events.bus import Batch, Link, OnReply, Queue
@@ -40,12 +40,12 @@ class FakeService:
         # What it answers from the second call on.
         self.then: list[dict[str, Any]] = []
 
-    async def request(self, method: bytes, target: bytes, headers: Any, body: bytes) -> UpstreamAnswer:
+    async def request(self, method: bytes, target: bytes, headers: Any, body: bytes) -> UpstreamResponse:
         if method == b"GET":
-            return UpstreamAnswer(status=self.found[0], headers=[], body=encode(self.found[1]))
+            return UpstreamResponse(status=self.found[0], headers=[], body=encode(self.found[1]))
         self.bodies.append(msgspec.json.decode(body))
         erased = self.then.pop(0) if len(self.bodies) > 1 and self.then else self.erased
-        return UpstreamAnswer(status=200, headers=[], body=encode(erased))
+        return UpstreamResponse(status=200, headers=[], body=encode(erased))
 
 
 @pytest.fixture
@@ -116,9 +116,9 @@ async def test_a_person_who_is_lead_and_member_is_erased_whole_from_either_side(
         done = await system.operator.post(path)
         assert done.status == 200, done.body
     for shown in (f"/members/{member['id']}", f"/leads/{lead['id']}", "/members", "/leads", "/events"):
-        answer = (await partner.get(shown)).body
-        assert email.encode() not in answer, shown
-        assert b"Ada" not in answer, shown
+        response = (await partner.get(shown)).body
+        assert email.encode() not in response, shown
+        assert b"Ada" not in response, shown
 
 
 EMAIL, WORDS = "adelheid@example.com", (b"adelheid", b"Quist")
@@ -167,7 +167,7 @@ async def nothing() -> None:
 
 
 class Interrupted:
-    """All calls of an erasure. Of the one numbered `fails_at`, the answer or already the request is lost."""
+    """All calls of an erasure. Of the one numbered `fails_at`, the response or even the request is lost."""
 
     def __init__(self, upstreams: dict[str, AsgiUpstream]) -> None:
         self.upstreams = upstreams
@@ -185,19 +185,19 @@ class _Link:
         self._interrupted = interrupted
         self._upstream = upstream
 
-    async def request(self, method: bytes, target: bytes, headers: Any, body: bytes) -> UpstreamAnswer:
+    async def request(self, method: bytes, target: bytes, headers: Any, body: bytes) -> UpstreamResponse:
         if target != b"/internal/erase":
             return await self._upstream.request(method, target, headers, body)
         self._interrupted.calls += 1
         is_lost = self._interrupted.calls == self._interrupted.fails_at
         if is_lost and self._interrupted.loses_request:
             raise OutcomeUnknown("the request is lost")
-        answer = await self._upstream.request(method, target, headers, body)
+        response = await self._upstream.request(method, target, headers, body)
         if self._interrupted.calls == 1:
             await self._interrupted.after_the_first()
         if is_lost:
             raise OutcomeUnknown("the answer is lost")
-        return answer
+        return response
 
 
 class Studio:
@@ -215,9 +215,9 @@ class Studio:
         scopes = frozenset({"members:write", "leads:write", "members:read", "leads:read"})
         caller = Caller(studio_id=self.studio_id, client_id=new_id(), scopes=scopes)
         headers = [(CALLER_HEADER, CallerSigner((KEY,)).sign(caller)), (b"content-type", b"application/json")]
-        answer = await self.calls.upstreams[service].request(b"POST", path.encode(), headers, encode(body))
-        assert answer.status == 201, answer.body
-        return str(json.loads(answer.body)["id"])
+        response = await self.calls.upstreams[service].request(b"POST", path.encode(), headers, encode(body))
+        assert response.status == 201, response.body
+        return str(json.loads(response.body)["id"])
 
     async def erase(self, kind: Kind, person_id: str) -> None:
         await erase_person(self.operators, kind, person_id, self.studio_id, "r")

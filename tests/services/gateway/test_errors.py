@@ -15,8 +15,8 @@ async def test_unknown_paths_and_methods_are_told_apart(partner: Client) -> None
     """404 for an unknown path, 405 with Allow for a path with another method."""
     for path in ("/nothing", "/rooms/", f"/rooms/{new_id()}/more", ""):
         assert (await partner.get(path)).code == "not_found"
-    answer = await partner.delete("/rooms")
-    assert (answer.status, answer.code, answer.headers["Allow"]) == (405, "method_not_allowed", "GET")
+    response = await partner.delete("/rooms")
+    assert (response.status, response.code, response.headers["Allow"]) == (405, "method_not_allowed", "GET")
 
 
 async def test_every_answer_carries_request_id_and_version(partner: Client) -> None:
@@ -34,9 +34,9 @@ async def test_every_answer_carries_request_id_and_version(partner: Client) -> N
 async def test_an_unserved_version_is_refused(partner: Client) -> None:
     """X-API-Version is optional; another version is 400 and lists the supported ones."""
     assert (await partner.get("/studio", headers={"X-API-Version": "2026-08-02"})).status == 200
-    answer = await partner.get("/studio", headers={"X-API-Version": "2020-01-01"})
-    assert (answer.status, answer.code) == (400, "unsupported_api_version")
-    assert answer.json()["error"]["details"] == {"supported": ["2026-08-02"]}
+    response = await partner.get("/studio", headers={"X-API-Version": "2020-01-01"})
+    assert (response.status, response.code) == (400, "unsupported_api_version")
+    assert response.json()["error"]["details"] == {"supported": ["2026-08-02"]}
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,9 @@ async def test_an_unserved_version_is_refused(partner: Client) -> None:
 )
 async def test_a_bad_body_is_422_and_says_where(partner: Client, raw: bytes, type_: str) -> None:
     """Malformed JSON, NUL, lone surrogates, unknown and missing fields: 422, never 500."""
-    answer = await partner.post("/leads", raw=raw)
-    body = answer.json()
-    assert (answer.status, body["error"]["code"]) == (422, "validation_failed"), answer.body
+    response = await partner.post("/leads", raw=raw)
+    body = response.json()
+    assert (response.status, body["error"]["code"]) == (422, "validation_failed"), response.body
     assert body["detail"][0]["loc"][0] == "body"
     assert body["detail"][0]["type"] == type_
     assert set(body["error"]) == {"type", "code", "message", "param", "details", "request_id"}
@@ -68,23 +68,23 @@ async def test_a_bad_body_is_422_and_says_where(partner: Client, raw: bytes, typ
 async def test_a_body_over_256_kib_is_413(partner: Client) -> None:
     """Also if it has no Content-Length."""
     big = json.dumps({"email": "a@example.com", "first_name": "x" * 262_144}).encode()
-    answer = await partner.post("/leads", raw=big)
-    assert (answer.status, answer.code) == (413, "body_too_large")
+    response = await partner.post("/leads", raw=big)
+    assert (response.status, response.code) == (413, "body_too_large")
 
 
 async def test_a_body_that_is_not_json_is_415(partner: Client) -> None:
     """Only JSON is accepted."""
     for kind in ("text/plain", "application/x-www-form-urlencoded", "application/xml"):
-        answer = await partner.post("/leads", raw=b"email=a", headers={"Content-Type": kind})
-        assert (answer.status, answer.code) == (415, "unsupported_media_type")
+        response = await partner.post("/leads", raw=b"email=a", headers={"Content-Type": kind})
+        assert (response.status, response.code) == (415, "unsupported_media_type")
 
 
 async def test_a_malformed_path_id_is_422_at_its_name(partner: Client) -> None:
     """Ids are uuids; anything else is reported at ["path", name]."""
     for bad in ("1", "not-a-uuid", "0" * 32, "%00"):
-        answer = await partner.get(f"/rooms/{bad}")
-        assert answer.status == 422, answer.body
-        assert answer.json()["detail"][0]["loc"] == ["path", "room_id"]
+        response = await partner.get(f"/rooms/{bad}")
+        assert response.status == 422, response.body
+        assert response.json()["detail"][0]["loc"] == ["path", "room_id"]
 
 
 LIMITS = ["0", "201", "ten", "1.5", "", "1.0", "1e1", "null"]
@@ -96,23 +96,23 @@ STARTS = ["null", "1700000000"]
 )
 async def test_query_values_are_not_read_loosely(system: System, query: str) -> None:
     """An invalid filter is reported, never silently ignored. A limit is 1 to 200."""
-    answer = await system.partner(await system.key()).get(f"/classes?{query}")
-    assert answer.status == 422, answer.body
-    assert answer.json()["detail"][0]["loc"] == ["query", query.partition("=")[0]]
+    response = await system.partner(await system.key()).get(f"/classes?{query}")
+    assert response.status == 422, response.body
+    assert response.json()["detail"][0]["loc"] == ["query", query.partition("=")[0]]
 
 
 async def test_a_bad_cursor_comes_before_an_unknown_location(partner: Client) -> None:
     """400 for a cursor, then 404."""
     for path in ("/rooms", "/classes"):
-        answer = await partner.get(path, location_id=new_id(), cursor="bad")
-        assert (answer.status, answer.code) == (400, "invalid_cursor"), path
+        response = await partner.get(path, location_id=new_id(), cursor="bad")
+        assert (response.status, response.code) == (400, "invalid_cursor"), path
 
 
 @pytest.mark.parametrize("cursor", ["x", "", "8a7f4c52-6dfe-4f7a-9f1a-3c8b57f0f3ad"])
 async def test_a_cursor_that_no_list_gave_out_is_400(system: System, cursor: str) -> None:
     """Not a UUID, or not a row of this studio's list."""
-    answer = await system.partner(await system.key()).get("/rooms", cursor=cursor)
-    assert (answer.status, answer.code) == (400, "invalid_cursor")
+    response = await system.partner(await system.key()).get("/rooms", cursor=cursor)
+    assert (response.status, response.code) == (400, "invalid_cursor")
 
 
 async def test_internal_headers_and_routes_are_out_of_reach(partner: Client) -> None:
@@ -133,9 +133,9 @@ async def test_open_pages_need_no_key(system: System) -> None:
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
 async def test_every_route_refuses_a_missing_key(system: System, route: PartnerRoute) -> None:
     """No route of the partner API is public: 401 comes before any lookup."""
-    answer = await system.anyone.send(route.method, re.sub(r"\{\w+\}", lambda _: new_id(), route.path))
-    assert (answer.status, answer.code) == (401, "missing_api_key")
-    assert "X-Service-Key" in answer.headers["WWW-Authenticate"]
+    response = await system.anyone.send(route.method, re.sub(r"\{\w+\}", lambda _: new_id(), route.path))
+    assert (response.status, response.code) == (401, "missing_api_key")
+    assert "X-Service-Key" in response.headers["WWW-Authenticate"]
 
 
 def test_a_route_without_a_scope_does_not_construct() -> None:
@@ -147,8 +147,8 @@ def test_a_route_without_a_scope_does_not_construct() -> None:
 async def test_an_encoded_letter_is_the_letter(partner: Client) -> None:
     """The gateway finds the route that the owner will find: `preview` is a word, however it is spelled."""
     for path in ("/bookings/preview", "/bookings/%70review"):
-        answer = await partner.send("DELETE", path, headers={"Idempotency-Key": new_id()})
-        assert (answer.status, answer.headers["Allow"]) == (405, "POST"), path
+        response = await partner.send("DELETE", path, headers={"Idempotency-Key": new_id()})
+        assert (response.status, response.headers["Allow"]) == (405, "POST"), path
         assert (await partner.post(path, {})).status == 422
 
 
@@ -167,5 +167,5 @@ async def test_an_encoded_letter_is_the_letter(partner: Client) -> None:
 async def test_a_public_path_has_one_spelling(system: System, path: str) -> None:
     """On both ports, which take nothing for what it is not."""
     for url in (system.running.partner_url, system.running.operator_url):
-        answer = await system.client(url, {}).send("POST", path, {"token": "x"})
-        assert (answer.status, answer.code) == (404, "not_found")
+        response = await system.client(url, {}).send("POST", path, {"token": "x"})
+        assert (response.status, response.code) == (404, "not_found")

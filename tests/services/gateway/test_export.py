@@ -108,8 +108,8 @@ async def fill_waitlists(system: System, studio_id: str) -> None:
     partner = system.partner(await system.key(studio=studio_id))
     booked = [created(await partner.book(joined["id"], one["id"], join_waitlist=True)) for one in people]
     for left in (booked[1], waiting[0]):
-        answer = await partner.cancel(left["id"])
-        assert answer.status == 200, answer.body
+        response = await partner.cancel(left["id"])
+        assert response.status == 200, response.body
 
 
 async def rows_of(system: System) -> dict[str, list[tuple[Any, ...]]]:
@@ -164,12 +164,12 @@ async def test_a_person_gets_what_is_stored_about_them_and_nothing_else(system: 
     """The member, what was bought and booked, and by email the lead and the submitted forms."""
     studio_id = await a_days_work(system)
     form = {"object": "form", "id": new_id(), "title": "Trial", "status": "published"}
-    answers = {"form_id": form["id"], "submitter_email": "m0@example.com"}
+    responses = {"form_id": form["id"], "submitter_email": "m0@example.com"}
     await system.import_lines(
         [
             form,
-            {"object": "form_submission", "id": new_id(), **answers},
-            {"object": "form_submission", "id": new_id(), **answers, "submitter_email": "x@example.com"},
+            {"object": "form_submission", "id": new_id(), **responses},
+            {"object": "form_submission", "id": new_id(), **responses, "submitter_email": "x@example.com"},
             {"object": "lead", "id": new_id(), "email": "m0@example.com"},
         ],
         studio=studio_id,

@@ -50,7 +50,7 @@ async def test_a_guesser_is_slowed_down_on_every_path() -> None:
         await guess(f"guess-{number}", "192.0.2.1", paths[number % 4])
         for number in range(FailedKeyLimits.BURST + 4)
     ]
-    assert [answer["status"] for answer in guesses] == [401] * FailedKeyLimits.BURST + [429] * 4
+    assert [response["status"] for response in guesses] == [401] * FailedKeyLimits.BURST + [429] * 4
     assert (b"retry-after", b"1") in guesses[-1]["headers"]
     assert (await guess("right", "192.0.2.1", paths[0]))["status"] == 200
     assert (await guess("guess", "192.0.2.2", paths[0]))["status"] == 401
@@ -133,18 +133,18 @@ async def send(app: ConsoleSignIn, method: str, *, token: str = "", cookie: str 
 
 
 async def many(*requests: Any) -> list[int]:
-    answers: list[int] = []
+    responses: list[int] = []
     for at in range(0, len(requests), AT_ONCE):
-        answers += await asyncio.gather(*requests[at : at + AT_ONCE])
-    return answers
+        responses += await asyncio.gather(*requests[at : at + AT_ONCE])
+    return responses
 
 
 async def test_made_up_sign_ins_over_the_limit_are_looked_up_in_batches(db: Any) -> None:
     """Before the limit each costs one query, after it a batch of them does."""
     for app, guess in ((partners(db), LINK_HEAD), (operators(db), STAFF_HEAD)):
         db.used = 0
-        answers = await many(*(send(app, "POST", token=make_token(guess).text) for _ in range(GUESSES)))
-        assert answers[-1] == 429 and answers.count(429) >= GUESSES - FailedKeyLimits.BURST - AT_ONCE
+        responses = await many(*(send(app, "POST", token=make_token(guess).text) for _ in range(GUESSES)))
+        assert responses[-1] == 429 and responses.count(429) >= GUESSES - FailedKeyLimits.BURST - AT_ONCE
         assert db.used < FailedKeyLimits.BURST + AT_ONCE + GUESSES // 5
     assert await send(app, "POST", token="the operator token") == 200
 
@@ -161,8 +161,8 @@ async def test_made_up_sign_outs_are_limited_too(db: Any) -> None:
     for app, cookies in guesses:
         db.used = 0
         assert await send(app, "DELETE", cookie=cookies[0]) == 204
-        answers = await many(*(send(app, "DELETE", cookie=cookie) for cookie in cookies))
-        assert answers[-1] == 429 and answers.count(429) >= GUESSES - FailedKeyLimits.BURST - AT_ONCE
+        responses = await many(*(send(app, "DELETE", cookie=cookie) for cookie in cookies))
+        assert responses[-1] == 429 and responses.count(429) >= GUESSES - FailedKeyLimits.BURST - AT_ONCE
         assert db.used < FailedKeyLimits.BURST + AT_ONCE + GUESSES // 5
         assert await send(app, "DELETE") == 204
 
@@ -179,8 +179,8 @@ async def test_made_up_tokens_at_the_operators_api_are_looked_up_in_batches(db: 
     async def status(name: str, value: str) -> int:
         return int((await ask(app, "GET", "/operator/v1/nothing", {**PAGE, name: value}))["status"])
 
-    answers = await many(*(status(*guess) for guess in [*tokens, *cookies]))
-    assert answers[-1] == 429 and answers.count(429) >= GUESSES - FailedKeyLimits.BURST - AT_ONCE
+    responses = await many(*(status(*guess) for guess in [*tokens, *cookies]))
+    assert responses[-1] == 429 and responses.count(429) >= GUESSES - FailedKeyLimits.BURST - AT_ONCE
     assert db.used < FailedKeyLimits.BURST + AT_ONCE + GUESSES // 5
     db.used = 0
     assert (await status("Authorization", "Bearer the operator token"), db.used) == (404, 0)

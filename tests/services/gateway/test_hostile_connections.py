@@ -29,7 +29,7 @@ async def test_silent_connections_do_not_block_the_partner_port(system: System, 
             assert (await partner.get("/studio")).status == 200
             fresh = await connect(system.running.partner_url)
             await fresh.write(request("GET", "/health/live"))
-            assert (await fresh.answer()).startswith(b"HTTP/1.1 200")
+            assert (await fresh.response()).startswith(b"HTTP/1.1 200")
             await until(lambda: sum(one.is_closed for one in flood) >= SILENT // 2)
     finally:
         for connection in flood:
@@ -61,16 +61,16 @@ async def test_the_partner_port_speaks_no_http2(system: System) -> None:
     """Unless STUDIO_HTTP2 is set."""
     connection = await connect(system.running.partner_url)
     await connection.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes.fromhex("000000040000000000"))
-    answer = await connection.answer()
+    response = await connection.response()
     connection.close()
-    assert not answer or answer.startswith(b"HTTP/1.1 4")
+    assert not response or response.startswith(b"HTTP/1.1 4")
 
 
 async def test_a_head_without_an_end_is_refused_at_32_kib(system: System) -> None:
     """An unfinished head is buffered in memory for each connection."""
     connection = await connect(system.running.partner_url)
     await connection.write(b"GET /health/live HTTP/1.1\r\nHost: t\r\nX-Long: " + b"x" * 40_000)
-    assert b" 431 " in (await connection.answer())[:20]
+    assert b" 431 " in (await connection.response())[:20]
     connection.close()
 
 
@@ -102,10 +102,10 @@ async def test_a_write_whose_body_is_cut_short_does_not_run(
     )
     await connection.write(head + body)
     connection.writer.write_eof()
-    answer = await connection.answer()
+    response = await connection.response()
     connection.close()
-    assert answer.startswith(b"HTTP/1.1 422"), answer
-    assert b"json_invalid" in answer
+    assert response.startswith(b"HTTP/1.1 422"), response
+    assert b"json_invalid" in response
     assert (await partner.post(f"{path}/test")).status == 202
     [got] = await receiver.until_count(1, seconds=60)
     assert len(got.headers["webhook-signature"].split(" ")) == 1, "one secret signs: nothing was rotated"

@@ -67,8 +67,8 @@ async def test_a_line_of_an_unknown_studio_is_rejected(system: System) -> None:
     mine, theirs = import_lines.location(studio_id=system.studio_id), import_lines.location(studio_id=other)
     lost = import_lines.location(studio_id=new_id())
     raw = ndjson(mine, theirs, lost, import_lines.location())
-    answer = await system.operator.post("/import", raw=raw)
-    assert [row["line"] for row in answer.json()["rejected"]] == [3, 4]
+    response = await system.operator.post("/import", raw=raw)
+    assert [row["line"] for row in response.json()["rejected"]] == [3, 4]
     client = system.partner(await system.key(studio=other))
     assert [row["id"] for row in (await client.get("/locations")).json()["data"]] == [theirs["id"]]
 
@@ -280,7 +280,7 @@ async def test_a_line_of_a_dry_run_may_refer_to_lines_of_earlier_requests(
     spot = {"object": "class_spot", "id": new_id(), "class_id": lesson["id"], "label": "A"}
     seat = {"object": "booking", "id": new_id(), **pair, "class_spot_id": spot["id"], "status": "confirmed"}
     card = {"object": "membership", "id": new_id(), "member_id": person["id"], "status": "active"}
-    answers = {"object": "form_submission", "form_id": form, "submitter_email": "ada@example.com"}
+    responses = {"object": "form_submission", "form_id": form, "submitter_email": "ada@example.com"}
     good = [
         place,
         import_lines.room(place["id"]),
@@ -293,7 +293,7 @@ async def test_a_line_of_a_dry_run_may_refer_to_lines_of_earlier_requests(
         product,
         card | {"product_id": product["id"]},
         {"object": "form", "id": form, "title": "Trial"},
-        answers | {"id": new_id()},
+        responses | {"id": new_id()},
     ]
     refused = a_class(new_id())
     bad = [refused, seat | {"id": new_id(), "class_id": refused["id"]}]
@@ -325,8 +325,8 @@ async def test_a_dry_run_waits_for_no_lock(system: System) -> None:
             # Where the services share a database, the first of them has the lock of both.
             await conn.execute(LOCK_STUDIOS.replace("advisory", "try_advisory"), [system.studio_id])
         async with asyncio.timeout(10):
-            answer = await system.operator.post("/import", raw=raw, studio=system.studio_id, dry_run="true")
-        assert (answer.json()["imported"], answer.json()["rejected"]) == (len(changed), [])
+            response = await system.operator.post("/import", raw=raw, studio=system.studio_id, dry_run="true")
+        assert (response.json()["imported"], response.json()["rejected"]) == (len(changed), [])
 
 
 async def test_a_dry_run_takes_the_demo_studio_whole_before_it_exists(
@@ -362,8 +362,8 @@ async def test_a_line_that_names_what_is_not_there_is_rejected(system: System, l
     field = next(name for name in line if name.endswith("_id") and name != "member_id" and line[name])
     raw = b"\n".join(json.dumps(one).encode() for one in (member, line))
     for dry_run in ("true", "false"):
-        answer = await system.operator.post("/import", raw=raw, studio=system.studio_id, dry_run=dry_run)
-        (bad,) = answer.json()["rejected"]
+        response = await system.operator.post("/import", raw=raw, studio=system.studio_id, dry_run=dry_run)
+        (bad,) = response.json()["rejected"]
         assert bad["line"] == 2
         assert bad["reason"].startswith(f"{field} names {line[field]}, which is not among the studio's ")
     assert (await stored(system))["classes"] == 0
@@ -372,6 +372,6 @@ async def test_a_line_that_names_what_is_not_there_is_rejected(system: System, l
 async def test_a_dry_run_that_is_misspelt_is_refused(system: System) -> None:
     """It must never turn into a real import."""
     raw = json.dumps(import_lines.location()).encode()
-    answer = await system.operator.post("/import", raw=raw, studio=system.studio_id, dry_run="1")
-    assert answer.status == 422
+    response = await system.operator.post("/import", raw=raw, studio=system.studio_id, dry_run="1")
+    assert response.status == 422
     assert (await stored(system))["locations"] == 0

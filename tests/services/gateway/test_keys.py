@@ -41,9 +41,9 @@ def test_the_stored_hash_depends_on_the_pepper() -> None:
 async def test_a_key_tells_about_itself_and_never_its_secret(system: System) -> None:
     """GET /key shows id, name, studio, scopes, locations, expiry and rate limit."""
     issued = await system.issue("studio:read", "leads:write", name="Partner", expires_in=3600)
-    answer = await system.partner(issued["key"]).get("/key")
-    assert answer.status == 200
-    assert answer.json() == {
+    response = await system.partner(issued["key"]).get("/key")
+    assert response.status == 200
+    assert response.json() == {
         "id": issued["id"],
         "object": "key",
         "name": "Partner",
@@ -54,7 +54,7 @@ async def test_a_key_tells_about_itself_and_never_its_secret(system: System) -> 
         "expires_at": issued["expires_at"],
         "rate_limit": {"requests_per_second": 50.0, "burst": 200},
     }
-    assert issued["key"][-49:].encode() not in answer.body
+    assert issued["key"][-49:].encode() not in response.body
 
 
 async def test_the_secret_is_shown_once_only(system: System) -> None:
@@ -70,8 +70,8 @@ async def test_the_secret_is_shown_once_only(system: System) -> None:
 
 async def test_an_unknown_key_with_a_good_checksum_is_invalid(system: System) -> None:
     """A well-formed key that does not exist is refused like any other wrong key."""
-    answer = await system.partner(make_key(test=False).text).get("/key")
-    assert (answer.status, answer.code) == (401, "invalid_api_key")
+    response = await system.partner(make_key(test=False).text).get("/key")
+    assert (response.status, response.code) == (401, "invalid_api_key")
 
 
 async def test_a_revoked_key_is_told_so_once_its_secret_matched(system: System) -> None:
@@ -82,10 +82,10 @@ async def test_a_revoked_key_is_told_so_once_its_secret_matched(system: System) 
     revoked = await system.operator.post(f"/keys/{issued['id']}/revoke")
     assert revoked.json()["revoked_at"] is not None
     deadline = time.monotonic() + 2
-    while (answer := await client.get("/key")).status == 200:
+    while (response := await client.get("/key")).status == 200:
         assert time.monotonic() < deadline, "a revoked key still works after two seconds"
         await asyncio.sleep(0.05)
-    assert (answer.status, answer.code) == (401, "api_key_revoked")
+    assert (response.status, response.code) == (401, "api_key_revoked")
 
 
 async def test_a_leaked_key_is_revoked_together_with_its_endpoints(system: System) -> None:
@@ -113,9 +113,9 @@ async def test_an_expired_key_is_told_so(system: System) -> None:
     """expires_in is kept to the second."""
     issued = await system.issue(expires_in=1)
     client = system.partner(issued["key"])
-    while (answer := await client.get("/key")).status == 200:
+    while (response := await client.get("/key")).status == 200:
         await asyncio.sleep(0.1)
-    assert (answer.status, answer.code) == (401, "api_key_expired")
+    assert (response.status, response.code) == (401, "api_key_expired")
 
 
 async def test_rotation_gives_the_same_client_a_second_key(system: System) -> None:
@@ -149,18 +149,18 @@ async def test_a_successor_is_made_for_as_long_as_the_key_was(system: System) ->
 async def test_a_location_that_the_studio_does_not_have_is_refused(system: System) -> None:
     """A key with a mistyped location would see nothing."""
     body = {"studio": system.studio_id, "name": "x", "scopes": ["all"], "location_ids": [new_id()]}
-    answer = await system.operator.post("/keys", body)
-    assert answer.status == 422
-    assert answer.json()["detail"][0]["loc"] == ["body", "location_ids"]
+    response = await system.operator.post("/keys", body)
+    assert response.status == 422
+    assert response.json()["detail"][0]["loc"] == ["body", "location_ids"]
 
 
 @pytest.mark.parametrize("overlap", [-1, 7 * 86400 + 1])
 async def test_an_overlap_is_at_most_seven_days(system: System, overlap: int) -> None:
     """0 to 7 days."""
     issued = await system.issue()
-    answer = await system.operator.post(f"/keys/{issued['id']}/rotate", {"overlap": overlap})
-    assert answer.status == 422
-    assert answer.json()["detail"][0]["loc"] == ["body", "overlap"]
+    response = await system.operator.post(f"/keys/{issued['id']}/rotate", {"overlap": overlap})
+    assert response.status == 422
+    assert response.json()["detail"][0]["loc"] == ["body", "overlap"]
 
 
 async def test_last_used_at_is_noted(system: System) -> None:
@@ -173,14 +173,14 @@ async def test_last_used_at_is_noted(system: System) -> None:
 async def test_unknown_scopes_are_named(system: System) -> None:
     """A misspelt scope is refused when the key is created, not discovered later."""
     body = {"studio": system.studio_id, "name": "x", "scopes": ["studio:reed"]}
-    answer = await system.operator.post("/keys", body)
-    assert answer.status == 422
-    assert "studio:reed" in answer.json()["detail"][0]["msg"]
+    response = await system.operator.post("/keys", body)
+    assert response.status == 422
+    assert "studio:reed" in response.json()["detail"][0]["msg"]
 
 
 async def test_operators_need_their_token(system: System) -> None:
     """The operators' API refuses a missing and a wrong token, on every kind of route."""
     for headers in ({"Authorization": ""}, {"Authorization": "Bearer wrong"}):
         for path in ("/studios", "/import", f"/studios/{system.studio_id}/classes"):
-            answer = await system.operator.send("POST", path, {}, headers=headers)
-            assert (answer.status, answer.code) == (401, "invalid_operator_token")
+            response = await system.operator.send("POST", path, {}, headers=headers)
+            assert (response.status, response.code) == (401, "invalid_operator_token")

@@ -80,11 +80,11 @@ async def test_a_client_over_its_limit_gets_429_with_retry_after(system: System)
     first = await system.issue(client="Busy")
     second = await system.issue(client="Busy")
     await system.limit(first, rate=0.1, burst=3)
-    answers = [await system.partner(key["key"]).get("/key") for key in (first, second, first)]
-    assert [one.status for one in answers] == [200, 200, 200]
-    assert [one.headers["RateLimit-Remaining"] for one in answers] == ["2", "1", "0"]
-    assert answers[0].headers["RateLimit-Limit"] == "3"
-    assert int(answers[2].headers["RateLimit-Reset"]) > 20
+    responses = [await system.partner(key["key"]).get("/key") for key in (first, second, first)]
+    assert [one.status for one in responses] == [200, 200, 200]
+    assert [one.headers["RateLimit-Remaining"] for one in responses] == ["2", "1", "0"]
+    assert responses[0].headers["RateLimit-Limit"] == "3"
+    assert int(responses[2].headers["RateLimit-Reset"]) > 20
     refused = await system.partner(second["key"]).get("/unknown")
     assert (refused.status, refused.code) == (429, "rate_limited")
     assert 1 <= int(refused.headers["Retry-After"]) <= 10
@@ -96,12 +96,12 @@ async def test_large_bodies_use_up_the_limit(system: System) -> None:
     issued = await system.issue(client="Large")
     await system.limit(issued, rate=0.1, burst=200)
     client = system.partner(issued["key"])
-    answers = [await client.post("/leads", raw=LARGE) for _ in range(5)]
-    assert [one.status for one in answers][:3] == [422] * 3 and answers[-1].status == 429
-    left = [int(one.headers["RateLimit-Remaining"]) for one in answers]
+    responses = [await client.post("/leads", raw=LARGE) for _ in range(5)]
+    assert [one.status for one in responses][:3] == [422] * 3 and responses[-1].status == 429
+    left = [int(one.headers["RateLimit-Remaining"]) for one in responses]
     cost = cost_of(len(LARGE))
     assert left[0] - left[1] in (cost - 1, cost) and left[-1] in (200 - 3 * cost, 201 - 3 * cost)
-    assert int(answers[-1].headers["Retry-After"]) > 10
+    assert int(responses[-1].headers["Retry-After"]) > 10
     assert (await client.get("/key")).status == 200, "there are tokens for small requests"
 
 
@@ -111,13 +111,13 @@ async def test_a_large_body_of_unknown_length_costs_the_same(system: System) -> 
     await system.limit(issued, rate=0.1, burst=200)
     head = f"POST /partner/v1/leads HTTP/1.1\r\nHost: t\r\nX-Service-Key: {issued['key']}\r\n"
     head += "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
-    answers = []
+    responses = []
     for _ in range(5):
         connection = await connect(system.running.partner_url)
         await connection.write(head.encode() + b"%x\r\n%s\r\n0\r\n\r\n" % (len(LARGE), LARGE))
-        answers.append((await connection.answer()).split(b"\r\n")[0])
-    assert answers[0] == b"HTTP/1.1 422 Unprocessable Entity"
-    assert b"429" in answers[-1]
+        responses.append((await connection.response()).split(b"\r\n")[0])
+    assert responses[0] == b"HTTP/1.1 422 Unprocessable Entity"
+    assert b"429" in responses[-1]
 
 
 async def test_a_client_cannot_have_many_large_bodies_handled_at_once(system: System) -> None:
@@ -125,10 +125,10 @@ async def test_a_client_cannot_have_many_large_bodies_handled_at_once(system: Sy
     issued = await system.issue(client="Many")
     await system.limit(issued)
     client = system.partner(issued["key"])
-    answers = await asyncio.gather(*(client.post("/leads", raw=LARGE) for _ in range(16)))
-    refused = [one for one in answers if one.status == 429]
+    responses = await asyncio.gather(*(client.post("/leads", raw=LARGE) for _ in range(16)))
+    refused = [one for one in responses if one.status == 429]
     assert 0 < len(refused) < 16
-    assert {one.status for one in answers} == {422, 429}
+    assert {one.status for one in responses} == {422, 429}
     assert {one.headers["Retry-After"] for one in refused} == {"1"}
     assert min(int(one.headers["RateLimit-Remaining"]) for one in refused) > 0
 

@@ -13,21 +13,21 @@ from tests.harness.http import Reply
 from tests.harness.system import ROOT, System
 
 
-def check_policy(answer: Reply) -> None:
-    assert answer.status == 200
-    policy = answer.headers["Content-Security-Policy"]
+def check_policy(response: Reply) -> None:
+    assert response.status == 200
+    policy = response.headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy
     assert "unsafe" not in policy
-    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
 
 
 @pytest.mark.parametrize("path", ["/docs", "/docs/page.js", "/docs/page.css", "/partner/v1/openapi.json"])
 async def test_a_browser_is_told_by_header_what_a_page_may_do(system: System, path: str) -> None:
     """Nothing inline, nobody's frame, no guessing of types, no referrer."""
-    answer = await system.site.get(path)
-    check_policy(answer)
-    assert answer.headers["Referrer-Policy"] == "no-referrer"
-    assert int(answer.headers["Content-Length"]) > 0
+    response = await system.site.get(path)
+    check_policy(response)
+    assert response.headers["Referrer-Policy"] == "no-referrer"
+    assert int(response.headers["Content-Length"]) > 0
 
 
 async def test_a_page_comes_whole_in_its_pieces(system: System) -> None:

@@ -63,8 +63,8 @@ class Sender:
         more = {"X-Request-Id": request_id, "Idempotency-Key": new_id(), "Content-Type": write.content_type}
         target = path + (f"?{write.query}" if write.query else "")
         self._connection.request(write.method, target, write.body, self._headers | more)
-        answer = self._connection.getresponse()
-        return Reply(answer.status, answer.read(), request_id)
+        response = self._connection.getresponse()
+        return Reply(response.status, response.read(), request_id)
 
 
 def writes(described: dict[str, Any], prefix: str) -> list[Write]:
@@ -223,5 +223,5 @@ def _call(demo: Demo, method: str, path: str, body: Any, headers: dict[str, str]
     """The cookie that is set, and the body."""
     sent = headers | {"Content-Type": "application/json"}
     request = Request(demo.operator_origin + path, msgspec.json.encode(body), sent, method=method)
-    with urlopen(request, timeout=30) as answer:
-        return answer.headers.get("Set-Cookie", ""), answer.read()
+    with urlopen(request, timeout=30) as response:
+        return response.headers.get("Set-Cookie", ""), response.read()

@@ -33,9 +33,9 @@ async def test_a_poller_that_had_read_everything_sees_what_comes_after_a_restore
     untouched = await system.new_studio()
     refused = await system.operator.post("/sequences/advance", {"by": 999_999})
     assert refused.status == 422, "the checks of a restored database would take that for lost events"
-    answer = await system.operator.post("/sequences/advance", {"by": 1_000_000})
-    assert answer.status == 200, answer.body
-    assert answer.json()["studios"] >= 2
+    response = await system.operator.post("/sequences/advance", {"by": 1_000_000})
+    assert response.status == 200, response.body
+    assert response.json()["studios"] >= 2
     await new_member(partner)
     seen = await partner.until("/events", after_sequence=3)
     assert [event["sequence"] for event in seen["data"]] == [1_000_002]

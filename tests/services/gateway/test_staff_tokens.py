@@ -186,10 +186,10 @@ async def a_catalog(system: System, studio_id: str) -> dict[str, str]:
     return {field: row["id"] for field, row in rows.items()}
 
 
-def named(answer: Any) -> list[tuple[list[str], str]]:
-    assert answer.status == 422, answer.body
-    assert answer.json()["error"]["code"] == "validation_failed"
-    return [(problem["loc"], problem["type"]) for problem in answer.json()["detail"]]
+def named(response: Any) -> list[tuple[list[str], str]]:
+    assert response.status == 422, response.body
+    assert response.json()["error"]["code"] == "validation_failed"
+    return [(problem["loc"], problem["type"]) for problem in response.json()["detail"]]
 
 
 @pytest.mark.parametrize("field", ["location_id", "room_id", "instructor_id", "class_type_id"])

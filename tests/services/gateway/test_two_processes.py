@@ -1,4 +1,4 @@
-"""Services in processes of their own: the answers of `studioctl up`, and one limit for two gateways."""
+"""Services in processes of their own: the responses of `studioctl up`, and one limit for two gateways."""
 
 import asyncio
 import os
@@ -53,8 +53,8 @@ async def test_gateway_and_catalog_alone_give_the_same_answers(
             await system.import_lines(data)
             key = await system.key()
             embedded_studio = system.studio_id
-            answers = [await system.partner(key).get(path) for path in PATHS]
-            expected = [(answer.body, answer.headers["ETag"]) for answer in answers]
+            responses = [await system.partner(key).get(path) for path in PATHS]
+            expected = [(response.body, response.headers["ETag"]) for response in responses]
     gateway_port, catalog_port, operator_port = free_port(), free_port(), free_port()
     shared = environment_for(
         tmp_path,
@@ -75,8 +75,8 @@ async def test_gateway_and_catalog_alone_give_the_same_answers(
         async with aiohttp.ClientSession() as session:
             alone = System(RunningSystem(gateway_port, operator_port, "", tmp_path), session)
             client = alone.partner(key)
-            answers = [await client.get(path) for path in PATHS]
-            assert [(answer.body, answer.headers["ETag"]) for answer in answers] == expected
+            responses = [await client.get(path) for path in PATHS]
+            assert [(response.body, response.headers["ETag"]) for response in responses] == expected
             for path, (_, tag) in zip(PATHS, expected, strict=True):
                 again = await client.send("GET", path, headers={"If-None-Match": tag})
                 assert (again.status, again.body) == (304, b"")
@@ -101,8 +101,8 @@ async def refuses_forgeries(session: aiohttp.ClientSession, url: str, studio_id:
         ("", read, 401),
     ):
         headers = {CALLER_HEADER.decode(): CallerSigner((key,)).sign(caller).decode()}
-        async with session.get(url, headers=headers) as answer:
-            assert answer.status == expected, (key, await answer.text())
+        async with session.get(url, headers=headers) as response:
+            assert response.status == expected, (key, await response.text())
 
 
 @pytest.mark.parametrize(

@@ -33,10 +33,10 @@ ALL_READS = frozenset({"webhooks:write", *(f"{name}:read" for name in READABLE)}
 
 
 class Reply:
-    def __init__(self, answer: httpx.Response) -> None:
-        self.status = answer.status_code
-        self.body = answer.content
-        self.headers = answer.headers
+    def __init__(self, response: httpx.Response) -> None:
+        self.status = response.status_code
+        self.body = response.content
+        self.headers = response.headers
 
     def json(self) -> Any:
         return json.loads(self.body)
@@ -71,8 +71,8 @@ class StudioClient:
         self, method: str, path: str, body: Any = None, *, caller: Caller | None = None, **query: Any
     ) -> Reply:
         headers = {CALLER_HEADER.decode(): self.signer.sign(caller or self.caller()).decode()}
-        answer = await self.http.request(method, path, json=body, params=query or None, headers=headers)
-        return Reply(answer)
+        response = await self.http.request(method, path, json=body, params=query or None, headers=headers)
+        return Reply(response)
 
     async def endpoint(self, url: str, *, caller: Caller | None = None, **fields: Any) -> dict[str, Any]:
         reply = await self.call("POST", "/webhook-endpoints", {"url": url} | fields, caller=caller)

@@ -35,9 +35,9 @@ class Gate:
         self.opened = asyncio.Event()
         self.receiver = receiver
         self.status = status
-        receiver.answer = self.answer
+        receiver.response = self.response
 
-    async def answer(self, _: Received) -> web.StreamResponse:
+    async def response(self, _: Received) -> web.StreamResponse:
         await self.opened.wait()
         return web.Response(status=self.status)
 

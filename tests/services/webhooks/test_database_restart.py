@@ -49,7 +49,7 @@ async def test_a_restart_while_results_are_recorded_delays_the_endpoints_for_a_m
     Both are written once the database is back, and the lanes go on instead of waiting out their leases.
     """
     well, gone = Failing(200), Failing(410)
-    receiver.answer, second_receiver.answer = well, gone
+    receiver.response, second_receiver.response = well, gone
     server = await asyncio.to_thread(EmbeddedPostgres.start, home, durable=False)
     try:
         await migrate(server.url, ("webhooks",))

@@ -46,7 +46,7 @@ async def test_a_retry_sends_the_same_bytes_with_a_new_signature(
     client: StudioClient, receiver: Receiver
 ) -> None:
     """The body is rendered once. A retry differs only in timestamp and signature."""
-    receiver.answer = answering(500, 200)
+    receiver.response = answering(500, 200)
     endpoint = await client.endpoint(receiver.url)
     await client.publish_some(1)
     first, second = await receiver.until_count(2)
@@ -65,14 +65,14 @@ async def test_a_delivery_is_dead_after_the_whole_schedule_and_can_be_retried(
     client: StudioClient, receiver: Receiver
 ) -> None:
     """The first attempt and one per step of the schedule. Then it is listed as dead until it is retried."""
-    receiver.answer = answering(400)
+    receiver.response = answering(400)
     endpoint = await client.endpoint(receiver.url)
     await client.publish_some(1)
     [dead] = await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["dead"])
     assert dead["attempt_count"] == 4
     assert dead["next_attempt_at"] is None
     assert [d["id"] for d in await client.deliveries(endpoint["id"], status="dead")] == [dead["id"]]
-    receiver.answer = answering(204)
+    receiver.response = answering(204)
     reply = await client.call("POST", f"/webhook-deliveries/{dead['id']}/retry")
     assert reply.status == 202
     assert reply.json()["status"] == "pending"
@@ -84,7 +84,7 @@ async def test_a_redirect_is_a_failure_and_not_followed(
     client: StudioClient, receiver: Receiver, second_receiver: Receiver
 ) -> None:
     """Whatever the redirect points at, nothing is sent there."""
-    receiver.answer = answering(302, headers={"Location": second_receiver.url})
+    receiver.response = answering(302, headers={"Location": second_receiver.url})
     endpoint = await client.endpoint(receiver.url)
     await client.publish_some(1)
     [dead] = await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["dead"])
@@ -94,7 +94,7 @@ async def test_a_redirect_is_a_failure_and_not_followed(
 
 async def test_retry_after_is_honoured(database_url: str, receiver: Receiver) -> None:
     """Retry-After delays the next attempt beyond the schedule."""
-    receiver.answer = answering(429, 200, headers={"Retry-After": "3600"})
+    receiver.response = answering(429, 200, headers={"Retry-After": "3600"})
     async with open_studio_client(database_url) as client:
         endpoint = await client.endpoint(receiver.url)
         await client.publish_some(1)
@@ -114,7 +114,7 @@ async def test_the_start_of_a_response_is_stored_and_nul_is_replaced(
     async def flood(_: Received) -> web.StreamResponse:
         return web.Response(body=b"\x00\xff" + b"x" * 300_000)
 
-    receiver.answer = flood
+    receiver.response = flood
     endpoint = await client.endpoint(receiver.url)
     await client.publish_some(1)
     [done] = await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"])

@@ -47,7 +47,7 @@ async def test_a_person_is_erased_from_events_and_from_responses(
     async def echo(got: Received) -> web.StreamResponse:
         return web.Response(body=got.body)
 
-    receiver.answer = echo
+    receiver.response = echo
     endpoint = await client.endpoint(receiver.url)
     ada, bob, lead, card = new_id(), new_id(), new_id(), new_id()
     shown = {"email": "ada@love.example", "first_name": "Ada", "metadata": {"pet": "Byron"}}

@@ -1,4 +1,4 @@
-"""Nothing of an erased person is sent after the answer, whatever a dispatcher has in memory."""
+"""Nothing of an erased person is sent after the response, whatever a dispatcher has in memory."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ async def test_what_is_loaded_is_sent_without_the_person_and_echoes_are_not_stor
         await opened.wait()
         return web.Response(body=got.body)
 
-    receiver.answer = echo
+    receiver.response = echo
     endpoint = await client.endpoint(receiver.url)
     await hold_lanes(client)
     ada = new_id()
@@ -128,7 +128,7 @@ async def test_an_erasure_that_was_interrupted_before_its_wait_waits_when_it_is_
     client: StudioClient, receiver: Receiver
 ) -> None:
     """What was rewritten is remembered as sendable until nobody can have an earlier body any more."""
-    receiver.answer = answering(500)
+    receiver.response = answering(500)
     await client.endpoint(receiver.url)
     ada = new_id()
     await client.publish(ada_event(client, ada))

@@ -121,11 +121,11 @@ async def test_catching_up_by_sequence_and_by_cursor_sees_every_event_once(clien
     ]:
         by_sequence += [e["id"] for e in page]
     by_cursor: list[str] = []
-    answer = (await client.call("GET", "/events", limit=7)).json()
-    by_cursor += [e["id"] for e in answer["data"]]
-    while answer["has_more"]:
-        answer = (await client.call("GET", "/events", limit=7, cursor=answer["next_cursor"])).json()
-        by_cursor += [e["id"] for e in answer["data"]]
+    response = (await client.call("GET", "/events", limit=7)).json()
+    by_cursor += [e["id"] for e in response["data"]]
+    while response["has_more"]:
+        response = (await client.call("GET", "/events", limit=7, cursor=response["next_cursor"])).json()
+        by_cursor += [e["id"] for e in response["data"]]
     assert by_sequence == by_cursor == [e["id"] for e in listed]
     for wrong in (new_id(), "nonsense"):
         assert (await client.call("GET", "/events", cursor=wrong)).code == "invalid_cursor"

@@ -36,7 +36,7 @@ async def test_strict_order_holds_even_when_events_fail_at_first(
     client: StudioClient, receiver: Receiver, in_batch: bool
 ) -> None:
     """A failing event blocks the others until it is delivered, also those that were loaded with it."""
-    receiver.answer = answering(200, 500, 500, 200, 200, 500, 200)
+    receiver.response = answering(200, 500, 500, 200, 200, 500, 200)
     if in_batch:
         await backlog(client, receiver, 6)
         await send(client)
@@ -93,7 +93,7 @@ async def test_a_delivery_that_is_retried_goes_before_what_was_loaded(
 ) -> None:
     """In order of `sequence` also then: what waits has a higher one."""
     answered = asyncio.Event()
-    receiver.answer = answering(200)
+    receiver.response = answering(200)
     endpoint = await backlog(client, receiver, 1)
     await send(client)
     [first] = await client.until_deliveries(endpoint, lambda found: statuses(found) == ["succeeded"])
@@ -102,7 +102,7 @@ async def test_a_delivery_that_is_retried_goes_before_what_was_loaded(
         await answered.wait()
         return web.Response()
 
-    receiver.answer = wait
+    receiver.response = wait
     await hold_lanes(client)
     await client.publish_some(9)
     await client.until_deliveries(endpoint, lambda found: len(found) == 10)

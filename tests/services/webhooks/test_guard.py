@@ -48,18 +48,18 @@ async def test_the_socket_refuses_a_literal_at_connect_time(address: str) -> Non
     assert sent.outcome.error == "not sent: the host resolves to a private, local or reserved address"
 
 
-class Answers(AbstractResolver):
-    """A resolver that gives these answers in turn and repeats the last one."""
+class Responses(AbstractResolver):
+    """A resolver that gives these responses in turn and repeats the last one."""
 
-    def __init__(self, *answers: list[str]) -> None:
-        self.answers = list(answers)
+    def __init__(self, *responses: list[str]) -> None:
+        self.responses = list(responses)
         self.lookups = 0
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
         self.lookups += 1
-        found = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        found = self.responses.pop(0) if len(self.responses) > 1 else self.responses[0]
         return [
             ResolveResult(
                 hostname=host,
@@ -77,12 +77,12 @@ class Answers(AbstractResolver):
 
 
 @pytest.mark.parametrize(
-    "answer", [["127.0.0.1"], ["169.254.169.254"], ["::1"], ["1.1.1.1", "10.0.0.1"], ["64:ff9b::7f00:1"]]
+    "response", [["127.0.0.1"], ["169.254.169.254"], ["::1"], ["1.1.1.1", "10.0.0.1"], ["64:ff9b::7f00:1"]]
 )
-async def test_a_name_that_resolves_to_one_is_refused(answer: list[str], receiver: Receiver) -> None:
+async def test_a_name_that_resolves_to_one_is_refused(response: list[str], receiver: Receiver) -> None:
     """One forbidden address among good ones is enough."""
     port = receiver.url.rsplit(":", 1)[1].split("/")[0]
-    async with Sender(UrlPolicy(allow_http=True), resolver=Answers(answer)) as sender:
+    async with Sender(UrlPolicy(allow_http=True), resolver=Responses(response)) as sender:
         sent = await sender.post(f"http://rebound.example:{port}/hook", {}, b"{}")
     assert sent.outcome.error == "not sent: the host resolves to a private, local or reserved address"
     assert receiver.count == 0
@@ -93,7 +93,7 @@ async def test_a_name_that_changes_its_answer_is_asked_once_and_connected_to_wha
 ) -> None:
     """Rebinding: the second answer, loopback, is never used for the connection that the first one allowed."""
     port = receiver.url.rsplit(":", 1)[1].split("/")[0]
-    names = Answers(["203.0.114.1"], ["127.0.0.1"])
+    names = Responses(["203.0.114.1"], ["127.0.0.1"])
     tried: list[Any] = []
 
     async def refuse(self: Any, sock: socket.socket, address: Any) -> None:

@@ -170,13 +170,13 @@ async def test_the_parts_of_aiohttp_that_the_guard_overrides_are_still_there() -
         assert name in vars(BoundedResponseHandler) or hasattr(BoundedResponseHandler, name)
 
 
-async def post(answer: bytes, *, hang: bool = False) -> Sent:
+async def post(response: bytes, *, hang: bool = False) -> Sent:
     """To a server that writes these bytes, then closes the connection or hangs."""
     done = asyncio.Event()
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await read_request(reader)
-        writer.write(answer)
+        writer.write(response)
         await writer.drain()
         if hang:
             await done.wait()
@@ -203,16 +203,16 @@ async def test_the_status_counts_even_if_the_body_is_cut_off(status: bytes, hang
 
 
 @pytest.mark.parametrize(
-    ("answer", "words"),
+    ("response", "words"),
     [
         (b"SSH-2.0-OpenSSH_9.6\r\n\r\n", "the response was not valid HTTP"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n", "the response was not valid HTTP"),
         (b"", "the connection was closed before a response arrived"),
     ],
 )
-async def test_the_delivery_log_says_what_went_wrong(answer: bytes, words: str) -> None:
+async def test_the_delivery_log_says_what_went_wrong(response: bytes, words: str) -> None:
     """Partners read the delivery log, so it does not name our classes."""
-    sent = await post(answer)
+    sent = await post(response)
     assert (sent.outcome.status, sent.outcome.error) == (None, words)
 
 

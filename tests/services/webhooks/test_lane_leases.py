@@ -107,7 +107,7 @@ async def test_another_dispatcher_takes_over_when_one_is_gone(database_url: str,
 
 async def test_a_lease_lasts_for_seconds_and_is_renewed(client: StudioClient, receiver: Receiver) -> None:
     """The endpoints of a killed dispatcher wait for seconds only, and a busy one keeps its own."""
-    receiver.answer = hang
+    receiver.response = hang
     await client.endpoint(receiver.url)
     await client.publish_some(1)
     await receiver.until_count(1)

@@ -55,11 +55,11 @@ class FifoLane(Lane):
 
 
 class Batch:
-    def __init__(self, answer: Callable[[Any], Any]) -> None:
-        self._answer = answer
+    def __init__(self, response: Callable[[Any], Any]) -> None:
+        self._response = response
 
     async def submit(self, request: Any) -> Any:
-        return self._answer(request)
+        return self._response(request)
 
 
 def lane_of(endpoint: Endpoint, breaker: Breaker | None = None) -> Any:

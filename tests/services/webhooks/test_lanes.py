@@ -16,7 +16,7 @@ async def test_a_hanging_endpoint_delays_nobody_else(
     client: StudioClient, receiver: Receiver, second_receiver: Receiver
 ) -> None:
     """The healthy one gets everything while the other one's first attempts still hang."""
-    receiver.answer = hang
+    receiver.response = hang
     await client.endpoint(receiver.url)
     await client.endpoint(second_receiver.url)
     started = time.perf_counter()
@@ -32,12 +32,12 @@ async def test_a_new_event_overtakes_a_hanging_one_of_the_same_endpoint(
     """Without `fifo`, a slow response does not delay later events."""
     slow = asyncio.Event()
 
-    async def answer(got: Received) -> web.StreamResponse:
+    async def response(got: Received) -> web.StreamResponse:
         if got.sequence == 1:
             await slow.wait()
         return web.Response()
 
-    receiver.answer = answer
+    receiver.response = response
     endpoint = await client.endpoint(receiver.url)
     await client.publish_some(1)
     await receiver.until_count(1)
@@ -74,7 +74,7 @@ async def test_a_changed_rate_limit_applies_at_once(client: StudioClient, receiv
 
 async def test_a_breaker_opens_and_its_pause_costs_no_attempts(database_url: str, receiver: Receiver) -> None:
     """With 40 deliveries waiting, a failing endpoint sees a handful of requests and then single ones."""
-    receiver.answer = answering(503)
+    receiver.response = answering(503)
     async with open_studio_client(database_url, webhook_retry_schedule=(30.0, 30.0)) as client:
         endpoint = await client.endpoint(receiver.url)
         await client.publish_some(40)
@@ -87,7 +87,7 @@ async def test_a_breaker_opens_and_its_pause_costs_no_attempts(database_url: str
         assert 5 <= receiver.count <= 8
         assert sum(d["attempt_count"] for d in found) == receiver.count
         assert sum(d["attempt_count"] == 0 for d in found) >= 32, "these wait untouched"
-        receiver.answer = answering(200)
+        receiver.response = answering(200)
         await client.sql("UPDATE lanes SET paused_until = now(), due_at = now()")
         await receiver.until_count(40)
 
@@ -130,7 +130,7 @@ async def test_five_days_of_nothing_but_failures_disable_an_endpoint(
     client: StudioClient, receiver: Receiver
 ) -> None:
     """A success in between resets the count."""
-    receiver.answer = answering(500, 200, 500)
+    receiver.response = answering(500, 200, 500)
     endpoint = await client.endpoint(receiver.url)
     long_ago = "UPDATE lanes SET failing_since = now() - interval '6 days', last_failed_at = now()"
     await client.sql(long_ago)

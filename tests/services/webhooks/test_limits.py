@@ -50,7 +50,7 @@ async def test_an_endpoint_has_a_bounded_number_of_live_secrets(
 
 async def test_a_delivery_keeps_its_newest_attempts(client: StudioClient, receiver: Receiver) -> None:
     """A delivery may be retried by hand for ever; its log does not grow with the retries."""
-    receiver.answer = answering(500)
+    receiver.response = answering(500)
     endpoint = await client.endpoint(receiver.url)
     await client.publish_some(1)
     [delivery] = await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["dead"])
@@ -73,7 +73,7 @@ async def test_a_delivery_keeps_its_newest_attempts(client: StudioClient, receiv
 async def test_a_cursor_must_name_an_event_that_the_key_may_see(
     client: StudioClient, receiver: Receiver, kind: str
 ) -> None:
-    """Otherwise the answer would reveal that the event exists."""
+    """Otherwise the response would reveal that the event exists."""
     here, there = new_id(), new_id()
     lead, booking = client.event(LeadCreated), client.event(BookingCreated, location_id=there)
     seen = client.event(BookingCreated, location_id=here)

@@ -57,8 +57,8 @@ async def forged(url: str) -> int:
     body, key = b'{"type":"booking.created","resource":{"id":"x"}}', signing_key(new_secret())
     headers = {"webhook-id": "x", "webhook-timestamp": "1785672000", "webhook-sequence": "1"}
     headers["webhook-signature"] = signature([key], "x", 1785672000, body)
-    async with aiohttp.ClientSession() as session, session.post(url, data=body, headers=headers) as answer:
-        return answer.status
+    async with aiohttp.ClientSession() as session, session.post(url, data=body, headers=headers) as response:
+        return response.status
 
 
 @pytest.mark.parametrize("language", ["python", "js"] if NODE else ["python"])

@@ -64,11 +64,11 @@ async def test_events_held_while_disabled_are_offered_on_request(
 
 async def test_dead_deliveries_are_revived(client: StudioClient, receiver: Receiver) -> None:
     """The same delivery, id and sequence, with the full retry schedule."""
-    receiver.answer = answering(400)
+    receiver.response = answering(400)
     endpoint = await client.endpoint(receiver.url)
     await client.publish_some(3)
     await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["dead"] * 3)
-    receiver.answer = answering(200)
+    receiver.response = answering(200)
     await start(client, endpoint["id"])
     found = await client.until_deliveries(endpoint["id"], lambda ds: statuses(ds) == ["succeeded"] * 3)
     assert [d["attempt_count"] for d in found] == [5, 5, 5]
@@ -97,7 +97,7 @@ async def test_a_recovery_continues_after_a_restart_and_keeps_few_deliveries_ope
     database_url: str, receiver: Receiver
 ) -> None:
     """It is stored, advances in batches, and waits while many deliveries are open."""
-    receiver.answer = answering(500)
+    receiver.response = answering(500)
     async with open_studio_client(database_url, webhook_retry_schedule=(60.0,)) as client:
         endpoint = await client.endpoint(receiver.url)
         await set_status(client, endpoint["id"], "disabled")
@@ -116,7 +116,7 @@ async def test_a_recovery_continues_after_a_restart_and_keeps_few_deliveries_ope
         rows = await client.sql("SELECT count(*) AS n FROM deliveries")
         assert rows[0]["n"] <= recover.MAX_OPEN + recover.BATCH, "it does not flood a failing endpoint"
         ids = (client.studio_id, client.client_id)
-    receiver.answer = answering(200)
+    receiver.response = answering(200)
     before = receiver.count
     async with open_studio_client(database_url) as client:
         client.studio_id, client.client_id = ids
@@ -175,7 +175,7 @@ async def test_it_shows_its_progress_and_when_it_is_done(database_url: str, rece
 
     The events are from before the endpoint.
     """
-    receiver.answer = answering(500)
+    receiver.response = answering(500)
     missed = recover.MAX_OPEN + 2 * recover.BATCH
     async with open_studio_client(database_url, webhook_retry_schedule=(60.0,)) as client:
         for _ in range(missed // 100):
@@ -189,7 +189,7 @@ async def test_it_shows_its_progress_and_when_it_is_done(database_url: str, rece
         again = await client.call("POST", path, {"since": LONG_AGO})
         assert (again.status, again.code) == (409, "recovery_in_progress")
         assert again.json()["error"]["details"] == {"recovery_id": recovery["id"]}, "who lost the answer"
-        receiver.answer = answering(200)
+        receiver.response = answering(200)
 
         async def done() -> dict[str, Any] | None:
             # Each time: a last refused attempt that ends only now pauses the lane again.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.http.answer import Answer, entity_tag, matches, with_entity_tag
+from shared.http.response import Response, entity_tag, matches, with_entity_tag
 
 TAGS = st.text(alphabet="0123456789abcdef", min_size=32, max_size=32).map(lambda text: f'"{text}"'.encode())
 BODY = b'{"object":"list","data":[]}'
@@ -43,17 +43,17 @@ def test_a_list_matches_exactly_when_it_names_the_tag(
 
 @pytest.mark.parametrize("value", [b"", b'""', b"W/", b"abc", b",,,", b'"*"', b"**", entity_tag(BODY)[1:-1]])
 def test_what_is_no_matching_tag_gets_the_whole_answer(value: bytes) -> None:
-    """An invalid header only costs bytes, never the answer."""
-    answer = with_entity_tag(Answer(BODY), [(b"if-none-match", value)])
-    assert (answer.status, answer.body) == (200, BODY)
+    """An invalid header only costs bytes, never the response."""
+    response = with_entity_tag(Response(BODY), [(b"if-none-match", value)])
+    assert (response.status, response.body) == (200, BODY)
 
 
 @pytest.mark.parametrize("value", [b"*", b" * ", b"W/" + entity_tag(BODY), b'"x",' + entity_tag(BODY)])
 def test_a_304_has_no_body_and_the_headers_of_the_200(value: bytes) -> None:
     """The tag and the rule for caches among them."""
-    answer = Answer(BODY, headers=((b"x-more", b"1"),))
-    full = with_entity_tag(answer, [])
-    short = with_entity_tag(answer, [(b"if-none-match", value)])
+    response = Response(BODY, headers=((b"x-more", b"1"),))
+    full = with_entity_tag(response, [])
+    short = with_entity_tag(response, [(b"if-none-match", value)])
     assert (short.status, short.body, short.headers) == (304, b"", full.headers)
     assert dict(full.headers)[b"etag"] == entity_tag(BODY)
     assert dict(full.headers)[b"cache-control"] == b"private, no-cache"

@@ -27,7 +27,7 @@ GET = b"GET / HTTP/1.1\r\nHost: t\r\n\r\n"
 WITH_KEY = b"GET /authenticated HTTP/1.1\r\nHost: t\r\n\r\n"
 
 
-class Answers:
+class Responses:
     """Small answers, and at /long one of 25 MB; counts those that were sent to their end."""
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ async def until_seen(url: str, count: int) -> None:
 
 async def test_a_silent_connection_is_closed_and_a_talking_one_stays() -> None:
     """A client that sends no byte in time is closed; one that has sent a request may send another."""
-    async with port_with(Answers(), silent_seconds=0.5) as url:
+    async with port_with(Responses(), silent_seconds=0.5) as url:
         talking, silent = await connect(url), await connect(url)
         assert b"200 OK" in await exchange(talking)
         await until_closed([silent], 1)
@@ -85,7 +85,7 @@ async def test_a_silent_connection_is_closed_and_a_talking_one_stays() -> None:
 
 async def test_one_address_cannot_hold_more_than_its_share() -> None:
     """Silent connections are closed first, so that a partner behind the same address is still served."""
-    async with port_with(Answers(), max_per_address=10) as url:
+    async with port_with(Responses(), max_per_address=10) as url:
         partner = await connect(url)
         assert b"200 OK" in await exchange(partner)
         flood = [await connect(url) for _ in range(40)]
@@ -97,7 +97,7 @@ async def test_one_address_cannot_hold_more_than_its_share() -> None:
 async def test_a_trusted_proxy_may_hold_as_many_as_it_needs() -> None:
     """Behind an ingress every partner has the ingress's address."""
     trusted = TrustedProxies(["127.0.0.0/8"])
-    async with port_with(Answers(), max_per_address=3, silent_seconds=1.5, trusted=trusted) as url:
+    async with port_with(Responses(), max_per_address=3, silent_seconds=1.5, trusted=trusted) as url:
         many = [await connect(url) for _ in range(12)]
         for connection in many:
             assert b"200 OK" in await exchange(connection)
@@ -108,7 +108,7 @@ async def test_a_trusted_proxy_may_hold_as_many_as_it_needs() -> None:
 
 async def test_a_port_full_of_authenticated_connections_answers_503_and_serves_health_checks() -> None:
     """New clients get 503 with `Retry-After`, and their connection is closed."""
-    async with port_with(Answers(), max_connections=5) as url:
+    async with port_with(Responses(), max_connections=5) as url:
         inside = [await connect(url) for _ in range(5)]
         for connection in inside:
             assert b"200 OK" in await exchange(connection, WITH_KEY)
@@ -152,7 +152,7 @@ async def keep_alive(url: str, address: str, count: int, headers: bytes = b"") -
 async def test_a_few_addresses_cannot_close_the_port_for_others() -> None:
     """A full port takes connections from the addresses that have most, so another address is always served,
     and one that has authenticated stays open, also in an address that has many."""
-    async with port_with(Answers(), max_connections=40, max_per_address=12) as url:
+    async with port_with(Responses(), max_connections=40, max_per_address=12) as url:
         partner = await connect(url, local_address="127.0.9.1")
         assert b"200 OK" in await exchange(partner, WITH_KEY)
         attacks = [keep_alive(url, f"127.0.9.{1 + number}", 11) for number in range(5)]
@@ -170,7 +170,7 @@ async def test_a_few_addresses_cannot_close_the_port_for_others() -> None:
 async def test_behind_a_proxy_the_address_that_it_tells_is_counted() -> None:
     """All connections have the proxy's address, so that would tell nothing."""
     trusted = TrustedProxies(["127.0.0.0/8"])
-    async with port_with(Answers(), max_connections=20, trusted=trusted) as url:
+    async with port_with(Responses(), max_connections=20, trusted=trusted) as url:
         attack = keep_alive(url, "127.0.9.1", 22, b"X-Forwarded-For: 192.0.2.1\r\n")
         other = b"GET / HTTP/1.1\r\nHost: t\r\nX-Forwarded-For: 192.0.2.2\r\n\r\n"
         partner = await connect(url, local_address="127.0.9.1")
@@ -190,7 +190,7 @@ async def test_behind_a_proxy_the_address_that_it_tells_is_counted() -> None:
 
 async def test_who_does_not_read_an_answer_is_cut_off_and_a_slow_reader_is_not() -> None:
     """An unread answer holds memory: the reader must keep up a minimum rate."""
-    app = Answers()
+    app = Responses()
     request = b"GET /long HTTP/1.1\r\nHost: t\r\n\r\n"
     async with port_with(app, unread_seconds=1.0) as url:
         stuck, slow = await connect(url), await connect(url)
@@ -204,7 +204,7 @@ async def test_who_does_not_read_an_answer_is_cut_off_and_a_slow_reader_is_not()
         assert time.monotonic() - started > 2.5
         await until(lambda: app.long_ones_over == 2, seconds=10)
         stuck.writer.transport.resume_reading()  # type: ignore[attr-defined]
-        assert len(await stuck.answer()) < PIECES * len(PIECE)
+        assert len(await stuck.response()) < PIECES * len(PIECE)
 
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes.fromhex("000000040000000000")
@@ -212,7 +212,7 @@ PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes.fromhex("00000004000000000
 
 async def test_http2_is_bounded_where_it_is_asked_for() -> None:
     """Streams and headers are limited, so that a connection cannot make us hold 16 MB of either."""
-    async with port_with(Answers(), http2=True) as url:
+    async with port_with(Responses(), http2=True) as url:
         connection = await connect(url)
         await connection.write(PREFACE)
         async with asyncio.timeout(5):
@@ -246,7 +246,7 @@ async def test_a_sweep_that_closes_many_connections_lets_requests_run_in_between
             await asyncio.sleep(0)
 
     monkeypatch.setattr(connection_limits, "close_socket", counted)
-    async with port_with(Answers(), max_per_address=10) as url:
+    async with port_with(Responses(), max_per_address=10) as url:
         flood = [await connect(url) for _ in range(300)]
         counting = asyncio.create_task(count_turns())
         await until_closed(flood, 290)

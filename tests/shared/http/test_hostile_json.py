@@ -1,4 +1,4 @@
-"""A hostile body costs a small constant times its size, in time, in memory and in the answer."""
+"""A hostile body costs a small constant times its size, in time, in memory and in the response."""
 
 import gc
 import time
@@ -11,7 +11,7 @@ from msgspec import field
 
 from shared.errors import MAX_PROBLEMS, Invalid
 from shared.http.decoding import decode_body
-from shared.http.error_mapping import answer_for
+from shared.http.error_mapping import response_for
 from shared.http.json_limits import MAX_DEPTH
 from shared.wire import Body
 
@@ -61,7 +61,7 @@ def refusal_of(raw: bytes) -> bytes:
     try:
         decode_body(Free, raw)
     except Invalid as problem:
-        return answer_for(problem, "r").body
+        return response_for(problem, "r").body
     return b""
 
 
@@ -78,7 +78,7 @@ def loop_over(raw: bytes) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_body_takes_a_bounded_time_and_a_bounded_answer(name: str) -> None:
-    """The largest body that a route reads, and no more than its own size in the answer."""
+    """The largest body that a route reads, and no more than its own size in the response."""
     raw = HOSTILE[name](255 * KIB)
     gc.collect()
     gc.disable()  # the server collects rarely, too
@@ -87,8 +87,8 @@ def test_a_hostile_body_takes_a_bounded_time_and_a_bounded_answer(name: str) -> 
     finally:
         gc.enable()
     assert min(cost / loop for cost, loop in loops) < MOST_LOOPS
-    answer = refusal_of(raw)
-    assert len(answer) < 3 * len(raw) + KIB
+    response = refusal_of(raw)
+    assert len(response) < 3 * len(raw) + KIB
 
 
 @pytest.mark.parametrize("name", HOSTILE)

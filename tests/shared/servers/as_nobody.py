@@ -19,9 +19,9 @@ def as_nobody(work: Callable[[], str]) -> str:
     child = context.Process(target=_drop_and_work, args=(work, sender))
     child.start()
     sender.close()
-    answer: str = receiver.recv()
+    response: str = receiver.recv()
     child.join(20)
-    return answer
+    return response
 
 
 def _drop_and_work(work: Callable[[], str], sender: "Connection[str, str]") -> None:

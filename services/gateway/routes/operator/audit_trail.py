@@ -36,7 +36,7 @@ class AuditTrail:
         self, route: OperatorRoute, caller: Caller, app: ASGIApp, scope: Scope, receive: Receive, send: Send
     ) -> None:
         """Calls `app`, which does the work of `route`."""
-        # The entry, the answer and the services' logs have the same id.
+        # The entry, the response and the services' logs have the same id.
         request_id = request_id_of(scope)
         others = [header for header in scope["headers"] if header[0] != REQUEST_ID_HEADER]
         scope["headers"] = [*others, (REQUEST_ID_HEADER, request_id.encode())]
@@ -96,7 +96,7 @@ def _id_in(body: bytes) -> str | None:
 # The action and the target of a write in the audit log, from the route that was found and its parameters.
 CREATE: Final = "create"
 SUFFIXES: Final = {"PUT": "update", "PATCH": "update", "DELETE": "delete"}
-# The target of a write that has none in its path, until the answer names one.
+# The target of a write that has none in its path, until the response names one.
 NEW: Final = "new"
 ALL: Final = "all"
 MAX_LENGTH: Final = 200

@@ -97,7 +97,7 @@ def operator_handlers(context: OperatorContext) -> dict[OperatorRoute, ASGIApp]:
         (OperatorRoute(route.method, route.path.removeprefix(OPERATOR_PREFIX)), route) for route in routes()
     ]
     answered += [(route, StaffForwarder(route)) for route in STAFF_ROUTES]
-    return {route: RouteHandler("operator", context, answer) for route, answer in answered}
+    return {route: RouteHandler("operator", context, response) for route, response in answered}
 
 
 # What the operators' port serves without a token: the document, the reference and the console's page.

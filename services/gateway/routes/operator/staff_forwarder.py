@@ -6,9 +6,9 @@ from urllib.parse import unquote
 from services.gateway.actions.check_references import check_references
 from services.gateway.context import OperatorContext
 from services.gateway.store import studios
-from shared.http.answer import Answer
 from shared.http.asgi import Receive, Scope
 from shared.http.caller import Caller
+from shared.http.response import Response
 from shared.http.routes import MAX_BODY, read_body
 from shared.routing import OPERATOR_PREFIX, OperatorRoute
 
@@ -28,7 +28,7 @@ class StaffForwarder:
 
     async def respond(
         self, context: OperatorContext, caller: Caller, scope: Scope, receive: Receive
-    ) -> Answer:
+    ) -> Response:
         headers = dict(scope["headers"])
         below, studio_id = scope["raw_path"].decode("latin-1").removeprefix(OPERATOR_PREFIX), ""
         if (studio := scope["path_params"].get("studio")) is not None:
@@ -40,7 +40,7 @@ class StaffForwarder:
         if self.method in ("POST", "PATCH") and noun in REFERRING:
             await check_references(context, caller.request_id, studio_id, body)
         query = scope["query_string"].decode("latin-1")
-        answer = await context.call_service(
+        response = await context.call_service(
             self._owner,
             self.method,
             f"/staff{below}" + (f"?{query}" if query else ""),
@@ -50,5 +50,5 @@ class StaffForwarder:
             body=body,
             content_type=headers.get(b"content-type", b""),
         )
-        kept = tuple(header for header in answer.headers if header[0] in (b"allow", b"retry-after"))
-        return Answer(answer.body, answer.status, kept)
+        kept = tuple(header for header in response.headers if header[0] in (b"allow", b"retry-after"))
+        return Response(response.body, response.status, kept)

@@ -23,7 +23,7 @@ ROUTES: Routes[OperatorContext] = Routes(OPERATOR_PREFIX)
     "POST",
     "/members/{member_id}/erase",
     "Make a member anonymous everywhere",
-    answer=Erasure,
+    response=Erasure,
     errors=(NotFound,),
     role="manager",
 )
@@ -35,7 +35,7 @@ async def erase_member(context: OperatorContext, call: Call[StudioFilter, None])
     "POST",
     "/leads/{lead_id}/erase",
     "Make a lead anonymous everywhere",
-    answer=Erasure,
+    response=Erasure,
     errors=(NotFound,),
     role="manager",
 )
@@ -63,7 +63,7 @@ async def post_advance(context: OperatorContext, call: Call[None, SequencesAdvan
     return SequencesAdvanced(studios=moved, by=call.body.by)
 
 
-@ROUTES.add("GET", "/status", "Services, outbox age, queue depth, dead deliveries", answer=SystemStatus)
+@ROUTES.add("GET", "/status", "Services, outbox age, queue depth, dead deliveries", response=SystemStatus)
 async def get_status(context: OperatorContext, call: Call[None, None]) -> dict[str, Any]:
     request_id = call.caller.request_id
     names = list(context.upstreams)

@@ -13,8 +13,8 @@ from services.gateway.routes.operator.audit_trail import TARGET
 from services.gateway.store import studios
 from services.gateway.wire.studio import StudioFilter
 from shared.errors import Invalid, NotFound, Problem
-from shared.http.answer import Answer
 from shared.http.asgi import Receive
+from shared.http.response import Response
 from shared.http.routes import Call, Routes
 from shared.routing import OPERATOR_PREFIX
 from shared.transfer.lines import Rejected
@@ -135,11 +135,11 @@ class ExportOf(Query, frozen=True, kw_only=True):
     "GET",
     "/export",
     "Export a studio as NDJSON",
-    answer=str,
+    response=str,
     errors=(NotFound,),
     role="manager",
 )
-async def get_export(context: OperatorContext, call: Call[ExportOf, None]) -> Answer:
+async def get_export(context: OperatorContext, call: Call[ExportOf, None]) -> Response:
     named = call.query.studio or call.caller.studio_id
     if not named:
         raise Invalid([Problem(("query", "studio"), "Name the studio to export.", "missing")])
@@ -151,4 +151,4 @@ async def get_export(context: OperatorContext, call: Call[ExportOf, None]) -> An
     else:
         parts = export_member(context, studio, member_id, request_id)
     # What fails before the first part is an ordinary error.
-    return Answer(await anext(parts), content_type=NDJSON, rest=parts)
+    return Response(await anext(parts), content_type=NDJSON, rest=parts)

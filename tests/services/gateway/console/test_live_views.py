@@ -46,7 +46,7 @@ async def test_a_recovery_shows_how_far_it_has_come(tab: Tab, system: System) ->
     await system.import_lines([import_lines.member() for _ in range(missed)], send_events=True)
     key = await system.key()
     async with receiving() as receiver:
-        receiver.answer = answering(500)
+        receiver.response = answering(500)
         await system.partner(key).post("/webhook-endpoints", {"url": receiver.url})
         await open_partner_console(tab, system, key)
         await tab.show("webhooks")
@@ -55,5 +55,5 @@ async def test_a_recovery_shows_how_far_it_has_come(tab: Tab, system: System) ->
         await tab.page.get_by_role("button", name="Recover").click()
         progress = tab.page.locator("#view [role=status]", has_text="queued so far")
         await expect(progress).to_contain_text("running")
-        receiver.answer = ok
+        receiver.response = ok
         await expect(progress).to_contain_text("done", timeout=60_000)

@@ -23,11 +23,11 @@ async def signed_in(system: System, token: str) -> Client:
 
 
 async def test_the_operator_token_opens_a_session_of_twelve_hours(system: System) -> None:
-    """Scripts and other sites cannot use the cookie; the answer says whose session it is."""
-    answer = await operator_sign_in(system, system.running.operator_token)
+    """Scripts and other sites cannot use the cookie; the response says whose session it is."""
+    response = await operator_sign_in(system, system.running.operator_token)
     shown = {"object": "operator_session", "expires_at": None, "role": "operator", "studio_id": None}
-    assert answer.json() | {"expires_at": None} == shown
-    (morsel,) = SimpleCookie(answer.headers["Set-Cookie"]).values()
+    assert response.json() | {"expires_at": None} == shown
+    (morsel,) = SimpleCookie(response.headers["Set-Cookie"]).values()
     assert (morsel.key, morsel["httponly"], morsel["samesite"]) == ("studio_operator", True, "Strict")
     assert 11 * 3600 < int(morsel["max-age"]) <= 12 * 3600
     client = await signed_in(system, system.running.operator_token)

@@ -21,7 +21,7 @@ async def test_an_endpoint_fails_is_seen_and_delivers_after_a_retry(tab: Tab, sy
     page = tab.page
     await tab.show("webhooks")
     async with receiving() as receiver:
-        receiver.answer = answering(500, text="the receiver is broken")
+        receiver.response = answering(500, text="the receiver is broken")
         await page.get_by_label("URL").fill(receiver.url)
         await page.get_by_role("button", name="Create").click()
         secret = await page.locator(".secret code").inner_text()
@@ -33,7 +33,7 @@ async def test_an_endpoint_fails_is_seen_and_delivers_after_a_retry(tab: Tab, sy
         await page.locator("summary", has_text="last: 500").click()
         await expect(page.locator("#view")).to_contain_text("the receiver is broken")
         assert secret not in await page.content()
-        receiver.answer = ok
+        receiver.response = ok
         await page.get_by_role("button", name="Retry delivery 1").click()
         await _refresh_until(tab, ".badge.succeeded", "succeeded")
         await page.get_by_role("button", name="Rotate the secret").click()
@@ -178,7 +178,7 @@ async def test_stored_markup_is_shown_as_text_on_every_page(tab: Tab, system: Sy
     issued = await system.issue(name=MARKUP, client=MARKUP)
     made = await class_of_today(system, title=MARKUP, name=MARKUP)
     async with receiving() as receiver:
-        receiver.answer = answering(200, text=MARKUP)
+        receiver.response = answering(200, text=MARKUP)
         body = {
             "url": f"{receiver.url}?q='onerror=alert(1)",
             "description": MARKUP,

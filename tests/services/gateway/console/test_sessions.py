@@ -71,12 +71,12 @@ async def test_a_link_dies_with_its_key(system: System) -> None:
 async def test_the_cookie_is_kept_from_scripts_and_from_other_sites(system: System) -> None:
     """HttpOnly, SameSite=Strict, no longer than the session; Secure everywhere except on loopback."""
     key = await system.key()
-    answer = await exchange(system, await link_for(system, key, expires_in=300))
-    (morsel,) = SimpleCookie(answer.headers["Set-Cookie"]).values()
+    response = await exchange(system, await link_for(system, key, expires_in=300))
+    (morsel,) = SimpleCookie(response.headers["Set-Cookie"]).values()
     assert (morsel.key, morsel["path"]) == ("studio_console", "/")
     assert (morsel["httponly"], morsel["samesite"], morsel["secure"]) == (True, "Strict", "")
     assert 200 < int(morsel["max-age"]) <= 300
-    assert answer.headers["Cache-Control"] == "no-store"
+    assert response.headers["Cache-Control"] == "no-store"
     for public in ({"Origin": "https://api.example.com"}, {"Host": "api.example.com"}):
         elsewhere = await exchange(system, await link_for(system, key), **public)
         assert "; Secure" in elsewhere.headers["Set-Cookie"]

@@ -1,4 +1,4 @@
-"""`Try it`: a form sends to the same origin and shows the answer; the key stays in the page's memory."""
+"""`Try it`: a form sends to the same origin and shows the response; the key stays in the page's memory."""
 
 import json
 
@@ -64,7 +64,7 @@ async def test_the_key_stays_in_the_pages_memory(reference: Tab, system: System)
 
 
 async def test_what_is_missing_or_refused_is_shown(reference: Tab) -> None:
-    """A required field is asked for before anything is sent; a refusal is an answer like any other."""
+    """A required field is asked for before anything is sent; a refusal is a response like any other."""
     card = await opened(reference, "get_class", "stk_unknown_key_of_nobody")
     await card.get_by_label("class_id").fill("")
     await card.get_by_role("button", name="Send GET").click()

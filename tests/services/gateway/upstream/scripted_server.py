@@ -40,7 +40,7 @@ class Peer:
         self.writer.write(data)
         await self.writer.drain()
 
-    async def answer(self, data: bytes = OK) -> None:
+    async def response(self, data: bytes = OK) -> None:
         await self.request()
         await self.send(data)
 
@@ -113,7 +113,7 @@ async def upstream_to(*scripts: Script, **options: Any) -> AsyncIterator[tuple[S
 
 async def well_behaved(peer: Peer) -> None:
     while True:
-        await peer.answer()
+        await peer.response()
 
 
 async def silent(peer: Peer) -> None:
@@ -126,13 +126,13 @@ def answering(data: bytes) -> Script:
 
     async def script(peer: Peer) -> None:
         while True:
-            await peer.answer(data)
+            await peer.response(data)
 
     return script
 
 
 def answering_then_closing(data: bytes) -> Script:
     async def script(peer: Peer) -> None:
-        await peer.answer(data)
+        await peer.response(data)
 
     return script

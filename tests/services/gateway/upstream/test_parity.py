@@ -60,7 +60,7 @@ async def over_granian(app: ASGIApp) -> AsyncIterator[Upstream]:
         port = probe.getsockname()[1]
     server = Server(app, address="127.0.0.1", port=port, interface=Interfaces.ASGINL, log_enabled=False)
     serving = asyncio.create_task(server.serve())
-    upstream = HttpUpstream(f"http://127.0.0.1:{port}", answer_timeout=0.5)
+    upstream = HttpUpstream(f"http://127.0.0.1:{port}", response_timeout=0.5)
     async with asyncio.timeout(10):
         while True:
             with suppress(NotReached):
@@ -75,7 +75,7 @@ async def over_granian(app: ASGIApp) -> AsyncIterator[Upstream]:
 
 @asynccontextmanager
 async def in_process(app: ASGIApp) -> AsyncIterator[Upstream]:
-    upstream = AsgiUpstream(app, answer_timeout=0.5)
+    upstream = AsgiUpstream(app, response_timeout=0.5)
     yield upstream
     await upstream.close()
 
@@ -89,9 +89,9 @@ async def upstream(request: pytest.FixtureRequest) -> AsyncIterator[Upstream]:
 async def test_the_service_sees_the_request_as_it_was_sent(upstream: Upstream) -> None:
     """Method, decoded path, raw query, body and headers; and nothing of the gateway's own context."""
     LOG_FIELD.set("the gateway's")
-    answer = await upstream.request(b"POST", b"/echo%20%C3%A9?a=%20", [(b"X-Caller", b"c")], b'{"a":1}')
-    assert answer.body == repr(["none", "POST", b"a=%20", b'{"a":1}', b"c"]).encode()
-    assert [header for header in answer.headers if header[0] == b"x-two"] == [
+    response = await upstream.request(b"POST", b"/echo%20%C3%A9?a=%20", [(b"X-Caller", b"c")], b'{"a":1}')
+    assert response.body == repr(["none", "POST", b"a=%20", b'{"a":1}', b"c"]).encode()
+    assert [header for header in response.headers if header[0] == b"x-two"] == [
         (b"x-two", b"1"),
         (b"x-two", b"2"),
     ]
@@ -113,10 +113,10 @@ async def test_an_answer_comes_whole(
 ) -> None:
     """Status and body are the service's own, in one piece, and the next request is not disturbed."""
     for _ in range(2):
-        answer = await upstream.request(method, target, [], b"{}" if method == b"POST" else b"")
-        assert (answer.status, answer.body) == (status, body)
-        assert (b"content-type", b"text/plain") in answer.headers
-        assert all(name == name.lower() for name, _ in answer.headers)
+        response = await upstream.request(method, target, [], b"{}" if method == b"POST" else b"")
+        assert (response.status, response.body) == (status, body)
+        assert (b"content-type", b"text/plain") in response.headers
+        assert all(name == name.lower() for name, _ in response.headers)
 
 
 async def test_a_long_answer_comes_whole_too(upstream: Upstream) -> None:

@@ -26,13 +26,13 @@ UNAVAILABLE = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 2\r\n\r\n{}"
 
 
 async def stale(peer: Peer) -> None:
-    """Answers once, reads the next request, and closes without an answer."""
-    await peer.answer()
+    """Answers once, reads the next request, and closes without a response."""
+    await peer.response()
     await peer.request()
 
 
 async def answering_once(peer: Peer) -> None:
-    await peer.answer()
+    await peer.response()
     await peer.closed()
 
 
@@ -131,10 +131,10 @@ async def test_a_host_that_vanished_takes_its_idle_connections_along() -> None:
     """No end was seen: the first time-out is the only sign, and no second request should pay for it."""
 
     async def vanishing(peer: Peer) -> None:
-        await peer.answer()
+        await peer.response()
         await silent(peer)
 
-    async with upstream_to(vanishing, vanishing, well_behaved, answer_timeout=0.2) as (server, upstream):
+    async with upstream_to(vanishing, vanishing, well_behaved, response_timeout=0.2) as (server, upstream):
         await asyncio.gather(*(upstream.request(b"GET", b"/", [], b"") for _ in range(2)))
         with pytest.raises(OutcomeUnknown):
             await upstream.request(b"GET", b"/", [], b"")
@@ -188,11 +188,11 @@ async def test_no_slot_is_lost_in_a_storm_of_faults(seed: int) -> None:
 
     async def fickle(peer: Peer) -> None:
         for number in range(seed + 1):
-            await peer.answer(OK if number < seed else b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n")
+            await peer.response(OK if number < seed else b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n")
         await asyncio.sleep(0.01 * seed)
         peer.reset()
 
-    async with upstream_to(fickle, max_connections=3, answer_timeout=0.1) as (_, upstream):
+    async with upstream_to(fickle, max_connections=3, response_timeout=0.1) as (_, upstream):
         calls = [asyncio.create_task(upstream.request(b"GET", b"/", [], b"")) for _ in range(60)]
         for number, call in enumerate(calls):
             await asyncio.sleep(0.001)

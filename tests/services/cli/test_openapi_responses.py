@@ -22,21 +22,21 @@ CALLED = {
 }
 
 
-def conforms(method: str, path: str, answer: Reply, status: int) -> Any:
+def conforms(method: str, path: str, reply: Reply, status: int) -> Any:
     """The answer's JSON, after checking it against the document."""
-    assert answer.status == status, (method, path, answer.body)
+    assert reply.status == status, (method, path, reply.body)
     response = DOCUMENT["paths"][path][method]["responses"][str(status)]
     if "$ref" in response:
         response = DOCUMENT["components"]["responses"][response["$ref"].rsplit("/", 1)[1]]
-    missing = {name for name in response["headers"] if name not in answer.headers}
+    missing = {name for name in response["headers"] if name not in reply.headers}
     assert missing <= {"Idempotent-Replayed", "Retry-After"}, (method, path, missing)
     if "content" not in response:
-        assert answer.body == b""
+        assert reply.body == b""
         return None
     schema = {**response["content"]["application/json"]["schema"], "components": DOCUMENT["components"]}
-    problems = Draft202012Validator(schema, format_checker=FormatChecker()).iter_errors(answer.json())
+    problems = Draft202012Validator(schema, format_checker=FormatChecker()).iter_errors(reply.json())
     assert [problem.message for problem in problems] == [], (method, path)
-    return answer.json()
+    return reply.json()
 
 
 async def demo_partner(system: System) -> Client:

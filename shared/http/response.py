@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 
-class Answer(Struct, frozen=True):
+class Response(Struct, frozen=True):
     body: bytes
     status: int = 200
     headers: tuple[tuple[bytes, bytes], ...] = ()
@@ -20,11 +20,11 @@ class Answer(Struct, frozen=True):
 #
 # The tag is a digest of the body alone, with no secret and nothing of the key in it. Equal bodies share a
 # tag, on every replica and after every restart. It leaks nothing of another key's view: a tag in `If-None-
-# Match` is only compared with the answer that the caller's own key gets at that moment, after studio, scope
+# Match` is only compared with the response that the caller's own key gets at that moment, after studio, scope
 # and location were checked, so a guess can be confirmed only about what the caller may read anyway. `*`
 # matches only a 200.
 IF_NONE_MATCH: Final = b"if-none-match"
-# The caller's own cache may keep the answer, but has to revalidate it before each use.
+# The caller's own cache may keep the response, but has to revalidate it before each use.
 CACHE_CONTROL: Final = (b"cache-control", b"private, no-cache")
 DIGEST_BYTES: Final = 16
 
@@ -54,10 +54,10 @@ def _names(tag: bytes, part: bytes) -> bool:
     return part == b"*" or part.removeprefix(b"W/") == tag
 
 
-def with_entity_tag(answer: Answer, headers: Headers) -> Answer:
+def with_entity_tag(response: Response, headers: Headers) -> Response:
     """A 200 to a GET with its tag, or 304 if the request's `headers` name it."""
-    tag = entity_tag(answer.body)
-    more = (*answer.headers, (b"etag", tag), CACHE_CONTROL)
+    tag = entity_tag(response.body)
+    more = (*response.headers, (b"etag", tag), CACHE_CONTROL)
     if matches(tag, headers):
-        return Answer(b"", 304, more, answer.content_type)
-    return Answer(answer.body, answer.status, more, answer.content_type)
+        return Response(b"", 304, more, response.content_type)
+    return Response(response.body, response.status, more, response.content_type)

@@ -2,8 +2,8 @@
 
 The server cannot find the next request after an unread body, so it closes the connection. A client that does
 not expect this loses its next request. A small body is therefore read to its end, and the connection is kept.
-For a large body, or one of unknown length, the answer says `Connection: close`, and we keep reading for a
-moment: closing a socket with unread bytes sends a reset, and the client may lose the answer.
+For a large body, or one of unknown length, the response says `Connection: close`, and we keep reading for a
+moment: closing a socket with unread bytes sends a reset, and the client may lose the response.
 """
 
 import asyncio
@@ -15,13 +15,13 @@ from shared.http.asgi import ASGIApp, Message, Receive, Scope, Send
 # A body up to this size that arrives this fast is read to its end, so a refused write keeps its connection.
 SMALL_BODY: Final = 64 * 1024
 SMALL_BODY_SECONDS: Final = 0.5
-# How much of an unwanted body is read and discarded after the answer, and for how long.
+# How much of an unwanted body is read and discarded after the response, and for how long.
 LARGEST_LEFTOVER: Final = 8 * 1024 * 1024
 LEFTOVER_SECONDS: Final = 2.0
 _TELLS_OF_BODY: Final = frozenset({b"content-length", b"transfer-encoding"})
 
 
-def with_early_answers(app: ASGIApp) -> ASGIApp:
+def with_early_responses(app: ASGIApp) -> ASGIApp:
     """HTTP/2 can end a stream and keep its connection, so it is passed through unchanged."""
 
     def over(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:

@@ -34,12 +34,12 @@ SOUND = {
 async def test_a_sound_answer_is_read_and_its_connection_used_again(
     wire: bytes, status: int, body: bytes
 ) -> None:
-    """However the end of an answer is marked, the next request finds the connection clean."""
+    """However the end of a response is marked, the next request finds the connection clean."""
     async with upstream_to(answering(wire)) as (server, upstream):
         for _ in range(3):
-            answer = await upstream.request(b"GET", b"/", [], b"")
-            assert (answer.status, answer.body) == (status, body)
-            assert not {b"link", b"t", b"transfer-encoding"} & {name for name, _ in answer.headers}
+            response = await upstream.request(b"GET", b"/", [], b"")
+            assert (response.status, response.body) == (status, body)
+            assert not {b"link", b"t", b"transfer-encoding"} & {name for name, _ in response.headers}
         assert server.connections == 1
 
 
@@ -60,8 +60,8 @@ async def test_an_answer_to_head_has_no_body_whatever_length_it_names() -> None:
     """HEAD: the length is that of the body a GET would have."""
     async with upstream_to(answering(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n")) as (_, upstream):
         for _ in range(2):
-            answer = await upstream.request(b"HEAD", b"/", [], b"")
-            assert (answer.body, answer.headers) == (b"", [(b"content-length", b"2")])
+            response = await upstream.request(b"HEAD", b"/", [], b"")
+            assert (response.body, response.headers) == (b"", [(b"content-length", b"2")])
 
 
 ONCE = {
@@ -75,12 +75,12 @@ ONCE = {
 
 @pytest.mark.parametrize("wire", ONCE.values(), ids=ONCE.keys())
 async def test_a_connection_that_cannot_be_trusted_further_is_left(wire: bytes) -> None:
-    """The answer is good; what follows it must never become the answer to the next request."""
+    """The response is good; what follows it must never become the answer to the next request."""
     async with upstream_to(answering_then_closing(wire)) as (server, upstream):
         for number in (1, 2):
-            answer = await upstream.request(b"POST", b"/", [], b"")
-            assert (answer.status, answer.body) == (200, b"ok")
-            assert not {b"connection", b"x-a"} & {name for name, _ in answer.headers}
+            response = await upstream.request(b"POST", b"/", [], b"")
+            assert (response.status, response.body) == (200, b"ok")
+            assert not {b"connection", b"x-a"} & {name for name, _ in response.headers}
             assert server.connections == number
 
 
@@ -88,7 +88,7 @@ async def test_bytes_that_nobody_asked_for_end_an_idle_connection() -> None:
     """A late 408 must not be taken for the next request's answer."""
 
     async def nagging(peer: Peer) -> None:
-        await peer.answer()
+        await peer.response()
         await peer.send(b"HTTP/1.1 408 Late\r\ncontent-length: 0\r\n\r\n")
         await peer.closed()
 
@@ -125,10 +125,10 @@ async def test_a_broken_answer_leaves_the_outcome_unknown(method: bytes, wire: b
 
 
 async def test_a_reset_leaves_the_outcome_unknown() -> None:
-    """A reset ends an answer without a length in the middle, where an orderly end would complete it."""
+    """A reset ends a response without a length in the middle, where an orderly end would complete it."""
 
     async def reset(peer: Peer) -> None:
-        await peer.answer(b"HTTP/1.1 200 OK\r\n\r\nok")
+        await peer.response(b"HTTP/1.1 200 OK\r\n\r\nok")
         await asyncio.sleep(0.05)
         peer.reset()
 
@@ -138,24 +138,27 @@ async def test_a_reset_leaves_the_outcome_unknown() -> None:
 
 
 async def stuck_body(peer: Peer) -> None:
-    await peer.answer(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok")
+    await peer.response(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok")
     await peer.closed()
 
 
 async def endless_body(peer: Peer) -> None:
-    await peer.answer(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
+    await peer.response(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
     while True:
         await peer.send(b"1\r\nx\r\n")
         await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize(
-    ("script", "answer_timeout", "read_timeout"),
+    ("script", "response_timeout", "read_timeout"),
     [(silent, 0.2, 9.0), (stuck_body, 9.0, 0.2), (stuck_body, 0.2, 9.0), (endless_body, 0.3, 0.2)],
 )
-async def test_an_answer_has_its_time(script: Script, answer_timeout: float, read_timeout: float) -> None:
-    """Silence before the answer, silence within it and an answer that never ends all have a limit."""
-    async with upstream_to(script, answer_timeout=answer_timeout, read_timeout=read_timeout) as (_, upstream):
+async def test_an_answer_has_its_time(script: Script, response_timeout: float, read_timeout: float) -> None:
+    """Silence before the response, silence within it and a response that never ends all have a limit."""
+    async with upstream_to(script, response_timeout=response_timeout, read_timeout=read_timeout) as (
+        _,
+        upstream,
+    ):
         async with asyncio.timeout(2):
             with pytest.raises(OutcomeUnknown):
                 await upstream.request(b"POST", b"/", [], b"")
@@ -175,7 +178,7 @@ async def test_an_answer_that_overtakes_its_request_ends_the_connection() -> Non
 
 
 async def test_a_peer_that_speaks_first_is_never_waited_for() -> None:
-    """Bytes before the request mean that nothing was sent; bytes after it are the answer. Neither hangs."""
+    """Bytes before the request mean that nothing was sent; bytes after it are the response. Neither hangs."""
 
     async def forward(peer: Peer) -> None:
         await peer.send(b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n")
@@ -195,7 +198,7 @@ async def test_a_long_answer_comes_whole_or_not_at_all(sent: int) -> None:
     """One that breaks off is not taken for whole. After a whole one the connection is used again."""
 
     async def fountain(peer: Peer) -> None:
-        await peer.answer(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % LONG)
+        await peer.response(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % LONG)
         for _ in range(sent // 65536):
             await peer.send(b"x" * 65536)
         if sent == LONG:

@@ -20,7 +20,7 @@ class Line:
         self.reader = connection.reader
         self.writer = connection.writer
 
-    async def answer(self) -> tuple[int, dict[str, str]]:
+    async def response(self) -> tuple[int, dict[str, str]]:
         status, headers, _ = await self.connection.reply()
         return status, headers
 
@@ -59,13 +59,13 @@ REFUSALS = [
 async def test_an_early_answer_to_a_large_body_says_that_the_connection_closes(
     system: System, method: str, path: str, scopes: str | None, status: int, in_chunks: bool
 ) -> None:
-    """The body may be in flight: the answer arrives with `Connection: close`, then the connection ends."""
+    """The body may be in flight: the response arrives with `Connection: close`, then the connection ends."""
     key = await system.key([scopes]) if scopes else None
     size = "Transfer-Encoding: chunked" if in_chunks else f"Content-Length: {len(LARGE)}"
     async with connected(system) as line:
         line.writer.write(head(method, path, key, size) + (chunked(LARGE) if in_chunks else LARGE))
         await line.writer.drain()
-        answered, headers = await line.answer()
+        answered, headers = await line.response()
         assert (answered, headers.get("connection")) == (status, "close")
         assert await line.has_ended()
 
@@ -76,17 +76,17 @@ async def test_an_early_answer_to_a_small_body_keeps_the_connection(system: Syst
     async with connected(system) as line:
         for method, path, used, status in (("POST", "/leads", None, 401), ("PUT", "/studio", key, 405)):
             line.writer.write(head(method, path, used, "Content-Length: 50000") + b"x" * 50_000)
-            answered, headers = await line.answer()
+            answered, headers = await line.response()
             assert (answered, headers.get("connection")) == (status, None)
         line.writer.write(head("GET", "/studio", key))
-        assert (await line.answer())[0] == 200
+        assert (await line.response())[0] == 200
 
 
 async def test_who_asks_before_sending_is_refused_without_the_body(system: System) -> None:
-    """`Expect: 100-continue`: there is no 100, and the answer says `Connection: close`."""
+    """`Expect: 100-continue`: there is no 100, and the response says `Connection: close`."""
     async with connected(system) as line:
         line.writer.write(head("POST", "/leads", None, "Content-Length: 100", "Expect: 100-continue"))
-        answered, headers = await line.answer()
+        answered, headers = await line.response()
         assert (answered, headers.get("connection")) == (401, "close")
         assert await line.has_ended()
 
@@ -95,5 +95,5 @@ async def test_a_body_that_stops_half_way_is_answered_all_the_same(system: Syste
     """We do not wait long for the rest of a small body."""
     async with connected(system) as line:
         line.writer.write(head("POST", "/leads", None, "Content-Length: 100") + b"{")
-        answered, headers = await line.answer()
+        answered, headers = await line.response()
         assert (answered, headers.get("connection")) == (401, "close")
