@@ -35,7 +35,7 @@ async def open_all(settings: Settings) -> AsyncIterator[Gateway]:
         yield await stack.enter_async_context(
             open_gateway(
                 settings,
-                _in_process(services, settings.response_timeout),
+                _in_process(services, settings.answer_timeout),
                 _in_process(services, OPERATOR_TIMEOUT),
                 checks={
                     f"{name}.{part}": check

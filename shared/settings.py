@@ -103,7 +103,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         "the gateway's: the key of each service, so that no service can sign for another",
     ] = {}
     webhook_keys: Annotated[tuple[str, ...], "encrypts the secrets of webhook endpoints (webhooks)"] = ()
-    response_timeout: Annotated[float, "how many seconds the gateway waits for a service"] = 10.0
+    answer_timeout: Annotated[float, "how many seconds the gateway waits for a service"] = 10.0
     drain_seconds: Annotated[
         float,
         "how long a stopping service keeps answering; must exceed the gateway's idle limit of 4 s",

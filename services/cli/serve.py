@@ -93,7 +93,7 @@ async def _apps(settings: Settings, service: str) -> AsyncIterator[list[ASGIApp]
     if service == "gateway":
         from services.gateway.app import OPERATOR_TIMEOUT, http_upstreams, open_gateway
 
-        partner = http_upstreams(settings, response_timeout=settings.response_timeout)
+        partner = http_upstreams(settings, response_timeout=settings.answer_timeout)
         operator = http_upstreams(settings, response_timeout=OPERATOR_TIMEOUT)
         async with open_gateway(settings, partner, operator) as gateway:
             yield [gateway.partner_app, gateway.operator_app]
