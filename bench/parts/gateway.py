@@ -18,7 +18,7 @@ CLIENTS: dict[str, type[AiohttpUpstream] | type[PyreqwestUpstream]] = {
 
 async def serve(settings: Settings, client: str) -> None:
     upstreams = {
-        name: CLIENTS[client](settings.url_of(name), response_timeout=settings.response_timeout)
+        name: CLIENTS[client](settings.url_of(name), response_timeout=settings.answer_timeout)
         for name in UPSTREAMS
     }
     async with (
