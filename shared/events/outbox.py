@@ -124,10 +124,10 @@ FROM (SELECT pg_current_snapshot() AS snapshot) AS now
 class SettledIds:
     """Up to which id every row is visible or will never be: ids are not in the order of the commits.
 
-    A transaction takes its number within moments after a row's id. So an id that was the last one at an
-    earlier look belongs to a transaction that has its number at this look, and once all of these have ended,
-    nothing can appear up to that id. A process that was stopped for a second in between is found by the
-    relay's read from the first id, once a minute.
+    A transaction gets its own id within moments after a row's. So a row id that was the last one at an
+    earlier `refresh` belongs to a transaction that has an id at this one, and once all of these have ended,
+    nothing can appear up to that row id. The row of a process that was stopped between the two for a second
+    is found by the relay's read from the first row, once a minute.
     """
 
     def __init__(self) -> None:

@@ -35,7 +35,7 @@ class Session:
         self.start()
 
     def start(self) -> None:
-        """From the oldest row: whatever was in flight is read and sent again."""
+        """From the oldest row: floors stay below what is in flight, so that it is read and sent again."""
         self.id = new_id()
         self.number = 0
         self.unanswered: dict[int, Batch] = {}
@@ -45,7 +45,7 @@ class Session:
         self._expect_reply(self.reply_seconds)
 
     def start_over(self) -> None:
-        """At once, and then more and more slowly for as long as nothing is stored in between."""
+        """A new session at once; the next ones after longer and longer pauses, until something is stored."""
         self.start()
         pause = 0.1 * 2 ** min(self.restarts, 6) if self.restarts else 0.0
         self.may_send_at = time.monotonic() + pause
@@ -121,15 +121,15 @@ class Session:
         """The receiver has these rows. It replies to batches in their order."""
         for row_id in rows:
             self.in_flight.pop(row_id, None)
+        self.restarts = 0
         for number, batch in list(self.unanswered.items()):
             if batch.messages[0].row_id in self.in_flight:
                 break
             del self.unanswered[number]
-        self.restarts = 0
-        self._expect_reply(self.reply_seconds)
+            self._expect_reply(self.reply_seconds)
 
-    def silent_batch(self) -> Batch | None:
-        """The oldest batch, if there was no reply for too long."""
+    def overdue_batch(self) -> Batch | None:
+        """The oldest batch, if there was no reply to it for too long."""
         if not self.unanswered or time.monotonic() < self._silent_at:
             return None
         self._expect_reply(min(self._reply_timeout * 2, LONGEST_REPLY_SECONDS))

@@ -3,6 +3,7 @@
 Raw ASGI, because the hop's cost is counted in tens of microseconds: bodies and answers are never parsed here.
 """
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -204,11 +205,10 @@ class PartnerApi:
             if not text.isascii():
                 raise InvalidKey
             return await self._key_cache.authenticate(text.decode(), batched=batched)
-        except MissingKey:
-            raise
-        except Unauthenticated:
-            wait = self._failed_keys.take(request.address, now)
-            if wait is not None:
+        except Unauthenticated as problem:
+            await asyncio.sleep(self._failed_keys.pause(now))
+            failed = not isinstance(problem, MissingKey)
+            if failed and (wait := self._failed_keys.take(request.address, now)) is not None:
                 raise RateLimited(wait) from None
             raise
 

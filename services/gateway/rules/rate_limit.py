@@ -142,9 +142,22 @@ class FailedKeyLimits:
     RATE: Final = 1.0
     BURST: Final = 30
     ADDRESSES: Final = 10_000
+    # Seconds between two refusals of a process: thousands that come at once do not hold up valid requests.
+    # While as many wait as take `LONGEST`, others are refused at once: what waits takes memory.
+    SPACING: Final = 0.001
+    LONGEST: Final = 3.0
 
     def __init__(self) -> None:
         self._buckets: OrderedDict[str, TokenBucket] = OrderedDict()
+        self._last_refusal = 0.0
+
+    def pause(self, now: float) -> float:
+        """How many seconds the next refusal waits for its turn."""
+        turn = max(now, self._last_refusal + self.SPACING)
+        if turn - now > self.LONGEST:
+            return 0.0
+        self._last_refusal = turn
+        return turn - now
 
     def is_exhausted(self, address: str, now: float) -> bool:
         bucket = self._buckets.get(address)

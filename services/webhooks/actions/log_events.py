@@ -66,7 +66,7 @@ async def _add_weeks(service: Webhooks, weeks: set[datetime]) -> None:
 
 
 async def oldest_that_is_logged(service: Webhooks, envelopes: Sequence[Envelope], at: datetime) -> datetime:
-    """Whether an event that is older than the log was logged before can no longer be known.
+    """Older events are dropped: whether one was logged before can no longer be known.
 
     Our own clock may be wrong, so nothing is refused before the database's clock says the same.
     """

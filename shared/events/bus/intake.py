@@ -17,10 +17,10 @@ MOST_SESSIONS = 4096
 class Intake:
     """What a queue's consumer does with the batches that arrive, whichever bus carries them.
 
-    It remembers the last batch of each session in memory. After a restart it knows none, and every session
-    starts over: nothing has to be repaired. A batch that is repeated does no harm, because its events are
-    known. Two sessions may send the same partition. Each has the events of a resource in their order, so the
-    one that lags behind only repeats.
+    It remembers the last batch of each session in memory. After a restart it knows none, so that each session
+    starts over unless it has just begun: nothing has to be repaired. A batch that is repeated does no harm,
+    because its events are known. Two sessions may send the same partition: what came before an event was in
+    the same session or is stored already, so the one that lags behind only repeats.
     """
 
     def __init__(self, queue: Queue, handler: Handler, park: Park | None = None) -> None:
@@ -33,7 +33,7 @@ class Intake:
         """The replies, in the order of the batches. Raises if the database is unavailable: then nothing is
         known of any session any more, and the batches come again.
         """
-        accepted = [self._follows(batch) for batch in batches]
+        accepted = [self._accept(batch) for batch in batches]
         messages = [
             message
             for batch, is_accepted in zip(batches, accepted, strict=True)
@@ -50,8 +50,8 @@ class Intake:
             for batch, is_accepted in zip(batches, accepted, strict=True)
         ]
 
-    def _follows(self, batch: Batch) -> bool:
-        """Whether it is the next batch of its session, or an earlier one again."""
+    def _accept(self, batch: Batch) -> bool:
+        """True for the next batch of its session, or an earlier one again. 1 is the first of any session."""
         session = (batch.partition, batch.session)
         last = self._last.get(session, 0)
         if batch.number > last + 1:

@@ -1,7 +1,7 @@
 """The bus over RabbitMQ: quorum queues, and replies by `reply_to`.
 
-A confirm of the broker is worth as much as its disk, so it says only when to start over at once: a queue is
-missing or refuses. What gets lost is missed by the receiver (a gap in a session) or by the sender (no reply).
+No row is deleted because the broker has confirmed a message: its disk may be lost. If it returns or refuses
+one, the session starts over. What gets lost is missed by the receiver (a gap) or by the sender (no reply).
 """
 
 import asyncio

@@ -69,7 +69,7 @@ class ReceivingLink:
 
 
 class WithoutGapCheck(Intake):
-    def _follows(self, batch: Batch) -> bool:
+    def _accept(self, batch: Batch) -> bool:
         return True
 
 

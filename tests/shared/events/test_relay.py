@@ -140,6 +140,20 @@ async def test_without_a_reply_only_the_oldest_batch_is_sent_again(db: Database)
     await one.stop()
 
 
+async def test_a_lost_reply_is_missed_also_while_others_come(db: Database) -> None:
+    """Otherwise its rows would wait, and take room in the window, until the partition is quiet."""
+    bus = StagedBus()
+    one = relay(db, bus, reply_seconds=0.2)
+    await write(db, [event(new_id(), 1)])
+    await until_idle(one)
+    async with asyncio.timeout(20):
+        while [batch.number for batch in bus.batches].count(1) < 2:
+            await write(db, [event(new_id(), 1)])
+            await until_idle(one)
+            bus.reply(*bus.batches[1:])
+    await one.stop()
+
+
 async def test_the_window_bounds_what_is_in_flight(db: Database, bus: StagedBus, one: Relay) -> None:
     """A backlog stays in Postgres: the broker stays shallow however long the event log is away."""
     await write(db, versions(WINDOW * 3))
