@@ -28,7 +28,7 @@ class CommitListener:
         self.service = service
         self.wakeup = wakeup
         self._id = new_id()
-        self._told = 0
+        self._passed_on = 0
         self._conn: Any = None
 
     async def listen(self) -> None:
@@ -48,8 +48,8 @@ class CommitListener:
         self._conn = conn
 
     async def wake_others(self, *, unless: bool) -> None:
-        if self.wakeup.notified != self._told:
-            self._told = self.wakeup.notified
+        if self.wakeup.notified != self._passed_on:
+            self._passed_on = self.wakeup.notified
             if not unless:
                 await self._conn.execute(WAKE_OTHERS, self._id)
 

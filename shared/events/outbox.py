@@ -121,7 +121,7 @@ FROM (SELECT pg_current_snapshot() AS snapshot) AS now
 """
 
 
-class SettledIds:
+class FloorBound:
     """Up to which id every row is visible or will never be: ids are not in the order of the commits.
 
     A transaction gets its own id within moments after a row's. So a row id that was the last one at an

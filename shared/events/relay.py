@@ -22,7 +22,7 @@ from shared.events.bus import EVENT_LOG, Batch, Bus, BusError, Link, Queue, Refu
 from shared.events.commit_listener import CommitListener
 from shared.events.envelope import read_head
 from shared.events.leases import RENEW_SECONDS, UNABLE_SECONDS, Leases
-from shared.events.outbox import Backlog, SettledIds, backlog, delete_logged, read_unsent
+from shared.events.outbox import Backlog, FloorBound, backlog, delete_logged, read_unsent
 from shared.events.session import REPLY_SECONDS, Session
 from shared.observability.metrics import OUTBOX_AGE, OUTBOX_EVENTS, PUBLISHED
 from shared.observability.tracing import trace_id_of
@@ -36,7 +36,7 @@ TOGETHER_SECONDS = 0.05
 DELETE_SECONDS = 0.2
 ROOM_SECONDS = 0.02
 # How often the floors rise, and how often everything is read from the first row.
-SETTLE_SECONDS = 0.5
+BOUND_SECONDS = 0.5
 READ_ALL_SECONDS = 60.0
 REPORT_SECONDS = 15.0
 
@@ -75,8 +75,8 @@ class Relay:
         self._waking = False
         # The last read left rows behind, because the window had no room for them.
         self._cut_short = False
-        self._settled = SettledIds()
-        self._settled_at = self._sent_at = float("-inf")
+        self._bound = FloorBound()
+        self._bound_at = self._sent_at = float("-inf")
         self._read_all_at = time.monotonic() + READ_ALL_SECONDS
         self._published = PUBLISHED.labels(service)
         # While the database is unreachable, expired leases are noticed in time.
@@ -165,8 +165,8 @@ class Relay:
         """What to send next, and whether there may be more for which there is room."""
         now = time.monotonic()
         bound: int | None = None
-        if now - self._settled_at > SETTLE_SECONDS:
-            bound, self._settled_at = await self._settled.refresh(conn), now
+        if now - self._bound_at > BOUND_SECONDS:
+            bound, self._bound_at = await self._bound.refresh(conn), now
             if now > self._read_all_at or not bound:
                 self._read_all_at = now + READ_ALL_SECONDS
                 for session in self._sessions.values():

@@ -24,7 +24,7 @@ log = structlog.get_logger("serve")
 
 SWEEP_SECONDS: Final = 0.5
 # Sockets inspected or closed before the sweep makes room for requests, about a third of a millisecond, and
-# for how long. A request takes about ten turns of the event loop, so it must not meet a chunk at each.
+# for how long. A request takes about ten chunks of the event loop, so it must not meet a chunk at each.
 SWEEP_CHUNK: Final = 50
 CHUNK_PAUSE: Final = 0.002
 # Upper bound on the share of CPU time that sweeps take, however many connections there are.
@@ -118,7 +118,7 @@ class ConnectionGuard:
 
     async def sweep(self) -> None:
         """Inspects every connection once."""
-        turns = _Turns()
+        chunks = _Chunks()
         # Running requests hold the set, so it stays the same object.
         authenticated, forwarded = self.authenticated.copy(), self._forwarded.copy()
         self.authenticated.clear()
@@ -126,7 +126,7 @@ class ConnectionGuard:
         live: list[Connection] = []
         known: dict[int, tuple[int, Connection | None]] = {}
         for fd, inode in open_sockets():
-            await turns.next()
+            await chunks.next()
             seen = self._known.get(fd)
             if seen is None or seen[0] != inode:
                 seen = (inode, self._inspect(fd, inode))
@@ -142,11 +142,11 @@ class ConnectionGuard:
             connection.authenticated |= connection.client in authenticated
             connection.client_address = forwarded.get(connection.client, connection.client_address)
         for connection, why in self._over_limit(live):
-            await turns.next()
+            await chunks.next()
             # A sweep takes a while. A client that has sent its first request meanwhile stays for now.
             if connection.received or not _has_sent(connection):
                 _close(connection, why)
-        self._spent = turns.spent
+        self._spent = chunks.spent
 
     def _inspect(self, fd: int, inode: int) -> Connection | None:
         ends = endpoints_of(fd)
@@ -228,7 +228,7 @@ class ConnectionGuard:
         ]
 
 
-class _Turns:
+class _Chunks:
     """Divides a sweep into chunks. `spent` is their CPU time."""
 
     def __init__(self) -> None:

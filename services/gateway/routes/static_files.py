@@ -9,6 +9,7 @@ from pathlib import Path
 from string import Template
 from typing import Final
 
+from services.gateway.rules.rate_limit import Spacing
 from shared.errors import MethodNotAllowed
 from shared.http.asgi import ASGIApp, Receive, Scope, Send
 from shared.http.response import CACHE_CONTROL, Response, entity_tag, matches, tag_from
@@ -19,7 +20,7 @@ STATIC: Final = Path(__file__).parent.parent / "static"
 # server queues ten chunks; at 64 KiB that was the whole document again, 160 MB for 500 slow readers.
 PIECE: Final = 8 * 1024
 # All readers together get 4 MB a second, so that a burst of them does not delay requests to the API.
-PIECE_SECONDS: Final = 0.002
+_spacing: Final = Spacing(0.002)
 GZIP: Final = zlib.MAX_WBITS | 16
 # No other hosts, nothing inline, not inside frames.
 POLICY: Final = (
@@ -101,7 +102,9 @@ async def _send_pieces(pieces: Iterator[bytes], receive: Receive, send: Send) ->
     gone = asyncio.create_task(_until_gone(receive))
     try:
         for piece in pieces:
-            await _pace.turn()
+            # A timer has a resolution of a millisecond.
+            if (pause := _spacing.pause(time.monotonic())) > 0.002:
+                await asyncio.sleep(pause)
             if gone.done():
                 return
             await send({"type": "http.response.body", "body": piece, "more_body": True})
@@ -112,24 +115,6 @@ async def _send_pieces(pieces: Iterator[bytes], receive: Receive, send: Send) ->
 async def _until_gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-class Pace:
-    """Assigns each piece of each reader the next free moment."""
-
-    def __init__(self) -> None:
-        self._free_at = 0.0
-
-    async def turn(self) -> None:
-        now = time.monotonic()
-        at = max(now, self._free_at)
-        self._free_at = at + PIECE_SECONDS
-        # A timer has a resolution of a millisecond.
-        if at - now > 0.002:
-            await asyncio.sleep(at - now)
-
-
-_pace = Pace()
 
 
 def _pieces(body: bytes, size: int) -> Iterator[bytes]:

@@ -136,28 +136,36 @@ class LargeBodies:
             self._in_flight[client_id] = left
 
 
+class Spacing:
+    """Gives each caller a moment of its own, so many seconds after the one before.
+
+    While as many wait as take `longest`, nobody else does: what waits takes memory.
+    """
+
+    def __init__(self, seconds: float, *, longest: float = math.inf) -> None:
+        self.seconds = seconds
+        self.longest = longest
+        self._last = 0.0
+
+    def pause(self, now: float) -> float:
+        moment = max(now, self._last + self.seconds)
+        if moment - now > self.longest:
+            return 0.0
+        self._last = moment
+        return moment - now
+
+
 class FailedKeyLimits:
     """Allows a burst of failed keys per address, then one per second. Valid keys are never delayed."""
 
     RATE: Final = 1.0
     BURST: Final = 30
     ADDRESSES: Final = 10_000
-    # Seconds between two refusals of a process: thousands that come at once do not hold up valid requests.
-    # While as many wait as take `LONGEST`, others are refused at once: what waits takes memory.
-    SPACING: Final = 0.001
-    LONGEST: Final = 3.0
 
     def __init__(self) -> None:
         self._buckets: OrderedDict[str, TokenBucket] = OrderedDict()
-        self._last_refusal = 0.0
-
-    def pause(self, now: float) -> float:
-        """How many seconds the next refusal waits for its turn."""
-        turn = max(now, self._last_refusal + self.SPACING)
-        if turn - now > self.LONGEST:
-            return 0.0
-        self._last_refusal = turn
-        return turn - now
+        # Thousands that come at once do not hold up valid requests.
+        self.spacing = Spacing(0.001, longest=3.0)
 
     def is_exhausted(self, address: str, now: float) -> bool:
         bucket = self._buckets.get(address)

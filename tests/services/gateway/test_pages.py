@@ -2,12 +2,11 @@
 
 import asyncio
 import re
-import time
 from typing import Any
 
 import pytest
 
-from services.gateway.routes.static_files import PIECE_SECONDS, Pace, static_file
+from services.gateway.routes.static_files import static_file
 from services.gateway.rules.console_cookie import cookie_of, is_loopback, needs_secure, sent_by_page
 from tests.harness.http import Reply
 from tests.harness.system import ROOT, System
@@ -44,16 +43,6 @@ async def test_a_page_comes_whole_in_its_pieces(system: System) -> None:
         assert again.headers["Cache-Control"] == held.headers["Cache-Control"] == "private, no-cache"
     head = await system.site.send("HEAD", "/partner/v1/openapi.json", headers={"Accept-Encoding": "identity"})
     assert (head.status, head.headers["Content-Length"]) == (200, plain.headers["Content-Length"])
-
-
-async def test_many_readers_of_a_document_take_turns() -> None:
-    """A burst of readers shares a fixed rate, so that requests to the API run in between."""
-    pace = Pace()
-    began = time.monotonic()
-    await pace.turn()
-    assert time.monotonic() - began < PIECE_SECONDS * 100, "control: one reader does not wait"
-    await asyncio.gather(*(pace.turn() for _ in range(400)))
-    assert time.monotonic() - began >= PIECE_SECONDS * 390
 
 
 async def bodies_sent(method: str, *, gone: bool) -> int:

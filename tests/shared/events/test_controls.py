@@ -11,7 +11,7 @@ from shared.events import relay as relay_module
 from shared.events.bus import EVENT_LOG, Batch, Link, Message, OnReply, Queue, Reply
 from shared.events.bus.intake import Intake
 from shared.events.envelope import read_envelope
-from shared.events.outbox import PARTITIONS, POSITION, SettledIds
+from shared.events.outbox import PARTITIONS, POSITION, FloorBound
 from shared.events.relay import Relay
 from shared.wire import new_id
 from tests.shared.events.staged_bus import StagedBus, event, relay, until_empty, until_idle, versions, write
@@ -122,7 +122,7 @@ async def test_the_duplicate_check_stores_an_event_once_when_a_reply_is_lost(
     await one.stop()
 
 
-class HastyIds(SettledIds):
+class HastyBound(FloorBound):
     """Takes the last id for the bound, whether its transaction has ended or not."""
 
     async def refresh(self, conn: Connection) -> int:
@@ -135,8 +135,8 @@ async def test_a_floor_that_does_not_wait_for_transactions_misses_a_late_row_unt
     db: Database, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The late commit of test_relay.py, without the rule. The read of everything finds the row."""
-    monkeypatch.setattr(relay_module, "SETTLE_SECONDS", 0.0)
-    monkeypatch.setattr(relay_module, "SettledIds", HastyIds)
+    monkeypatch.setattr(relay_module, "BOUND_SECONDS", 0.0)
+    monkeypatch.setattr(relay_module, "FloorBound", HastyBound)
     bus = StagedBus(prompt=True)
     one = relay(db, bus)
     late = event(new_id(), 1)

@@ -216,7 +216,7 @@ async def test_a_row_that_commits_late_is_sent(
     db: Database, bus: StagedBus, one: Relay, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ids are not in the order of the commits: the floor stays below an id whose transaction is running."""
-    monkeypatch.setattr(relay_module, "SETTLE_SECONDS", 0.0)
+    monkeypatch.setattr(relay_module, "BOUND_SECONDS", 0.0)
     bus.prompt = True
     late = event(new_id(), 1)
     await until_idle(one)
@@ -233,7 +233,7 @@ async def test_deleted_rows_that_an_old_snapshot_keeps_are_not_read_again(
     db: Database, bus: StagedBus, one: Relay, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A `pg_dump` keeps every deleted row in the index. The floor rises over them."""
-    monkeypatch.setattr(relay_module, "SETTLE_SECONDS", 0.0)
+    monkeypatch.setattr(relay_module, "BOUND_SECONDS", 0.0)
     snapshot = await asyncpg.connect(database_url)
     await snapshot.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
     await snapshot.fetchval("SELECT 1")
