@@ -14,7 +14,7 @@ from shared.servers.ports import free_port
 from shared.wire import new_id
 from tests.services.bookings.conftest import client
 from tests.services.bookings.consistency import inconsistencies
-from tests.services.bookings.import_samples import a_class, a_member
+from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.state_machine import StudioMachine
 from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_killed_mid_write import SECRET, Killable, start_killable

@@ -10,8 +10,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from services.bookings.actions.due_work import expire_waitlists
 from services.bookings.context import Bookings
 from shared.wire import new_id
-from tests.services.bookings.import_samples import a_product, soon
 from tests.services.bookings.reference_model import Booking, Course, Outcome, Person, Studio
+from tests.services.bookings.samples import a_product, soon
 from tests.services.bookings.state_machine_checks import compare
 from tests.services.bookings.state_machine_import import ImportActs
 from tests.services.bookings.state_machine_setup import studio_lines

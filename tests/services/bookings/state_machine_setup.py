@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from tests.services.bookings.import_samples import a_class, a_member, a_membership, a_purchase, a_studio, soon
+from tests.services.bookings.samples import a_class, a_member, a_membership, a_purchase, a_studio, soon
 
 if TYPE_CHECKING:
     from tests.services.bookings.state_machine import StudioMachine

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from shared.wire import new_id
-from tests.services.bookings.import_samples import a_class, a_member, a_membership
+from tests.services.bookings.samples import a_class, a_member, a_membership
 from tests.services.bookings.studio_client import StudioClient
 
 AN_ID = "3f6b1c5e-0d57-4d55-9a44-0f1f7f3f8a11"

@@ -1,6 +1,5 @@
 """One effect per key, byte-for-byte replays, and never another client's answer."""
 
-import asyncio
 from datetime import timedelta
 
 import msgspec
@@ -9,7 +8,7 @@ from services.bookings.actions.due_work import prune_idempotency_keys
 from services.bookings.context import Bookings
 from shared.wire import new_id
 from tests.services.bookings.fault_injection import FaultyDatabase, Stage, raise_error
-from tests.services.bookings.import_samples import a_class, a_member
+from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.studio_client import StudioClient
 
 
@@ -28,13 +27,15 @@ async def test_a_repeated_key_gives_the_first_answer_byte_for_byte(client: Studi
 
 
 async def test_not_found_is_stored_too(client: StudioClient) -> None:
-    """A 404 is replayed even after the member exists."""
+    """A 404 is replayed even after the member exists, and the key is shown as `refused`."""
     class_, member, key = a_class(), a_member(), new_id()
     await client.import_all(class_)
     first = await client.book(class_["id"], member["id"], key=key)
     await client.import_all(member)
     second = await client.book(class_["id"], member["id"], key=key)
     assert (first.status, second.status, second.body) == (404, 404, first.body)
+    state = await client.get_ok(f"/idempotency-keys/{key}")
+    assert (state["status"], state["http_status"], state["resource_id"]) == ("refused", 404, None)
 
 
 async def test_a_key_with_other_parameters_is_refused(client: StudioClient) -> None:
@@ -51,22 +52,6 @@ async def test_a_key_with_other_parameters_is_refused(client: StudioClient) -> N
     again = await client.cancel(first.json["id"], key=cancel_key, reason="ill")
     assert (again.body, again.replayed) == (receipt.body, True)
     assert (await client.book(class_["id"], people[0]["id"], key=key)).body == first.body
-
-
-async def test_two_keys_of_one_client_share_and_two_clients_do_not(client: StudioClient) -> None:
-    """A retry survives a key rotation; another client's same text is another key."""
-    class_, people, key = a_class(capacity=5), [a_member() for _ in range(2)], new_id()
-    await client.import_all(class_, *people)
-    rotated, stranger = client.with_key(), client.with_key(client_id=new_id())
-    first = await client.book(class_["id"], people[0]["id"], key=key)
-    again = await rotated.book(class_["id"], people[0]["id"], key=key)
-    assert (again.replayed, again.body) == (True, first.body)
-    theirs = await stranger.book(class_["id"], people[1]["id"], key=key)
-    assert (theirs.status, theirs.replayed) == (201, False)
-    assert (await client.get_ok(f"/idempotency-keys/{key}"))["resource_id"] == first.json["id"]
-    assert (await stranger.get_ok(f"/idempotency-keys/{key}"))["resource_id"] == theirs.json["id"]
-    outsider = client.with_key(client_id=new_id())
-    assert (await outsider.get(f"/idempotency-keys/{key}")).status == 404
 
 
 async def test_the_location_is_checked_again_before_a_replay(client: StudioClient) -> None:
@@ -91,37 +76,6 @@ async def test_a_class_that_the_key_may_not_see_is_the_same_404_again(client: St
     first = await narrow.book(class_["id"], member["id"], key=key)
     again = await narrow.book(class_["id"], member["id"], key=key)
     assert (first.status, again.status, again.body, again.replayed) == (404, 404, first.body, True)
-
-
-async def test_a_request_in_progress_is_waited_for_and_reported(client: StudioClient) -> None:
-    """While the first runs its key is `in_progress`; a copy gets its response, or 409 after two seconds."""
-    class_, member, key = a_class(), a_member(), new_id()
-    await client.import_all(class_, member)
-    assert (await client.get(f"/idempotency-keys/{key}")).status == 404
-    async with client.service.db.transaction() as conn:
-        await conn.execute("SELECT lock_class($1, $2)", client.caller.studio_id, class_["id"])
-        first = asyncio.create_task(client.book(class_["id"], member["id"], key=key))
-        while (state := await client.get(f"/idempotency-keys/{key}")).status == 404:
-            await asyncio.sleep(0.01)
-        assert state.json["status"] == "in_progress" and state.json["http_status"] is None
-        late = await client.book(class_["id"], member["id"], key=key)
-        assert (late.status, late.code) == (409, "idempotency_in_progress")
-        assert late.headers[b"retry-after"] == b"1"
-        copy = asyncio.create_task(client.book(class_["id"], member["id"], key=key))
-        await asyncio.sleep(0.2)
-    responses = await asyncio.gather(first, copy)
-    assert responses[0].status == 201 and responses[0].body == responses[1].body and responses[1].replayed
-    state = await client.get(f"/idempotency-keys/{key}")
-    assert (state.json["status"], state.json["http_status"]) == ("succeeded", 201)
-
-
-async def test_a_refused_key_says_so(client: StudioClient) -> None:
-    """`refused` with the status that it was answered with."""
-    class_, key = a_class(), new_id()
-    await client.import_all(class_)
-    await client.book(class_["id"], new_id(), key=key)
-    state = await client.get_ok(f"/idempotency-keys/{key}")
-    assert (state["status"], state["http_status"], state["resource_id"]) == ("refused", 404, None)
 
 
 async def test_an_answer_is_stored_for_24_hours_by_the_databases_clock(client: StudioClient) -> None:

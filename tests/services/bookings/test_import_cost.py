@@ -8,7 +8,7 @@ from services.bookings.context import Bookings
 from services.bookings.store import import_shown
 from services.bookings.store.import_seats import analyze_grown
 from shared.db.database import Connection
-from tests.services.bookings.import_samples import a_class, a_member
+from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.studio_client import StudioClient
 
 ROWS, LINES = 4_000, 200

@@ -5,13 +5,7 @@ from typing import Any
 import pytest
 
 from shared.wire import new_id
-from tests.services.bookings.import_samples import (
-    a_class,
-    a_member,
-    a_membership,
-    a_product,
-    a_purchase,
-)
+from tests.services.bookings.samples import a_class, a_member, a_membership, a_product, a_purchase, a_spot
 from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_import import a_booking, an_entry
 
@@ -37,7 +31,7 @@ class Studio:
         self.purchase = a_purchase(self.people[0]["id"], self.product)
         self.class_ = a_class(capacity=1)
         class_id = self.class_["id"]
-        self.spot = {"object": "class_spot", "id": new_id(), "class_id": class_id, "label": "A", "order": 1}
+        self.spot = a_spot(class_id, order=1)
         self.booking = a_booking(class_id, self.people[0]["id"])
         self.waiting = a_booking(class_id, self.people[1]["id"], status="waitlisted")
         self.entry = an_entry(class_id, self.people[1]["id"], 1)

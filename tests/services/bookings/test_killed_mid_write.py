@@ -18,7 +18,7 @@ from shared.servers.ports import free_port
 from shared.wire import new_id
 from tests.services.bookings.consistency import inconsistencies
 from tests.services.bookings.fault_injection import Stage
-from tests.services.bookings.import_samples import a_class, a_member
+from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.studio_client import StudioClient
 
 SECRET = "a caller key for this test alone"
@@ -42,15 +42,14 @@ class Killable:
 
 
 @asynccontextmanager
-async def running(client: StudioClient, url: str, fatal: str | None = None) -> AsyncIterator[Killable]:
-    """With a fatal stage it must have killed itself by the end; without one it is killed then."""
+async def running(client: StudioClient, url: str, fatal: Stage) -> AsyncIterator[Killable]:
+    """It must have killed itself by the end."""
     port = free_port()
     async with aiohttp.ClientSession() as session:
         child = await start_killable(url, port, SECRET, session, fatal)
         try:
             yield Killable(client, port, session)
-            if fatal:
-                assert await asyncio.wait_for(child.wait(), 10) == -9
+            assert await asyncio.wait_for(child.wait(), 10) == -9
         finally:
             if child.returncode is None:
                 child.kill()
@@ -130,18 +129,3 @@ async def test_a_cancellation_killed_at_any_stage_happens_once(
     told = [event["type"] for event in await client.events()]
     assert (told.count("booking.cancelled"), told.count("booking.confirmed")) == (1, 1)
     assert await inconsistencies(client) == []
-
-
-async def test_an_answer_that_was_sent_is_replayed_after_a_kill(
-    client: StudioClient, database_url: str
-) -> None:
-    """Killed after the response was read: the same bytes from the next process."""
-    class_, member, key = a_class(capacity=3), a_member(), new_id()
-    await client.import_all(class_, member)
-    body = {"class_id": class_["id"], "member_id": member["id"]}
-    async with running(client, database_url) as first:
-        status, response, replayed = await first.send("POST", "/bookings", key, body)
-    assert (status, replayed) == (201, False)
-    again = await client.call("POST", "/bookings", body, key=key)
-    assert (again.status, again.body, again.replayed) == (201, response, True)
-    assert len(await client.events()) == 1

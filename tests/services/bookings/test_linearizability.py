@@ -12,9 +12,9 @@ import pytest
 from services.bookings.context import Bookings
 from shared.background import Wakeup
 from tests.harness.database_layout import open_database
-from tests.services.bookings.import_samples import a_class, a_member
 from tests.services.bookings.linearizability import Call, is_linearizable
 from tests.services.bookings.reference_model import Course, Person, Studio
+from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.studio_client import Reply, StudioClient
 from tests.services.bookings.without_locks import remove_row_locks
 

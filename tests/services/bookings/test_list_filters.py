@@ -9,7 +9,7 @@ import pytest
 
 from services.bookings.wire.bookings import MAX_CLASSES_IN_RANGE
 from shared.wire import new_id
-from tests.services.bookings.import_samples import a_class, a_member, soon
+from tests.services.bookings.samples import a_class, a_member, soon
 from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_lists import HERE, THERE, located
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from services.bookings.actions.due_work import update_due_memberships
-from tests.services.bookings.import_samples import a_class, a_member, a_membership, soon
+from tests.services.bookings.samples import a_class, a_member, a_membership, soon
 from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_cancel_booking import seated
 
@@ -71,6 +71,8 @@ async def test_promotion_uses_the_memberships_current_status(client: StudioClien
     await client.cancel(bookings[0]["id"])
     statuses = [(await client.get_ok(f"/bookings/{booking['id']}"))["status"] for booking in bookings[1:]]
     assert statuses == ["cancelled", "confirmed"]
+    again = await client.cancel(bookings[1]["id"])
+    assert again.details["receipt"]["late_fee_status"] == "none", "a skipped member is not charged"
 
 
 @pytest.mark.parametrize("status", ["pending", "active", "past_due", "cancelled", "expired"])

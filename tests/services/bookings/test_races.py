@@ -12,7 +12,7 @@ from shared.db.database import Database
 from shared.wire import new_id
 from tests.harness.database_layout import open_database
 from tests.services.bookings.consistency import inconsistencies
-from tests.services.bookings.import_samples import a_class, a_member, a_product, a_purchase
+from tests.services.bookings.samples import a_class, a_member, a_product, a_purchase
 from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.without_locks import remove_key_lock, remove_row_locks
 

@@ -1,8 +1,7 @@
 """What staff do to classes, bookings, memberships and purchases."""
 
-from services.bookings.actions.due_work import expire_waitlists
 from shared.wire import new_id
-from tests.services.bookings.import_samples import (
+from tests.services.bookings.samples import (
     a_class,
     a_member,
     a_membership,
@@ -26,22 +25,6 @@ async def test_staff_make_a_class_that_partners_book(client: StudioClient) -> No
     upside_down = body | {"capacity": 1, "id": new_id(), "end_time": soon(hours=1)}
     assert (await client.staff.call("POST", "/staff/classes", upside_down)).status == 422
     assert (await client.call("POST", "/staff/classes", body | {"capacity": 3})).status == 404
-
-
-async def test_raising_the_capacity_promotes_in_order(client: StudioClient) -> None:
-    """One promotion per new seat; lowering it under what is booked leaves everybody seated."""
-    class_, people = a_class(), [a_member() for _ in range(5)]
-    await client.import_all(class_, *people)
-    bookings = await seated(client, class_, people)
-    changed = await client.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"capacity": 3})
-    assert (changed.json["booked_count"], changed.json["available_count"]) == (3, 0)
-    statuses = [(await client.get_ok(f"/bookings/{booking['id']}"))["status"] for booking in bookings]
-    assert statuses == ["confirmed"] * 3 + ["waitlisted"] * 2
-    lowered = await client.staff.call("PATCH", f"/staff/classes/{class_['id']}", {"capacity": 1})
-    assert (lowered.json["booked_count"], lowered.json["available_count"]) == (3, 0)
-    await client.cancel(bookings[0]["id"])
-    shown = await client.get_ok(f"/classes/{class_['id']}")
-    assert (shown["booked_count"], len(await client.list_all("/waitlist", status="waiting"))) == (2, 2)
 
 
 async def test_cancelling_a_class_releases_everybody_and_charges_nobody(client: StudioClient) -> None:
@@ -108,29 +91,6 @@ async def test_nobody_is_checked_in_to_a_cancelled_class(client: StudioClient) -
     reply = await client.staff.call("POST", f"/staff/bookings/{booking['id']}/check-in")
     assert (reply.status, reply.details["allowed"]) == (409, [])
     assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 0
-
-
-async def test_the_waitlist_of_a_started_class_expires_by_itself(client: StudioClient) -> None:
-    """Entry and booking become `expired`, keep their position, have events, and cannot be cancelled."""
-    class_, people = a_class(), [a_member() for _ in range(3)]
-    await client.import_all(class_, *people)
-    bookings = await seated(client, class_, people)
-    assert await expire_waitlists(client.service) is False
-    assert len(await client.list_all("/waitlist", status="waiting")) == 2
-    times = {"start_time": soon(seconds=-1), "end_time": soon(hours=1)}
-    await client.staff.call("PATCH", f"/staff/classes/{class_['id']}", times)
-    before = len(await client.events())
-    await expire_waitlists(client.service)
-    entries = await client.list_all("/waitlist")
-    assert [(entry["status"], entry["position"]) for entry in entries] == [("expired", 1), ("expired", 2)]
-    events = (await client.events())[before:]
-    assert [event["type"] for event in events] == ["booking.expired"] * 2 + ["waitlist.updated"] * 2
-    assert events[0]["data"]["object"] == await client.get_ok(f"/bookings/{bookings[1]['id']}")
-    statuses = [(await client.get_ok(f"/bookings/{booking['id']}"))["status"] for booking in bookings]
-    assert statuses == ["confirmed", "expired", "expired"]
-    assert (await client.cancel(bookings[1]["id"])).details == {"status": "expired"}
-    await expire_waitlists(client.service)
-    assert len(await client.events()) == before + 4
 
 
 async def test_memberships_are_paused_resumed_and_cancelled(client: StudioClient) -> None:

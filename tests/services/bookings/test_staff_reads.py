@@ -3,14 +3,7 @@
 import pytest
 
 from shared.wire import new_id
-from tests.services.bookings.import_samples import (
-    a_class,
-    a_member,
-    a_membership,
-    a_product,
-    a_purchase,
-    soon,
-)
+from tests.services.bookings.samples import a_class, a_member, a_membership, a_product, a_purchase, soon
 from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_cancel_booking import seated
 

@@ -15,7 +15,7 @@ from shared.background import Wakeup
 from shared.db.database import Connection
 from shared.wire import new_id
 from tests.harness.database_layout import open_database
-from tests.services.bookings.import_samples import a_class, a_member
+from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.studio_client import StudioClient
 
 ROWS = 5_000

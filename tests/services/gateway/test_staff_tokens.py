@@ -20,7 +20,7 @@ from shared.wire import new_id
 from tests.harness import import_lines as lines
 from tests.harness.http import Client, Reply
 from tests.harness.system import System
-from tests.services.bookings.import_samples import a_member
+from tests.services.bookings.samples import a_member
 
 OPERATIONS = operator_operations()
 BY_NAME = {f"{one.route.method} {one.route.path}": one for one in OPERATIONS}
