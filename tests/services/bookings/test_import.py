@@ -185,25 +185,6 @@ async def test_an_imported_raise_of_the_capacity_promotes_without_events(client:
     assert await failed_checks(client, *IMPORTED) == []
 
 
-async def test_a_class_imported_as_cancelled_releases_all_bookings(client: StudioClient) -> None:
-    """As when staff cancel it: credits come back, a fee is waived, the queue is cancelled; no events."""
-    people = await rich(client, 3)
-    fees = {"late_fee_amount": "15", "late_fee_currency": "USD", "forfeit_credit": True}
-    class_ = a_class(capacity=2, credit_cost=4, start_time=soon(hours=1))
-    await client.import_all(a_studio(client.caller.studio_id, **fees), class_)
-    bookings = await seated(client, class_, people)
-    before = len(await client.events())
-    await client.import_all(class_ | {"status": "cancelled"})
-    assert {row["status"] for row in await client.list_all("/bookings")} == {"cancelled"}
-    assert {row["status"] for row in await client.list_all("/waitlist")} == {"cancelled"}
-    assert [await credits_of(client, person) for person in people] == [10, 10, 10]
-    receipt = (await client.cancel(bookings[0]["id"])).details["receipt"]
-    assert (receipt["late_fee_status"], receipt["credits_restored"]) == ("waived", 4)
-    assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 0
-    assert len(await client.events()) == before
-    assert await failed_checks(client, *IMPORTED) == []
-
-
 async def test_a_booking_imported_as_cancelled_gives_its_credits_back_once(client: StudioClient) -> None:
     """Also when the line comes again."""
     people = await rich(client, 1)
