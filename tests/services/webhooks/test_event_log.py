@@ -13,13 +13,13 @@ from shared.events.envelope import render
 from shared.events.kinds import BookingCreated, LeadCreated, MemberCreated
 from shared.wire import new_id, now
 from tests.harness.send_events import send_events
-from tests.services.webhooks.studio_client import ALL_READS, StudioClient
+from tests.services.webhooks.studio_client import ALL_READS, StudioClient, message_of
 
 
 async def test_a_redelivered_event_is_stored_once(client: StudioClient) -> None:
     """The bus delivers at least once. The log stores it once, also within one batch."""
     event = client.event()
-    message = Message(event.id, event.type, render(event))
+    message = message_of(event)
     await send_events(client.bus, [message] * 3)
     await asyncio.gather(*(send_events(client.bus, [message]) for _ in range(5)))
     await client.publish(client.event())
@@ -165,7 +165,7 @@ async def test_an_unreadable_message_is_parked_and_the_others_are_logged(client:
     unknown = client.event()
     strange = Message("strange", "class.moved", render(unknown).replace(b"booking.created", b"class.moved"))
     event = client.event()
-    reply = await send_events(client.bus, [bad, Message(event.id, event.type, render(event)), strange])
+    reply = await send_events(client.bus, [bad, message_of(event), strange])
     assert [one.event_id for one in reply.stored] == ["bad", event.id, "strange"], "nothing is sent again"
     shown = (await client.call("GET", "/events")).json()["data"]
     assert [one["id"] for one in shown] == [event.id]
