@@ -105,7 +105,7 @@ async def read_of(system: System, key: str, route: PartnerRoute, ids: dict[str, 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
 async def test_nobody_gets_what_is_not_theirs(system: System, route: PartnerRoute) -> None:
-    """Foreign studio, location and client, a missing scope, an expired and a revoked key; as sessions too."""
+    """Foreign studio, location and client, a missing scope, a dead or a missing key; as sessions too."""
     ids, callers = await demo_ids_in(system), await callers_in(system)
     await check_dead_keys(system, route, ids, callers)
     if route.scope == ANY_KEY:
@@ -139,6 +139,9 @@ async def check_dead_keys(system: System, route: PartnerRoute, ids: dict[str, st
             for client, code in ((by_key, f"api_key_{name}"), (by_session, "console_session_ended")):
                 refused = await call(client, route, ids)
                 assert (refused.status, refused.code) == (401, code)
+        missing = await call(here.anyone, route, ids)
+        assert (missing.status, missing.code) == (401, "missing_api_key")
+        assert "X-Service-Key" in missing.headers["WWW-Authenticate"]
 
 
 async def check_location(system: System, route: PartnerRoute, ids: dict[str, str], callers: Callers) -> None:

@@ -55,7 +55,8 @@ async def test_a_real_link_works_at_an_address_that_has_guessed_too_often(system
     assert guesses[-1].status == 429
     headers = PAGE | {"Cookie": cookie_in(await exchange(system, token))}
     assert (await with_session(system, headers).get("/key")).status == 200
-    assert (await system.site.send("DELETE", "/console/session", headers=headers)).status == 204
+    gone = await system.site.send("DELETE", "/console/session", headers=headers)
+    assert gone.status == 204 and "Max-Age=0" in gone.headers["Set-Cookie"]
     assert (await with_session(system, headers).get("/key")).status in (401, 429)
 
 
@@ -80,27 +81,6 @@ async def test_the_cookie_is_kept_from_scripts_and_from_other_sites(system: Syst
     for public in ({"Origin": "https://api.example.com"}, {"Host": "api.example.com"}):
         elsewhere = await exchange(system, await link_for(system, key), **public)
         assert "; Secure" in elsewhere.headers["Set-Cookie"]
-
-
-async def test_another_site_cannot_use_the_session(system: System) -> None:
-    """The cookie is refused without the page's header, and no preflight lets another origin add it."""
-    headers = await session_of(system, await system.key())
-    assert (await with_session(system, headers).get("/key")).status == 200
-    cookie = {"Cookie": headers["Cookie"]}
-    refused = await with_session(system, cookie).get("/key")
-    assert (refused.status, refused.code) == (401, "missing_api_key")
-    foreign = headers | {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
-    write = await with_session(system, foreign).post("/webhook-endpoints", {"url": "https://a.b/"})
-    assert write.status == 401
-    asks = {
-        "Origin": "https://evil.example",
-        "Access-Control-Request-Method": "POST",
-        "Access-Control-Request-Headers": "x-studio-console",
-    }
-    for path in ("/partner/v1/webhook-endpoints", "/console/session"):
-        preflight = await system.site.send("OPTIONS", path, headers=asks | cookie)
-        assert preflight.status >= 400
-        assert not [name for name in preflight.headers if name.lower().startswith("access-control")]
 
 
 async def test_a_sign_in_is_a_small_json_body(system: System) -> None:
@@ -158,18 +138,6 @@ async def test_a_session_cannot_make_sessions(system: System) -> None:
     assert (refused.status, refused.code) == (403, "console_session_not_allowed")
 
 
-async def test_revoking_the_key_ends_its_sessions(system: System) -> None:
-    """As fast as the key itself, even for a cached session; other sessions continue."""
-    issued = await system.issue()
-    other = with_session(system, await session_of(system, await system.key()))
-    client = with_session(system, await session_of(system, issued["key"]))
-    assert (await client.get("/key")).status == 200
-    await system.operator.post(f"/keys/{issued['id']}/revoke")
-    ended = await client.until("/key", lambda reply: "error" in reply)
-    assert ended["error"]["code"] == "console_session_ended"
-    assert (await other.get("/key")).status == 200
-
-
 async def test_a_session_shares_the_clients_rate(system: System) -> None:
     """The client's keys and sessions share one bucket."""
     issued = await system.issue(client="Shared bucket")
@@ -179,15 +147,6 @@ async def test_a_session_shares_the_clients_rate(system: System) -> None:
     by_session = await with_session(system, headers).get("/key")
     left = [int(reply.headers["RateLimit-Remaining"]) for reply in (by_key, by_session)]
     assert left[1] == left[0] - 1
-
-
-async def test_signing_out_ends_the_session_for_good(system: System) -> None:
-    """The cookie is removed, and a copy of it no longer works."""
-    headers = await session_of(system, await system.key())
-    gone = await system.site.send("DELETE", "/console/session", headers=headers)
-    assert gone.status == 204 and "Max-Age=0" in gone.headers["Set-Cookie"]
-    refused = await with_session(system, headers).get("/key")
-    assert (refused.status, refused.code) == (401, "console_session_ended")
 
 
 async def test_a_forged_cookie_is_refused(system: System) -> None:
