@@ -12,13 +12,7 @@ from shared.events.kinds import MemberCreated
 from shared.wire import new_id, now
 from tests.harness.eventually import eventually
 from tests.harness.receiver import Receiver, answering
-from tests.services.webhooks.studio_client import (
-    ALL_READS,
-    Reply,
-    StudioClient,
-    open_studio_client,
-    statuses,
-)
+from tests.services.webhooks.studio_client import ALL_READS, Reply, StudioClient, open_studio_client, statuses
 
 LONG_AGO = "2020-01-01T00:00:00Z"
 

@@ -72,10 +72,7 @@ def test_terms() -> None:
     kind = msgspec.structs.replace(POLICY, late_fee_amount=None, forfeit_credit=False)
     mild = terms_for_member(held(credits_charged=2), kind, deadline + MICRO)
     assert (mild.late_cancel, mild.late_fee_status, mild.credits_restored) == (True, "none", 2)
-    for free in (
-        held(status=BookingStatus.WAITLISTED),
-        held(promoted_at=deadline + MICRO),
-    ):
+    for free in (held(status=BookingStatus.WAITLISTED), held(promoted_at=deadline + MICRO)):
         terms = terms_for_member(free, POLICY, START - MICRO)
         assert (terms.late_cancel, terms.free_cancel_until) == (False, START)
     early = held(promoted_at=deadline)

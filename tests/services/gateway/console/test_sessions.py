@@ -12,14 +12,7 @@ from services.gateway.rules.rate_limit import FailedKeyLimits
 from services.gateway.store.old_rows import delete_old_rows
 from shared.db.database import Database
 from shared.wire import new_id
-from tests.harness.console import (
-    PAGE,
-    cookie_in,
-    exchange,
-    link_for,
-    session_of,
-    with_session,
-)
+from tests.harness.console import PAGE, cookie_in, exchange, link_for, session_of, with_session
 from tests.harness.system import System
 
 
