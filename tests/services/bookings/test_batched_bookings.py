@@ -14,7 +14,7 @@ from services.bookings.store.insert_bookings import Outcome
 from shared.db.database import Connection
 from shared.wire import new_id
 from tests.services.bookings.consistency import inconsistencies
-from tests.services.bookings.samples import a_class, a_member, a_membership, a_product, a_purchase, a_spot
+from tests.services.bookings.samples import a_class, a_member, a_membership, a_spot
 from tests.services.bookings.studio_client import Reply, StudioClient
 
 
@@ -79,14 +79,6 @@ async def test_a_member_is_booked_once(client: StudioClient, monkeypatch: pytest
     replies = await book_in_one_batch(client, monkeypatch, request(class_, member), request(class_, member))
     assert outcomes(replies) == ["confirmed", "already_booked"]
     assert replies[1].details == {"booking_id": replies[0].json["id"]}
-
-
-async def test_a_credit_pays_once(client: StudioClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two classes, credits for one of them."""
-    product, member, classes = a_product(3), a_member(), [a_class(credit_cost=2) for _ in range(2)]
-    await client.import_all(product, member, a_purchase(member["id"], product), *classes)
-    replies = await book_in_one_batch(client, monkeypatch, *(request(class_, member) for class_ in classes))
-    assert outcomes(replies) == ["confirmed", "member_not_eligible"]
 
 
 async def test_a_free_class_before_does_not_hide_the_membership(

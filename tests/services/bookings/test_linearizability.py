@@ -3,15 +3,11 @@
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator
 from typing import Any
 
 import asyncpg
-import pytest
 
 from services.bookings.context import Bookings
-from shared.background import Wakeup
-from tests.harness.database_layout import open_database
 from tests.services.bookings.linearizability import Call, is_linearizable
 from tests.services.bookings.reference_model import Course, Person, Studio
 from tests.services.bookings.samples import a_class, a_member
@@ -19,15 +15,6 @@ from tests.services.bookings.studio_client import Reply, StudioClient
 from tests.services.bookings.without_locks import remove_row_locks
 
 CLIENTS, CALLS_EACH, HISTORIES, ATTEMPTS = 6, 6, 10, 10
-
-
-@pytest.fixture
-async def service(database_url: str) -> AsyncIterator[Bookings]:
-    db = await open_database(database_url, "bookings", size=CLIENTS)
-    try:
-        yield Bookings(db=db, wakeup=Wakeup())
-    finally:
-        await db.close()
 
 
 class Recorder:
