@@ -147,21 +147,6 @@ async def test_a_cancelled_class_creates_the_events_of_its_bookings(
     assert [event["type"] for event in events if "previous" in event["data"]] == ["waitlist.updated"]
 
 
-async def test_a_class_that_an_import_moves_creates_events_for_both_locations(
-    client: StudioClient, studio: Studio
-) -> None:
-    """With its bookings and its waitlist, as when staff move it."""
-    old, new = new_id(), new_id()
-    await client.import_all(studio.class_ | {"location_id": old})
-    events = await told(client, studio.class_ | {"location_id": new})
-    kinds = [event["type"] for event in events]
-    assert sorted(kinds) == ["booking.updated"] * 4 + ["class.updated"] * 2 + ["waitlist.updated"] * 2
-    for event in events:
-        thin = event["location_id"] == old
-        assert (set(event["data"]["object"]) == {"id", "object"}) is thin
-        assert "previous" not in event["data"]
-
-
 async def test_a_class_that_an_import_moves_and_cancels_is_cancelled_at_its_new_location(
     client: StudioClient, studio: Studio
 ) -> None:

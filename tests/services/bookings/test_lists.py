@@ -1,6 +1,7 @@
 """Lists: order, cursors, filters, and what a location-limited key sees."""
 
 from datetime import timedelta, timezone
+from itertools import product
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_import import a_booking
 
 HERE, THERE = new_id(), new_id()
+PATHS = ("/classes", "/bookings", "/waitlist", "/purchases", "/members")
 
 
 def located(*ids: str) -> list[dict[str, Any]]:
@@ -22,20 +24,20 @@ def located(*ids: str) -> list[dict[str, Any]]:
 
 async def full_house(client: StudioClient) -> dict[str, Any]:
     """Classes here, there and nowhere, each with a seat taken and one waiting; purchases likewise."""
-    people, product = [a_member() for _ in range(2)], a_product()
+    people, pack = [a_member() for _ in range(2)], a_product()
     classes = [
         a_class(location_id=place, start_time=soon(days=n + 1))
         for n, place in enumerate((HERE, THERE, None) * 2)
     ]
-    purchases = [a_purchase(people[0]["id"], product, location_id=place) for place in (HERE, THERE, None)]
-    await client.import_all(*located(HERE, THERE), *people, product, *classes, *purchases)
+    purchases = [a_purchase(people[0]["id"], pack, location_id=place) for place in (HERE, THERE, None)]
+    await client.import_all(*located(HERE, THERE), *people, pack, *classes, *purchases)
     for class_ in classes:
         for person in people:
             assert (await client.book(class_["id"], person["id"], join_waitlist=True)).status == 201
     return {"people": people, "classes": classes, "purchases": purchases}
 
 
-@pytest.mark.parametrize("path", ["/classes", "/bookings", "/waitlist", "/purchases", "/members"])
+@pytest.mark.parametrize("path", PATHS)
 async def test_pages_put_together_are_the_whole_list(client: StudioClient, path: str) -> None:
     """Page by page with any limit: the same rows in the same order, also for a limited key."""
     await full_house(client)
@@ -126,7 +128,7 @@ async def test_time_filters_need_an_offset_and_accept_any(client: StudioClient) 
     start = soon(days=2).replace(microsecond=0)
     await client.import_all(a_class(start_time=start), a_class(start_time=start + timedelta(hours=1)))
     for hours in (-8, 0, 5.75, 14):
-        local = start.astimezone(_offset(hours))
+        local = start.astimezone(timezone(timedelta(hours=hours)))
         after = await client.list_all("/classes", starts_after=local.isoformat())
         before = await client.list_all("/classes", starts_before=local.isoformat())
         assert (len(after), len(before)) == (2, 0)
@@ -136,14 +138,9 @@ async def test_time_filters_need_an_offset_and_accept_any(client: StudioClient) 
     assert (await client.get("/classes", starts_after="2026-03-08T12:00:00")).status == 422
 
 
-def _offset(hours: float) -> Any:
-    return timezone(timedelta(hours=hours))
-
-
-@pytest.mark.parametrize("cursor", ["nonsense", "11111111-1111-4111-8111-111111111111"])
-async def test_an_unknown_cursor_is_400(client: StudioClient, cursor: str) -> None:
+async def test_an_unknown_cursor_is_400(client: StudioClient) -> None:
     """Not a uuid, or not a row of this studio."""
-    for path in ("/classes", "/bookings", "/waitlist", "/purchases", "/members"):
+    for path, cursor in product(PATHS, ("nonsense", new_id())):
         reply = await client.get(path, cursor=cursor)
         assert (reply.status, reply.code) == (400, "invalid_cursor")
 
@@ -152,8 +149,7 @@ async def test_another_studios_ids_are_unknown_here(client: StudioClient) -> Non
     """Nothing is read, booked or cancelled across studios."""
     house = await full_house(client)
     other = StudioClient.for_new_studio(client.service)
-    paths = ["/classes", "/bookings", "/waitlist", "/purchases", "/members"]
-    for path in paths:
+    for path in PATHS:
         row = (await client.get_ok(path))["data"][0]["id"]
         assert (await other.get(f"{path}/{row}")).status == 404
         assert (await other.get_ok(path))["data"] == []
