@@ -7,6 +7,7 @@ import msgspec
 from services.bookings.actions.due_work import prune_idempotency_keys
 from services.bookings.context import Bookings
 from shared.wire import new_id
+from tests.harness.database_layout import open_database
 from tests.services.bookings.fault_injection import FaultyDatabase, Stage, raise_error
 from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.studio_client import StudioClient
@@ -97,16 +98,17 @@ async def test_an_answer_is_stored_for_24_hours_by_the_databases_clock(client: S
         assert await conn.fetchval("SELECT count(*) FROM idempotency_keys") == 0
 
 
-async def test_a_failed_request_stores_nothing(client: StudioClient) -> None:
+async def test_a_failed_request_stores_nothing(client: StudioClient, database_url: str) -> None:
     """Neither a 422 nor a server error is stored: the retry books."""
     class_, member, key = a_class(), a_member(), new_id()
     await client.import_all(class_, member)
     assert (await client.book(class_["id"], "nobody", key=key)).status == 422
-
-    db = FaultyDatabase(client.service.db.pool, "bookings")
+    db = await open_database(database_url, "bookings", size=1, kind=FaultyDatabase)
+    assert isinstance(db, FaultyDatabase)
     db.fatal, db.fail = Stage.WRITTEN, raise_error
     broken: Bookings = msgspec.structs.replace(client.service, db=db)
     assert (await StudioClient(broken, client.caller).book(class_["id"], member["id"], key=key)).status == 500
+    await db.close()
     retry = await client.book(class_["id"], member["id"], key=key)
     assert (retry.status, retry.replayed) == (201, False)
     assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 1

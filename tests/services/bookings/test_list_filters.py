@@ -72,7 +72,7 @@ async def test_every_combination_of_class_filters_is_the_filtered_list(client: S
         whole = await caller.list_all("/classes", limit=200)
         for chosen in subsets(filters):
             expected = [row for row in whole if fits(row, chosen)]
-            assert await caller.list_all("/classes", limit=chance.choice((1, 7, 200)), **chosen) == expected
+            assert await caller.list_all("/classes", limit=chance.choice((9, 200)), **chosen) == expected
 
 
 async def test_ids_read_up_to_a_hundred_classes_in_one_call(client: StudioClient) -> None:

@@ -185,11 +185,18 @@ async def pieces_of(body: bytes, size: int) -> tuple[list[bytes | None], float]:
 
 
 async def test_a_long_line_that_arrives_in_small_pieces_costs_its_size() -> None:
-    """4 MB in pieces of 1 KB cost about four times as much as 1 MB. Joining each piece made it 16 times."""
-    lines, quarter = await pieces_of(b"x" * 2**20 + b"\n", 1024)
-    assert [len(line or b"") for line in lines] == [2**20]
-    lines, whole = await pieces_of(b"x" * 2**22 + b"\nnext\n\n\nlast", 1024)
-    assert [len(line or b"") for line in lines] == [2**22, 4, 0, 0, 4]
+    """4 MB in pieces of 1 KB cost about four times as much as 1 MB. Joining each piece made it 16 times.
+
+    The best of three runs counts: a busy machine makes one of them dearer.
+    """
+    quarter, whole = 9.0, 9.0
+    for _ in range(3):
+        lines, seconds = await pieces_of(b"x" * 2**20 + b"\n", 1024)
+        assert [len(line or b"") for line in lines] == [2**20]
+        quarter = min(quarter, seconds)
+        lines, seconds = await pieces_of(b"x" * 2**22 + b"\nnext\n\n\nlast", 1024)
+        assert [len(line or b"") for line in lines] == [2**22, 4, 0, 0, 4]
+        whole = min(whole, seconds)
     assert whole < 8 * quarter + 0.1
 
 
