@@ -55,7 +55,7 @@ async def test_credits_pay_once_and_only_what_no_membership_covers(client: Studi
 
 async def test_spots_are_listed_and_assigned_in_order(client: StudioClient) -> None:
     """`optional` takes the first free one, if there is one; a spot of another class is unknown."""
-    class_, other = a_class(capacity=3, spot_selection_mode="optional"), a_class(capacity=3)
+    class_, other = (a_class(capacity=3, spot_selection_mode="optional") for _ in range(2))
     people = [a_member() for _ in range(3)]
     second, first = (a_spot(class_["id"], label=f"B{order}", order=order) for order in (2, 1))
     await client.import_all(second, first, class_, other, *people)
