@@ -167,18 +167,14 @@ async def check_list(system: System, route: PartnerRoute, callers: Callers) -> N
     assert mine.status in (200, 422), mine.body
     if mine.status != 200 or "data" not in mine.json():
         return
+
+    async def listed(name: str) -> list[Any]:
+        page = await system.partner(callers.keys[name]).get(route.path, limit=200)
+        return list(page.json()["data"])
+
     own = {row["id"] for row in mine.json()["data"]}
-    stranger = (await system.partner(callers.keys["another studio"]).get(route.path, limit=200)).json()[
-        "data"
-    ]
-    assert not own & {row["id"] for row in stranger}
-    limited = (await system.partner(callers.keys["another location"]).get(route.path, limit=200)).json()[
-        "data"
-    ]
+    for name in ("another studio", *(["another client"] if route.path == "/webhook-endpoints" else [])):
+        assert not own & {row["id"] for row in await listed(name)}, name
+    limited = await listed("another location")
     assert places_in(limited) <= {callers.elsewhere}
     assert not [row for row in limited if row.get("class_id")], "there is no class at that location"
-    if route.path == "/webhook-endpoints":
-        other = (await system.partner(callers.keys["another client"]).get(route.path, limit=200)).json()[
-            "data"
-        ]
-        assert not own & {row["id"] for row in other}

@@ -46,7 +46,7 @@ async def recovering(client: StudioClient, receiver: Receiver, missed: int) -> d
 @pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that few events are many batches."""
-    monkeypatch.setattr(recover, "BATCH", 20)
+    monkeypatch.setattr(recover, "BATCH", 40)
     monkeypatch.setattr(recover, "MAX_OPEN", 50)
 
 
@@ -111,7 +111,7 @@ async def test_a_recovery_continues_after_a_restart_and_keeps_few_deliveries_ope
     """It is stored, advances in batches, and waits while many deliveries are open."""
     receiver.response = answering(500)
     async with open_studio_client(database_url, webhook_retry_schedule=(60.0,)) as client:
-        await recovering(client, receiver, 150)
+        await recovering(client, receiver, 130)
 
         async def waiting() -> bool:
             pending = await client.value("SELECT count(*) FROM deliveries WHERE status = 'pending'")
@@ -129,9 +129,9 @@ async def test_a_recovery_continues_after_a_restart_and_keeps_few_deliveries_ope
         client.studio_id, client.client_id = ids
         await client.sql("UPDATE lanes SET paused_until = NULL, due_at = now()")
         await client.sql("UPDATE deliveries SET next_attempt_at = now()")
-        await receiver.until_count(before + 150)
+        await receiver.until_count(before + 130)
         await eventually(lambda: done(client))
-        assert {got.sequence for got in receiver.received} == set(range(1, 151))
+        assert {got.sequence for got in receiver.received} == set(range(1, 131))
 
 
 @pytest.mark.usefixtures("small_steps")
