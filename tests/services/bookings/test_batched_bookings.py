@@ -1,7 +1,7 @@
 """Bookings decided and written in one transaction: each sees the effect of those before it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import asyncpg
@@ -19,11 +19,10 @@ from tests.services.bookings.studio_client import Reply, StudioClient
 
 
 @pytest.fixture
-async def client(service: Bookings) -> AsyncIterator[StudioClient]:
+def client(service: Bookings) -> StudioClient:
     """One worker, kept busy by `book_in_one_batch` until all requests are queued."""
-    yield StudioClient.for_new_studio(
-        Bookings(db=service.db, wakeup=service.wakeup, batcher=Batcher(max_workers=1))
-    )
+    batcher = Batcher[Any, Any](max_workers=1)
+    return StudioClient.for_new_studio(Bookings(db=service.db, wakeup=service.wakeup, batcher=batcher))
 
 
 async def book_in_one_batch(

@@ -85,10 +85,8 @@ async def test_a_queue_may_come_in_several_batches(client: StudioClient) -> None
     assert sorted(row["id"] for row in waiting) == sorted(str(line["id"]) for line in entries)
     positions = {row["member_id"]: row["position"] for row in waiting}
     assert [positions[person["id"]] for person in people[1:]] == [1, 2, 3]
-    assert {row["id"] for row in await client.list_all("/bookings")} == {
-        seat["id"],
-        *(p["id"] for p in places),
-    }
+    booked = {row["id"] for row in await client.list_all("/bookings")}
+    assert booked == {line["id"] for line in (seat, *places)}
     await client.cancel(str(seat["id"]))
     assert (await client.get_ok(f"/bookings/{places[0]['id']}"))["status"] == "confirmed"
 
@@ -223,9 +221,8 @@ async def test_a_membership_or_purchase_stays_with_its_member(client: StudioClie
     await client.import_all(product, *people, card, bought)
     report = await client.import_lines(*(line | {"member_id": people[1]["id"]} for line in (card, bought)))
     assert [line["line"] for line in report["rejected"]] == [1, 2]
-    assert {line["reason"] for line in report["rejected"]} == {
-        "It belongs to another member, with whom it stays."
-    }
+    reasons = {line["reason"] for line in report["rejected"]}
+    assert reasons == {"It belongs to another member, with whom it stays."}
     assert (await client.get_ok(f"/memberships/{card['id']}"))["member_id"] == people[0]["id"]
     assert [await credits_of(client, person) for person in people] == [5, 0]
 

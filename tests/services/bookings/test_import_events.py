@@ -71,10 +71,8 @@ async def test_lines_that_change_nothing_write_nothing(client: StudioClient, stu
     assert await told(client, *studio.lines) == []
     assert await rows_of(client) == before
     (event,) = await told(client, *studio.lines, studio.people[2] | {"first_name": "Grace"})
-    assert (event["type"], event["data"]["previous"]) == (
-        "member.updated",
-        {"name": "Ada Byron", "first_name": "Ada"},
-    )
+    assert event["type"] == "member.updated"
+    assert event["data"]["previous"] == {"name": "Ada Byron", "first_name": "Ada"}
 
 
 async def test_a_first_load_can_create_events_too(client: StudioClient) -> None:
@@ -121,11 +119,8 @@ async def test_a_freed_seat_creates_the_events_of_everything_that_follows(
 ) -> None:
     """A line cancels the seated booking: the waiting member is confirmed, and the class stays full."""
     events = await told(client, studio.booking | {"status": "cancelled"})
-    assert sorted(event["type"] for event in events) == [
-        "booking.cancelled",
-        "booking.confirmed",
-        "waitlist.updated",
-    ]
+    kinds = sorted(event["type"] for event in events)
+    assert kinds == ["booking.cancelled", "booking.confirmed", "waitlist.updated"]
     confirmed = next(event for event in events if event["type"] == "booking.confirmed")
     assert confirmed["resource"]["id"] == studio.waiting["id"]
     assert confirmed["data"] == {"object": await client.get_ok(f"/bookings/{studio.waiting['id']}")}
@@ -138,12 +133,8 @@ async def test_a_cancelled_class_creates_the_events_of_its_bookings(
 ) -> None:
     """As when staff cancel it: `class.cancelled`, and each booking."""
     events = await told(client, studio.class_ | {"status": "cancelled"})
-    assert sorted(event["type"] for event in events) == [
-        "booking.cancelled",
-        "booking.cancelled",
-        "class.cancelled",
-        "waitlist.updated",
-    ]
+    kinds = sorted(event["type"] for event in events)
+    assert kinds == ["booking.cancelled"] * 2 + ["class.cancelled", "waitlist.updated"]
     assert [event["type"] for event in events if "previous" in event["data"]] == ["waitlist.updated"]
 
 

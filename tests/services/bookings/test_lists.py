@@ -146,13 +146,22 @@ async def test_an_unknown_cursor_is_400(client: StudioClient) -> None:
 
 
 async def test_another_studios_ids_are_unknown_here(client: StudioClient) -> None:
-    """Nothing is read, booked or cancelled across studios."""
+    """Nothing is read, booked or cancelled across studios, by partners or staff."""
     house = await full_house(client)
     other = StudioClient.for_new_studio(client.service)
     for path in PATHS:
         row = (await client.get_ok(path))["data"][0]["id"]
         assert (await other.get(f"{path}/{row}")).status == 404
         assert (await other.get_ok(path))["data"] == []
+    booking = (await client.get_ok("/bookings"))["data"][0]["id"]
+    for path in (
+        f"/classes/{house['classes'][0]['id']}/roster",
+        f"/members/{house['people'][0]['id']}",
+        f"/bookings/{booking}",
+    ):
+        assert (await other.staff.get(f"/staff{path}")).status == 404
+    assert (await other.staff.get_ok("/staff/members"))["data"] == []
+    assert (await other.staff.call("POST", f"/staff/bookings/{booking}/cancel", {})).status == 404
     mine = a_member()
     await other.import_all(mine)
     assert (await other.book(house["classes"][0]["id"], mine["id"])).status == 404

@@ -113,10 +113,8 @@ async def test_memberships_are_paused_resumed_and_cancelled(client: StudioClient
     path = f"/staff/memberships/{card['id']}"
     paused = (await client.staff.call("POST", f"{path}/pause", {"reason": "travel"})).json
     assert (paused["status"], paused["state_version"], paused["pause"]["reason"]) == ("paused", 2, "travel")
-    assert (await client.staff.call("POST", f"{path}/pause", {})).details["allowed"] == [
-        "active",
-        "cancelled",
-    ]
+    again = await client.staff.call("POST", f"{path}/pause", {})
+    assert again.details["allowed"] == ["active", "cancelled"]
     resumed = (await client.staff.call("POST", f"{path}/resume")).json
     assert (resumed["status"], resumed["state_version"], resumed["pause"]) == ("active", 3, None)
     ended = (await client.staff.call("POST", f"{path}/cancel", {"reason": "moved"})).json
@@ -128,10 +126,8 @@ async def test_memberships_are_paused_resumed_and_cancelled(client: StudioClient
     assert (later.json["status"], later.json["auto_renew"]) == ("active", False)
     assert later.json["cancellation"]["effective_at"] is not None
     assert await client.get_ok(f"/memberships/{card['id']}") == ended
-    assert [row["id"] for row in await client.list_all(f"/members/{member['id']}/memberships", limit=1)] == [
-        card["id"],
-        dated["id"],
-    ]
+    listed = await client.list_all(f"/members/{member['id']}/memberships", limit=1)
+    assert [row["id"] for row in listed] == [card["id"], dated["id"]]
 
 
 async def test_a_recorded_purchase_grants_its_credits(client: StudioClient) -> None:
@@ -140,11 +136,8 @@ async def test_a_recorded_purchase_grants_its_credits(client: StudioClient) -> N
     await client.import_all(product, member)
     body = {"id": new_id(), "member_id": member["id"], "product_id": product["id"], "quantity": 2}
     made = await client.staff.call("POST", "/staff/purchases", body | {"amount_total": "50"})
-    assert (made.status, made.json["amount_total"], made.json["product_key"]) == (
-        201,
-        "50.00",
-        product["key"],
-    )
+    assert (made.status, made.json["amount_total"]) == (201, "50.00")
+    assert made.json["product_key"] == product["key"]
     assert await credits_of(client, member) == 6
     assert (await client.staff.call("POST", "/staff/purchases", body)).code == "purchase_exists"
     pending = a_purchase(member["id"], product, status="pending")

@@ -68,23 +68,6 @@ async def test_a_partners_key_cannot_use_staff_routes(client: StudioClient) -> N
         assert (await client.get(path)).status == 404
 
 
-async def test_another_studios_class_member_and_booking_are_unknown(client: StudioClient) -> None:
-    """Every read binds the studio."""
-    class_, member = a_class(), a_member()
-    await client.import_all(class_, member)
-    (booking,) = await seated(client, class_, [member])
-    other = StudioClient.for_new_studio(client.service).staff
-    for path in (
-        f"/staff/classes/{class_['id']}/roster",
-        f"/staff/members/{member['id']}",
-        f"/staff/bookings/{booking['id']}",
-    ):
-        assert (await other.get(path)).status == 404
-    assert (await other.get_ok("/staff/members"))["data"] == []
-    refused = await other.call("POST", f"/staff/bookings/{booking['id']}/cancel", {})
-    assert refused.status == 404
-
-
 async def test_the_desk_cancels_a_booking_once(client: StudioClient) -> None:
     """Under the studio's policy, with a receipt; the waitlist moves up; repeating it is 409 with it."""
     class_, people = a_class(), [a_member(), a_member()]
@@ -92,11 +75,8 @@ async def test_the_desk_cancels_a_booking_once(client: StudioClient) -> None:
     first, second = await seated(client, class_, people)
     path = f"/staff/bookings/{first['id']}/cancel"
     receipt = (await client.staff.call("POST", path, {"reason": "called"})).json
-    assert (receipt["status"], receipt["reason"], receipt["booking_id"]) == (
-        "cancelled",
-        "called",
-        first["id"],
-    )
+    assert (receipt["status"], receipt["reason"]) == ("cancelled", "called")
+    assert receipt["booking_id"] == first["id"]
     assert (await client.get_ok(f"/bookings/{second['id']}"))["status"] == "confirmed"
     again = await client.staff.call("POST", path, {})
     assert (again.code, again.details["receipt"]["id"]) == ("booking_already_cancelled", receipt["id"])

@@ -11,7 +11,7 @@ from standardwebhooks import Webhook
 from shared.events.kinds import MemberCreated
 from tests.harness.eventually import eventually
 from tests.harness.receiver import Received, Receiver, answering
-from tests.services.webhooks.studio_client import StudioClient, open_studio_client, statuses
+from tests.services.webhooks.studio_client import StudioClient, statuses
 from tests.services.webhooks.test_changes import lane_is_free
 
 
@@ -70,18 +70,17 @@ async def test_a_redirect_is_a_failure_and_not_followed(
     assert second_receiver.count == 0
 
 
-async def test_retry_after_is_honoured(database_url: str, receiver: Receiver) -> None:
+async def test_retry_after_is_honoured(client: StudioClient, receiver: Receiver) -> None:
     """Retry-After delays the next attempt beyond the schedule."""
     receiver.response = answering(429, 200, headers={"Retry-After": "3600"})
-    async with open_studio_client(database_url) as client:
-        endpoint = await client.endpoint(receiver.url)
-        await client.publish_some(1)
-        [waiting] = await client.until_deliveries(endpoint["id"], lambda ds: ds[0]["attempt_count"] == 1)
-        wait = datetime.fromisoformat(waiting["next_attempt_at"]) - datetime.now(UTC)
-        assert 3500 < wait.total_seconds() <= 3600
-        [other] = await client.publish_some(1)
-        await eventually(lambda: lane_is_free(client))
-        assert other not in receiver.ids, "what came later waits as well"
+    endpoint = await client.endpoint(receiver.url)
+    await client.publish_some(1)
+    [waiting] = await client.until_deliveries(endpoint["id"], lambda ds: ds[0]["attempt_count"] == 1)
+    wait = datetime.fromisoformat(waiting["next_attempt_at"]) - datetime.now(UTC)
+    assert 3500 < wait.total_seconds() <= 3600
+    [other] = await client.publish_some(1)
+    await eventually(lambda: lane_is_free(client))
+    assert other not in receiver.ids, "what came later waits as well"
 
 
 async def test_the_start_of_a_response_is_stored_and_nul_is_replaced(

@@ -94,15 +94,15 @@ async def test_lanes_are_released_in_one_statement_that_skips_locked_ones(client
         assert await lanes.release(conn, releases) == [False, None, False, False]
 
 
-async def test_another_dispatcher_takes_over_when_one_is_gone(database_url: str, receiver: Receiver) -> None:
+async def test_another_dispatcher_takes_over_when_one_is_gone(
+    client: StudioClient, receiver: Receiver
+) -> None:
     """A lease that is not renewed expires, and another owner continues: at least once, same id."""
-    async with open_studio_client(database_url) as client:
-        endpoint = await client.endpoint(receiver.url)
-        dead = new_id()
-        await client.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '700 ms'", dead)
-        await client.publish_some(3)
-        assert statuses(await client.deliveries(endpoint["id"])) == ["pending"] * 3
-        await receiver.until_count(3)
+    endpoint = await client.endpoint(receiver.url)
+    await client.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '700 ms'", new_id())
+    await client.publish_some(3)
+    assert statuses(await client.deliveries(endpoint["id"])) == ["pending"] * 3
+    await receiver.until_count(3)
 
 
 async def test_a_lease_lasts_for_seconds_and_is_renewed(
