@@ -60,10 +60,6 @@ async def call(client: Client, operation: Operation, studio: str, **ids: str) ->
     return await client.send(route.method, path, sent, **query)
 
 
-def may(role: Role, needed: Role) -> bool:
-    return ROLES.index(role) >= ROLES.index(needed)
-
-
 @pytest.mark.parametrize("name", BY_NAME)
 async def test_a_token_gets_what_its_role_may_in_its_own_studio_alone(system: System, name: str) -> None:
     """403 `insufficient_role` exactly if the route needs a higher role.
