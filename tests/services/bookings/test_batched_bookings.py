@@ -233,7 +233,7 @@ async def test_a_booking_updates_its_class_without_touching_an_index(client: Stu
     assert found == []
 
 
-async def lock_waiters(conn: "asyncpg.Connection[Any]", count: int) -> None:
+async def lock_waiters(conn: Connection, count: int) -> None:
     async with asyncio.timeout(5):
         while await conn.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted") < count:
             await asyncio.sleep(0.01)

@@ -4,18 +4,29 @@ import asyncio
 import pickle
 import random
 import time
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import asyncpg
+import pytest
 
 from services.bookings.context import Bookings
+from shared.background import Wakeup
+from tests.harness.database_layout import open_database
 from tests.services.bookings.reference_model import Course, Person, Studio
 from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.studio_client import Reply, StudioClient
 from tests.services.bookings.without_locks import remove_row_locks
 
 CLIENTS, CALLS_EACH, HISTORIES, ATTEMPTS = 6, 6, 10, 10
+
+
+@pytest.fixture
+async def service(database_url: str) -> AsyncIterator[Bookings]:
+    db = await open_database(database_url, "bookings", size=CLIENTS)
+    yield Bookings(db=db, wakeup=Wakeup())
+    await db.close()
 
 
 @dataclass

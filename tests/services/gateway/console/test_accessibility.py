@@ -21,8 +21,10 @@ RULES: Rules = {(DESKTOP, "light"): EVERYTHING, (PHONE, "dark"): EVERYTHING}
 REST: Rules = {(DESKTOP, "dark"): CONTRAST, (PHONE, "light"): CONTRAST}
 
 
-# The rows of a table are alike, and axe takes long for hundreds of them.
-FEW_ROWS = "document.querySelectorAll('tbody tr:nth-child(n+6)').forEach(row => row.remove())"
+# The rows of a table and the studios to choose from are alike, and axe takes long for hundreds of them.
+FEW_ROWS = (
+    "document.querySelectorAll('tbody tr:nth-child(n+6), option:nth-child(n+6)').forEach(row => row.remove())"
+)
 
 
 async def check_pages(tab: Tab, pages: Sequence[str], rules: Rules = RULES) -> None:
