@@ -121,9 +121,7 @@ SCENARIOS = {
 }
 
 
-@pytest.mark.parametrize(
-    "separate_replicas", [True, False], ids=["in replicas of their own", "in one process"]
-)
+@pytest.mark.parametrize("separate_replicas", [True, False], ids=["separate replicas", "one process"])
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_a_race_ends_in_a_consistent_state(
     service: Bookings, name: str, separate_replicas: bool
