@@ -10,7 +10,7 @@ from shared.phones import PHONE_PROBLEM
 from shared.wire import new_id
 from tests.harness.http import Client, Reply
 from tests.harness.system import System
-from tests.services.bookings.import_samples import a_studio
+from tests.services.bookings.samples import a_studio
 
 
 def problems(reply: Reply) -> set[tuple[str, str]]:

@@ -10,7 +10,7 @@ from shared.wire import new_id
 from tests.harness.databases import connected
 from tests.harness.http import Client, Reply
 from tests.harness.system import System
-from tests.services.bookings.import_samples import a_class, a_member, a_membership, a_product, soon
+from tests.services.bookings.samples import a_class, a_member, a_membership, a_product, soon
 
 
 class House:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.harness.http import Client
 from tests.harness.system import System
-from tests.services.bookings.import_samples import a_class, a_member
+from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.test_import import a_booking, an_entry
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from tests.harness.http import Client
 from tests.harness.system import System
-from tests.services.bookings.import_samples import a_member, a_membership, a_product, soon
+from tests.services.bookings.samples import a_member, a_membership, a_product, soon
 
 
 def builtins(*lines: Any) -> list[Any]:

@@ -14,12 +14,12 @@ from shared.servers.ports import free_port
 from shared.wire import new_id
 from tests.services.bookings.conftest import client
 from tests.services.bookings.consistency import inconsistencies
-from tests.services.bookings.import_samples import a_class, a_member
+from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.state_machine import StudioMachine
 from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_killed_mid_write import SECRET, Killable, start_killable
 from tests.services.bookings.test_linearizability import CALLS_EACH, CLIENTS, fits
-from tests.services.bookings.test_races import SCENARIOS, copies_of_one_key, service
+from tests.services.bookings.test_races import SCENARIOS, service
 from tests.services.bookings.test_stateful import STEPS, machine, run_machine
 
 __all__ = ["client", "machine", "service"]
@@ -49,7 +49,7 @@ def test_two_thousand_random_runs(machine: type[StudioMachine]) -> None:
 @pytest.mark.timeout(1800)
 async def test_long_races(service: Bookings) -> None:
     """Every scenario 40 times, every other time in one process: nothing stays inconsistent."""
-    for name, scenario in {**SCENARIOS, "copies_of_one_key": copies_of_one_key}.items():
+    for name, scenario in SCENARIOS.items():
         problems = [
             problem
             for number in range(ROUNDS)

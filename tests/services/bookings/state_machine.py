@@ -10,11 +10,19 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from services.bookings.actions.due_work import expire_waitlists
 from services.bookings.context import Bookings
 from shared.wire import new_id
-from tests.services.bookings.import_samples import a_product, soon
 from tests.services.bookings.reference_model import Booking, Course, Outcome, Person, Studio
+from tests.services.bookings.samples import (
+    a_class,
+    a_member,
+    a_membership,
+    a_product,
+    a_purchase,
+    a_spot,
+    a_studio,
+    soon,
+)
 from tests.services.bookings.state_machine_checks import compare
 from tests.services.bookings.state_machine_import import ImportActs
-from tests.services.bookings.state_machine_setup import studio_lines
 from tests.services.bookings.studio_client import Reply, StudioClient
 
 MEMBERSHIPS = ("active", "active", "active", "paused", "past_due", None)
@@ -70,7 +78,40 @@ class StudioMachine(ImportActs, RuleBasedStateMachine):
         self.versions: dict[str, int] = {}
         self.last_event = 0
         self.product = a_product(1)
-        self.wait(self.client.import_all(*studio_lines(self)))
+        self.wait(self.client.import_all(*self.studio_lines()))
+
+    def studio_lines(self) -> list[Any]:
+        lines: list[Any] = [
+            self.product,
+            a_studio(
+                self.client.caller.studio_id,
+                late_fee_amount="15",
+                late_fee_currency="USD",
+                forfeit_credit=self.model.forfeit,
+            ),
+        ]
+        for member_id, membership_id, person in zip(
+            self.members, self.memberships, self.model.people, strict=True
+        ):
+            lines.append(a_member(id=member_id, suspended=person.suspended))
+            if person.credits:
+                lines.append(a_purchase(member_id, self.product, quantity=person.credits))
+            if person.membership:
+                lines.append(a_membership(member_id, id=membership_id, status=person.membership))
+        for class_id, course in zip(self.classes, self.model.courses, strict=True):
+            lines.append(
+                a_class(
+                    id=class_id,
+                    capacity=course.capacity,
+                    credit_cost=course.cost,
+                    allow_waitlist=course.allow_waitlist,
+                    waitlist_capacity=course.waitlist_capacity,
+                    start_time=soon(hours=5) if course.late else soon(days=3),
+                    spot_selection_mode="optional" if course.spots else None,
+                )
+            )
+        spotted = self.classes[2]
+        return lines + [a_spot(spotted, id=spot, order=n) for n, spot in enumerate(self.spots)]
 
     def do(self, *request: Any, **more: Any) -> Reply:
         """An idempotent request that may be repeated later."""

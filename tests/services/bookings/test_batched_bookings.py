@@ -1,7 +1,7 @@
 """Bookings decided and written in one transaction: each sees the effect of those before it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import asyncpg
@@ -14,16 +14,15 @@ from services.bookings.store.insert_bookings import Outcome
 from shared.db.database import Connection
 from shared.wire import new_id
 from tests.services.bookings.consistency import inconsistencies
-from tests.services.bookings.import_samples import a_class, a_member, a_membership, a_product, a_purchase
+from tests.services.bookings.samples import a_class, a_member, a_membership, a_spot
 from tests.services.bookings.studio_client import Reply, StudioClient
 
 
 @pytest.fixture
-async def client(service: Bookings) -> AsyncIterator[StudioClient]:
+def client(service: Bookings) -> StudioClient:
     """One worker, kept busy by `book_in_one_batch` until all requests are queued."""
-    yield StudioClient.for_new_studio(
-        Bookings(db=service.db, wakeup=service.wakeup, batcher=Batcher(max_workers=1))
-    )
+    batcher = Batcher[Any, Any](max_workers=1)
+    return StudioClient.for_new_studio(Bookings(db=service.db, wakeup=service.wakeup, batcher=batcher))
 
 
 async def book_in_one_batch(
@@ -81,14 +80,6 @@ async def test_a_member_is_booked_once(client: StudioClient, monkeypatch: pytest
     assert replies[1].details == {"booking_id": replies[0].json["id"]}
 
 
-async def test_a_credit_pays_once(client: StudioClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two classes, credits for one of them."""
-    product, member, classes = a_product(3), a_member(), [a_class(credit_cost=2) for _ in range(2)]
-    await client.import_all(product, member, a_purchase(member["id"], product), *classes)
-    replies = await book_in_one_batch(client, monkeypatch, *(request(class_, member) for class_ in classes))
-    assert outcomes(replies) == ["confirmed", "member_not_eligible"]
-
-
 async def test_a_free_class_before_does_not_hide_the_membership(
     client: StudioClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,10 +93,7 @@ async def test_a_free_class_before_does_not_hide_the_membership(
 async def test_a_spot_is_given_once(client: StudioClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """A requested spot goes to the first request; others get the first free one."""
     class_, people = a_class(capacity=5, spot_selection_mode="optional"), [a_member() for _ in range(4)]
-    spots = [
-        {"object": "class_spot", "id": new_id(), "class_id": class_["id"], "label": str(n), "order": n}
-        for n in range(3)
-    ]
+    spots = [a_spot(class_["id"], order=order) for order in range(3)]
     await client.import_all(class_, *spots, *people)
     wishes = [spots[0]["id"], spots[0]["id"], None, None]
     requests = [
@@ -117,23 +105,17 @@ async def test_a_spot_is_given_once(client: StudioClient, monkeypatch: pytest.Mo
     assert given == [spots[0]["id"], None, spots[1]["id"], spots[2]["id"]]
 
 
-async def test_studios_in_one_batch_do_not_mix(service: Bookings, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_studios_in_one_batch_do_not_mix(client: StudioClient) -> None:
     """The same ids in two studios: each has its own class, member and seat."""
-    one = StudioClient.for_new_studio(
-        Bookings(db=service.db, wakeup=service.wakeup, batcher=Batcher(max_workers=1))
-    )
-    other = StudioClient(one.service, StudioClient.for_new_studio(service).caller)
-    class_, member = a_class(capacity=1), a_member()
-    for client in (one, other):
-        await client.import_all(class_, member)
-    key = new_id()
-    replies = await asyncio.gather(
-        *(client.book(class_["id"], member["id"], key=key) for client in (one, other))
-    )
+    studios = [client, StudioClient.for_new_studio(client.service)]
+    class_, member, key = a_class(capacity=1), a_member(), new_id()
+    for studio in studios:
+        await studio.import_all(class_, member)
+    replies = await asyncio.gather(*(studio.book(class_["id"], member["id"], key=key) for studio in studios))
     assert outcomes(list(replies)) == ["confirmed", "confirmed"]
-    for client, reply in zip((one, other), replies, strict=True):
-        assert [row["id"] for row in await client.list_all("/bookings")] == [reply.json["id"]]
-        assert await inconsistencies(client) == []
+    for studio, reply in zip(studios, replies, strict=True):
+        assert [row["id"] for row in await studio.list_all("/bookings")] == [reply.json["id"]]
+        assert await inconsistencies(studio) == []
 
 
 async def test_a_locked_class_does_not_delay_bookings_of_other_classes(client: StudioClient) -> None:
@@ -161,8 +143,7 @@ async def test_bookings_that_waited_for_a_lock_keep_their_order_of_arrival(clien
             asyncio.create_task(client.book(class_["id"], person["id"], join_waitlist=True))
             for person in people
         ]
-        while not await conn.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
-            await asyncio.sleep(0.01)
+        await lock_waiters(conn, 1)
     replies = await asyncio.gather(*requests)
     assert [reply.json["waitlist_position"] for reply in replies] == [None, 1, 2, 3]
     assert await inconsistencies(client) == []
@@ -252,7 +233,7 @@ async def test_a_booking_updates_its_class_without_touching_an_index(client: Stu
     assert found == []
 
 
-async def lock_waiters(conn: "asyncpg.Connection[Any]", count: int) -> None:
+async def lock_waiters(conn: Connection, count: int) -> None:
     async with asyncio.timeout(5):
         while await conn.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted") < count:
             await asyncio.sleep(0.01)

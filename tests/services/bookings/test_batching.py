@@ -70,9 +70,7 @@ async def test_a_stuck_batch_delays_its_own_queues_only(work: FakeWork) -> None:
     first = submit(batcher, work, "a", 0)
     await asyncio.sleep(0.01)
     rest = [submit(batcher, work, "a", 1), submit(batcher, work, "b", 2)]
-    async with asyncio.timeout(5):
-        while len(work.batches) < 2:
-            await asyncio.sleep(0.01)
+    await until(lambda: len(work.batches) == 2)
     assert work.batches == [([0], False), ([2], False)]
     work.go.set()
     assert await asyncio.gather(first, *rest) == ["a0", "a1", "b2"]
@@ -106,10 +104,8 @@ async def test_a_failure_reaches_everyone_in_the_batch_and_nobody_after(work: Fa
     work.problem = RuntimeError("no")
     work.go.set()
     requests = [submit(batcher, work, "a", number) for number in range(2)]
-    assert [str(problem) for problem in await asyncio.gather(*requests, return_exceptions=True)] == [
-        "no",
-        "no",
-    ]
+    problems = await asyncio.gather(*requests, return_exceptions=True)
+    assert [str(problem) for problem in problems] == ["no", "no"]
     work.problem = None
     assert await submit(batcher, work, "a", 0) == "a0"
 

@@ -1,16 +1,16 @@
 """A page of classes is built from JSON stored in Postgres, and agrees with GET of each class."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
 import asyncpg
-import msgspec
 import pytest
 
 from shared.wire import new_id
-from tests.services.bookings.import_samples import a_class, a_member, soon
+from tests.services.bookings.samples import a_class, a_member, soon
 from tests.services.bookings.studio_client import StudioClient
+from tests.services.bookings.test_lists import located
 
 CHARACTERS = [chr(code) for code in range(1, 0x1_0000) if not 0xD800 <= code < 0xE000]
 LONGEST = 5_000
@@ -73,16 +73,8 @@ async def test_every_instant_is_written_in_utc_with_microseconds_only_where_ther
 async def test_nulls_and_every_choice_are_written_alike(client: StudioClient) -> None:
     """No optional id and all of them; every status, spot mode and boolean."""
     ids = {name: new_id() for name in ("class_type_id", "location_id", "room_id", "instructor_id")}
-    place = {
-        "object": "location",
-        "id": ids["location_id"],
-        "name": "L",
-        "city": "",
-        "state": "",
-        "timezone": "UTC",
-    }
     await client.import_all(
-        place,
+        *located(ids["location_id"]),
         a_class(description=None),
         a_class(**ids),
         *(a_class(status=status) for status in ("scheduled", "completed", "cancelled")),
@@ -191,14 +183,3 @@ async def test_a_booking_does_not_rewrite_the_json(database_url: str) -> None:
     names = {row["attname"] for row in build_rows}
     assert triggers == 0
     assert "title" in names and not names & {"booked_count", "waitlist_count", "version"}
-
-
-async def test_a_page_ends_where_its_limit_is(client: StudioClient) -> None:
-    """Fewer than the limit, as many, one more; the cursor is the last one's id."""
-    lines = [a_class(start_time=soon(days=1) + timedelta(hours=n)) for n in range(3)]
-    await client.import_all(*lines)
-    ids = [line["id"] for line in lines]
-    for limit, shown, cursor in ((2, ids[:2], ids[1]), (3, ids, None), (4, ids, None)):
-        page = msgspec.json.decode((await client.get("/classes", limit=limit)).body)
-        assert [class_["id"] for class_ in page["data"]] == shown
-        assert (page["object"], page["has_more"], page["next_cursor"]) == ("list", cursor is not None, cursor)

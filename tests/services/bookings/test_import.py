@@ -1,20 +1,19 @@
 """The import of this service's lines: upserts by id, counters right, credits once, and what follows."""
 
-from datetime import UTC, date, datetime
-from zoneinfo import ZoneInfo
+from datetime import UTC, datetime
 
 from services.bookings.wire.bookings import BookingStatus, WaitlistStatus
 from services.bookings.wire.classes import ClassStatus
 from services.bookings.wire.members import MembershipStatus, PurchaseStatus
-from services.cli.demo import STUDIO_ID, demo_lines
 from shared.wire import new_id
 from tests.services.bookings.consistency import IMPORTED, failed_checks, inconsistencies
-from tests.services.bookings.import_samples import (
+from tests.services.bookings.samples import (
     a_class,
     a_member,
     a_membership,
     a_product,
     a_purchase,
+    a_spot,
     a_studio,
     soon,
 )
@@ -22,7 +21,6 @@ from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_cancel_booking import credits_of, rich, seated
 
 PHONE = "+12125550123"
-OWN = {"studio", "location", "product", "class", "class_spot", "member", "membership", "purchase", "booking"}
 
 
 def a_booking(class_id: str, member_id: str, **fields: object) -> dict[str, object]:
@@ -33,46 +31,6 @@ def a_booking(class_id: str, member_id: str, **fields: object) -> dict[str, obje
 def an_entry(class_id: str, member_id: str, position: int, **fields: object) -> dict[str, object]:
     line = {"object": "waitlist", "id": new_id(), "class_id": class_id, "member_id": member_id}
     return line | {"position": position, "status": "waiting", "converted_to_booking": False} | fields
-
-
-async def test_the_demo_studio_is_imported_twice_without_a_trace_of_the_second(client: StudioClient) -> None:
-    """Every line is accepted, the data is consistent, and only versions change."""
-    demo = StudioClient(
-        client.service, client.with_key().caller.__class__(studio_id=STUDIO_ID, client_id="demo")
-    )
-    lines = [line for line in demo_lines(date(2030, 3, 4)) if line["object"] in OWN | {"waitlist"}]
-
-    async def everything() -> list[object]:
-        return [
-            await demo.list_all(path, limit=200)
-            for path in ("/classes", "/members", "/bookings", "/waitlist")
-        ]
-
-    await demo.import_all(*lines)
-    first = await everything()
-    assert all(first)
-    await demo.import_all(*lines)
-    assert await everything() == first
-    assert await demo.events() == []
-    assert await failed_checks(demo, *IMPORTED) == []
-
-
-async def test_the_demo_keeps_its_wall_clock_hour_across_a_clock_change(client: StudioClient) -> None:
-    """Weekly classes around New York's two changes: the same local hour each week, another one in UTC."""
-    zone = ZoneInfo("America/New_York")
-    for monday in (date(2030, 3, 4), date(2030, 10, 28)):
-        demo = StudioClient.for_new_studio(client.service)
-        lines = [line for line in demo_lines(monday) if line["object"] in ("class",)]
-        await demo.import_all(*({**line, "id": new_id(), "studio_id": None} for line in lines))
-        starts: dict[str, set[str]] = {}
-        offsets = set()
-        for row in await demo.list_all("/classes", limit=200):
-            local = datetime.fromisoformat(row["start_time"]).astimezone(zone)
-            if row["location_id"] == lines[0]["location_id"]:
-                starts.setdefault(f"{row['title']} {local:%a %H}", set()).add(f"{local:%H:%M}")
-                offsets.add(local.utcoffset())
-        assert len(offsets) == 2
-        assert starts and all(len(hours) == 1 for hours in starts.values())
 
 
 async def test_a_bad_line_is_named_and_the_good_ones_stay(client: StudioClient) -> None:
@@ -127,10 +85,8 @@ async def test_a_queue_may_come_in_several_batches(client: StudioClient) -> None
     assert sorted(row["id"] for row in waiting) == sorted(str(line["id"]) for line in entries)
     positions = {row["member_id"]: row["position"] for row in waiting}
     assert [positions[person["id"]] for person in people[1:]] == [1, 2, 3]
-    assert {row["id"] for row in await client.list_all("/bookings")} == {
-        seat["id"],
-        *(p["id"] for p in places),
-    }
+    booked = {row["id"] for row in await client.list_all("/bookings")}
+    assert booked == {line["id"] for line in (seat, *places)}
     await client.cancel(str(seat["id"]))
     assert (await client.get_ok(f"/bookings/{places[0]['id']}"))["status"] == "confirmed"
 
@@ -227,25 +183,6 @@ async def test_an_imported_raise_of_the_capacity_promotes_without_events(client:
     assert await failed_checks(client, *IMPORTED) == []
 
 
-async def test_a_class_imported_as_cancelled_releases_all_bookings(client: StudioClient) -> None:
-    """As when staff cancel it: credits come back, a fee is waived, the queue is cancelled; no events."""
-    people = await rich(client, 3)
-    fees = {"late_fee_amount": "15", "late_fee_currency": "USD", "forfeit_credit": True}
-    class_ = a_class(capacity=2, credit_cost=4, start_time=soon(hours=1))
-    await client.import_all(a_studio(client.caller.studio_id, **fees), class_)
-    bookings = await seated(client, class_, people)
-    before = len(await client.events())
-    await client.import_all(class_ | {"status": "cancelled"})
-    assert {row["status"] for row in await client.list_all("/bookings")} == {"cancelled"}
-    assert {row["status"] for row in await client.list_all("/waitlist")} == {"cancelled"}
-    assert [await credits_of(client, person) for person in people] == [10, 10, 10]
-    receipt = (await client.cancel(bookings[0]["id"])).details["receipt"]
-    assert (receipt["late_fee_status"], receipt["credits_restored"]) == ("waived", 4)
-    assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 0
-    assert len(await client.events()) == before
-    assert await failed_checks(client, *IMPORTED) == []
-
-
 async def test_a_booking_imported_as_cancelled_gives_its_credits_back_once(client: StudioClient) -> None:
     """Also when the line comes again."""
     people = await rich(client, 1)
@@ -284,9 +221,8 @@ async def test_a_membership_or_purchase_stays_with_its_member(client: StudioClie
     await client.import_all(product, *people, card, bought)
     report = await client.import_lines(*(line | {"member_id": people[1]["id"]} for line in (card, bought)))
     assert [line["line"] for line in report["rejected"]] == [1, 2]
-    assert {line["reason"] for line in report["rejected"]} == {
-        "It belongs to another member, with whom it stays."
-    }
+    reasons = {line["reason"] for line in report["rejected"]}
+    assert reasons == {"It belongs to another member, with whom it stays."}
     assert (await client.get_ok(f"/memberships/{card['id']}"))["member_id"] == people[0]["id"]
     assert [await credits_of(client, person) for person in people] == [5, 0]
 
@@ -305,10 +241,7 @@ async def test_a_late_fee_has_a_currency(client: StudioClient) -> None:
 async def test_spots_and_receipts_have_one_booking(client: StudioClient) -> None:
     """Lines of one batch may exchange spots. A spot of another class, or a taken one, is refused."""
     class_, other, people = a_class(capacity=9), a_class(), [a_member() for _ in range(3)]
-    spots = [
-        {"object": "class_spot", "id": new_id(), "class_id": one["id"], "label": "A"}
-        for one in (class_, class_, other)
-    ]
+    spots = [a_spot(one["id"]) for one in (class_, class_, other)]
     seats = [
         a_booking(class_["id"], person["id"], class_spot_id=spot["id"])
         for person, spot in zip(people, spots[:2], strict=False)

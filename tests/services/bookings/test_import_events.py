@@ -5,13 +5,7 @@ from typing import Any
 import pytest
 
 from shared.wire import new_id
-from tests.services.bookings.import_samples import (
-    a_class,
-    a_member,
-    a_membership,
-    a_product,
-    a_purchase,
-)
+from tests.services.bookings.samples import a_class, a_member, a_membership, a_product, a_purchase, a_spot
 from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_import import a_booking, an_entry
 
@@ -37,7 +31,7 @@ class Studio:
         self.purchase = a_purchase(self.people[0]["id"], self.product)
         self.class_ = a_class(capacity=1)
         class_id = self.class_["id"]
-        self.spot = {"object": "class_spot", "id": new_id(), "class_id": class_id, "label": "A", "order": 1}
+        self.spot = a_spot(class_id, order=1)
         self.booking = a_booking(class_id, self.people[0]["id"])
         self.waiting = a_booking(class_id, self.people[1]["id"], status="waitlisted")
         self.entry = an_entry(class_id, self.people[1]["id"], 1)
@@ -77,10 +71,8 @@ async def test_lines_that_change_nothing_write_nothing(client: StudioClient, stu
     assert await told(client, *studio.lines) == []
     assert await rows_of(client) == before
     (event,) = await told(client, *studio.lines, studio.people[2] | {"first_name": "Grace"})
-    assert (event["type"], event["data"]["previous"]) == (
-        "member.updated",
-        {"name": "Ada Byron", "first_name": "Ada"},
-    )
+    assert event["type"] == "member.updated"
+    assert event["data"]["previous"] == {"name": "Ada Byron", "first_name": "Ada"}
 
 
 async def test_a_first_load_can_create_events_too(client: StudioClient) -> None:
@@ -127,11 +119,8 @@ async def test_a_freed_seat_creates_the_events_of_everything_that_follows(
 ) -> None:
     """A line cancels the seated booking: the waiting member is confirmed, and the class stays full."""
     events = await told(client, studio.booking | {"status": "cancelled"})
-    assert sorted(event["type"] for event in events) == [
-        "booking.cancelled",
-        "booking.confirmed",
-        "waitlist.updated",
-    ]
+    kinds = sorted(event["type"] for event in events)
+    assert kinds == ["booking.cancelled", "booking.confirmed", "waitlist.updated"]
     confirmed = next(event for event in events if event["type"] == "booking.confirmed")
     assert confirmed["resource"]["id"] == studio.waiting["id"]
     assert confirmed["data"] == {"object": await client.get_ok(f"/bookings/{studio.waiting['id']}")}
@@ -144,28 +133,9 @@ async def test_a_cancelled_class_creates_the_events_of_its_bookings(
 ) -> None:
     """As when staff cancel it: `class.cancelled`, and each booking."""
     events = await told(client, studio.class_ | {"status": "cancelled"})
-    assert sorted(event["type"] for event in events) == [
-        "booking.cancelled",
-        "booking.cancelled",
-        "class.cancelled",
-        "waitlist.updated",
-    ]
+    kinds = sorted(event["type"] for event in events)
+    assert kinds == ["booking.cancelled"] * 2 + ["class.cancelled", "waitlist.updated"]
     assert [event["type"] for event in events if "previous" in event["data"]] == ["waitlist.updated"]
-
-
-async def test_a_class_that_an_import_moves_creates_events_for_both_locations(
-    client: StudioClient, studio: Studio
-) -> None:
-    """With its bookings and its waitlist, as when staff move it."""
-    old, new = new_id(), new_id()
-    await client.import_all(studio.class_ | {"location_id": old})
-    events = await told(client, studio.class_ | {"location_id": new})
-    kinds = [event["type"] for event in events]
-    assert sorted(kinds) == ["booking.updated"] * 4 + ["class.updated"] * 2 + ["waitlist.updated"] * 2
-    for event in events:
-        thin = event["location_id"] == old
-        assert (set(event["data"]["object"]) == {"id", "object"}) is thin
-        assert "previous" not in event["data"]
 
 
 async def test_a_class_that_an_import_moves_and_cancels_is_cancelled_at_its_new_location(

@@ -12,8 +12,9 @@ from services.bookings.context import Bookings
 from services.bookings.store import import_locks
 from shared.db.database import Connection, Database
 from shared.wire import new_id
-from tests.services.bookings.import_samples import a_class, a_member, a_membership, a_product, a_purchase
+from tests.services.bookings.samples import a_class, a_member, a_membership, a_product, a_purchase, a_spot
 from tests.services.bookings.studio_client import StudioClient, numbered
+from tests.services.bookings.test_batched_bookings import lock_waiters
 from tests.services.bookings.test_import import a_booking, an_entry
 
 
@@ -50,7 +51,7 @@ def every_kind(class_: dict[str, Any], person: dict[str, Any], booking: dict[str
         a_membership(person["id"]),
         a_purchase(person["id"], product),
         class_ | {"capacity": 7},
-        {"object": "class_spot", "id": new_id(), "class_id": class_["id"], "label": "A"},
+        a_spot(class_["id"]),
         booking | {"status": "checked_in"},
         a_booking(class_["id"], newcomer["id"], status="waitlisted"),
         an_entry(class_["id"], newcomer["id"], 1),
@@ -141,15 +142,9 @@ async def test_an_import_line_is_refused_for_what_was_stored_when_its_class_was_
     async with service.db.transaction() as conn:
         await conn.execute("SELECT lock_class($1, $2)", client.caller.studio_id, class_["id"])
         cancelling = asyncio.create_task(client.cancel(booking["id"]))
-        await _waiting(conn, 1)
+        await lock_waiters(conn, 1)
         importing = asyncio.create_task(client.import_lines(line | {"status": "checked_in"}))
-        await _waiting(conn, 2)
+        await lock_waiters(conn, 2)
     assert (await cancelling).status == 200
     (refused,) = (await importing)["rejected"]
     assert refused["reason"] == "The booking was cancelled here, which is final."
-
-
-async def _waiting(conn: Connection, count: int) -> None:
-    async with asyncio.timeout(5):
-        while await conn.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted") < count:
-            await asyncio.sleep(0.01)

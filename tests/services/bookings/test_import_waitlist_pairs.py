@@ -8,7 +8,7 @@ from services.bookings.actions.due_work import expire_waitlists
 from services.bookings.wire.bookings import BookingStatus, WaitlistStatus
 from shared.wire import new_id
 from tests.services.bookings.consistency import failed_checks
-from tests.services.bookings.import_samples import a_class, a_member, soon
+from tests.services.bookings.samples import a_class, a_member, soon
 from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_cancel_booking import seated
 from tests.services.bookings.test_import import a_booking, an_entry

@@ -9,14 +9,11 @@ import pytest
 
 from services.bookings.wire.bookings import MAX_CLASSES_IN_RANGE
 from shared.wire import new_id
-from tests.services.bookings.import_samples import a_class, a_member, soon
+from tests.services.bookings.samples import a_class, a_member, soon
 from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_lists import HERE, THERE, located
 
 Row = dict[str, Any]
-
-# Fixed: every worker must collect the same names.
-ONE_ID = "5ea317a5-069d-4b60-b74e-d0fab3cba78b"
 
 
 def subsets(values: dict[str, Any]) -> list[dict[str, Any]]:
@@ -75,7 +72,7 @@ async def test_every_combination_of_class_filters_is_the_filtered_list(client: S
         whole = await caller.list_all("/classes", limit=200)
         for chosen in subsets(filters):
             expected = [row for row in whole if fits(row, chosen)]
-            assert await caller.list_all("/classes", limit=chance.choice((1, 7, 200)), **chosen) == expected
+            assert await caller.list_all("/classes", limit=chance.choice((9, 200)), **chosen) == expected
 
 
 async def test_ids_read_up_to_a_hundred_classes_in_one_call(client: StudioClient) -> None:
@@ -94,17 +91,12 @@ async def test_ids_read_up_to_a_hundred_classes_in_one_call(client: StudioClient
     assert len(await client.list_all("/classes", ids=",".join(ids), limit=3)) == 100
 
 
-@pytest.mark.parametrize("ids", ["", ",", "x", f"{ONE_ID},", f"{ONE_ID};{ONE_ID}", f"{ONE_ID}\n"])
-async def test_malformed_ids_are_422(client: StudioClient, ids: str) -> None:
-    """Like any malformed id."""
-    reply = await client.get("/classes", ids=ids)
-    assert (reply.status, reply.json["detail"][0]["loc"]) == (422, ["query", "ids"])
-
-
-async def test_more_than_a_hundred_ids_are_422(client: StudioClient) -> None:
-    """The work for a request stays bounded."""
-    reply = await client.get("/classes", ids=",".join(new_id() for _ in range(101)))
-    assert (reply.status, reply.json["detail"][0]["loc"]) == (422, ["query", "ids"])
+async def test_malformed_ids_and_more_than_a_hundred_are_422(client: StudioClient) -> None:
+    """Like any malformed id. The work for a request stays bounded."""
+    one = new_id()
+    for ids in ("", ",", "x", f"{one},", f"{one};{one}", f"{one}\n", ",".join(new_id() for _ in range(101))):
+        reply = await client.get("/classes", ids=ids)
+        assert (reply.status, reply.json["detail"][0]["loc"]) == (422, ["query", "ids"]), ids
 
 
 async def test_a_member_is_found_by_email_however_it_is_written(client: StudioClient) -> None:

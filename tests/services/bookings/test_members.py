@@ -1,9 +1,7 @@
 """Members: created once, with an event, and anonymized on request."""
 
-import time
-
 from shared.wire import new_id
-from tests.services.bookings.import_samples import a_class, a_member, a_membership
+from tests.services.bookings.samples import a_class, a_member, a_membership
 from tests.services.bookings.studio_client import StudioClient
 
 ADA = {"first_name": "Ada", "last_name": "Byron"}
@@ -26,29 +24,6 @@ async def test_a_member_is_created_once_per_normalized_email(client: StudioClien
     assert (await other.call("POST", "/members", body)).status == 201
 
 
-async def test_a_member_needs_names_and_a_real_address(client: StudioClient) -> None:
-    """422 with the place of every problem."""
-    for body, place in (
-        (ADA, "email"),
-        (ADA | {"email": "nobody"}, "email"),
-        (ADA | {"email": "a@example.com", "first_name": ""}, "first_name"),
-        (ADA | {"email": "a@example.com", "nickname": "x"}, "nickname"),
-        (ADA | {"email": "a@example.com", "phone": "1" * 41}, "phone"),
-    ):
-        reply = await client.call("POST", "/members", body)
-        assert (reply.status, reply.json["detail"][0]["loc"]) == (422, ["body", place])
-
-
-async def test_an_email_full_of_combining_marks_is_refused_at_once(client: StudioClient) -> None:
-    """In a body and in a filter: 422, whatever the email library would need to read it."""
-    email = "a" + "\u0301\u0323" * 2_000 + "@x.example"
-    started = time.process_time()
-    created = await client.call("POST", "/members", ADA | {"email": email})
-    listed = await client.get("/members", email=email)
-    assert (created.status, listed.status) == (422, 422)
-    assert time.process_time() - started < 0.5
-
-
 async def test_an_erased_member_leaves_counts_and_no_trace_of_the_person(client: StudioClient) -> None:
     """Name, address and free texts go, from stored answers too; bookings and their replays stay."""
     class_, key = a_class(capacity=2), new_id()
@@ -67,12 +42,8 @@ async def test_an_erased_member_leaves_counts_and_no_trace_of_the_person(client:
     erased = await client.staff.call("POST", "/internal/erase", body)
     assert erased.json == {"members": 1, "emails": ["yolanda@example.com"], "member_ids": [member["id"]]}
     shown = await client.get_ok(f"/members/{member['id']}")
-    assert (shown["name"], shown["email"], shown["first_name"], shown["last_name"]) == (
-        "Erased",
-        None,
-        "Erased",
-        "",
-    )
+    assert (shown["name"], shown["email"]) == ("Erased", None)
+    assert (shown["first_name"], shown["last_name"]) == ("Erased", "")
     assert (await client.get_ok(f"/classes/{class_['id']}"))["booked_count"] == 1
     assert (await client.get_ok(f"/bookings/{kept['id']}"))["status"] == "confirmed"
     replay = await client.cancel(gone["id"], key=key, reason="yolanda has the flu")

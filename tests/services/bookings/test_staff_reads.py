@@ -1,16 +1,7 @@
 """What staff read where they write: classes, rosters, members, memberships and purchases of their studio."""
 
-import pytest
-
 from shared.wire import new_id
-from tests.services.bookings.import_samples import (
-    a_class,
-    a_member,
-    a_membership,
-    a_product,
-    a_purchase,
-    soon,
-)
+from tests.services.bookings.samples import a_class, a_member, a_membership, a_product, a_purchase, soon
 from tests.services.bookings.studio_client import StudioClient
 from tests.services.bookings.test_cancel_booking import seated
 
@@ -71,27 +62,10 @@ async def test_staff_lists_are_the_partners_lists_over_the_whole_studio(client: 
     assert filtered["data"] == []
 
 
-@pytest.mark.parametrize("path", ["/staff/members", "/staff/classes", "/staff/purchases"])
-async def test_a_partners_key_cannot_use_staff_routes(client: StudioClient, path: str) -> None:
+async def test_a_partners_key_cannot_use_staff_routes(client: StudioClient) -> None:
     """A partner's caller gets 404, whatever its scopes."""
-    assert (await client.get(path)).status == 404
-
-
-async def test_another_studios_class_member_and_booking_are_unknown(client: StudioClient) -> None:
-    """Every read binds the studio."""
-    class_, member = a_class(), a_member()
-    await client.import_all(class_, member)
-    (booking,) = await seated(client, class_, [member])
-    other = StudioClient.for_new_studio(client.service).staff
-    for path in (
-        f"/staff/classes/{class_['id']}/roster",
-        f"/staff/members/{member['id']}",
-        f"/staff/bookings/{booking['id']}",
-    ):
-        assert (await other.get(path)).status == 404
-    assert (await other.get_ok("/staff/members"))["data"] == []
-    refused = await other.call("POST", f"/staff/bookings/{booking['id']}/cancel", {})
-    assert refused.status == 404
+    for path in ("/staff/members", "/staff/classes", "/staff/purchases"):
+        assert (await client.get(path)).status == 404
 
 
 async def test_the_desk_cancels_a_booking_once(client: StudioClient) -> None:
@@ -101,11 +75,8 @@ async def test_the_desk_cancels_a_booking_once(client: StudioClient) -> None:
     first, second = await seated(client, class_, people)
     path = f"/staff/bookings/{first['id']}/cancel"
     receipt = (await client.staff.call("POST", path, {"reason": "called"})).json
-    assert (receipt["status"], receipt["reason"], receipt["booking_id"]) == (
-        "cancelled",
-        "called",
-        first["id"],
-    )
+    assert (receipt["status"], receipt["reason"]) == ("cancelled", "called")
+    assert receipt["booking_id"] == first["id"]
     assert (await client.get_ok(f"/bookings/{second['id']}"))["status"] == "confirmed"
     again = await client.staff.call("POST", path, {})
     assert (again.code, again.details["receipt"]["id"]) == ("booking_already_cancelled", receipt["id"])

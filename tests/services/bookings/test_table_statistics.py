@@ -1,21 +1,24 @@
-"""What a booking reads does not grow with the tables, though its plans were made while they were small."""
+"""What a booking or an import reads does not grow with the tables, though its plans were made while small."""
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import asyncpg
+import msgspec
 import pytest
 
 from services.bookings.actions.decide_bookings import BatchDecider
 from services.bookings.actions.idempotency import idempotent_request
 from services.bookings.context import Bookings
-from services.bookings.store import claim_and_lock, insert_bookings
+from services.bookings.store import claim_and_lock, import_shown, insert_bookings
 from services.bookings.store.claim_and_lock import ClaimRequest
+from services.bookings.store.import_seats import analyze_grown
 from services.bookings.wire.bookings import BookingCreate
 from shared.background import Wakeup
 from shared.db.database import Connection
 from shared.wire import new_id
 from tests.harness.database_layout import open_database
-from tests.services.bookings.import_samples import a_class, a_member
+from tests.services.bookings.samples import a_class, a_member
 from tests.services.bookings.studio_client import StudioClient
 
 ROWS = 5_000
@@ -100,3 +103,49 @@ async def test_only_tables_that_have_grown_are_analyzed(client: StudioClient, ad
     await admin.execute(MEMBERS, client.caller.studio_id, ROWS)
     assert await analyzed() == ["bookings.members"]
     assert await analyzed() == []
+
+
+STORED, LINES = 4_000, 200
+# One comparison of every line with every row would be 800,000.
+MOST_WORK = 10 * (STORED + LINES)
+BOOKINGS = """
+INSERT INTO bookings (studio_id, id, class_id, member_id, status, created_at, updated_at)
+SELECT studio_id, gen_random_uuid(), id, $2, 'waitlisted', now(), now() FROM classes WHERE studio_id = $1
+"""
+ENTRIES = """
+INSERT INTO waitlist (studio_id, id, class_id, member_id, booking_id, position, status, created_at,
+    updated_at)
+SELECT studio_id, gen_random_uuid(), class_id, member_id, id, 1, 'waiting', now(), now()
+FROM bookings WHERE studio_id = $1
+"""
+NAMED = "SELECT studio_id, id, class_id FROM bookings WHERE studio_id = $1 ORDER BY id LIMIT $2"
+
+
+def work(plan: dict[str, Any]) -> int:
+    """Rows that a plan's nodes returned or removed."""
+    removed = sum(value for name, value in plan.items() if name.startswith("Rows Removed by"))
+    mine = int((plan["Actual Rows"] + removed) * plan["Actual Loops"])
+    return mine + sum(work(child) for child in plan.get("Plans", []))
+
+
+async def work_of(conn: Connection, statement: str, *arguments: Any) -> int:
+    plan = await conn.fetchval(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", *arguments)
+    return work(msgspec.json.decode(plan)[0]["Plan"])
+
+
+async def test_import_lines_are_not_compared_with_every_row(client: StudioClient) -> None:
+    """A batch of bookings in a large studio, each with its entry on the waitlist."""
+    studio_id, person = client.caller.studio_id, a_member()
+    await client.import_all(a_class(), person)
+    async with client.service.db.transaction() as conn:
+        await conn.execute(CLASSES, studio_id, STORED)
+        await conn.execute(BOOKINGS, studio_id, person["id"])
+        await conn.execute(ENTRIES, studio_id)
+    async with client.service.db.connection() as conn:
+        await analyze_grown(conn)
+        lines = [dict(row) for row in await conn.fetch(NAMED, studio_id, LINES)]
+        affected = [line | {"whole": False} for line in lines]
+        assert await work_of(conn, import_shown.BOOKINGS, affected) < MOST_WORK
+        assert await work_of(conn, import_shown.ENTRIES, affected) < MOST_WORK
+        assert len(await import_shown.shown_bookings(conn, affected)) == LINES
+        assert len(await import_shown.shown_entries(conn, affected)) == LINES

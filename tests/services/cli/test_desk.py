@@ -4,7 +4,7 @@ import json
 
 from shared.wire import new_id
 from tests.harness.system import System
-from tests.services.bookings.import_samples import a_class, a_member, a_membership, a_product
+from tests.services.bookings.samples import a_class, a_member, a_membership, a_product
 from tests.services.cli.test_studioctl import Done, studioctl
 
 

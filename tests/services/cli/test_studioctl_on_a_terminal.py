@@ -10,7 +10,7 @@ from typing import Any
 from tests.harness import import_lines
 from tests.harness.system import ROOT, STUDIOCTL, System
 from tests.harness.terminal import Terminal, on_a_terminal
-from tests.services.bookings.import_samples import a_class, a_member
+from tests.services.bookings.samples import a_class, a_member
 
 
 async def screen(

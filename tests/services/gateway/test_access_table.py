@@ -105,7 +105,7 @@ async def read_of(system: System, key: str, route: PartnerRoute, ids: dict[str, 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
 async def test_nobody_gets_what_is_not_theirs(system: System, route: PartnerRoute) -> None:
-    """Foreign studio, location and client, a missing scope, an expired and a revoked key; as sessions too."""
+    """Foreign studio, location and client, a missing scope, a dead or a missing key; as sessions too."""
     ids, callers = await demo_ids_in(system), await callers_in(system)
     await check_dead_keys(system, route, ids, callers)
     if route.scope == ANY_KEY:
@@ -139,6 +139,9 @@ async def check_dead_keys(system: System, route: PartnerRoute, ids: dict[str, st
             for client, code in ((by_key, f"api_key_{name}"), (by_session, "console_session_ended")):
                 refused = await call(client, route, ids)
                 assert (refused.status, refused.code) == (401, code)
+        missing = await call(here.anyone, route, ids)
+        assert (missing.status, missing.code) == (401, "missing_api_key")
+        assert "X-Service-Key" in missing.headers["WWW-Authenticate"]
 
 
 async def check_location(system: System, route: PartnerRoute, ids: dict[str, str], callers: Callers) -> None:
@@ -164,18 +167,14 @@ async def check_list(system: System, route: PartnerRoute, callers: Callers) -> N
     assert mine.status in (200, 422), mine.body
     if mine.status != 200 or "data" not in mine.json():
         return
+
+    async def listed(name: str) -> list[Any]:
+        page = await system.partner(callers.keys[name]).get(route.path, limit=200)
+        return list(page.json()["data"])
+
     own = {row["id"] for row in mine.json()["data"]}
-    stranger = (await system.partner(callers.keys["another studio"]).get(route.path, limit=200)).json()[
-        "data"
-    ]
-    assert not own & {row["id"] for row in stranger}
-    limited = (await system.partner(callers.keys["another location"]).get(route.path, limit=200)).json()[
-        "data"
-    ]
+    for name in ("another studio", *(["another client"] if route.path == "/webhook-endpoints" else [])):
+        assert not own & {row["id"] for row in await listed(name)}, name
+    limited = await listed("another location")
     assert places_in(limited) <= {callers.elsewhere}
     assert not [row for row in limited if row.get("class_id")], "there is no class at that location"
-    if route.path == "/webhook-endpoints":
-        other = (await system.partner(callers.keys["another client"]).get(route.path, limit=200)).json()[
-            "data"
-        ]
-        assert not own & {row["id"] for row in other}

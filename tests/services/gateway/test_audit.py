@@ -115,31 +115,20 @@ async def test_a_refused_write_leaves_nothing(system: System) -> None:
     assert await entries_of(system, request_id, since) == []
 
 
-async def test_only_an_operator_reads_the_audit_log(system: System) -> None:
-    """A manager's token is for one studio; the log is for all."""
-    token = await system.staff_token("manager")
-    refused = await system.staff(token["token"]).get("/audit")
-    assert (refused.status, refused.code) == (403, "insufficient_role")
-    assert (await system.operator.get("/audit", cursor=new_id())).code == "invalid_cursor"
-
-
-@pytest.mark.parametrize(
-    "name", ["evaluate", "preview", "import", "advance", "requeue", "openapi.json", "ヨガ"]
-)
-async def test_a_client_may_be_called_anything(system: System, name: str) -> None:
+async def test_a_client_may_be_called_anything(system: System) -> None:
     """A name in a path is never taken for a word of it: each write has its entry."""
-    since, request_id = now().isoformat(), new_id()
-    client = quote(name)
-    await system.key(client=name)
-    for method, path, action in (
-        ("PATCH", f"/clients/{client}", "clients.update"),
-        ("POST", f"/clients/{client}/console-sessions", "clients.console-sessions.create"),
-    ):
-        body = {"rate": 60} if method == "PATCH" else {}
-        done = await system.operator.send(method, path, body, headers={"X-Request-Id": request_id})
-        assert done.status in (200, 201), done.body
-        found = [entry for entry in await entries_of(system, request_id, since) if entry["action"] == action]
-        assert [entry["target"] for entry in found] == [name]
+    since = now().isoformat()
+    for name in ("evaluate", "preview", "import", "advance", "requeue", "openapi.json", "ヨガ"):
+        headers, path = {"X-Request-Id": new_id()}, f"/clients/{quote(name)}"
+        await system.key(client=name)
+        assert (await system.operator.patch(path, {"rate": 60}, headers=headers)).status == 200
+        assert (await system.operator.post(f"{path}/console-sessions", {}, headers=headers)).status == 201
+        found = await entries_of(system, headers["X-Request-Id"], since)
+        assert {(entry["action"], entry["target"]) for entry in found} == {
+            ("clients.update", name),
+            ("clients.console-sessions.create", name),
+        }
+    assert (await system.operator.get("/audit", cursor=new_id())).code == "invalid_cursor"
 
 
 async def test_an_import_is_of_the_studio_that_its_lines_are_of(system: System) -> None:

@@ -34,12 +34,7 @@ LEFT_OUT = {
     "bookings.studios": {"timezone"},
 }
 # Internal tables of the catalog, and tables without rows of a studio.
-NOT_EXPORTED = {
-    "bookings.locations",
-    "bookings.products",
-    "bookings.idempotency_keys",
-    "forms.studios",
-}
+NOT_EXPORTED = {"bookings.locations", "bookings.products", "bookings.idempotency_keys", "forms.studios"}
 # Not by an import, or only with an event, which would be the event of a row that was written.
 WRITTEN_BY_LOOPS = {"outbox", "leases", "lease_replicas", "idempotency_keys", "consumed_events"}
 

@@ -20,6 +20,7 @@ from shared.wire import new_id, now
 from tests.harness import import_lines
 from tests.harness.bookable_studio import demo_with_new_ids
 from tests.harness.databases import connected
+from tests.harness.http import Client
 from tests.harness.system import System
 
 
@@ -108,18 +109,12 @@ async def test_a_new_studios_import_cannot_take_over_an_existing_studio(system: 
     assert (await system.operator.get(f"/studios/{other}")).json() == before
 
 
-@pytest.mark.parametrize("between", [b",", b"],["], ids=["two objects", "two lists"])
-async def test_two_objects_on_one_line_are_its_own_problem(system: System, between: bytes) -> None:
-    """The line is reported, and the others of its batch are stored."""
-    one, two, good = (json.dumps(import_lines.class_type()).encode() for _ in range(3))
-    report = await system.try_import(b"\n".join([one + between + two, good]))
-    assert [row["line"] for row in report["rejected"]] == [1]
-    assert report["imported"] == 1
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
+async def test_a_rejected_studio_line_changes_nothing_anywhere(system: System, partner: Client) -> None:
+    """It goes to several services: none stores a line that another one would refuse."""
+    line = {"object": "studio", "id": system.studio_id, "name": "Changed", "slug": f"s-{new_id()[:8]}"}
+    path = f"/studios/{system.studio_id}"
+    before = [(await system.operator.get(path)).body, (await partner.get("/studio")).body]
+    faults: list[dict[str, Any]] = [
         {"timezone": "Mars/Base"},
         {"name": 5},
         {"nmae": "x"},
@@ -128,41 +123,33 @@ async def test_two_objects_on_one_line_are_its_own_problem(system: System, betwe
         {"slug": "newline-after\n"},
         {"late_fee_amount": "15", "late_fee_currency": "USD\n"},
         {"late_fee_amount": "15"},
-    ],
-)
-async def test_a_rejected_studio_line_changes_nothing_anywhere(system: System, fault: dict[str, Any]) -> None:
-    """It goes to several services: none stores a line that another one would refuse."""
-    line = {"object": "studio", "id": system.studio_id, "name": "Changed", "slug": f"s-{new_id()[:8]}"}
-    before = (await system.operator.get(f"/studios/{system.studio_id}")).json()
-    client = system.partner(await system.key())
-    read = (await client.get("/studio")).body
-    report = await system.try_import(json.dumps(line | fault).encode())
-    assert [row["line"] for row in report["rejected"]] == [1]
-    assert (await system.operator.get(f"/studios/{system.studio_id}")).json() == before
-    assert (await client.get("/studio")).body == read
+    ]
+    for fault in faults:
+        report = await system.try_import(ndjson(line | fault))
+        assert [row["line"] for row in report["rejected"]] == [1], fault
+        assert [(await system.operator.get(path)).body, (await partner.get("/studio")).body] == before, fault
 
 
 async def test_a_file_may_bring_its_own_studio(system: System) -> None:
-    """Its lines may name the studio by the slug that its first line gives it; a BOM does no harm."""
+    """Its lines may name the studio by the slug that its first line gives it, and may come in any order.
+
+    A BOM does no harm.
+    """
     studio = {"object": "studio", "id": new_id(), "name": "New", "timezone": "UTC", "slug": f"s-{new_id()}"}
-    raw = b"\xef\xbb\xbf" + ndjson(studio, import_lines.location()).replace(b"\n", b"\r\n")
-    report = await system.try_import(raw, studio=str(studio["slug"]))
-    assert (report["imported"], report["rejected"]) == (2, [])
-
-
-async def test_a_deeply_nested_line_is_its_own_problem(system: System) -> None:
-    """Whatever its depth, it is reported and the others are stored."""
-    for depth in range(970, 1000, 3):
-        deep = json.dumps(import_lines.class_type(name="deep")).encode()
-        deep = deep.replace(b'"deep"', b"[" * depth + b"]" * depth)
-        report = await system.try_import(ndjson(deep, import_lines.class_type()))
-        assert [row["line"] for row in report["rejected"]] == [1]
-
-
-async def test_lines_of_one_batch_may_come_in_any_order(system: System) -> None:
-    """A room may come before its location."""
     place = import_lines.location()
-    await system.import_lines([import_lines.room(place["id"]), place])
+    lines = ndjson(studio, import_lines.room(place["id"]), place).replace(b"\n", b"\r\n")
+    report = await system.try_import(b"\xef\xbb\xbf" + lines, studio=str(studio["slug"]))
+    assert (report["imported"], report["rejected"]) == (3, [])
+
+
+async def test_a_line_that_is_not_one_object_is_its_own_problem(system: System) -> None:
+    """Two objects on a line, or one that is nested deeply: it is reported, the others are stored."""
+    one, two, deep = (ndjson(import_lines.class_type(name=name)) for name in ("one", "two", "deep"))
+    bad = [one + b"," + two, one + b"],[" + two]
+    bad += [deep.replace(b'"deep"', b"[" * depth + b"]" * depth) for depth in range(970, 1000, 3)]
+    for line in bad:
+        report = await system.try_import(ndjson(line, import_lines.class_type()))
+        assert ([row["line"] for row in report["rejected"]], report["imported"]) == ([1], 1)
 
 
 async def test_a_file_is_sent_in_pieces_with_the_files_own_line_numbers(
@@ -218,7 +205,7 @@ KINDS = ("locations", "rooms", "products", "classes", "members", "leads", "forms
 
 
 def write(path: Path, lines: list[dict[str, Any]]) -> Path:
-    path.write_bytes(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+    path.write_bytes(ndjson(*lines))
     return path
 
 
@@ -314,7 +301,7 @@ async def test_a_dry_run_waits_for_no_lock(system: System) -> None:
         form | {"title": "Other"},
         lead | {"first_name": "Ada"},
     ]
-    raw = b"\n".join(json.dumps(line).encode() for line in changed)
+    raw = ndjson(*changed)
     async with AsyncExitStack() as held:
         for service, tables in (("catalog", ("locations", "products")), ("forms", ("forms", "leads"))):
             url = service_url(system.running.database_url(service), service)
@@ -360,7 +347,7 @@ async def test_a_line_that_names_what_is_not_there_is_rejected(system: System, l
         line = line | {"member_id": member["id"], "product_type": "package"}
         line.pop("product_type" if line["object"] == "membership" else "", None)
     field = next(name for name in line if name.endswith("_id") and name != "member_id" and line[name])
-    raw = b"\n".join(json.dumps(one).encode() for one in (member, line))
+    raw = ndjson(member, line)
     for dry_run in ("true", "false"):
         response = await system.operator.post("/import", raw=raw, studio=system.studio_id, dry_run=dry_run)
         (bad,) = response.json()["rejected"]

@@ -9,11 +9,7 @@ import asyncpg
 import pytest
 
 from services.gateway.errors import InvalidKey, RevokedKey
-from services.gateway.key_cache import (
-    FORGET_SECONDS,
-    PAGE,
-    KeyCache,
-)
+from services.gateway.key_cache import FORGET_SECONDS, PAGE, KeyCache
 from services.gateway.rules.key_text import hash_secret, make_key
 from services.gateway.secret_lookup import INTERVAL_SECONDS, LARGEST_BATCH, BatchedLookup
 from services.gateway.store import clients

@@ -10,7 +10,6 @@ from redis.asyncio import Redis
 from services.gateway.rules.rate_limit import (
     MAX_LARGE_BODIES,
     ClientLimits,
-    FailedKeyLimits,
     LargeBodies,
     Spacing,
     TokenBucket,
@@ -66,14 +65,6 @@ def test_a_changed_rate_does_not_refill_the_bucket() -> None:
     limits.of("c", 1.0, 2, 0.0).take(0.0)
     changed = limits.of("c", 5.0, 9, 0.0)
     assert (changed.rate, changed.burst, changed.tokens) == (5.0, 9, 1.0)
-
-
-def test_refused_keys_are_limited_by_address() -> None:
-    """An address that guesses does not use up another address's limit."""
-    refused = FailedKeyLimits()
-    assert [refused.take("a", 0.0) for _ in range(FailedKeyLimits.BURST)] == [None] * FailedKeyLimits.BURST
-    assert refused.take("a", 0.0) == 1
-    assert refused.take("b", 0.0) is None
 
 
 async def test_a_client_over_its_limit_gets_429_with_retry_after(system: System) -> None:

@@ -98,19 +98,18 @@ def test_no_script_keeps_anything_in_the_browser() -> None:
             assert way not in text, name
 
 
-@pytest.mark.parametrize("port", ["partner", "operator"])
-async def test_every_file_is_served_with_the_policy(system: System, port: str) -> None:
+@pytest.mark.parametrize(
+    ("port", "module", "title"),
+    [("partner", "partner.js", "Studio console"), ("operator", "operators.js", "Operators' console")],
+)
+async def test_every_file_is_served_with_the_policy(
+    system: System, port: str, module: str, title: str
+) -> None:
     """On both ports; a name that is not a file of the console is 404."""
-    running = system.running
-    site = system.client(running.partner_url if port == "partner" else running.operator_url, {})
+    site = system.client(getattr(system.running, f"{port}_url"), {})
     names = [name for name in SOURCES if name.endswith((".js", ".css"))]
     for path in ("/console", *(f"/console/{name}" for name in names)):
         check_policy(await site.get(path))
-    consoles = {
-        "partner": ("partner.js", "Studio console"),
-        "operator": ("operators.js", "Operators' console"),
-    }
-    module, title = consoles[port]
     page = (await site.get("/console")).body.decode()
     assert f'src="/console/{module}"' in page and f"<title>{title}</title>" in page and "$" not in page
     for path in ("/console/console.html", "/console/../settings.py", "/console/nothing.js"):

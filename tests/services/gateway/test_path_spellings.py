@@ -144,8 +144,10 @@ async def entries_of(demo: Demo, replies: list[Reply]) -> dict[str, list[tuple[s
     return found
 
 
-async def refused_in_every_other_spelling(demo: Demo, sender: Sender, write: Write) -> None:
-    sent = {path: sender.send(write, path) for path in other_spellings(write)}
+async def refused_in_other_spellings(demo: Demo, sender: Sender, write: Write, *, one_in: int = 1) -> None:
+    """In every other one, or in some of them, which are others for the next write."""
+    spellings = list(other_spellings(write))[len(write.path) % one_in :: one_in]
+    sent = {path: sender.send(write, path) for path in spellings}
     done = {path: reply.status for path, reply in sent.items() if reply.status not in REFUSALS}
     assert done == {}, write.operation_id
     assert await entries_of(demo, list(sent.values())) == {}, write.operation_id
@@ -165,7 +167,7 @@ async def test_no_other_spelling_of_a_partners_write_does_anything(demo: Demo) -
     # It has to send thousands of requests.
     _call(demo, "PATCH", "/operator/v1/clients/demo", {"rate": 10_000, "burst": 10_000}, operator)
     for write in PARTNERS:
-        await refused_in_every_other_spelling(demo, sender, write)
+        await refused_in_other_spellings(demo, sender, write)
         assert sender.send(write, write.path).status == expected(write), write.operation_id
 
 
@@ -177,7 +179,8 @@ async def test_a_write_of_operators_and_staff_is_refused_or_audited(demo: Demo, 
     actor, headers = credentials(demo, who)
     sender = Sender(demo.operator_origin, headers)
     for write in OPERATORS:
-        await refused_in_every_other_spelling(demo, sender, write)
+        # Everybody's path is looked up in the same table, so one caller tries them all.
+        await refused_in_other_spellings(demo, sender, write, one_in=1 if who == "operator" else 7)
         if who != "operator" and write.operation_id == "revoke_staff_token":
             continue
         done = sender.send(write, encoded(write) if who == "manager" else write.path)

@@ -30,18 +30,12 @@ async def test_a_poller_that_had_read_everything_sees_what_comes_after_a_restore
         await receiver.until_count(count)
     async with connected(system.running.database_url("webhooks")) as conn:
         await conn.execute(REWIND, system.studio_id, 1)
-    untouched = await system.new_studio()
     refused = await system.operator.post("/sequences/advance", {"by": 999_999})
     assert refused.status == 422, "the checks of a restored database would take that for lost events"
     response = await system.operator.post("/sequences/advance", {"by": 1_000_000})
     assert response.status == 200, response.body
-    assert response.json()["studios"] >= 2
     await new_member(partner)
     seen = await partner.until("/events", after_sequence=3)
     assert [event["sequence"] for event in seen["data"]] == [1_000_002]
     await receiver.until_count(4)
     assert receiver.received[-1].sequence == 1_000_002
-    # A studio whose counter was lost in the restore starts after the jump too.
-    other = system.partner(await system.key(studio=untouched))
-    await new_member(other)
-    assert [event["sequence"] for event in (await other.until("/events"))["data"]] == [1_000_001]

@@ -13,7 +13,6 @@ import aiohttp
 import pytest
 
 from services.cli.secrets import with_secrets
-from shared.http.caller import CALLER_HEADER, Caller, CallerSigner
 from shared.servers.ports import free_port
 from shared.settings import Settings
 from shared.wire import new_id
@@ -52,7 +51,6 @@ async def test_gateway_and_catalog_alone_give_the_same_answers(
             ]
             await system.import_lines(data)
             key = await system.key()
-            embedded_studio = system.studio_id
             responses = [await system.partner(key).get(path) for path in PATHS]
             expected = [(response.body, response.headers["ETag"]) for response in responses]
     gateway_port, catalog_port, operator_port = free_port(), free_port(), free_port()
@@ -83,26 +81,9 @@ async def test_gateway_and_catalog_alone_give_the_same_answers(
             missing = await client.get("/classes")
             assert (missing.status, missing.code) == (503, "service_unavailable")
             assert "Retry-After" in missing.headers
-            await refuses_forgeries(session, f"http://127.0.0.1:{catalog_port}/studio", embedded_studio)
     finally:
         for process in processes:
             process.stop()
-
-
-async def refuses_forgeries(session: aiohttp.ClientSession, url: str, studio_id: str) -> None:
-    """Bypassing the gateway fails with another service's key, and without the route's scope."""
-    read = Caller(studio_id=studio_id, scopes=frozenset({"studio:read"}))
-    other = Caller(studio_id=studio_id, scopes=frozenset({"schedule:read", "bookings:write"}))
-    for key, caller, expected in (
-        ("c" * 32, read, 200),
-        ("c" * 32, other, 403),
-        ("b" * 32, read, 401),
-        ("CHANGE-ME", read, 401),
-        ("", read, 401),
-    ):
-        headers = {CALLER_HEADER.decode(): CallerSigner((key,)).sign(caller).decode()}
-        async with session.get(url, headers=headers) as response:
-            assert response.status == expected, (key, await response.text())
 
 
 @pytest.mark.parametrize(

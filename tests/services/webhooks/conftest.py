@@ -15,12 +15,6 @@ async def client(database_url: str) -> AsyncIterator[StudioClient]:
 
 
 @pytest.fixture
-async def receiver() -> AsyncIterator[Receiver]:
-    async with receiving() as one:
-        yield one
-
-
-@pytest.fixture
 async def second_receiver() -> AsyncIterator[Receiver]:
     async with receiving() as one:
         yield one

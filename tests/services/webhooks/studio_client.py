@@ -90,7 +90,7 @@ class StudioClient:
         return kind(**(known | fields))
 
     async def publish(self, *events: Event) -> None:
-        await send_events(self.bus, [Message(event.id, event.type, render(event)) for event in events])
+        await send_events(self.bus, [message_of(event) for event in events])
 
     async def publish_some(self, count: int, **fields: Any) -> list[str]:
         events = [self.event(**fields) for _ in range(count)]
@@ -117,6 +117,15 @@ class StudioClient:
         async with self.context.db.connection() as conn:
             return list(await conn.fetch(text, *args))
 
+    async def value(self, text: str) -> Any:
+        """Of a statement with one row and one column."""
+        [[value]] = await self.sql(text)
+        return value
+
+
+def message_of(event: Event) -> Message:
+    return Message(event.id, event.type, render(event))
+
 
 async def hold_lanes(client: StudioClient) -> str:
     """Lease all lanes to an owner that does nothing, so that the dispatcher leaves them alone."""
@@ -133,11 +142,11 @@ async def change_applied(client: StudioClient) -> AsyncIterator[None]:
     everything = structlog.make_filtering_bound_logger(logging.NOTSET)
     with patch.object(lane, "log", structlog.wrap_logger(None, [lines], everything)):
         yield
-        [row] = await client.sql("SELECT changes FROM lanes")
+        changes = await client.value("SELECT changes FROM lanes")
 
         def applied() -> bool:
             seen = [line["changes"] for line in lines.entries if line["event"] == "endpoint_change_applied"]
-            return row["changes"] in seen
+            return changes in seen
 
         await until(applied)
 

@@ -4,6 +4,7 @@ import base64
 
 from standardwebhooks import Webhook
 
+from services.webhooks.actions.prune import prune_step
 from shared.events.event import Audience
 from shared.events.kinds import BookingCreated, FormSubmitted, FormUpdated, LeadCreated, MemberCreated
 from shared.wire import new_id
@@ -21,8 +22,7 @@ async def test_an_endpoint_is_created_read_changed_and_deleted(client: StudioCli
     path = f"/webhook-endpoints/{made['id']}"
     shown = (await client.call("GET", path)).json()
     assert shown == {name: value for name, value in made.items() if name != "secret"}
-    assert shown["status"] == "enabled"
-    assert shown["disabled_reason"] is None
+    assert (shown["status"], shown["disabled_reason"]) == ("enabled", None)
     changed = (await client.call("PATCH", path, {"description": "Mail", "event_types": []})).json()
     assert (changed["description"], changed["event_types"], changed["url"]) == ("Mail", [], HOOK)
     assert [e["id"] for e in (await client.call("GET", "/webhook-endpoints")).json()["data"]] == [made["id"]]
@@ -30,25 +30,6 @@ async def test_an_endpoint_is_created_read_changed_and_deleted(client: StudioCli
     assert (await client.call("GET", path)).status == 404
     assert (await client.call("DELETE", path)).status == 404
     assert (await client.call("GET", "/webhook-endpoints")).json()["data"] == []
-
-
-async def test_another_client_of_the_same_studio_gets_404(client: StudioClient) -> None:
-    """Endpoints belong to their client, in every operation."""
-    made = await client.endpoint(HOOK)
-    path = f"/webhook-endpoints/{made['id']}"
-    for caller in (client.caller(client_id=new_id()), client.caller(studio_id=new_id())):
-        for method, tail, body in (
-            ("GET", "", None),
-            ("PATCH", "", {"description": "mine"}),
-            ("DELETE", "", None),
-            ("POST", "/rotate-secret", None),
-            ("POST", "/test", None),
-            ("POST", "/recover", {"since": "2026-01-01T00:00:00Z"}),
-            ("GET", "/deliveries", None),
-        ):
-            reply = await client.call(method, path + tail, body, caller=caller)
-            assert (reply.status, reply.code) == (404, "not_found"), (method, tail)
-        assert (await client.call("GET", "/webhook-endpoints", caller=caller)).json()["data"] == []
 
 
 async def test_a_kind_needs_its_read_scope(client: StudioClient) -> None:
@@ -187,8 +168,6 @@ async def test_a_deleted_endpoint_takes_its_deliveries_with_it_later(
     client: StudioClient, receiver: Receiver
 ) -> None:
     """Partners no longer see it, and it is pruned in batches."""
-    from services.webhooks.actions.prune import prune_step
-
     made = await client.endpoint(receiver.url)
     await client.publish_some(5)
     await receiver.until_count(5)
@@ -197,9 +176,6 @@ async def test_a_deleted_endpoint_takes_its_deliveries_with_it_later(
 
     async def pruned() -> bool:
         await prune_step(client.context)
-        left = await client.sql(
-            "SELECT (SELECT count(*) FROM deliveries) + (SELECT count(*) FROM endpoints) n"
-        )
-        return bool(left[0]["n"] == 0)
+        return not await client.sql("SELECT id FROM deliveries UNION ALL SELECT id FROM endpoints")
 
     assert await eventually(pruned)

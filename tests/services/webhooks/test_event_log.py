@@ -1,25 +1,31 @@
 """The event log has every event once, in a gap-free sequence that is never visible out of order."""
 
 import asyncio
+import json
 from itertools import pairwise
 
 import asyncpg
 import pytest
+from msgspec import structs
 
+from services.webhooks.app import EventLogConsumer
 from services.webhooks.store import event_log
-from services.webhooks.store.event_log import StoredEvent
-from shared.events.bus import EVENT_LOG, Message
+from services.webhooks.store.event_log import BY_KIND, StoredEvent
+from shared.events.bus import EVENT_LOG, Message, Queue
+from shared.events.bus.memory import MemoryBus
 from shared.events.envelope import render
-from shared.events.kinds import BookingCreated, LeadCreated, MemberCreated
+from shared.events.kinds import KINDS, BookingCreated, LeadCreated, MemberCreated
+from shared.events.leases import Leases
 from shared.wire import new_id, now
+from tests.harness.eventually import eventually
 from tests.harness.send_events import send_events
-from tests.services.webhooks.studio_client import ALL_READS, StudioClient
+from tests.services.webhooks.studio_client import ALL_READS, StudioClient, message_of, open_studio_client
 
 
 async def test_a_redelivered_event_is_stored_once(client: StudioClient) -> None:
     """The bus delivers at least once. The log stores it once, also within one batch."""
     event = client.event()
-    message = Message(event.id, event.type, render(event))
+    message = message_of(event)
     await send_events(client.bus, [message] * 3)
     await asyncio.gather(*(send_events(client.bus, [message]) for _ in range(5)))
     await client.publish(client.event())
@@ -165,10 +171,71 @@ async def test_an_unreadable_message_is_parked_and_the_others_are_logged(client:
     unknown = client.event()
     strange = Message("strange", "class.moved", render(unknown).replace(b"booking.created", b"class.moved"))
     event = client.event()
-    reply = await send_events(client.bus, [bad, Message(event.id, event.type, render(event)), strange])
+    reply = await send_events(client.bus, [bad, message_of(event), strange])
     assert [one.event_id for one in reply.stored] == ["bad", event.id, "strange"], "nothing is sent again"
     shown = (await client.call("GET", "/events")).json()["data"]
     assert [one["id"] for one in shown] == [event.id]
     depths = (await client.call("GET", "/staff/queues", caller=client.operator)).json()["data"]
     assert {q["name"]: q["parked"] for q in depths}[EVENT_LOG.name] == 2
     assert (await client.call("GET", "/staff/queues", caller=client.caller())).status == 404, "operators only"
+
+
+EVENTS, LIMIT = 20_000, 10
+# An index scan for each kind takes a few blocks. Scanning the log for each took more than ten thousand.
+MOST_BLOCKS = 20 * len(KINDS)
+COPIES = """
+INSERT INTO events (studio_id, id, sequence, type, created_at, body)
+SELECT e.studio_id, gen_random_uuid(), e.sequence + n, e.type, e.created_at, e.body
+FROM events e, generate_series(1, $1::int) n
+"""
+
+
+async def test_a_log_with_one_type_is_not_searched_for_the_others(database_url: str) -> None:
+    """As after a first import: Postgres must not scan the log once for each type that is not in it."""
+    async with open_studio_client(database_url) as client:
+        await client.publish_some(1)
+        await eventually(lambda: client.sql("SELECT 1 FROM events"))
+    conn = await asyncpg.connect(database_url)
+    await conn.execute("SET search_path = webhooks")
+    await conn.execute(COPIES, EVENTS)
+    await conn.execute("ANALYZE events")
+    nowhere: list[str] = []
+    caller = (client.studio_id, 0, list(KINDS), LIMIT, client.client_id, False)
+    args = (*caller, nowhere, nowhere, nowhere, EVENTS + 1)
+    found = await conn.fetchval(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {BY_KIND}", *args)
+    await conn.close()
+    plan = json.loads(found)[0]["Plan"]
+    assert plan["Actual Rows"] == LIMIT
+    assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < MOST_BLOCKS
+
+
+class LostBus(MemoryBus):
+    """Without a connection to the broker once `lost` is set. Records what was assigned and held."""
+
+    lost = False
+    leases: Leases
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.assigned: list[tuple[frozenset[int], frozenset[int]]] = []
+
+    def assign(self, queue: Queue, partitions: frozenset[int]) -> None:
+        self.assigned.append((partitions, self.leases.held))
+
+    def lost_seconds(self, queue: Queue) -> float:
+        return 60.0 if self.lost else 0.0
+
+
+async def test_the_consumer_gives_up_its_partitions_before_the_leases(database_url: str) -> None:
+    """A database that hangs delays the release. Until then the consumer would come back without leases."""
+    async with open_studio_client(database_url, webhooks_only="dispatch") as client:
+        bus = LostBus()
+        consumer = EventLogConsumer(structs.replace(client.context, bus=bus))
+        bus.leases = consumer._leases
+        [step] = [loop.step for loop in consumer.loops if loop.name == "webhooks-partitions"]
+        await step()
+        mine, none = EVENT_LOG.all_partitions, frozenset[int]()
+        assert bus.assigned == [(mine, mine)]
+        bus.lost = True
+        await step()
+        assert bus.assigned[1:] == [(none, mine), (none, none)]

@@ -17,7 +17,7 @@ from shared.servers.ports import free_port
 from tests.harness.database_layout import open_database
 from tests.services.webhooks.studio_client import StudioClient, hold_lanes
 
-WAITING = 2_000
+WAITING = 600
 LIMIT = 100
 
 

@@ -173,10 +173,7 @@ def test_ordinary_urls_are_accepted() -> None:
 
 async def test_a_refused_url_is_a_422_that_names_the_field(client: StudioClient, receiver: Receiver) -> None:
     """At create and at PATCH."""
-    for url in ("https://10.0.0.1/", "https://u:p@partner.example/", "gopher://partner.example/"):
-        reply = await client.call("POST", "/webhook-endpoints", {"url": url})
-        assert reply.status == 422
-        assert reply.json()["detail"][0]["loc"] == ["body", "url"]
-    endpoint = await client.endpoint(receiver.url)
-    reply = await client.call("PATCH", f"/webhook-endpoints/{endpoint['id']}", {"url": "https://[::1]/"})
-    assert reply.status == 422
+    path = f"/webhook-endpoints/{(await client.endpoint(receiver.url))['id']}"
+    for method, target in (("POST", "/webhook-endpoints"), ("PATCH", path)):
+        reply = await client.call(method, target, {"url": "https://[::1]/"})
+        assert (reply.status, reply.json()["detail"][0]["loc"]) == (422, ["body", "url"])

@@ -37,6 +37,19 @@ async def read_request(reader: asyncio.StreamReader) -> None:
     await reader.readexactly(2)
 
 
+def replying(response: bytes) -> tuple[Talk, list[asyncio.StreamWriter]]:
+    """A receiver that gives the same response to every request, and its connections."""
+    writers: list[asyncio.StreamWriter] = []
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
+        while True:
+            await read_request(reader)
+            writer.write(response)
+
+    return talk, writers
+
+
 def endless(start: bytes, again: bytes) -> tuple[Talk, list[int]]:
     """A receiver that repeats `again` until the connection is closed, and counts the bytes that it sent."""
     sent = [0]
@@ -89,12 +102,8 @@ async def test_few_of_a_flood_of_interim_responses_are_parsed() -> None:
 
 async def test_a_few_interim_responses_are_fine() -> None:
     """`100 Continue` and `103 Early Hints` come before the response that counts."""
-
-    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while True:
-            await read_request(reader)
-            writer.write(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + OK)
-
+    interim = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
+    talk, _ = replying(interim + OK)
     async with server(talk) as url, Sender(POLICY, timeout=5) as sender:
         for _ in range(3):
             result = await sender.post(url, {}, b"{}")
@@ -128,14 +137,7 @@ async def test_an_unrequested_response_is_not_taken_as_the_next_deliverys(pause:
 
 async def test_input_that_the_loop_has_not_read_yet_prevents_reuse() -> None:
     """The bytes are in the socket when the next delivery picks a connection, so the socket is checked."""
-    writers: list[asyncio.StreamWriter] = []
-
-    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writers.append(writer)
-        while True:
-            await read_request(reader)
-            writer.write(FAILED)
-
+    talk, writers = replying(FAILED)
     async with server(talk) as url, Sender(POLICY, timeout=5) as sender:
         assert (await sender.post(url, {}, b"{}")).outcome.status == 500
         # Written past the loop, and the loop gets no chance to read it before the next request.
@@ -146,19 +148,11 @@ async def test_input_that_the_loop_has_not_read_yet_prevents_reuse() -> None:
 
 async def test_a_healthy_connection_is_reused() -> None:
     """The guard does not cost a connection for each delivery."""
-    connections = 0
-
-    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal connections
-        connections += 1
-        while True:
-            await read_request(reader)
-            writer.write(OK)
-
+    talk, writers = replying(OK)
     async with server(talk) as url, Sender(POLICY, timeout=5) as sender:
         for _ in range(20):
             assert (await sender.post(url, {}, b"{}")).outcome.status == 200
-    assert connections == 1
+    assert len(writers) == 1
 
 
 async def test_the_parts_of_aiohttp_that_the_guard_overrides_are_still_there() -> None:

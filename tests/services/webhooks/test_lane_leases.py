@@ -94,32 +94,36 @@ async def test_lanes_are_released_in_one_statement_that_skips_locked_ones(client
         assert await lanes.release(conn, releases) == [False, None, False, False]
 
 
-async def test_another_dispatcher_takes_over_when_one_is_gone(database_url: str, receiver: Receiver) -> None:
+async def test_another_dispatcher_takes_over_when_one_is_gone(
+    client: StudioClient, receiver: Receiver
+) -> None:
     """A lease that is not renewed expires, and another owner continues: at least once, same id."""
-    async with open_studio_client(database_url) as client:
-        endpoint = await client.endpoint(receiver.url)
-        dead = new_id()
-        await client.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '700 ms'", dead)
-        await client.publish_some(3)
-        assert statuses(await client.deliveries(endpoint["id"])) == ["pending"] * 3
-        await receiver.until_count(3)
+    endpoint = await client.endpoint(receiver.url)
+    await client.sql("UPDATE lanes SET token = $1, leased_until = now() + interval '700 ms'", new_id())
+    await client.publish_some(3)
+    assert statuses(await client.deliveries(endpoint["id"])) == ["pending"] * 3
+    await receiver.until_count(3)
 
 
-async def test_a_lease_lasts_for_seconds_and_is_renewed(client: StudioClient, receiver: Receiver) -> None:
+async def test_a_lease_lasts_for_seconds_and_is_renewed(
+    database_url: str, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The endpoints of a killed dispatcher wait for seconds only, and a busy one keeps its own."""
+    monkeypatch.setattr(lanes, "RENEW_SECONDS", 0.2)
     receiver.response = hang
-    await client.endpoint(receiver.url)
-    await client.publish_some(1)
-    await receiver.until_count(1)
-    left = "SELECT leased_until, leased_until < now() + interval '12 s' AS short, token::text FROM lanes"
-    [first] = await client.sql(left)
-    assert first["short"]
+    async with open_studio_client(database_url) as client:
+        await client.endpoint(receiver.url)
+        await client.publish_some(1)
+        await receiver.until_count(1)
+        left = "SELECT leased_until, leased_until < now() + interval '12 s' AS short, token::text FROM lanes"
+        [first] = await client.sql(left)
+        assert first["short"]
 
-    async def renewed() -> bool:
-        [lane] = await client.sql(left)
-        return bool(lane["leased_until"] > first["leased_until"] and lane["token"] == first["token"])
+        async def renewed() -> bool:
+            [lane] = await client.sql(left)
+            return bool(lane["leased_until"] > first["leased_until"] and lane["token"] == first["token"])
 
-    await eventually(renewed)
+        await eventually(renewed)
 
 
 async def test_a_dispatcher_whose_clock_is_an_hour_ahead_writes_times_of_the_database(

@@ -46,8 +46,8 @@ def due(id_: str) -> Due:
     return Due(id_, id_, 1, 0, 0, now(), b"{}")
 
 
-class FifoLane(Lane):
-    """Reads the deliveries of an endpoint in memory."""
+class MemoryLane(Lane):
+    """Reads the deliveries of a `fifo` endpoint in memory."""
 
     async def _in_order(self) -> list[Due]:
         endpoint: Any = self.resources
@@ -62,9 +62,8 @@ class Batch:
         return self._response(request)
 
 
-def lane_of(endpoint: Endpoint, breaker: Breaker | None = None) -> Any:
-    resources: Any = endpoint
-    return Lane(resources, Lease("endpoint", "studio", "token"), breaker or Breaker())
+def lane_of(endpoint: Any) -> Any:
+    return MemoryLane(endpoint, Lease("endpoint", "studio", "token"), Breaker())
 
 
 async def refill_until_settled(lane: Any) -> None:
@@ -98,9 +97,10 @@ async def test_a_lane_that_is_paused_is_released_for_as_long_as_the_pause_lasts(
     assert not lane._prefetch.held
 
 
-async def test_new_work_that_a_refill_only_counted_is_loaded_before_the_release() -> None:
-    """A full lane reads `wakes` and loads nothing: a release with these would miss what they count."""
-    endpoint = Endpoint(rate_limit=0.5)
+@pytest.mark.parametrize("fifo", [False, True], ids=["full, by its rate limit", "fifo, still sending"])
+async def test_new_work_that_a_refill_only_counted_is_loaded_before_the_release(fifo: bool) -> None:
+    """Such a lane reads `wakes` and loads nothing: a release with these would miss what they count."""
+    endpoint = Endpoint(rate_limit=None if fifo else 0.5, fifo=fifo)
     endpoint.pending = ["d1"]
     lane = lane_of(endpoint)
     await refill_until_settled(lane)
@@ -113,22 +113,6 @@ async def test_new_work_that_a_refill_only_counted_is_loaded_before_the_release(
     await refill_until_settled(lane)
     assert endpoint.released_with is None
     assert [due.id for due in lane._prefetch.ready] == ["d2"]
-
-
-async def test_new_work_of_a_fifo_lane_that_still_sends_is_loaded_before_the_release() -> None:
-    """It loads nothing while it holds something, but reads the `wakes` that count the new delivery."""
-    endpoint: Any = Endpoint(fifo=True)
-    endpoint.pending = ["d1"]
-    lane: Any = FifoLane(endpoint, Lease("endpoint", "studio", "token"), Breaker())
-    await refill_until_settled(lane)
-    sent = lane._prefetch.ready.popleft()
-    endpoint.add("d2")
-    assert not await lane._released() and await lane._load()
-    lane._prefetch.held.discard(sent.id)
-    endpoint.pending.remove(sent.id)
-    await refill_until_settled(lane)
-    assert endpoint.released_with is None
-    assert [found.id for found in lane._prefetch.ready] == ["d2"]
 
 
 async def test_a_lane_with_nothing_due_is_released() -> None:

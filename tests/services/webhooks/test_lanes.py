@@ -20,8 +20,8 @@ async def test_a_hanging_endpoint_delays_nobody_else(
     await client.endpoint(receiver.url)
     await client.endpoint(second_receiver.url)
     started = time.perf_counter()
-    await client.publish_some(200)
-    await second_receiver.until_count(200)
+    await client.publish_some(60)
+    await second_receiver.until_count(60)
     assert time.perf_counter() - started < 10
     assert receiver.count <= 2, "and it holds few connections until it has shown that it answers"
 
@@ -115,15 +115,14 @@ async def test_two_replicas_share_the_work_and_send_nothing_twice(
         two.studio_id, two.client_id = one.studio_id, one.client_id
         for _ in range(6):
             await one.endpoint(receiver.url)
-        await asyncio.gather(one.publish_some(50), two.publish_some(50))
-        await receiver.until_count(600)
+        await asyncio.gather(one.publish_some(15), two.publish_some(15))
+        await receiver.until_count(180)
 
         async def all_done() -> bool:
-            rows = await one.sql("SELECT count(*) AS n FROM deliveries WHERE status = 'succeeded'")
-            return bool(rows[0]["n"] == 600)
+            return not await one.sql("SELECT 1 FROM deliveries WHERE status <> 'succeeded'")
 
         await eventually(all_done)
-        assert receiver.count == 600
+        assert receiver.count == 180
 
 
 async def test_five_days_of_nothing_but_failures_disable_an_endpoint(

@@ -2,8 +2,6 @@
 
 import asyncio
 
-import pytest
-
 from services.webhooks.actions.manage_endpoints import MAX_ENDPOINTS, MAX_LIVE_SECRETS
 from services.webhooks.store.attempts import MAX_ATTEMPTS_KEPT
 from shared.events.kinds import BookingCreated, LeadCreated
@@ -69,9 +67,8 @@ async def test_a_delivery_keeps_its_newest_attempts(client: StudioClient, receiv
     assert [attempt["duration_ms"] for attempt in kept[:-new]] == list(range(51 - len(kept) + new, 51))
 
 
-@pytest.mark.parametrize("kind", ["scope", "location", "client"])
 async def test_a_cursor_must_name_an_event_that_the_key_may_see(
-    client: StudioClient, receiver: Receiver, kind: str
+    client: StudioClient, receiver: Receiver
 ) -> None:
     """Otherwise the response would reveal that the event exists."""
     here, there = new_id(), new_id()
@@ -81,16 +78,16 @@ async def test_a_cursor_must_name_an_event_that_the_key_may_see(
         await client.publish(event)
     endpoint = await client.endpoint(receiver.url)
     test = (await client.call("POST", f"/webhook-endpoints/{endpoint['id']}/test")).json()
-    hidden, caller = {
-        "scope": (lead.id, client.caller(scopes=ALL_READS - {"leads:read"})),
-        "location": (booking.id, client.caller(location_ids=(here,))),
-        "client": (test["event_id"], client.caller(client_id=new_id())),
-    }[kind]
-    refused = await client.call("GET", "/events", caller=caller, cursor=hidden)
-    unknown = await client.call("GET", "/events", caller=caller, cursor=new_id())
-    assert (refused.status, refused.code) == (unknown.status, unknown.code) == (400, "invalid_cursor")
-    assert (await client.call("GET", "/events", caller=caller, cursor=seen.id)).status == 200
-    assert (await client.call("GET", "/events", cursor=hidden)).status == 200, "the control: who may see it"
+    for hidden, caller in (
+        (lead.id, client.caller(scopes=ALL_READS - {"leads:read"})),
+        (booking.id, client.caller(location_ids=(here,))),
+        (test["event_id"], client.caller(client_id=new_id())),
+    ):
+        for cursor in (hidden, new_id()):
+            refused = await client.call("GET", "/events", caller=caller, cursor=cursor)
+            assert (refused.status, refused.code) == (400, "invalid_cursor")
+        assert (await client.call("GET", "/events", caller=caller, cursor=seen.id)).status == 200
+        assert (await client.call("GET", "/events", cursor=hidden)).status == 200, "control: who may see it"
 
 
 async def test_the_endpoints_of_a_leaked_key_are_found_and_disabled(client: StudioClient) -> None:

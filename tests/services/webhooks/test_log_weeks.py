@@ -13,7 +13,7 @@ from services.webhooks.context import Webhooks
 from services.webhooks.rules.retention import KEPT, WEEK, oldest_kept, start_of_week
 from services.webhooks.store import event_log, retention
 from shared.errors import Unavailable
-from shared.events.bus import EVENT_LOG, Message, Poison
+from shared.events.bus import EVENT_LOG, Poison
 from shared.events.envelope import read_envelope, render
 from shared.events.event import Event, EventResource
 from shared.events.kinds import BookingCreated
@@ -26,7 +26,7 @@ from tests.harness.compressed_days import (
     log_of_the_past,
     sequences_of,
 )
-from tests.services.webhooks.studio_client import StudioClient
+from tests.services.webhooks.studio_client import StudioClient, message_of
 
 DAYS, EVENTS = 50, 4
 PARTITIONS = """
@@ -46,10 +46,6 @@ def event_of(studio_id: str, *, days_ago: float = 0.0) -> Event:
     resource = EventResource("booking", new_id(), 1)
     at = now() - timedelta(days=days_ago)
     return BookingCreated(studio_id=studio_id, resource=resource, data={"id": resource.id}, created_at=at)
-
-
-def message_of(event: Event) -> Message:
-    return Message(event.id, event.type, render(event), None)
 
 
 async def stored(service: Webhooks, *events: Event) -> int:

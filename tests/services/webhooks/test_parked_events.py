@@ -17,7 +17,7 @@ from shared.events.kinds import MemberCreated
 from shared.wire import new_id
 from tests.harness.eventually import eventually
 from tests.harness.send_events import send_events
-from tests.services.webhooks.studio_client import StudioClient, open_studio_client
+from tests.services.webhooks.studio_client import StudioClient, message_of, open_studio_client
 
 PARKED = "SELECT event_id FROM parked_events WHERE queue = $1"
 
@@ -55,10 +55,6 @@ async def client(database_url: str, forms: Forms) -> AsyncIterator[StudioClient]
 def member_event(client: StudioClient, member_id: str) -> Event:
     data = {"id": member_id, "object": "member", "email": "ada@love.example"}
     return client.event(MemberCreated, resource=EventResource("member", member_id, 1), data=data)
-
-
-def message_of(event: Event) -> Message:
-    return Message(event.id, event.type, render(event))
 
 
 def unknown_kind(event: Event) -> Message:

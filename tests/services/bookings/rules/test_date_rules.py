@@ -63,19 +63,12 @@ def test_terms() -> None:
     """Late: fee and forfeit as the policy says. In time, waiting, promoted late, or by the studio: free."""
     deadline = START - timedelta(hours=12)
     late = terms_for_member(held(credits_charged=2), POLICY, deadline + MICRO)
-    assert (late.late_fee_amount, late.late_fee_status, late.credits_forfeited, late.credits_restored) == (
-        Decimal(15),
-        "assessed",
-        2,
-        0,
-    )
+    assert (late.late_fee_amount, late.late_fee_status) == (Decimal(15), "assessed")
+    assert (late.credits_forfeited, late.credits_restored) == (2, 0)
     kind = msgspec.structs.replace(POLICY, late_fee_amount=None, forfeit_credit=False)
     mild = terms_for_member(held(credits_charged=2), kind, deadline + MICRO)
     assert (mild.late_cancel, mild.late_fee_status, mild.credits_restored) == (True, "none", 2)
-    for free in (
-        held(status=BookingStatus.WAITLISTED),
-        held(promoted_at=deadline + MICRO),
-    ):
+    for free in (held(status=BookingStatus.WAITLISTED), held(promoted_at=deadline + MICRO)):
         terms = terms_for_member(free, POLICY, START - MICRO)
         assert (terms.late_cancel, terms.free_cancel_until) == (False, START)
     early = held(promoted_at=deadline)

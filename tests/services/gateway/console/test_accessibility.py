@@ -20,12 +20,16 @@ RULES: Rules = {(DESKTOP, "light"): EVERYTHING, (PHONE, "dark"): EVERYTHING}
 # Only the contrast can differ here. The soak measures it.
 REST: Rules = {(DESKTOP, "dark"): CONTRAST, (PHONE, "light"): CONTRAST}
 
+# The rows of a table and the studios to choose from are alike, and axe takes long for hundreds of them.
+FEW_ROWS = "document.querySelectorAll('tr:nth-child(n+6), option:nth-child(n+6)').forEach(e => e.remove())"
+
 
 async def check_pages(tab: Tab, pages: Sequence[str], rules: Rules = RULES) -> None:
     await tab.page.evaluate(AXE)
     for page in pages:
         await tab.page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
         await tab.show(page)
+        await tab.page.evaluate(FEW_ROWS)
         for (size, scheme), options in rules.items():
             await tab.page.set_viewport_size({"width": size[0], "height": size[1]})
             assert await tab.page.evaluate("document.documentElement.scrollWidth") <= size[0], page

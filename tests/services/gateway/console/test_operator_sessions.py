@@ -5,14 +5,7 @@ from http.cookies import SimpleCookie
 from services.gateway.access import OperatorAccess
 from services.gateway.rules.key_text import OPERATOR_SESSION_HEAD, make_token
 from shared.db.database import Database
-from tests.harness.console import (
-    PAGE,
-    cookie_in,
-    exchange,
-    operator_sign_in,
-    operators_port,
-    token_in,
-)
+from tests.harness.console import PAGE, cookie_in, exchange, operator_sign_in, operators_port, token_in
 from tests.harness.http import Client
 from tests.harness.system import System
 

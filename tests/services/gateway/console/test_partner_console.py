@@ -4,13 +4,7 @@ from aiohttp import web
 from playwright.async_api import Browser, expect
 
 from tests.harness.browser import Tab, new_tab
-from tests.harness.console_pages import (
-    PARTNER_PAGES,
-    book,
-    class_block,
-    class_of_today,
-    open_partner_console,
-)
+from tests.harness.console_pages import PARTNER_PAGES, book, class_block, class_of_today, open_partner_console
 from tests.harness.receiver import answering, ok, receiving
 from tests.harness.system import System
 

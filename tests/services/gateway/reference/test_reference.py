@@ -24,10 +24,11 @@ async def follow(tab: Tab, name: str, about: str) -> None:
     await hit.filter(has_text=about).first.click()
 
 
-async def test_results_lead_to_their_place(reference: Tab) -> None:
+async def test_results_lead_to_their_place_and_can_be_shared(reference: Tab) -> None:
     """An error code or a status to the row of the error, a field or one of its values to the field.
 
-    `amount` is in a list that is drawn when it is opened. What every operation answers is one result.
+    `amount` is in a list that is drawn when it is opened. What every operation answers is one result. What is
+    nowhere is said so.
     """
     for name, about, operation, place in (
         ("class_full", "409", "create_booking", "tr.found[data-code=class_full]"),
@@ -41,27 +42,27 @@ async def test_results_lead_to_their_place(reference: Tab) -> None:
     await expect(reference.page.locator("#found a.hit")).to_have_count(1)
     await follow(reference, "rate_limited", "429 · every operation")
     await expect(reference.page.locator("#errors tr.found")).to_be_in_viewport()
-
-
-async def test_the_address_of_a_result_can_be_shared(reference: Tab) -> None:
-    """Whoever opens it is led to the same place. What is nowhere is said so."""
-    await follow(reference, "class_spot_id", f"body · {SUMMARIES['create_booking']}")
-    address = reference.page.url
-    await reference.page.goto("about:blank")
-    await reference.page.goto(address)
-    await expect(reference.page.locator("#create_booking .field.found")).to_be_in_viewport()
     await reference.page.get_by_role("searchbox").fill("no such thing")
     await expect(reference.page.locator("#nothing")).to_be_visible()
     await reference.page.get_by_role("searchbox").fill("")
     await expect(reference.page.locator("#nothing")).to_be_hidden()
     await expect(reference.page.locator("#found a")).to_have_count(0)
+    # Whoever opens the address of a result is led to the same place.
+    await follow(reference, "class_spot_id", f"body · {SUMMARIES['create_booking']}")
+    address = reference.page.url
+    await reference.page.goto("about:blank")
+    await reference.page.goto(address)
+    await expect(reference.page.locator("#create_booking .field.found")).to_be_in_viewport()
 
 
 DOCS = Path(__file__).resolve().parents[4] / "docs"
 
 
 async def test_the_guides_are_drawn_from_the_docs(reference: Tab) -> None:
-    """A section opens; its program is the one in docs/, and a link leads to the other guide."""
+    """A section opens; its program is the one in docs/, and a link leads to the other guide.
+
+    A section that is found opens when it is chosen.
+    """
     page = reference.page
     (program,) = re.findall(r"```js\n(.*?)\n```", (DOCS / "receiving-webhooks.md").read_text(), re.DOTALL)
     section = page.locator("#webhooks-verify-then-answer")
@@ -72,14 +73,9 @@ async def test_the_guides_are_drawn_from_the_docs(reference: Tab) -> None:
     for guide in ("errors", "webhooks", "mirroring", "changelog"):
         await expect(page.locator(f"#nav a[href='#{guide}']")).to_be_visible()
         assert await page.locator(f"#{guide} details").count() > 0, guide
-
-
-async def test_a_section_of_a_guide_is_found(reference: Tab) -> None:
-    """It opens when it is chosen."""
-    await reference.page.get_by_role("searchbox").fill("duplicates")
-    await reference.page.locator("#found a.hit", has_text="Duplicates").click()
-    section = reference.page.locator("#webhooks-duplicates")
-    await expect(section.get_by_text("at least once")).to_be_in_viewport()
+    await page.get_by_role("searchbox").fill("duplicates")
+    await page.locator("#found a.hit", has_text="Duplicates").click()
+    await expect(page.locator("#webhooks-duplicates").get_by_text("at least once")).to_be_in_viewport()
 
 
 async def test_a_language_is_chosen_once_for_the_whole_page(

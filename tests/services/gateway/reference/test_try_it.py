@@ -24,7 +24,10 @@ async def opened(tab: Tab, operation: str, key: str) -> Locator:
 
 
 async def test_a_booking_is_made_from_the_page(reference: Tab, system: System) -> None:
-    """Status, request id, rate limit and body are shown, and the key is filled in for the next operation."""
+    """Status, request id, rate limit and body are shown, and the key is filled in for the next operation.
+
+    A required field is asked for before anything is sent; a refusal is a response like any other.
+    """
     made, key = await class_of_today(system), await system.key()
     card = await opened(reference, "create_booking", key)
     body = {"class_id": made.class_ids[0], "member_id": made.member_ids[0]}
@@ -40,6 +43,13 @@ async def test_a_booking_is_made_from_the_page(reference: Tab, system: System) -
     await other.get_by_role("button", name="Send GET").click()
     await expect(other.locator(".result .headers")).to_contain_text("etag: ")
     await expect(other.locator(".result")).to_contain_text('"booked_count": 1')
+    await other.get_by_label("class_id").fill("")
+    await other.get_by_role("button", name="Send GET").click()
+    await expect(other.locator(".result")).to_contain_text("class_id is missing.")
+    await other.get_by_label("X-Service-Key").fill("stk_unknown_key_of_nobody")
+    await other.get_by_label("class_id").fill(new_id())
+    await other.get_by_role("button", name="Send GET").click()
+    await expect(other.locator(".result")).to_contain_text("invalid_api_key")
 
 
 async def test_the_key_stays_in_the_pages_memory(reference: Tab, system: System) -> None:
@@ -61,14 +71,3 @@ async def test_the_key_stays_in_the_pages_memory(reference: Tab, system: System)
     await page.reload()
     card = await opened(reference, "list_members", "")
     await expect(card.get_by_label("X-Service-Key")).to_have_value("")
-
-
-async def test_what_is_missing_or_refused_is_shown(reference: Tab) -> None:
-    """A required field is asked for before anything is sent; a refusal is a response like any other."""
-    card = await opened(reference, "get_class", "stk_unknown_key_of_nobody")
-    await card.get_by_label("class_id").fill("")
-    await card.get_by_role("button", name="Send GET").click()
-    await expect(card.locator(".result")).to_contain_text("class_id is missing.")
-    await card.get_by_label("class_id").fill(new_id())
-    await card.get_by_role("button", name="Send GET").click()
-    await expect(card.locator(".result")).to_contain_text("invalid_api_key")

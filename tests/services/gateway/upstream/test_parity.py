@@ -91,10 +91,8 @@ async def test_the_service_sees_the_request_as_it_was_sent(upstream: Upstream) -
     LOG_FIELD.set("the gateway's")
     response = await upstream.request(b"POST", b"/echo%20%C3%A9?a=%20", [(b"X-Caller", b"c")], b'{"a":1}')
     assert response.body == repr(["none", "POST", b"a=%20", b'{"a":1}', b"c"]).encode()
-    assert [header for header in response.headers if header[0] == b"x-two"] == [
-        (b"x-two", b"1"),
-        (b"x-two", b"2"),
-    ]
+    twice = [value for name, value in response.headers if name == b"x-two"]
+    assert twice == [b"1", b"2"]
 
 
 @pytest.mark.parametrize(

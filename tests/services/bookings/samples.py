@@ -47,5 +47,9 @@ def a_purchase(member_id: str, product: Mapping[str, Any], **fields: Any) -> dic
     return line | sold | fields
 
 
+def a_spot(class_id: str, **fields: Any) -> dict[str, Any]:
+    return {"object": "class_spot", "id": new_id(), "class_id": class_id, "label": "A"} | fields
+
+
 def a_studio(studio_id: str, **policy: Any) -> dict[str, Any]:
     return {"object": "studio", "id": studio_id, "name": "Studio", "slug": None, "timezone": None} | policy
