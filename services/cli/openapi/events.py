@@ -119,6 +119,8 @@ def _object_schema(kind: Kind, schemas: Schemas) -> Json:
     if kind.resource == "form" and kind.name.endswith(".updated"):
         unpublished = "The form is no longer published, and the key has no `forms:write`."
         return {"anyOf": [whole, _thin_schema(kind, ("id", "object", "status"), unpublished)]}
+    if kind.resource in ("member", "lead", "membership"):
+        return {"anyOf": [whole, _thin_schema(kind, ("id", "object"), "The person has been erased since.")]}
     return whole
 
 

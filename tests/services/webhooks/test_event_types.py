@@ -1,12 +1,16 @@
 """The kinds of event: one table, and what is made of it."""
 
 import jsonschema  # type: ignore[import-untyped]
+import msgspec
 
 from services.webhooks.rules.visibility import View
-from shared.events.event import Audience
+from shared.events.anonymize import without_person
+from shared.events.event import Audience, EventResource
 from shared.events.kinds import KINDS, ClassUpdated, FormUpdated
 from shared.routing import SCOPES
 from tests.services.webhooks.studio_client import StudioClient
+
+PERSONAL = ("member", "lead", "membership")
 
 
 async def test_every_kind_is_listed_with_a_schema_that_its_example_obeys(client: StudioClient) -> None:
@@ -21,6 +25,17 @@ async def test_every_kind_is_listed_with_a_schema_that_its_example_obeys(client:
         assert kind["example"]["type"] == name
         wrong = kind["example"] | {"type": "another.kind"}
         assert not jsonschema.Draft202012Validator(kind["schema"]).is_valid(wrong)
+
+
+async def test_an_event_about_an_erased_person_obeys_its_schema(client: StudioClient) -> None:
+    """An erasure leaves the ids of what the log has, and the schemas say so."""
+    reply = await client.call("GET", "/event-types")
+    kinds = [kind for kind in reply.json()["data"] if KINDS[kind["name"]].resource in PERSONAL]
+    assert len(kinds) == 8
+    for kind in kinds:
+        resource = KINDS[kind["name"]].resource
+        left = without_person(EventResource(resource, kind["example"]["resource"]["id"], 1))
+        jsonschema.validate(kind["example"] | {"data": msgspec.json.decode(left)}, kind["schema"])
 
 
 def test_every_kind_names_a_known_scope() -> None:
