@@ -8,9 +8,9 @@ from tests.harness.receiver import receiving
 
 
 @pytest.mark.timeout(1200)
-async def test_bookings_go_on_and_the_outbox_drains() -> None:
+async def test_bookings_go_on_and_the_outbox_drains(database_url: str) -> None:
     """Nothing is refused, everything is delivered afterwards, and memory stays flat."""
-    async with open_pipeline() as pipeline, receiving(keep=False) as receiver:
+    async with open_pipeline(database_url) as pipeline, receiving(keep=False) as receiver:
         report = await run_outage(pipeline, receiver, bookings=5_000)
     print(f"\n{report.text()}")
     assert report.refused == 0

@@ -7,8 +7,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from tests.chaos.arena import Arena
 from tests.chaos.faults.broker import BROKER
 from tests.chaos.faults.clock import CLOCK
-from tests.chaos.faults.fault import Fault, Group, Injection
-from tests.chaos.faults.kill import KILL, STOP
+from tests.chaos.faults.fault import Fault, Group, Injected, Injection
+from tests.chaos.faults.kill import KILL, STOP, killed
 from tests.chaos.faults.network import NETWORK
 from tests.chaos.faults.postgres import POSTGRES
 from tests.chaos.faults.receivers import RECEIVERS
@@ -57,5 +57,20 @@ GROUPS: tuple[Group, ...] = (
     SEVERAL,
     CLOCK,
 )
+
+
+def kill_the_pipeline(arena: Arena, draw: random.Random) -> Injected:
+    """Relay, event log and dispatcher at once."""
+    return killed(arena, [name for name in arena.processes if name.startswith(("bookings", "webhooks"))])
+
+
+PIPELINE = Group("pipeline", (Fault("kill -9 the pipeline", kill_the_pipeline, (0.2, 0.5)),))
 # One round of each fits into a test, because their faults take only seconds.
-SHORT: tuple[Group, ...] = (KILL, NETWORK, RECEIVERS)
+SHORT: tuple[Group, ...] = (
+    KILL,
+    NETWORK,
+    RECEIVERS,
+    PIPELINE,
+    BROKER.only("kill -9"),
+    POSTGRES.only("crash"),
+)
