@@ -47,7 +47,7 @@ class Process:
         self.code = code
         self.child: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> None:
+    def start(self, *, new_session: bool = False) -> None:
         with self.log.open("ab") as log:
             self.child = subprocess.Popen(
                 self.words,
@@ -56,6 +56,7 @@ class Process:
                 stderr=log,
                 stdin=subprocess.DEVNULL,
                 cwd=self.code,
+                start_new_session=new_session,
             )
 
     def wait_ready(self, seconds: float = START_SECONDS) -> None:
