@@ -17,7 +17,7 @@ from bench.steal import Steal
 from tests.chaos.faults.groups import GROUPS
 from tests.chaos.runner import Outcome, Plan, run
 from tests.chaos.table import markdown, plain, written_into
-from tests.harness.until_stopped import until_stopped
+from tests.harness.eventually import until_stopped
 
 # The exit status of a program that was stopped with Ctrl-C.
 STOPPED = 130

@@ -73,13 +73,6 @@ def test_data_of_a_missing_version_is_named(home: Path) -> None:
         EmbeddedPostgres.start(home)
 
 
-def test_a_file_in_the_way_is_named(home: Path) -> None:
-    """A home that is not a folder gives one sentence, not a traceback."""
-    home.write_text("")
-    with pytest.raises(ServerProblem, match="is a file and not a folder"):
-        EmbeddedPostgres.start(home)
-
-
 def test_the_reason_is_in_the_sentence_when_the_server_refuses(home: Path) -> None:
     """What the server wrote last is what the person at the terminal reads."""
     server = EmbeddedPostgres.start(home, durable=False)

@@ -62,11 +62,6 @@ async def _restart(rabbit: Rabbit, amqp_url: str) -> None:
     await asyncio.to_thread(rabbit.restart)
 
 
-async def _kill(rabbit: Rabbit, amqp_url: str) -> None:
-    await asyncio.to_thread(rabbit.kill)
-    await asyncio.to_thread(rabbit.start_again)
-
-
 async def _delete_queues(rabbit: Rabbit, amqp_url: str) -> None:
     async with await aio_pika.connect(amqp_url) as connection:
         channel = await connection.channel()
@@ -82,7 +77,7 @@ async def _delete_exchanges(rabbit: Rabbit, amqp_url: str) -> None:
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("fault", [_restart, _kill, _delete_queues, _delete_exchanges])
+@pytest.mark.parametrize("fault", [_restart, _delete_queues, _delete_exchanges])
 async def test_nothing_is_lost_or_reordered(
     rabbit: Rabbit, amqp_url: str, db: Database, fault: Fault
 ) -> None:
