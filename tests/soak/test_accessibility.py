@@ -1,11 +1,21 @@
-"""axe-core on the whole of both references, with every operation, field list and form opened."""
+"""axe-core on the whole of both references, with everything opened, and on what the suite leaves out."""
 
 import time
 
 import pytest
 
 from tests.harness.browser import AXE, EVERYTHING, Tab, check_widths, violations
-from tests.harness.system import RunningSystem
+from tests.harness.console_pages import (
+    OPERATOR_PAGES,
+    PARTNER_PAGES,
+    open_operator_console,
+    open_partner_console,
+)
+from tests.harness.system import RunningSystem, System
+from tests.services.gateway.console.conftest import system
+from tests.services.gateway.console.test_accessibility import REST, check_pages
+
+__all__ = ["system"]
 
 # Opening a box draws what is in it, which may be more boxes.
 OPEN_EVERYTHING = """async () => {
@@ -60,3 +70,12 @@ async def test_the_whole_reference_passes_axe(
     assert found == []
     await page.evaluate(PLANT)
     assert any(problem.startswith("image-alt") for problem in await violations(tab, EVERYTHING, "#reference"))
+
+
+@pytest.mark.timeout(1200)
+async def test_the_consoles_have_enough_contrast(tab: Tab, system: System) -> None:
+    """In the two combinations that the suite leaves out: dark on a desktop, light on a phone."""
+    await open_partner_console(tab, system, await system.key())
+    await check_pages(tab, PARTNER_PAGES, REST)
+    await open_operator_console(tab, system)
+    await check_pages(tab, OPERATOR_PAGES, REST)
