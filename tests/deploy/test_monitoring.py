@@ -64,9 +64,7 @@ def test_every_service_is_scraped_where_it_shows_its_metrics(manifests: list[Man
 
 
 @pytest.mark.parametrize("name", FOREIGN_PORTS)
-def test_database_and_broker_are_scraped_on_their_operators_ports(
-    manifests: list[Manifest], name: str
-) -> None:
+def test_database_and_broker_are_scraped_on_the_operators_ports(manifests: list[Manifest], name: str) -> None:
     """If a policy forgets the port, the target is always down."""
     pod, port, number = FOREIGN_PORTS[name]
     monitor = named(manifests, "PodMonitor")[name]["spec"]
@@ -78,9 +76,7 @@ def test_database_and_broker_are_scraped_on_their_operators_ports(
     assert reached_from(policies, {"studio/monitoring": "true"}, FOREIGN_PODS[pod], number)
 
 
-def test_the_cluster_has_the_alerts_that_compose_has_and_those_of_its_operators(
-    manifests: list[Manifest],
-) -> None:
+def test_the_cluster_has_the_alerts_of_compose_and_those_of_its_operators(manifests: list[Manifest]) -> None:
     """From the same files."""
     rules = named(manifests, "PrometheusRule")
     found = [rule for each in rules.values() for group in each["spec"]["groups"] for rule in group["rules"]]
@@ -112,9 +108,7 @@ def test_the_clusters_alerts_ask_only_what_operators_export() -> None:
 
 
 @pytest.mark.parametrize("rule", _alerts("cluster-alerts.yml"), ids=lambda rule: rule["alert"])
-def test_the_clusters_alerts_look_at_our_own_database_and_broker(
-    manifests: list[Manifest], rule: Any
-) -> None:
+def test_the_clusters_alerts_see_our_own_database_and_broker(manifests: list[Manifest], rule: Any) -> None:
     """Another cluster of the same operator would hide a missing member of ours, or raise our alert."""
     jobs = {"cnpg_": "studio-database", "barman_": "studio-database", "rabbitmq_": "studio-broker"}
     for prefix, job in jobs.items():

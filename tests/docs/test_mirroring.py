@@ -188,9 +188,7 @@ async def loaded(system: System, seed: int) -> MirroredStudio:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("seed", [1, 2], ids=["first", "second"])
-async def test_a_mirror_that_is_killed_anywhere_ends_up_equal(
-    system: System, tmp_path: Path, seed: int
-) -> None:
+async def test_a_mirror_killed_anywhere_ends_up_equal(system: System, tmp_path: Path, seed: int) -> None:
     """Partners, staff, imports, erasures and loops write at once; each mirror sees what its key may see."""
     studio = await loaded(system, seed)
     async with mirrors_of(system, studio, tmp_path) as mirrors:

@@ -45,9 +45,7 @@ PLANT = "document.querySelector('#reference .op:last-child').append(document.cre
 
 
 @pytest.mark.parametrize("reference", ["partners", "operators"])
-async def test_the_whole_reference_passes_axe(
-    tab: Tab, running_system: RunningSystem, reference: str
-) -> None:
+async def test_a_whole_reference_passes_axe(tab: Tab, running_system: RunningSystem, reference: str) -> None:
     """Light on both widths; dark colours are the same on both, so they are measured on a phone."""
     page = tab.page
     page.set_default_timeout(600_000)

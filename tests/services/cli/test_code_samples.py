@@ -133,9 +133,7 @@ async def test_every_sample_runs_as_copied(demo: Demo, language: str, tmp_path: 
 
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("language", LANGUAGES)
-async def test_every_sample_of_the_operators_runs_as_copied(
-    demo: Demo, language: str, tmp_path: Path
-) -> None:
+async def test_each_sample_of_the_operators_runs_as_copied(demo: Demo, language: str, tmp_path: Path) -> None:
     """Reads and writes alike, except for what the demo studio's state does not allow."""
     wanted, answered = await statuses(demo, OPERATORS, language, tmp_path)
     for name, status in REFUSED.items():

@@ -90,9 +90,7 @@ async def relayed(db: Database, one: Relay) -> None:
 
 
 @pytest.mark.parametrize(("intake", "stored"), [(Intake, [1, 2, 3]), (WithoutGapCheck, [1, 3, 2])])
-async def test_the_gap_check_keeps_the_order_when_a_batch_is_lost(
-    db: Database, intake: type[Intake], stored: list[int]
-) -> None:
+async def test_the_gap_check_keeps_the_order(db: Database, intake: type[Intake], stored: list[int]) -> None:
     """The second of three batches gets lost. Without the check, the third is stored before it."""
     log = Log()
     bus = ReceivingBus(intake(EVENT_LOG, log))
@@ -107,9 +105,7 @@ async def test_the_gap_check_keeps_the_order_when_a_batch_is_lost(
 
 
 @pytest.mark.parametrize(("once", "stored"), [(True, [1]), (False, [1, 1])])
-async def test_the_duplicate_check_stores_an_event_once_when_a_reply_is_lost(
-    db: Database, once: bool, stored: list[int]
-) -> None:
+async def test_the_duplicate_check_stores_an_event_once(db: Database, once: bool, stored: list[int]) -> None:
     """It comes again until there is a reply. A log that does not know it stores it twice."""
     log = Log(once=once)
     bus = ReceivingBus(Intake(EVENT_LOG, log))

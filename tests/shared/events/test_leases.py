@@ -102,9 +102,7 @@ async def test_a_dead_replicas_lease_does_not_survive_a_changed_clock(db: Databa
     assert await one.renew() == frozenset(range(PARTITIONS))
 
 
-async def test_each_partition_is_relayed_by_the_replica_that_leases_it(
-    db: Database, database_url: str
-) -> None:
+async def test_a_partition_is_relayed_by_the_replica_that_leases_it(db: Database, database_url: str) -> None:
     """A commit in any replica is published at once by whoever has the partition, and by nobody else."""
     other_db = await open_database(database_url, "bookings", size=3)
     buses, wakeups = (StagedBus(prompt=True), StagedBus(prompt=True)), (Wakeup(), Wakeup())

@@ -155,9 +155,7 @@ async def test_the_wheels_binaries_serve_as_well(home: Path) -> None:
 
 
 @as_root
-async def test_the_wheels_binaries_are_copied_when_the_server_cannot_enter_them(
-    home: Path, closed: Path
-) -> None:
+async def test_wheel_binaries_are_copied_when_the_server_cannot_enter_them(home: Path, closed: Path) -> None:
     """A virtualenv inside root's home is closed to the server's user, and stays closed."""
     with EmbeddedPostgres.start(home, durable=False, binaries=wheel_inside(closed)) as server:
         assert await one_value(server.url, "SELECT 1") == 1

@@ -105,9 +105,7 @@ def seconds(fields: list[FormField], answers: Answers) -> float:
 @pytest.mark.parametrize(
     "values", [list(range(4_000)), [f"no {n}" for n in range(4_000)]], ids=["numbers", "texts"]
 )
-def test_a_rule_with_thousands_of_values_meets_thousands_of_answers_in_linear_time(
-    op: str, values: list[Any]
-) -> None:
+def test_a_rule_with_thousands_of_values_meets_thousands_of_answers(op: str, values: list[Any]) -> None:
     """No value is among the answers, so all of them are looked up."""
     fields = form_of({"key": "many", "type": "checkbox_group"}, *followers(1, op, values))
     assert seconds(fields, {"many": ITEMS}) < BUDGET
