@@ -20,9 +20,9 @@ async def test_nothing_is_lost_doubled_or_stuck_whatever_fails() -> None:
     plan = Plan(
         SHORT,
         rounds=1,
-        writes=60,
+        writes=40,
         seed=seed,
-        rate=15.0,
+        rate=20.0,
         classes=20,
         members=100,
         studios=4,
@@ -33,4 +33,4 @@ async def test_nothing_is_lost_doubled_or_stuck_whatever_fails() -> None:
         outcome = await run(plan, home, said.append)
     assert not outcome.problems, "\n".join([f"seed {seed}", *said, plain(outcome.results)])
     assert len(outcome.results) == len(SHORT)
-    assert all(result.acknowledged >= 60 for result in outcome.results), plain(outcome.results)
+    assert all(result.acknowledged >= 40 for result in outcome.results), plain(outcome.results)

@@ -19,7 +19,7 @@ START_SECONDS = 120
 TEST_SETTINGS = {
     "STUDIO_WEBHOOK_ALLOW_HTTP": "true",
     "STUDIO_WEBHOOK_ALLOW_HOSTS": "127.0.0.1,localhost",
-    "STUDIO_WEBHOOK_RETRY_SCHEDULE": "0.2,0.4,0.8,1.6,3.2",
+    "STUDIO_WEBHOOK_RETRY_SCHEDULE": "0.1,0.2,0.3,0.4,0.5",
     "STUDIO_LOG_FORMAT": "json",
     # No replica takes over here, so draining is pointless. The rolling restart test sets its own value.
     "STUDIO_DRAIN_SECONDS": "0",

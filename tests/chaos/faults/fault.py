@@ -44,3 +44,10 @@ class Group(Struct, frozen=True):
     def only(self, text: str) -> "Group":
         """The faults whose name contains the text."""
         return structs.replace(self, faults=tuple(fault for fault in self.faults if text in fault.name))
+
+    def within(self, most: float) -> "Group":
+        """The same faults, none of them held for longer."""
+        shorter = (
+            structs.replace(one, seconds=tuple(min(most, s) for s in one.seconds)) for one in self.faults
+        )
+        return structs.replace(self, faults=tuple(cut))

@@ -258,8 +258,12 @@ async def test_a_backlog_is_counted_with_its_age(db: Database) -> None:
 
 
 @pytest.mark.timeout(120)
-async def test_a_relay_that_cannot_reach_the_bus_leaves_its_partitions_to_another(db: Database) -> None:
+@pytest.mark.usefixtures("at_once")
+async def test_a_relay_that_cannot_reach_the_bus_leaves_its_partitions_to_another(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It still reaches the database, so its leases would last for ever. Both share the work afterwards."""
+    monkeypatch.setattr(relay_module, "UNABLE_SECONDS", 0.5)
     buses = [StagedBus(prompt=True), StagedBus(prompt=True)]
     relays = [relay(db, bus) for bus in buses]
     loops = [Loop(f"relay-{number}", one.step, idle=0.05) for number, one in enumerate(relays)]
