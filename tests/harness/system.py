@@ -68,8 +68,8 @@ def embedded_system(folder: Path, database_url: str, **settings: str) -> Iterato
     """`studioctl up` without the demo, with the in-process bus."""
     made = _secrets(folder)
     environment = environment_for(folder, STUDIO_DATABASE_URL=database_url, **settings)
-    with studioctl_up(environment, folder / "up.log", "--no-demo") as (process, *ports):
-        system = RunningSystem(*ports, made.operator_tokens[0], folder)
+    with studioctl_up(environment, folder / "up.log", "--no-demo") as (process, port, operator_port):
+        system = RunningSystem(port, operator_port, made.operator_tokens[0], folder)
         system.processes["up"] = process
         yield system
 

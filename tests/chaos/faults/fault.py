@@ -47,7 +47,5 @@ class Group(Struct, frozen=True):
 
     def within(self, most: float) -> "Group":
         """The same faults, none of them held for longer."""
-        shorter = (
-            structs.replace(one, seconds=tuple(min(most, s) for s in one.seconds)) for one in self.faults
-        )
-        return structs.replace(self, faults=tuple(cut))
+        times = [(one, (one.seconds[0], min(most, one.seconds[1]))) for one in self.faults]
+        return structs.replace(self, faults=tuple(structs.replace(one, seconds=held) for one, held in times))
