@@ -170,10 +170,7 @@ def test_what_is_provisioned_is_mounted_where_it_says() -> None:
     assert mounts["./deploy/grafana/provisioning"] == "/etc/grafana/provisioning"
     assert mounts["./deploy/grafana/dashboards"] == PROVIDER["options"]["path"]
     assert PROVIDER["type"] == "file" and PROVIDER["name"] and BOARD["uid"] and BOARD["title"]
-
-
-def test_the_datasource_is_the_prometheus_beside_it() -> None:
-    """By the name and port under which Grafana reaches it, on a network that both are in."""
+    # The datasource is the Prometheus beside it, on a network that both are in.
     assert SOURCE["url"] == "http://prometheus:9090" and SOURCE["type"] == "prometheus"
     assert set(COMPOSE["prometheus"]["networks"]) & set(COMPOSE["grafana"]["networks"])
 

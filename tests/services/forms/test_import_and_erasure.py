@@ -85,15 +85,6 @@ async def test_each_bad_line_is_reported_and_the_good_ones_are_imported(studio: 
     assert (await studio.get(f"/leads/{good}")).json["first_name"] == "Ann"
 
 
-async def test_a_thousand_lines_are_imported_at_once_and_again(studio: StudioClient) -> None:
-    """A full batch is an upsert: the second time changes no count."""
-    lines = [{"object": "lead", "id": new_id(), "email": f"p{n}@example.com"} for n in range(1_000)]
-    for _ in range(2):
-        assert (await studio.import_lines(*lines))["imported"] == 1_000
-    async with studio.service.context.db.connection() as conn:
-        assert await conn.fetchval("SELECT count(*) FROM leads") == 1_000
-
-
 async def test_lines_imported_in_opposite_orders_at_once_do_not_block_each_other(
     studio: StudioClient,
 ) -> None:

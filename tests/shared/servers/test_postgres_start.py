@@ -1,7 +1,6 @@
 """First and later starts of a private Postgres, and the reasons for which it does not start."""
 
 import json
-import os
 import socket
 import stat
 import time
@@ -46,14 +45,6 @@ async def test_a_taken_port_is_left_to_its_owner(home: Path) -> None:
         assert second.port != port
         assert json.loads((home / "postgres.json").read_bytes())["port"] == second.port
         assert await one_value(second.url, "SELECT 1") == 1
-
-
-def test_one_home_serves_one_run(home: Path) -> None:
-    """A second run on the same folder names the process that uses it, and changes nothing."""
-    with EmbeddedPostgres.start(home, durable=False) as server:
-        with pytest.raises(ServerProblem, match=rf"Another run \(process {os.getpid()}\) already uses"):
-            EmbeddedPostgres.start(home, durable=False)
-        assert server.alive
 
 
 def test_a_lost_password_is_reported_before_anything_starts(home: Path) -> None:
