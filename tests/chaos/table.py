@@ -7,20 +7,8 @@ from collections.abc import Sequence
 from tests.chaos.rounds import Result
 
 BEGIN, END = "<!-- make chaos: begin -->", "<!-- make chaos: end -->"
-COLUMNS = (
-    "group",
-    "fault",
-    "rounds",
-    "acknowledged",
-    "lost",
-    "duplicated",
-    "corrupted",
-    "stuck",
-    "500s",
-    "no answer",
-    "recovered, median",
-    "slowest",
-)
+FINDINGS = ("lost", "duplicated", "corrupted", "stuck", "500s", "no answer")
+COLUMNS = ("group", "fault", "rounds", "acknowledged", *FINDINGS, "recovered, median", "slowest")
 
 
 def rows(results: Sequence[Result]) -> list[tuple[str, ...]]:

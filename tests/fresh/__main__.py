@@ -23,14 +23,8 @@ FIRST_START_SECONDS = 180.0
 SECOND_START_SECONDS = 5.0
 # What a shell needs to find python, git, make and the registry; nothing that a developer exported.
 KEPT = (
-    "PATH",
-    "LANG",
-    "PIP_CERT",
-    "PIP_INDEX_URL",
-    "SSL_CERT_FILE",
-    "UV_INDEX_URL",
-    "http_proxy",
-    "https_proxy",
+    *("PATH", "LANG", "PIP_CERT", "PIP_INDEX_URL"),
+    *("SSL_CERT_FILE", "UV_INDEX_URL", "http_proxy", "https_proxy"),
 )
 
 

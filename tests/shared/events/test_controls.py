@@ -1,40 +1,29 @@
 """Each rule of the pipeline is needed: with the rule taken out, the scene that it exists for goes wrong."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import pytest
 
 from shared.background import Loop, running
 from shared.db.database import Connection, Database
 from shared.events import relay as relay_module
-from shared.events.bus import EVENT_LOG, Batch, Link, Message, OnReply, Queue, Reply
+from shared.events.bus import EVENT_LOG, Batch, Link, OnReply, Queue, Reply
 from shared.events.bus.intake import Intake
-from shared.events.envelope import read_envelope
 from shared.events.outbox import PARTITIONS, POSITION, SettledIds
 from shared.events.relay import Relay
 from shared.wire import new_id
-from tests.shared.events.staged_bus import StagedBus, event, relay, until_empty, until_idle, versions, write
+from tests.shared.events.staged_bus import (
+    Log,
+    StagedBus,
+    event,
+    relay,
+    until_empty,
+    until_idle,
+    versions,
+    write,
+)
 from tests.shared.events.test_relay import held_open
-
-
-class Log:
-    """Stores each event once, unless that rule is taken out."""
-
-    def __init__(self, *, once: bool = True) -> None:
-        self.versions: dict[str, list[int]] = {}
-        self._once = once
-        self._known: set[str] = set()
-
-    async def __call__(self, messages: Sequence[Message]) -> None:
-        # Other tasks run while it stores.
-        await asyncio.sleep(0)
-        for message in messages:
-            if self._once and message.id in self._known:
-                continue
-            self._known.add(message.id)
-            resource = read_envelope(message.body).resource
-            self.versions.setdefault(resource.id, []).append(resource.version)
 
 
 class ReceivingBus(StagedBus):
