@@ -17,17 +17,7 @@ REPLICAS = {"gateway": 1, "catalog": 1, "bookings": 1, "forms": 1, "webhooks": 2
 async def test_nothing_is_lost_doubled_or_stuck_whatever_fails() -> None:
     """Every acknowledged write arrives unchanged, and no gateway answers 500 or fails to answer."""
     seed = secrets.randbelow(1_000_000)
-    plan = Plan(
-        SHORT,
-        rounds=1,
-        writes=40,
-        seed=seed,
-        rate=20.0,
-        classes=20,
-        members=100,
-        studios=4,
-        replicas=REPLICAS,
-    )
+    plan = Plan(SHORT, 1, 40, seed, rate=20.0, classes=20, members=100, studios=4, replicas=REPLICAS)
     said: list[str] = []
     with home_for_servers() as home:
         outcome = await run(plan, home, said.append)
