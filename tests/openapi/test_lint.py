@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from services.cli.openapi.__main__ import STATIC
 from tests.harness.npm_packages import NpmPackages
-from tests.openapi.__main__ import DOCUMENTS, STATIC, main
+from tests.openapi.__main__ import DOCUMENTS, main
 from tests.openapi.lint import INSTALLED, problems
 
 
