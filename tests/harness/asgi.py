@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import httpx
-
 
 async def ask(
     app: Any,
@@ -13,9 +11,25 @@ async def ask(
     *,
     body: bytes = b"",
     address: str = "192.0.2.1",
-) -> dict[str, Any]:
+) -> Any:
     """The beginning of the response, with its status and headers."""
-    transport = httpx.ASGITransport(app=app, client=(address, 4711))
-    async with httpx.AsyncClient(transport=transport, base_url="http://app") as client:
-        response = await client.request(method, path, content=body, headers=headers)
-    return {"status": response.status_code, "headers": response.headers.raw}
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "raw_path": path.encode(),
+        "root_path": "",
+        "query_string": b"",
+        "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
+        "client": (address, "4711"),
+    }
+    await app(scope, receive, send)
+    return sent[0]

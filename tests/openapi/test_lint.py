@@ -16,11 +16,11 @@ def test_the_linter_finds_what_our_rules_forbid(tmp_path: Path) -> None:
     if reason := INSTALLED.why_not():
         pytest.skip(reason)
     document = json.loads((STATIC / DOCUMENTS[0]).read_bytes())
+    document["paths"] = {"/bookings": document["paths"]["/bookings"]}
     del document["components"]["parameters"]["IdempotencyKey"]["description"]
     path = tmp_path / "bad.json"
     path.write_text(json.dumps(document))
-    (found,) = problems([path])
-    assert "parameter-description" in found
+    assert any("parameter-description" in found for found in problems([path]))
 
 
 def test_without_npm_the_check_says_so_and_passes(
